@@ -1,6 +1,6 @@
 import { RingmasterError } from "../errors";
 
-/** Nobody is known to call: no token, or one that is not valid. */
+/** Thrown when a request has no token, or a token that is not valid. */
 export class UnauthenticatedError extends RingmasterError {
   constructor(why: string) {
     super(
@@ -11,7 +11,7 @@ export class UnauthenticatedError extends RingmasterError {
   }
 }
 
-/** The caller's token does not permit the operation. */
+/** Thrown when the caller's token does not permit the operation. */
 export class InsufficientScopeError extends RingmasterError {
   constructor(actor: string, operation: string, required: string, granted: readonly string[]) {
     const has = granted.length === 0 ? "no scope" : `scope ${granted.join(", ")}`;
@@ -23,7 +23,7 @@ export class InsufficientScopeError extends RingmasterError {
   }
 }
 
-/** The caller is known, and no team's. */
+/** Thrown when the caller is authenticated but belongs to no team. */
 export class NoTeamError extends RingmasterError {
   constructor(actor: string) {
     super(
@@ -33,17 +33,17 @@ export class NoTeamError extends RingmasterError {
   }
 }
 
-/** The caller asks for a team that it is not in. Says nothing of whether there is such a team. */
+/** Thrown when the caller requests a team that it is not in. Does not reveal whether that team exists. */
 export class NotInTeamError extends RingmasterError {
-  constructor(actor: string, asked: string, teams: readonly string[]) {
+  constructor(actor: string, requested: string, teams: readonly string[]) {
     super(
-      `${actor} is not in team ${JSON.stringify(asked)}, but in ${teams.join(", ")}: name one of these teams in x-ringmaster-team (--team)`,
-      { code: "NOT_IN_TEAM", httpStatus: 403, details: { actor, asked, teams } },
+      `${actor} is not in team ${JSON.stringify(requested)}, but in ${teams.join(", ")}: name one of these teams in x-ringmaster-team (--team)`,
+      { code: "NOT_IN_TEAM", httpStatus: 403, details: { actor, requested, teams } },
     );
   }
 }
 
-/** The caller is in several teams and names none. */
+/** Thrown when the caller is in several teams and names none. */
 export class TeamNotChosenError extends RingmasterError {
   constructor(actor: string, teams: readonly string[]) {
     super(

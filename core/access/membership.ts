@@ -4,32 +4,35 @@ import { principalMatches } from "./principals";
 import type { Scope } from "./scopes";
 import { defaultTeam } from "./teams";
 
-/** Who belongs to a team: as an IAM principal, or by a group in the token of Cognito or another OIDC provider. */
+/** The members of a team: IAM principals, or groups in the tokens of Cognito or another OIDC provider. */
 export interface TeamMembers {
   readonly name: string;
-  /** ARNs, in which `*` stands for any characters but `:` and `/`; see `principalMatches`. */
+  /** ARNs. `*` stands for any characters but `:` and `/`; see `principalMatches`. */
   readonly principals: readonly string[];
   readonly groups: readonly string[];
 }
 
-/** Whoever the gateway says is calling. */
+/** The caller as the gateway authenticated it. */
 export interface Caller {
-  /** A display name, for the records. */
+  /** A display name for records. */
   readonly actor: string;
-  /** Absent where the gateway authenticated no person. */
+  /** Absent if the gateway authenticated no person. */
   readonly person?: Person;
-  /** The names by which a principal pattern may mean it. */
+  /** Names of the caller that are compared with principal patterns. */
   readonly principals: readonly string[];
   readonly groups: readonly string[];
-  /** Absent where the credentials carry none: then they permit everything. */
+  /** Absent if the credentials carry no scopes. They then permit everything. */
   readonly scopes?: readonly Scope[];
-  /** When the credentials expire, in milliseconds since the epoch. */
+  /** Time at which the credentials expire, in milliseconds since the epoch. */
   readonly expiresAt?: number;
-  /** Where the gateway knows the team itself, as the local one does. */
+  /** The team, if the gateway knows it itself, as the local gateway does. */
   readonly team?: string;
 }
 
-/** The caller's teams, in the order of the directory. Where nobody is put into any team everyone is of the default one. */
+/**
+ * Returns the caller's teams in the directory's order. If the directory assigns nobody to a team, every caller is in
+ * the default team.
+ */
 export function teamsOf(caller: Caller, directory: readonly TeamMembers[]): readonly string[] {
   if (caller.team !== undefined) return [caller.team];
   if (directory.every(({ principals, groups }) => principals.length + groups.length === 0)) return [defaultTeam];
@@ -43,17 +46,17 @@ export function teamsOf(caller: Caller, directory: readonly TeamMembers[]): read
 }
 
 /**
- * The team that a call is for.
+ * Chooses the team of a call.
  *
- * @param asked by the caller, who must be in it.
+ * @param requested named by the caller, who must be in it
  * @throws NoTeamError, NotInTeamError, TeamNotChosenError
  */
-export function chooseTeam(caller: Caller, directory: readonly TeamMembers[], asked: string | undefined): string {
+export function chooseTeam(caller: Caller, directory: readonly TeamMembers[], requested: string | undefined): string {
   const teams = teamsOf(caller, directory);
   if (teams.length === 0) throw new NoTeamError(caller.actor);
-  if (asked !== undefined) {
-    if (!teams.includes(asked)) throw new NotInTeamError(caller.actor, asked.slice(0, 64), teams);
-    return asked;
+  if (requested !== undefined) {
+    if (!teams.includes(requested)) throw new NotInTeamError(caller.actor, requested.slice(0, 64), teams);
+    return requested;
   }
   if (teams.length > 1) throw new TeamNotChosenError(caller.actor, teams);
   return teams[0];

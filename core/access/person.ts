@@ -1,20 +1,23 @@
 /**
- * A person whom the gateway has authenticated. Display names (`by`, `actor`) are no part of it: a caller can often choose its own. A caller without one
- * was not authenticated as a person: nothing distinguishes it from another caller.
+ * A person whom the gateway has authenticated. Display names (`by`, `actor`) are not part of it, because a caller can
+ * often choose its own. A caller without a person cannot be distinguished from other such callers.
  */
 export interface Person {
-  /** Immutable, and equal in every call of that person. */
+  /** Immutable. Every call of the person has the same id. */
   readonly id: string;
   /** Other immutable names, by which a policy can list the person among its approvers. */
   readonly names: readonly string[];
 }
 
-/** The person of a local token's actor. Several tokens of one actor, in any case or spacing of its name, are one person. */
+/**
+ * Returns the person id of a local token's actor. Several tokens of one actor, in any case or spacing of its name,
+ * belong to one person.
+ */
 export function tokenPersonId(actor: string): string {
   return `token:${actor.trim().replace(/\s+/g, " ").toLowerCase()}`;
 }
 
-/** The submitters of what a caller submits. */
+/** Returns the submitters to record for a caller's submission. */
 export function submittersOf({ person }: { readonly person?: Person }): { readonly submitters?: readonly string[] } {
   return person ? { submitters: [person.id] } : {};
 }

@@ -1,7 +1,10 @@
 /**
- * Whether an IAM principal is meant by a pattern. `*` stands for any characters but `:` and `/`, so that a pattern means one kind of thing in one
- * account and under one path. Who acts in a role calls as a session of it, `arn:aws:sts::1:assumed-role/Role/session`; a pattern may name
- * the role instead, `arn:aws:iam::1:role/path/Role`. A session's ARN does not show the role's path, nor need it: a role's name is unique in its account.
+ * Tests whether an IAM principal matches a pattern.
+ *
+ * `*` stands for any characters but `:` and `/`, so that a pattern matches one kind of resource in one account and
+ * under one path. A caller with an assumed role has the ARN of a session, `arn:aws:sts::1:assumed-role/Role/session`. A
+ * pattern may name the role instead: `arn:aws:iam::1:role/path/Role`. The session's ARN lacks the role's path. The path
+ * is not needed, because a role's name is unique in its account.
  */
 export function principalMatches(pattern: string, principal: string): boolean {
   if (globMatches(pattern, principal)) return true;
@@ -11,7 +14,7 @@ export function principalMatches(pattern: string, principal: string): boolean {
   return globMatches(`${arn}:sts::${account}:assumed-role/${name}/*`, principal);
 }
 
-/** Why a pattern would not mean what it seems to; `undefined` where it is sound. */
+/** Returns why a pattern does not match what its author probably expects; `undefined` if it is sound. */
 export function principalPatternProblem(pattern: string): string | undefined {
   if (/^[*:/]*$/.test(pattern)) return "would match every principal: name an account and a role or user";
   if (/:role\/.*\/[^/]*\*/.test(pattern))

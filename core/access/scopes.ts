@@ -1,8 +1,9 @@
 import { InsufficientScopeError } from "./errors";
 
 /**
- * The operations that a token permits. `read`: operations that change nothing. `approve`: decisions on what serves (approvals, stages, rollbacks, policies, traffic)
- * and the keys that sign a policy's hooks. `write`: every other change.
+ * The operations that a token permits. `read`: operations that change nothing. `approve`: decisions on what serves
+ * (approvals, stages, rollbacks, policies, traffic) and the keys that sign a policy's hooks. `write`: every other
+ * change.
  */
 export const scopes = ["read", "write", "approve"] as const;
 export type Scope = (typeof scopes)[number];
@@ -10,13 +11,16 @@ export type Scope = (typeof scopes)[number];
 /** The scopes of a token that is created without `--scope`: enough for programs that train and log. */
 export const defaultScopes: readonly Scope[] = ["read", "write"];
 
-/** Reads known scopes of a list; the others, such as OpenID Connect's own, say nothing about this API. */
+/** Returns the known scopes of a list. Other scopes, such as OpenID Connect's own, are ignored. */
 export function knownScopes(names: readonly string[]): readonly Scope[] {
   return scopes.filter((scope) => names.includes(scope));
 }
 
 /**
- * @param granted `undefined` where the caller's credentials have no scopes: IAM, and tokens that name none of this API's
+ * Throws unless the scope is granted.
+ *
+ * @param granted `undefined` if the caller's credentials have no scopes: IAM, and tokens that name none of this API's
+ * scopes
  * @throws InsufficientScopeError
  */
 export function requireScope(

@@ -1,17 +1,17 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Scope } from "./scopes";
 
-/** What is kept of a token: enough to know it again, not to make it. */
+/** The stored record of a token. The token can be verified with it, but not derived from it. */
 export interface TokenRecord {
   readonly id: string;
   readonly team: string;
   readonly actor: string;
-  /** Of the secret part, lower-case hex. */
+  /** SHA-256 of the secret part, lower-case hex. */
   readonly sha256: string;
   readonly createdAt: string;
   /** ISO 8601. Absent in tokens of earlier releases, which do not expire. */
   readonly expiresAt?: string;
-  /** Absent in tokens of earlier releases, which have all. */
+  /** Absent in tokens of earlier releases, which have all scopes. */
   readonly scopes?: readonly Scope[];
 }
 
@@ -19,7 +19,11 @@ const msPerHour = 3_600_000;
 /** Lifetimes for `--expires`, in hours. */
 export const tokenLifetimes = { default: 90 * 24, longest: 366 * 24 } as const;
 
-/** Reads a lifetime, `12h` or `30d`. @returns hours, or `undefined` where it is none or out of bounds */
+/**
+ * Reads a lifetime such as `12h` or `30d`.
+ *
+ * @returns hours, or `undefined` if the text is not a lifetime or is out of bounds
+ */
 export function readLifetime(text: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
   const hours = Number(count) * (unit === "d" ? 24 : 1);
@@ -30,17 +34,26 @@ export function expiryOf(createdAt: number, hours: number): string {
   return new Date(createdAt + hours * msPerHour).toISOString();
 }
 
-/** @param now milliseconds since the epoch; an expiry that cannot be read has passed */
+/**
+ * Tests whether a token has expired. An expiry that cannot be parsed counts as expired.
+ *
+ * @param now milliseconds since the epoch
+ */
 export function isExpired({ expiresAt }: Pick<TokenRecord, "expiresAt">, now: number): boolean {
   return expiresAt !== undefined && !(now < Date.parse(expiresAt));
 }
 
-/** A token is the id, by which its record is found, and the secret, by which it is known: `rmt-<12 hex>-<43 base64url>`. */
+/**
+ * The form of a token, `rmt-<12 hex>-<43 base64url>`: the id, by which its record is found, and the secret, which
+ * authenticates it.
+ */
 const shape = /^rmt-([0-9a-f]{12})-([\w-]{43})$/;
 
 /**
- * @param random 38 bytes: the first 6 name the token, the other 32 are its secret.
- * @returns the token, to be shown once, and its record.
+ * Makes a token.
+ *
+ * @param random 38 bytes: the first 6 become the id, the other 32 the secret
+ * @returns the token, which is shown once, and its record
  */
 export function makeToken(
   owner: Omit<TokenRecord, "id" | "sha256">,
@@ -52,12 +65,12 @@ export function makeToken(
   return { token: `rmt-${id}-${secret}`, record: { id, ...owner, sha256: digestOf(secret).toString("hex") } };
 }
 
-/** The id of whatever was presented, `undefined` where it is no token. */
+/** Returns the id part of a presented token; `undefined` if the text does not have a token's form. */
 export function tokenIdOf(token: string): string | undefined {
   return shape.exec(token)?.[1];
 }
 
-/** Compared in constant time, by digest. */
+/** Compares digests in constant time. */
 export function tokenMatches(token: string, record: TokenRecord): boolean {
   const secret = shape.exec(token)?.[2];
   const expected = Buffer.from(record.sha256, "hex");

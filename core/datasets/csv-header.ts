@@ -1,8 +1,9 @@
 const delimiters = [",", ";", "\t", "|"] as const;
 
 /**
- * Names and delimiter of a CSV file, from its header alone: nothing is guessed from a sample of the rows, so that a malformed row is an error
- * in that row and never changes how the others are read. Fields may be quoted with `"` (RFC 4180).
+ * Parses names and delimiter of a CSV file from its header alone. Nothing is guessed from a sample of the rows, so a
+ * malformed row is an error in that row and never changes how other rows are read. Fields may be quoted with `"` (RFC
+ * 4180).
  */
 export function parseCsvHeader(line: string): { readonly delimiter: string; readonly names: readonly string[] } {
   const readings = delimiters.map((delimiter) => ({ delimiter, names: fieldsOf(line, delimiter) }));

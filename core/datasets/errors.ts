@@ -1,13 +1,13 @@
 import { RingmasterError } from "../errors";
 
-/** A rule of the schema that some rows break. */
+/** A rule of the schema and the rows that violate it. */
 export interface RowViolation {
   readonly column: string;
   /** The rule, as a requirement: `must be a whole number`. */
   readonly rule: string;
-  /** Rows that break it. */
+  /** Number of rows that violate it. */
   readonly count: number;
-  /** The first of them. `row` counts from 1, a CSV file's header not counted. */
+  /** The first violations. `row` counts from 1 and does not count a CSV file's header. */
   readonly examples: readonly { readonly row: number; readonly value: unknown }[];
 }
 
@@ -47,7 +47,7 @@ export class DatasetVersionDeprecatedError extends RingmasterError {
   }
 }
 
-/** Every version is deprecated, so `latest` means none. */
+/** Thrown when every version is deprecated, so that `latest` has no version. */
 export class NoActiveVersionError extends RingmasterError {
   constructor(name: string) {
     super(`every version of dataset ${name} is deprecated, so ${name}@latest has no version; push a new version`, {
@@ -68,7 +68,7 @@ export class EmptyDatasetError extends RingmasterError {
   }
 }
 
-/** Columns differ from those of the version before, and the push did not allow it. */
+/** Thrown when the columns differ from those of the previous version and the push did not allow it. */
 export class SchemaMismatchError extends RingmasterError {
   constructor(name: string, version: number, changes: readonly string[]) {
     super(
@@ -79,7 +79,7 @@ export class SchemaMismatchError extends RingmasterError {
   }
 }
 
-/** Rows that the schema does not allow. */
+/** Thrown when rows violate the schema. */
 export class InvalidRowsError extends RingmasterError {
   constructor(what: string, violations: readonly RowViolation[]) {
     super(
@@ -93,7 +93,7 @@ export class InvalidRowsError extends RingmasterError {
   }
 }
 
-/** The stored version cannot be trained on: its statistics break a rule. */
+/** Thrown when a stored version cannot be used for training because its statistics break a rule. */
 export class DatasetRejectedError extends RingmasterError {
   constructor(name: string, version: number, reasons: readonly string[]) {
     super(`dataset ${name}@${version} failed validation: ${reasons.join("; ")}; push a corrected version`, {
@@ -104,7 +104,7 @@ export class DatasetRejectedError extends RingmasterError {
   }
 }
 
-/** A manifest that contradicts itself or names content that was never uploaded. */
+/** Thrown when a manifest contradicts itself or names content that was never uploaded. */
 export class InvalidManifestError extends RingmasterError {
   constructor(name: string, reasons: readonly string[]) {
     super(`the manifest of dataset ${name} cannot be registered: ${reasons.join("; ")}; push again`, {
@@ -115,7 +115,7 @@ export class InvalidManifestError extends RingmasterError {
   }
 }
 
-/** Other registrations of the same dataset won every attempt. */
+/** Thrown when other registrations of the same dataset succeeded before each attempt. */
 export class DatasetBusyError extends RingmasterError {
   constructor(name: string, attempts: number) {
     super(`dataset ${name} was changed by other registrations during each of ${attempts} attempts; try again`, {

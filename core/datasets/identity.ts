@@ -4,25 +4,26 @@ import type { DatasetDraft } from "./shapes";
 
 export type { DatasetDraft } from "./shapes";
 
-/** SHA-256 over column names and types (a tensor's shape is part of its type), in the columns' order. */
+/** Returns the SHA-256 over column names and types, in the columns' order. A tensor's shape is part of its type. */
 export function schemaHashOf(columns: readonly ColumnSchema[]): string {
   return digestOf(columns.map(({ name, type, shape }) => [name, typeText({ type, shape })]));
 }
 
 /**
- * What makes two pushes the same version: the schema, the rows (by their shards' content) and the split. The split's index files follow
- * from seed, fractions and rows, and are in it all the same: a changed way of splitting is a change of the data that a run sees.
+ * Returns the digest that identifies a version: schema, rows (by their shards' content) and split. Two pushes with the
+ * same digest are the same version. The split's index files are included although they follow from seed, fractions and
+ * rows: a different split algorithm changes the data of a run.
  */
 export function versionDigestOf(draft: Pick<DatasetDraft, "schema" | "shards" | "split">): string {
   return digestOf({ schema: draft.schema, shards: draft.shards, split: draft.split });
 }
 
-/** `tensor[28,28,1]`. */
+/** Returns the type's text, e.g. `tensor[28,28,1]`. */
 export function typeText({ type, shape }: Pick<ColumnSchema, "type" | "shape">): string {
   return shape === undefined ? type : `${type}[${shape.join(",")}]`;
 }
 
-/** How the columns changed, one line a change; empty where names, types and order are the same. */
+/** Describes how the columns changed, one line for each change; empty if names, types and order are the same. */
 export function schemaChanges(before: readonly ColumnSchema[], after: readonly ColumnSchema[]): readonly string[] {
   const changes: string[] = [];
   const old = new Map(before.map((column) => [column.name, column]));

@@ -11,33 +11,33 @@ export const exactProfileRows = 1_000_000;
 export interface ColumnProfile {
   readonly name: string;
   readonly type: ColumnType;
-  /** Rows that have a value. */
+  /** Number of rows that have a value. */
   readonly count: number;
   readonly nulls: number;
-  /** Of a string: its shortest and longest length. Of a timestamp: ISO 8601. Of a tensor: over its numbers. */
+  /** String: shortest and longest length. Timestamp: ISO 8601. Tensor: minimum and maximum over its numbers. */
   readonly min?: number | string;
   readonly max?: number | string;
   readonly mean?: number;
-  /** Of the population. */
+  /** Population standard deviation. */
   readonly std?: number;
   readonly distinct?: number;
-  /** At `profiledQuantiles`. */
+  /** Values at `profiledQuantiles`. */
   readonly quantiles?: readonly number[];
-  /** Most frequent values first, at most ten; of strings, ints and bools. */
+  /** The most frequent values first, at most ten; for strings, ints and bools. */
   readonly top?: readonly { readonly value: Category; readonly count: number }[];
 }
 
-/** What a validated version holds; stored as JSON in the content store. */
+/** The statistics of a validated version; stored as JSON in the content store. */
 export interface DatasetProfile {
   readonly dataset: { readonly name: string; readonly version: number; readonly digest: string };
   readonly rowCount: number;
   /** Whether distinct counts and quantiles are exact. */
   readonly exact: boolean;
   readonly columns: readonly ColumnProfile[];
-  /** Rows of each class by split; of a label with classes. */
+  /** Rows of each class by split, for a label with classes. */
   readonly classes?: readonly { readonly value: Category; readonly rows: Readonly<Record<SplitName, number>> }[];
   /** Share of rows that equal an earlier one in every column. */
   readonly duplicateShare: number;
-  /** Share of the test split's rows that equal a training row in every column: they are no test. */
+  /** Share of the test split's rows that equal a training row in every column. Such rows measure nothing. */
   readonly leakedShare: number;
 }

@@ -10,11 +10,15 @@ import type { DatasetRepository, DatasetVersion } from "./repository";
 /** `name`, `name@3` or `name@latest`. */
 export interface DatasetReference {
   readonly name: string;
-  /** Absent: the newest version that is not deprecated. */
+  /** If absent, the newest version that is not deprecated. */
   readonly version?: number;
 }
 
-/** @throws InvalidInputError */
+/**
+ * Parses `name`, `name@3` or `name@latest`.
+ *
+ * @throws InvalidInputError
+ */
 export function parseDatasetReference(text: string): DatasetReference {
   const match = /^([a-z0-9][a-z0-9-]{0,62})(?:@(?:latest|([1-9]\d{0,8})))?$/.exec(text);
   if (match === null) {
@@ -26,7 +30,7 @@ export function parseDatasetReference(text: string): DatasetReference {
 }
 
 /**
- * The version that a new run would use.
+ * Returns the version that a new run would use.
  *
  * @throws DatasetNotFoundError, DatasetVersionNotFoundError, DatasetVersionDeprecatedError, NoActiveVersionError
  */
@@ -43,7 +47,7 @@ export async function resolveDataset(repository: DatasetRepository, reference: s
   return found;
 }
 
-/** A version, deprecated or not. */
+/** Returns a version, deprecated or not. */
 export async function getDatasetVersion(
   repository: DatasetRepository,
   name: string,

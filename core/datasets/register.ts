@@ -8,7 +8,10 @@ import { type DatasetManifest, splitNames } from "./manifest";
 import type { DatasetRepository, DatasetVersion } from "./repository";
 import { assertDatasetSchema } from "./schema";
 
-/** A version's row holds its whole manifest; DynamoDB takes 400 KiB a row, and spends less on a manifest than JSON does. */
+/**
+ * Largest manifest. A version's row holds the whole manifest. DynamoDB accepts 400 KiB for a row, and its encoding of a
+ * manifest is smaller than JSON.
+ */
 const maxManifestBytes = 400_000;
 
 export interface RegisterDependencies {
@@ -18,10 +21,11 @@ export interface RegisterDependencies {
 }
 
 /**
- * Makes an uploaded draft a version. What the client computed is computed again or looked up: a registered manifest never contradicts
- * itself and never names content that is not there.
+ * Registers an uploaded draft as a version. Values that the client computed are computed again or looked up, so that a
+ * registered manifest never contradicts itself and never names missing content.
  *
- * @throws EmptyDatasetError, InvalidManifestError, SchemaMismatchError, InvalidInputError, DatasetBusyError, ObjectDiffersError
+ * @throws EmptyDatasetError, InvalidManifestError, SchemaMismatchError, InvalidInputError, DatasetBusyError,
+ * ObjectDiffersError
  */
 export async function registerDataset(
   { repository, objects, clock }: RegisterDependencies,
@@ -50,10 +54,10 @@ export async function registerDataset(
 }
 
 /**
- * The version's row is the truth; the object is its copy for readers of the bucket, written after. Where a push died between the two, its
- * repetition mends it, and so does the validation of the version's first run.
+ * Writes the manifest's copy for readers of the bucket. The version's row is authoritative, and the copy is written
+ * after it. If a push dies between the two writes, its repetition or the first validation writes the copy.
  *
- * @throws ObjectDiffersError where the copy is another manifest
+ * @throws ObjectDiffersError if the existing copy is another manifest
  */
 export async function putManifestCopy(objects: ObjectStore, manifest: DatasetManifest): Promise<void> {
   const key = objectKeys.datasetManifest(manifest.name, manifest.version);
@@ -94,7 +98,7 @@ async function assertContentThere(objects: ObjectStore, draft: DatasetDraft): Pr
   if (reasons.length > 0) throw new InvalidManifestError(draft.name, reasons);
 }
 
-/** Everything that a draft names in the content store. */
+/** Lists everything in the content store that a draft refers to. */
 function contentOf(draft: Pick<DatasetDraft, "shards" | "split">): readonly ContentReference[] {
   return [...draft.shards, ...splitNames.map((split) => draft.split.indexes[split])];
 }

@@ -1,6 +1,6 @@
 /**
- * How many rows repeat others, from a hash of each row: 8 bytes a row and no table of seen rows. With 53 bits a hash, three million different
- * rows collide with a probability of one in two thousand.
+ * Counts rows that repeat others, from a hash of each row: 8 bytes for each row and no table of seen rows. With 53-bit
+ * hashes, a collision among three million different rows has a probability of one in two thousand.
  */
 export class RepeatedRows {
   readonly #hashes: Float64Array;
@@ -13,7 +13,7 @@ export class RepeatedRows {
     this.#hashes = new Float64Array(splitOf.length);
   }
 
-  /** Hashes of the next rows, in row order: whole numbers below 2⁵³. */
+  /** Adds the hashes of the next rows, in row order: whole numbers below 2⁵³. */
   add(hashes: ArrayLike<number>): void {
     this.#hashes.set(hashes, this.#filled);
     this.#filled += hashes.length;

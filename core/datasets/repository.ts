@@ -10,13 +10,16 @@ export interface Page<Item> {
   readonly nextToken?: string;
 }
 
-/** The port to a team's dataset versions. Every write may be repeated; versions never change but for their warnings and deprecation. */
+/**
+ * The port to a team's dataset versions. All writes are idempotent. Only warnings and deprecation of a version can
+ * change.
+ */
 export interface DatasetRepository {
   /**
-   * The next version of `draft.name`, or the version that has the same digest. Registering the same content from many places at once makes
-   * one version; different contents get consecutive numbers.
+   * Creates the next version of `draft.name`, or returns the version that has the same digest. Concurrent registrations
+   * of the same content create one version; different contents get consecutive numbers.
    *
-   * @throws DatasetBusyError when others win every attempt.
+   * @throws DatasetBusyError if other writers succeed before each attempt
    */
   register(
     draft: DatasetDraft,
@@ -24,20 +27,20 @@ export interface DatasetRepository {
   ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }>;
   find(name: string, version: number): Promise<DatasetVersion | undefined>;
   findByDigest(name: string, digest: string): Promise<DatasetVersion | undefined>;
-  /** Newest version, deprecated or not. */
+  /** Returns the newest version, deprecated or not. */
   findNewest(name: string): Promise<DatasetVersion | undefined>;
-  /** Newest version that is not deprecated. */
+  /** Returns the newest version that is not deprecated. */
   findActive(name: string): Promise<DatasetVersion | undefined>;
-  /** Newest first. */
+  /** Lists versions, newest first. */
   listVersions(query: {
     readonly name: string;
     readonly limit: number;
     readonly nextToken?: string;
   }): Promise<Page<DatasetVersion>>;
-  /** By name. */
+  /** Lists datasets by name. */
   list(query: { readonly limit: number; readonly nextToken?: string }): Promise<Page<DatasetSummary>>;
-  /** Replaces the warnings of a version. Nothing where there is no such version. */
+  /** Replaces the warnings of a version. Does nothing if there is no such version. */
   recordWarnings(name: string, version: number, warnings: readonly Warning[]): Promise<void>;
-  /** False where there is no such version. The first deprecation stands. */
+  /** Returns false if there is no such version. The first deprecation stays. */
   deprecate(name: string, version: number, deprecation: Deprecation): Promise<boolean>;
 }

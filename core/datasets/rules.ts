@@ -1,11 +1,14 @@
 import { typeText } from "./identity";
 import type { ColumnSchema } from "./manifest";
 
-/** A rule that every row of a column must keep. Adapters turn its kind into a query; the words are made here alone. */
+/** A rule for every row of a column. Adapters turn its kind into a query; the message is defined only here. */
 export interface ColumnRule {
   readonly column: ColumnSchema;
   readonly kind: "present" | "type" | "finite" | "minimum" | "maximum" | "values";
-  /** As it follows the value: `must be a whole number`; where there is no value: `value is missing`. */
+  /**
+   * Text that follows the value, e.g. `must be a whole number`; the whole message if there is no value: `value is
+   * missing`.
+   */
   readonly text: string;
 }
 
@@ -23,7 +26,7 @@ export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
   return rules;
 }
 
-/** A label never is; other columns only where the schema says so. */
+/** Tests whether a column may have missing values: never a label, other columns only if the schema permits it. */
 export function isNullable(column: ColumnSchema): boolean {
   return column.nullable === true && column.role !== "label";
 }
@@ -45,7 +48,7 @@ function meaningOf(column: ColumnSchema): string {
   }
 }
 
-/** Numbers in one value: 1, or the product of a tensor's shape. */
+/** Returns how many numbers one value has: 1, or the product of a tensor's shape. */
 export function elementsOf({ shape }: Pick<ColumnSchema, "shape">): number {
   return (shape ?? []).reduce((product, length) => product * length, 1);
 }

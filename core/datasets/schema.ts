@@ -3,7 +3,10 @@ import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
 import type { ColumnSchema, SplitName } from "./manifest";
 
-/** Whatever people call their columns; names travel quoted. A CSV header cannot show blanks at the ends, nor a name hold its own prototype. */
+/**
+ * Any name is accepted, because names are quoted wherever they are used. Exceptions: leading or trailing blanks, which
+ * a CSV header cannot show, and the name of an object's prototype.
+ */
 const columnName = z
   .string()
   .regex(
@@ -38,7 +41,7 @@ const datasetSchemaFile = z
         fractions: z
           .strictObject({ train: fraction, validation: fraction, test: fraction })
           .default({ train: 0.8, validation: 0.1, test: 0.1 }),
-        /** Left out: the label, where it has classes. `null`: no column. */
+        /** Default: the label, if it has classes. `null`: no column. */
         stratifyBy: z.string().nullable().optional(),
       })
       .prefault({}),
@@ -49,7 +52,7 @@ const datasetSchemaFile = z
     }
   });
 
-/** A dataset's schema file, every default filled in. */
+/** A parsed schema file, with defaults filled in. */
 export interface DatasetSchema {
   readonly columns: readonly ColumnSchema[];
   readonly split: {
@@ -59,7 +62,11 @@ export interface DatasetSchema {
   };
 }
 
-/** @throws InvalidInputError with every problem at once. */
+/**
+ * Parses a schema file.
+ *
+ * @throws InvalidInputError with every problem
+ */
 export function parseDatasetSchema(text: string, fileName = "schema.yaml"): DatasetSchema {
   const { columns, split } = parseYamlInput(fileName, text, datasetSchemaFile).value;
   const { stratifyBy, ...rest } = split;
@@ -68,7 +75,7 @@ export function parseDatasetSchema(text: string, fileName = "schema.yaml"): Data
   return { columns, split: column ? { ...rest, stratifyBy: column } : rest };
 }
 
-/** The same checks on a schema that came as JSON. */
+/** Checks a schema that was received as JSON. */
 export function assertDatasetSchema(schema: DatasetSchema, what: string): void {
   const found = [...columnProblems(schema.columns), ...splitProblems(schema.columns, schema.split)];
   const problems = found.map(({ path, value, rule }): Problem => ({ path: path.join("."), value, rule }));
@@ -82,14 +89,14 @@ interface Finding {
 }
 
 const orderedTypes: readonly string[] = ["int", "float"];
-/** Types with few values, by which rows can be grouped. */
+/** Types with few distinct values, by which rows can be grouped. */
 const groupable: readonly string[] = ["int", "string", "bool"];
 
 function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
   const seen = new Map<string, number>();
   for (const [index, column] of columns.entries()) {
     const at = (key: string): (string | number)[] => ["columns", index, key];
-    // Databases fold case, so two columns that differ by case alone cannot live in one table.
+    // Databases fold case, so columns whose names differ only by case cannot be in one table.
     const earlier = seen.get(column.name.toLowerCase());
     if (earlier !== undefined) {
       yield {

@@ -16,7 +16,7 @@ export const columnSchema = z
     name: z.string().min(1).max(255),
     type: z.enum(["int", "float", "string", "bool", "timestamp", "tensor"]),
     role: z.enum(["feature", "label", "slice", "ignore"]),
-    shape: z.array(z.int().min(1)).max(8).optional().meta({ description: "Of a tensor, e.g. [28, 28, 1]." }),
+    shape: z.array(z.int().min(1)).max(8).optional().meta({ description: "Shape of a tensor, e.g. [28, 28, 1]." }),
     nullable: z.boolean().optional(),
     values: z
       .array(z.union([z.string(), z.number()]))
@@ -52,7 +52,7 @@ export const sourceFile = z
   });
 export interface SourceFile extends Shape<typeof sourceFile> {}
 
-/** The shape only; `registerDataset` checks what it means. */
+/** Shape of a draft; `registerDataset` checks its content. */
 export const datasetDraft = z.strictObject(draftShape).meta({
   id: "DatasetDraft",
   description: "A version before it has a number; `ringmaster datasets push` makes it.",
@@ -71,7 +71,7 @@ export const datasetVersion = z
     createdBy: z
       .string()
       .optional()
-      .meta({ description: "Who registered it; absent in versions of earlier releases." }),
+      .meta({ description: "The actor that registered it; absent in versions of earlier releases." }),
     warnings: z
       .array(warning)
       .optional()
@@ -95,7 +95,7 @@ export const datasetSummary = z
     rowCount: count,
     bytes: count,
     updatedAt: instant,
-    updatedBy: z.string().optional().meta({ description: "Who registered the latest version." }),
+    updatedBy: z.string().optional().meta({ description: "The actor that registered the latest version." }),
   })
   .meta({ id: "DatasetSummary" });
 export interface DatasetSummary extends Shape<typeof datasetSummary> {}

@@ -1,6 +1,6 @@
-/** A shard's largest size; the reason is S3's: large enough to stream well, small enough to fetch again. */
+/** Maximum size of a shard: large enough to stream well from S3, small enough to fetch again. */
 export const maximumShardBytes = 128 * 1024 * 1024;
-/** How much larger than the smallest the largest shard may be. */
+/** Largest allowed excess of the largest shard over the smallest. */
 const tolerance = 0.05;
 
 export interface Piece {
@@ -9,11 +9,11 @@ export interface Piece {
 }
 
 /**
- * Where to cut `pieces` (written before, in row order) anew, as row counts; `undefined` where they are good as they are: each within the
- * limit, and the largest within 5 % of the smallest.
+ * Returns where to cut `pieces` (already written, in row order) again, as row counts; `undefined` if they are
+ * acceptable: each within the limit, and the largest within 5 % of the smallest.
  *
- * Bytes a row are taken as constant within a piece, so that a cut lands where the running total of bytes crosses an equal share. Written
- * again, compression differs a little: ask again until the answer is `undefined`.
+ * Bytes per row are assumed to be constant within a piece, so that a cut falls where the running total of bytes crosses
+ * an equal share. Compression differs a little after rewriting, so callers repeat this until the result is `undefined`.
  */
 export function recut(pieces: readonly Piece[], limit = maximumShardBytes): readonly number[] | undefined {
   const sizes = pieces.map(({ bytes }) => bytes);
@@ -39,7 +39,10 @@ export function recut(pieces: readonly Piece[], limit = maximumShardBytes): read
   return ends.map((end, index) => end - (ends[index - 1] ?? 0));
 }
 
-/** Cuts `rows` into the fewest pieces of at most `limit` bytes at `bytesPerRow`, of sizes that differ by at most one row. */
+/**
+ * Cuts `rows` into as few pieces as possible, each of at most `limit` bytes at `bytesPerRow`. Sizes differ by at most
+ * one row.
+ */
 export function evenCut(rows: number, bytesPerRow: number, limit = maximumShardBytes): readonly number[] {
   const count = Math.max(1, Math.ceil(rows / Math.max(1, Math.floor(limit / bytesPerRow))));
   return Array.from({ length: count }, (_, i) => Math.floor((rows * (i + 1)) / count) - Math.floor((rows * i) / count));

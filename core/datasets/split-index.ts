@@ -1,7 +1,7 @@
 import { InvalidManifestError } from "./errors";
 import { type SplitName, splitNames } from "./manifest";
 
-/** Row numbers, ascending, as unsigned 32-bit little-endian. */
+/** Encodes ascending row numbers as unsigned 32-bit little-endian. */
 export function encodeSplitIndex(rows: Uint32Array): Uint8Array {
   const bytes = new Uint8Array(rows.length * 4);
   const view = new DataView(bytes.buffer);
@@ -14,7 +14,7 @@ export function decodeSplitIndex(bytes: Uint8Array): Uint32Array {
   return Uint32Array.from({ length: bytes.byteLength >> 2 }, (_, i) => view.getUint32(i * 4, true));
 }
 
-/** Collects the rows of each split as they are dealt out; 4 bytes a row. */
+/** Collects the rows of each split while they are assigned; 4 bytes for each row. */
 export class SplitIndexBuilder {
   readonly #rows: Record<SplitName, Uint32Array> = {
     train: new Uint32Array(1024),
@@ -41,9 +41,9 @@ export class SplitIndexBuilder {
 }
 
 /**
- * The split of every row, as an index into `splitNames`.
+ * Returns the split of every row, as an index into `splitNames`.
  *
- * @throws InvalidManifestError unless the indexes hold every row exactly once, ascending.
+ * @throws InvalidManifestError unless the indexes hold every row exactly once, ascending
  */
 export function splitOfRows(
   dataset: string,

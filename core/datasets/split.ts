@@ -2,8 +2,8 @@ import { InvalidInputError } from "../errors";
 import { type SplitName, splitNames } from "./manifest";
 
 /**
- * How many rows of a class of `count` rows go to each split: the largest remainders get what rounding down left over, and a class of at
- * least as many rows as there are splits has a row in each.
+ * Returns how many of a class's `count` rows go to each split. The largest remainders get the rows that rounding down
+ * left over. A class with at least as many rows as there are splits has a row in each.
  */
 export function splitQuotas(
   count: number,
@@ -27,11 +27,13 @@ export function splitQuotas(
 }
 
 /**
- * Deals rows out to splits in one pass, in row order, with exactly the quotas of each class: selection sampling (Knuth, TAOCP vol. 2,
- * 3.4.2, algorithm S) with three boxes. A row goes to a split with probability (places left there) / (rows left of its class), so every
- * assignment is equally likely, nothing is sorted, and the splits' row numbers come out ascending.
+ * Assigns rows to splits in one pass, in row order, with exactly the quotas of each class: selection sampling (Knuth,
+ * TAOCP vol. 2, 3.4.2, algorithm S) with three boxes.
  *
- * @param classCounts rows of each class over the whole dataset; one class where nothing is stratified.
+ * A row goes to a split with probability (places left there) / (rows left of its class). Every assignment is therefore
+ * equally likely, nothing is sorted, and the splits' row numbers are ascending.
+ *
+ * @param classCounts rows of each class over the whole dataset; one class if nothing is stratified
  */
 export function createSplitter(
   seed: number,
@@ -51,17 +53,17 @@ export function createSplitter(
   };
 }
 
-/** A value of the column that a split is stratified by, and its rows. */
+/** A value of the column by which a split is stratified, and the number of its rows. */
 export interface Stratum {
   readonly value: unknown;
   readonly rows: number;
 }
 
 /**
- * Refuses splits without rows, at push.
+ * Refuses splits without rows.
  *
- * @param strata of a stratified split
- * @throws InvalidInputError naming the values that are too rare where stratifying is the cause
+ * @param strata the strata of a stratified split
+ * @throws InvalidInputError. Names the values that are too rare if stratification is the cause.
  */
 export function assertSplitsFilled(
   rows: Readonly<Record<SplitName, number>>,
@@ -93,7 +95,7 @@ export function assertSplitsFilled(
   throw new InvalidInputError("the dataset is too small for its splits", problems);
 }
 
-/** Tommy Ettinger's Mulberry32: uniform in [0, 1) with 32 bits, from a 32-bit seed. */
+/** Generates uniform numbers in [0, 1) with 32 bits from a 32-bit seed (Tommy Ettinger's Mulberry32). */
 export function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

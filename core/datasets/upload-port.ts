@@ -3,9 +3,9 @@ import type { ContentReference } from "../ports";
 /** A file on the client's disk, or bytes in its memory. */
 export type UploadSource = { readonly path: string } | { readonly bytes: Uint8Array };
 
-/** How a client's content gets into the content store: what is there already is never sent. */
+/** The port to the content store for a client's uploads. Content that the store has is never sent. */
 export interface UploadPort {
-  /** Digests of those that the store lacks. */
+  /** Returns the digests of content that the store lacks. */
   missing(references: readonly ContentReference[]): Promise<readonly string[]>;
   put(reference: ContentReference, source: UploadSource): Promise<void>;
 }

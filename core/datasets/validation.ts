@@ -3,7 +3,7 @@ import { type ColumnSchema, type DatasetManifest, splitNames } from "./manifest"
 import type { DatasetProfile } from "./profile";
 
 export interface Verdict {
-  /** Why the version cannot be trained on. */
+  /** Reasons why the version cannot be used for training. */
   readonly errors: readonly string[];
   readonly warnings: readonly Warning[];
 }
@@ -11,7 +11,7 @@ export interface Verdict {
 /** Shares above which a warning is given. */
 const limits = { duplicates: 0.01, leaked: 0.01, nulls: 0.5, rareClass: 0.001 } as const;
 
-/** Judges a version by its statistics. The rows have kept the schema's rules; this is about what can be learnt from them. */
+/** Judges whether a version is usable for training, by its statistics. Its rows already satisfy the schema. */
 export function judge(manifest: Pick<DatasetManifest, "schema" | "split">, profile: DatasetProfile): Verdict {
   const label = manifest.schema.find(({ role }) => role === "label");
   return {

@@ -24,25 +24,25 @@ const cause = z
       key: z.string(),
     }),
   ])
-  .meta({ id: "RetrainingCause", description: "What happened." });
+  .meta({ id: "RetrainingCause", description: "The event that started the rule." });
 export type Cause = Shape<typeof cause>;
 
 export const causeRecord = z
   .object({
     rule: z.string(),
-    id: z.string().meta({ description: "The same however many events told of it: `dataset:digits@2`." }),
+    id: z.string().meta({ description: "The same for every event of the cause: `dataset:digits@2`." }),
     cause,
     state: z.enum(["waiting", "started", "submitted", "skipped", "failed"]),
-    reason: z.string().optional().meta({ description: "Why it waits or was skipped." }),
+    reason: z.string().optional().meta({ description: "Reason for waiting or skipping." }),
     failure: z.object({ code: z.string(), message: z.string() }).optional(),
     runId: z.string().optional(),
     heardAt: instant,
     changedAt: instant,
   })
-  .meta({ id: "RetrainingCauseRecord", description: "What became of a cause." });
+  .meta({ id: "RetrainingCauseRecord", description: "A cause and its result." });
 export interface CauseRecord extends Shape<typeof causeRecord> {}
 
-/** The cause's own name within a rule, made from what happened and from nothing that differs between two events of it. */
+/** Returns the cause's id within a rule. Repeated events of one cause have the same id. */
 export function causeIdOf(cause: Cause): string {
   switch (cause.type) {
     case "dataset":
@@ -56,12 +56,14 @@ export function causeIdOf(cause: Cause): string {
   }
 }
 
-/** From it the run's id is made: a second submission for the same cause finds the first one's run. */
+/**
+ * Returns the key from which the run's id is derived. A second submission for the same cause finds the first one's run.
+ */
 export function idempotencyKeyOf(rule: string, causeId: string): string {
   return `retraining ${rule} ${causeId}`;
 }
 
-/** What the run says of it. */
+/** Returns the cause as the run records it. */
 export function runCauseOf(rule: string, cause: Cause): RunCause {
   return { rule, type: cause.type, id: causeIdOf(cause), at: cause.at };
 }

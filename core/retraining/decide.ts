@@ -3,22 +3,22 @@ import type { RuleState } from "./rule";
 
 export type Decision =
   | { readonly move: "start" }
-  /** An earlier event of the same cause was dealt with. */
+  /** An earlier event of the same cause was processed. */
   | { readonly move: "already"; readonly record: CauseRecord }
   | { readonly move: "skip" | "wait"; readonly reason: string };
 
-/** What besides the rule and the cause's record a decision looks at. */
+/** The inputs of a decision other than the rule and the cause's record. */
 export interface Facts {
   readonly now: number;
-  /** The rule's runs that have not ended; counted where the rule limits them. */
+  /** Number of the rule's open runs; 0 if the rule does not limit them. */
   readonly openRuns: number;
-  /** Of a dataset cause's version. */
+  /** The reason for the deprecation of a dataset cause's version. */
   readonly deprecation?: string;
-  /** The id of a later cause of the same kind that is dealt with or waits. */
+  /** The id of a later cause of the same kind that was processed or waits. */
   readonly later?: string;
 }
 
-/** What to do about a cause. Pure: the same rule, record and facts give the same answer. */
+/** Decides what to do about a cause. Pure. */
 export function decide(
   { rule, lastStartedAt }: RuleState,
   cause: Cause,
@@ -27,7 +27,7 @@ export function decide(
 ): Decision {
   if (record !== undefined && record.state !== "waiting" && record.state !== "started")
     return { move: "already", record };
-  // It was decided when it was begun; whoever begun it died before the run was there.
+  // The start was decided before; the process that decided it died before the run was created.
   if (record?.state === "started") return { move: "start" };
   if (rule.deletedAt !== undefined) return { move: "skip", reason: `the rule was deleted at ${rule.deletedAt}` };
   if (facts.deprecation !== undefined)
@@ -45,7 +45,10 @@ export function decide(
   return wait === undefined ? { move: "start" } : { move: "wait", reason: wait };
 }
 
-/** EventBridge tells times in whole seconds: what was found right after the rule was made must not seem to be older than it. */
+/**
+ * Returns the earliest time of a cause that counts. EventBridge's timestamps are whole seconds, so drift that was found
+ * right after the rule was created must not look older than the rule.
+ */
 function sinceFor(cause: Cause, since: string): string {
   return cause.type === "drift" ? `${since.slice(0, "2026-01-01T00:00:00".length)}.000Z` : since;
 }

@@ -10,7 +10,7 @@ export class RuleNotFoundError extends RingmasterError {
   }
 }
 
-/** The name is taken by a rule that says something else. */
+/** Thrown when a rule of that name has another definition. */
 export class RuleExistsError extends RingmasterError {
   constructor(name: string) {
     super(
@@ -20,7 +20,7 @@ export class RuleExistsError extends RingmasterError {
   }
 }
 
-/** The rule changed while it was being changed. */
+/** Thrown when other requests changed the rule before each attempt. */
 export class RuleBusyError extends RingmasterError {
   constructor(name: string) {
     super(`too many requests change retraining rule ${name} at the same time; send the request again`, {

@@ -20,17 +20,18 @@ export interface FireDependencies extends SubmitDependencies {
   readonly pause: Pause;
 }
 
-/** In each round that fails another writer succeeded. */
+/** Each failed round means that another writer succeeded. */
 const rounds = 24;
-/** Of a rule's history, how far back an open run or a later cause is looked for. */
+/** Number of the rule's newest causes that are searched for open runs and later causes. */
 const recentCauses = 100;
 
 /**
- * Deals with a cause of a rule: once, however often and from however many places it is called. Dying at any line leaves either nothing or an
- * open record, which the next event of the cause or the sweep goes on with: the run's id is made from rule and cause, so going on finds it.
+ * Processes a cause of a rule. Idempotent: the event may be repeated and calls may overlap. A process that dies leaves
+ * nothing or an open record. The cause's next event or the sweep continues from that record; it finds an existing run,
+ * because the run's id is derived from rule and cause.
  *
- * @returns what became of the cause; `undefined` where there is no such rule.
- * @throws what may pass: whoever called tries again. What cannot pass is recorded as `failed`.
+ * @returns the cause's record; `undefined` if there is no such rule
+ * @throws transient errors, after which the caller retries. Permanent errors are recorded as `failed`.
  */
 export async function fire(
   dependencies: FireDependencies,
@@ -78,7 +79,7 @@ async function submit(dependencies: FireDependencies, { rule }: RuleState, begun
   const identity = {
     team,
     idempotencyKey: idempotencyKeyOf(rule.name, begun.id),
-    // The rule may have changed since the run was made: it is the cause's run all the same.
+    // The rule may have changed since the run was created. It is still the cause's run.
     requestDigest: digestOf({ rule: rule.name, cause: begun.id }),
   };
   const conclude = async (end: Pick<CauseRecord, "state" | "runId" | "failure">): Promise<CauseRecord> => {
@@ -111,15 +112,15 @@ async function submit(dependencies: FireDependencies, { rule }: RuleState, begun
   }
 }
 
-/** The rule's authors and the person who fired it; `undefined` where one of them is not known. */
+/** Returns the rule's authors and the person who fired it; `undefined` if one of them is not known. */
 function submittersOf({ authors }: RetrainingRule, cause: Cause): readonly string[] | undefined {
   if (cause.type !== "manual" || authors === undefined) return authors;
   return cause.personId === undefined ? undefined : [...new Set([...authors, cause.personId])];
 }
 
 /**
- * Returns the job for a cause: a new dataset version is trained on as itself, whatever `latest` is by now. A rule that was created before an option
- * existed gets the option's default.
+ * Returns the job for a cause. A dataset cause trains on its own version, not on `latest`. A rule that was created
+ * before an option existed gets the option's default.
  */
 function jobFor(stored: Job, cause: Cause): Job {
   const job = { ...stored, hyperparameters: hyperparametersSchema.parse(stored.hyperparameters) };
@@ -161,7 +162,7 @@ async function countOpen(
   return found.filter(Boolean).length;
 }
 
-/** A later cause of the same kind makes one that waits needless. */
+/** Finds a later cause of the same kind, which replaces one that waits. */
 function laterOf(cause: Cause, records: readonly CauseRecord[]): Pick<Facts, "later"> {
   const later = records.find(
     ({ cause: other, state }) =>

@@ -28,13 +28,13 @@ const retry = ({ pause }: Pick<RuleDependencies, "pause">, name: string) => ({
   busy: () => new RuleBusyError(name),
 });
 
-/** The person who writes a rule. */
+/** The author of a rule. */
 type Author = { readonly by: string; readonly person?: Person };
 
 /**
- * Makes a rule. The same definition again is the same rule; another one under the same name is refused.
+ * Creates a rule. Idempotent for the same definition; another definition under the same name is refused.
  *
- * @throws InvalidInputError where the job does not fit the dataset as it is, DatasetNotFoundError, RuleExistsError
+ * @throws InvalidInputError if the job does not fit the dataset's newest version, DatasetNotFoundError, RuleExistsError
  */
 export async function createRule(
   dependencies: RuleDependencies,
@@ -68,7 +68,7 @@ export async function createRule(
   });
 }
 
-/** Replaces what the rule says; its name and history stay. */
+/** Replaces the rule's definition; its name and history stay. */
 export async function updateRule(
   dependencies: RuleDependencies,
   definition: RuleDefinition,
@@ -87,7 +87,10 @@ export async function updateRule(
   );
 }
 
-/** A disabled rule hears of causes and skips them. Enabled again it begins with what happens from then on. */
+/**
+ * Enables or disables a rule. A disabled rule skips its causes. A rule that is enabled again starts with causes after
+ * that time.
+ */
 export async function setEnabled(
   dependencies: RuleDependencies,
   name: string,
@@ -104,7 +107,7 @@ export async function setEnabled(
   });
 }
 
-/** Ends a rule; fine where it is deleted already. What it did stays to be read. */
+/** Deletes a rule; its history can still be read. Idempotent. */
 export async function deleteRule(dependencies: RuleDependencies, name: string, actor: string): Promise<RetrainingRule> {
   return change(dependencies, name, actor, (rule, at) => ({ ...rule, enabled: false, deletedAt: at }), true);
 }
@@ -144,8 +147,9 @@ async function change(
 }
 
 /**
- * Brings the Scheduler to where the rule's row is, which is the truth. A revision counts as scheduled only where it is still the row's after its
- * schedule was put. Who finds then that it put an old one puts the new one over it, although another did so before.
+ * Makes the Scheduler match the rule's row. A revision counts as scheduled only if it is still the row's revision after
+ * its schedule was written. A caller that finds that it wrote an old revision writes the new one over it, even if
+ * another caller already did.
  */
 export async function syncSchedule(
   { retraining, schedules, team, pause }: Pick<RuleDependencies, "retraining" | "schedules" | "team" | "pause">,
@@ -161,7 +165,10 @@ export async function syncSchedule(
   });
 }
 
-/** A first revision of a rule of another kind has left nothing in the Scheduler: no need to ask. */
+/**
+ * Tests whether the Scheduler may have a schedule of the rule. The first revision of a rule with another trigger never
+ * had one.
+ */
 function hadSchedule({ rule }: RuleState): boolean {
   return rule.trigger.type === "schedule" || rule.revision > 1;
 }

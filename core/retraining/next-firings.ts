@@ -1,7 +1,10 @@
 import { nextFire, parseExpression } from "../schedules/expression";
 import type { RetrainingRule } from "./rule";
 
-/** The next times of a rule's cron expression; of a rate only the Scheduler knows what it counts from. */
+/**
+ * Returns the next times of a rule's cron expression. For a rate the result is empty, because only the Scheduler knows
+ * its start.
+ */
 export function nextFirings(
   { trigger, enabled, deletedAt }: RetrainingRule,
   now: number,

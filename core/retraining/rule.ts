@@ -14,7 +14,7 @@ const name = z
     "must be 1–63 lower-case letters, digits and hyphens, starting with a letter or digit",
   );
 
-/** Short, because `<team>.<rule>` is the name of a schedule, which has 64 characters at most. */
+/** At most 31 characters, because `<team>.<rule>` is the name of a schedule, which has at most 64. */
 export const ruleNameSchema = z
   .string()
   .regex(
@@ -36,7 +36,7 @@ const expression = z
 export const triggerSchema = z.discriminatedUnion("type", [
   /** Each new version of the dataset. */
   z.strictObject({ type: z.literal("dataset"), dataset: name }),
-  /** `rate(1 day)`, `cron(0 3 * * ? *)` by the clock of a time zone of the IANA database. */
+  /** `rate(1 day)` or `cron(0 3 * * ? *)`, in a time zone of the IANA database. */
   z.strictObject({
     type: z.literal("schedule"),
     expression,
@@ -46,7 +46,7 @@ export const triggerSchema = z.discriminatedUnion("type", [
       .refine(isTimeZone, "must be a time zone of the IANA database, e.g. Europe/Berlin")
       .default("UTC"),
   }),
-  /** A monitor that finds drift of this severity at least. */
+  /** Drift of at least this severity that a monitor finds. */
   z.strictObject({ type: z.literal("drift"), monitor: name, severity: z.enum(severities).default("warning") }),
 ]);
 
@@ -60,18 +60,21 @@ const code = z.strictObject({
   moduleSha256: digest.optional(),
 } satisfies Record<keyof CodeReference, z.ZodType>);
 
-/** The schema of what a person says of a rule, around one of jobs. */
+/** Builds the schema of a rule's definition around a schema of jobs. */
 export const ruleDefinitionOf = (job: typeof jobSchema) =>
   z
     .strictObject({
       name: ruleNameSchema,
       trigger: triggerSchema,
       job,
-      /** Where the job came from; the bundle of a user's module is named in the job. */
+      /** Origin of the job. The job itself names the bundle of a user's module. */
       code: code.default({}),
-      /** A cause that comes sooner after the last start waits; of those that wait the latest is run. */
+      /**
+       * A cause that arrives within this time after the last start waits. If several wait, only the latest one starts a
+       * run.
+       */
       cooldownMinutes: z.int().min(0).max(525_600).default(0),
-      /** A cause that comes while so many of the rule's runs are open waits, too. */
+      /** A cause also waits while this many of the rule's runs are open. */
       maxConcurrentRuns: z.int().min(1).max(100).optional(),
     })
     .superRefine(({ trigger, job }, context) => {
@@ -86,7 +89,7 @@ export const ruleDefinitionOf = (job: typeof jobSchema) =>
       }
     });
 
-/** What a person says of a rule: when to retrain, and by which job. */
+/** A rule's definition: its trigger and its job. */
 export const ruleDefinitionSchema = ruleDefinitionOf(jobSchema);
 
 export type RuleDefinition = DeepReadonly<z.output<typeof ruleDefinitionSchema>>;
@@ -95,7 +98,7 @@ export type Trigger = RuleDefinition["trigger"];
 
 export const trigger = triggerSchema.meta({
   id: "RetrainingTrigger",
-  description: "When to retrain: a new version of a dataset, a time, or drift that a monitor finds.",
+  description: "Trigger of retraining: a new version of a dataset, a time, or drift that a monitor finds.",
 });
 
 export const retrainingRule = z
@@ -110,12 +113,12 @@ export const retrainingRule = z
     revision: z.int().min(1),
     enabled: z.boolean(),
     pausedReason: z.string().optional(),
-    since: instant.meta({ description: "What happened before is no cause." }),
+    since: instant.meta({ description: "Earlier events are not causes." }),
     createdBy: z.string(),
     authors: z.array(z.string()).optional().meta({
-      description: "Ids of all who have written the definition: they count as submitters of its runs.",
+      description: "Ids of all authors of the definition. They count as submitters of its runs.",
     }),
-    updatedBy: z.string().optional().meta({ description: "Who made the last change." }),
+    updatedBy: z.string().optional().meta({ description: "The actor that made the last change." }),
     createdAt: instant,
     updatedAt: instant,
     deletedAt: instant.optional(),
@@ -126,18 +129,18 @@ export interface RetrainingRule extends Shape<typeof retrainingRule> {}
 export const ruleState = z
   .object({
     rule: retrainingRule,
-    starts: count.meta({ description: "Runs begun so far." }),
+    starts: count.meta({ description: "Number of runs started so far." }),
     lastStartedAt: instant.optional(),
-    scheduledRevision: z.int().optional().meta({ description: "The revision that the Scheduler has." }),
+    scheduledRevision: z.int().optional().meta({ description: "Revision of the schedule in the Scheduler." }),
     lastFailure: z
       .object({ cause: z.string(), code: z.string(), message: z.string(), at: instant })
       .optional()
-      .meta({ description: "The latest cause that no run could be made of." }),
+      .meta({ description: "The latest cause for which no run could be created." }),
   })
-  .meta({ id: "RetrainingRuleState", description: "A rule, and what became of it." });
+  .meta({ id: "RetrainingRuleState", description: "A rule and its state." });
 export interface RuleState extends Shape<typeof ruleState> {}
 
-/** The rule that an expression breaks; `undefined` where it is right. */
+/** Returns the rule that an expression breaks; `undefined` if it is valid. */
 function expressionProblem(text: string): string | undefined {
   try {
     if (parseExpression(text).kind !== "at") return undefined;

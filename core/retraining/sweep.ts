@@ -7,16 +7,16 @@ export interface SweepDependencies {
   readonly index: RetrainingIndex;
   readonly schedules: RetrainingSchedules;
   readonly forTeam: (team: string) => FireDependencies;
-  /** One rule's trouble does not keep the others waiting. */
+  /** Called for a rule that fails; the other rules are still processed. */
   readonly onError: (what: { readonly team: string; readonly rule: string }, error: unknown) => void;
 }
 
-/** Newest versions of a dataset that are looked for in the rule's history. */
+/** Number of a dataset's newest versions that are searched for in the rule's history. */
 const versionsLookedAt = 8;
 
 /**
- * Mends what events and processes that were lost have left undone: versions that nobody told of, causes that wait or were begun, schedules that
- * are not what their rule says, and those of rules that are gone.
+ * Repairs the effects of lost events and processes: new versions without an event, causes that wait or were started,
+ * schedules that differ from their rule, and schedules of deleted rules.
  */
 export async function sweep({ index, schedules, forTeam, onError }: SweepDependencies): Promise<void> {
   const each = async <Item extends { readonly team: string; readonly rule: string }>(
@@ -37,14 +37,14 @@ export async function sweep({ index, schedules, forTeam, onError }: SweepDepende
   const listed = new Set(rules.map(({ team, rule }) => `${team}.${rule}`));
   const unknown = (await schedules.list()).filter(({ team, rule }) => !listed.has(`${team}.${rule}`));
   await each(unknown, async ({ team: name, rule }, team) => {
-    // The listing may be behind: the row decides.
+    // The listing may be outdated; the row is authoritative.
     const state = await team.retraining.find(rule);
     if (state?.rule.trigger.type === "schedule" && state.rule.deletedAt === undefined) return;
     await schedules.delete(name, rule);
   });
 }
 
-/** Any of the newest versions may be one that nobody told of, later ones having been told of or not. */
+/** Fires for each of the newest versions that has no cause yet. The event of any of them may be lost. */
 async function fireLostVersions(team: FireDependencies, name: string): Promise<void> {
   const { retraining, datasets } = team;
   const state = await retraining.find(name);

@@ -10,7 +10,7 @@ export class InboxReportNotFoundError extends RingmasterError {
   }
 }
 
-/** Only what was refused can be tried again. */
+/** Thrown when a file that was not refused is retried. */
 export class InboxFileNotRefusedError extends RingmasterError {
   constructor(path: string, status: string) {
     super(`${path} is ${status}, and only a refused file can be retried; upload the file again if it has changed`, {

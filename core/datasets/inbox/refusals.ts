@@ -1,7 +1,7 @@
 import { RingmasterError } from "../../errors";
 import type { InboxReport } from "./report";
 
-/** Why a file did not become a version, and what its owner does next. The file stays where it is. */
+/** The reason why a file did not become a version, and what its owner can do next. The file stays in the inbox. */
 export type Refusal = Required<Pick<InboxReport, "code" | "reason" | "nextStep">> & { readonly status: "refused" };
 
 const refuse = (code: string, reason: string, nextStep: string): Refusal => ({
@@ -53,7 +53,7 @@ export const refusals = {
     ),
 } as const;
 
-/** What the same file would meet again; `undefined` for what may pass. */
+/** Returns the refusal for an error that the same file would meet again; `undefined` for a transient error. */
 export function refusalOf(error: unknown, path: string, dataset = "…"): Refusal | undefined {
   if (!(error instanceof RingmasterError)) return undefined;
   const { code, message } = error;

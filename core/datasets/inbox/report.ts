@@ -3,13 +3,13 @@ import type { InboxReport } from "./shapes";
 
 export type { InboxReport, InboxStatus } from "./shapes";
 
-/** One put of one file, as its event tells of it. */
+/** One put of one file, as its S3 event describes it. */
 export interface InboxPut {
-  /** Below the team's inbox: `digits/2026-03.csv`. */
+  /** Path below the team's inbox: `digits/2026-03.csv`. */
   readonly path: string;
   readonly etag: string;
   readonly bytes: number;
-  /** Of two puts of a key, the later has the greater one. */
+  /** The later of two puts of a key has the greater sequencer. */
   readonly sequencer: string;
   /** ISO 8601. */
   readonly at: string;
@@ -18,9 +18,9 @@ export interface InboxPut {
 /** The port to a team's reports. */
 export interface InboxRepository {
   find(id: string): Promise<InboxReport | undefined>;
-  /** Puts `report` where the row is still what was read; false where somebody was faster. */
+  /** Replaces the report if the row is still `before`; returns false if another writer changed it. */
   save(report: InboxReport, before: InboxReport | undefined): Promise<boolean>;
-  /** Newest put first; of one dataset where it is named. */
+  /** Lists reports, newest put first; of one dataset if it is named. */
   list(query: {
     readonly dataset?: string;
     readonly limit: number;
@@ -28,15 +28,18 @@ export interface InboxRepository {
   }): Promise<Page<InboxReport>>;
 }
 
-/** The files themselves. */
+/** The port to the files of the inbox. */
 export interface InboxFiles {
-  /** Writes the content with that ETag to a file on this disk; false where it is not there any more: it was replaced or removed. */
+  /** Writes the content with that ETag to a local file; returns false if the content was replaced or removed. */
   fetch(path: string, etag: string, file: string): Promise<boolean>;
-  /** Makes S3 tell of the file once more; false where that content is not there any more. */
+  /** Makes S3 send the file's event again; returns false if that content was replaced or removed. */
   announceAgain(path: string, etag: string): Promise<boolean>;
 }
 
-/** The order of two sequencers of one key: hexadecimal, the shorter one filled up with zeros on its right (S3's user guide). */
+/**
+ * Compares two sequencers of one key. They are hexadecimal; the shorter one is padded with zeros on its right (S3 user
+ * guide).
+ */
 export function isLater(sequencer: string, than: string): boolean {
   const length = Math.max(sequencer.length, than.length);
   return sequencer.padEnd(length, "0").toUpperCase() > than.padEnd(length, "0").toUpperCase();

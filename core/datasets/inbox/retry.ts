@@ -4,7 +4,7 @@ import { InboxFileGoneError, InboxFileNotRefusedError, InboxReportNotFoundError 
 import type { InboxFiles, InboxReport, InboxRepository } from "./report";
 
 /**
- * Another try for a refused file, without its being sent anew: S3 tells of it once more.
+ * Retries a refused file without a new upload: S3 sends its event again.
  *
  * @throws InboxReportNotFoundError, InboxFileNotRefusedError, InboxFileGoneError
  */
@@ -18,7 +18,7 @@ export async function retryInboxFile(
 ): Promise<InboxReport> {
   const report = await inbox.find(id);
   if (!report) throw new InboxReportNotFoundError(id);
-  // Whoever died between the two writes below has left `retried`, and may be repeated.
+  // A process that died between the two writes below has left the status `retried`. It may be repeated.
   if (report.status !== "refused" && report.status !== "retried") {
     throw new InboxFileNotRefusedError(report.path, report.status);
   }
@@ -29,7 +29,7 @@ export async function retryInboxFile(
     status: "retried",
     tries: 0,
   };
-  // Before the event: its reader must not be overwritten.
+  // The report is saved before the event is sent, so that the event's reader is not overwritten.
   if (!(await inbox.save(retried, report))) return (await inbox.find(id)) ?? retried;
   if (!(await inboxFiles.announceAgain(path, etag))) {
     await inbox.save(report, retried);

@@ -15,20 +15,20 @@ export const inboxReport = z
     status: z.enum(["reading", "taken", "refused", "retried"]),
     tries: count,
     lastError: z.string().optional(),
-    version: z.int().optional().meta({ description: "Of `taken`: the version that the file is." }),
+    version: z.int().optional().meta({ description: "The version that the file became; present if `taken`." }),
     created: z.boolean().optional().meta({ description: "False where an earlier version has the same content." }),
     rowCount: count.optional(),
     ignoredColumns: z
       .array(z.string())
       .optional()
       .meta({ description: "Columns of the file that the dataset's schema does not name." }),
-    code: z.string().optional().meta({ description: "Of `refused`, as of errors." }),
+    code: z.string().optional().meta({ description: "Present if `refused`, as in errors." }),
     reason: z.string().optional(),
-    nextStep: z.string().optional().meta({ description: "What the file's owner does about it." }),
+    nextStep: z.string().optional().meta({ description: "Action for the file's owner." }),
   })
   .meta({
     id: "InboxReport",
-    description: "What became of a file that was put into the inbox.",
+    description: "Result for a file that was put into the inbox.",
   });
 export interface InboxReport extends Shape<typeof inboxReport> {}
 export type InboxStatus = InboxReport["status"];

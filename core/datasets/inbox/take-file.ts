@@ -6,7 +6,7 @@ import type { DatasetSchema } from "../schema";
 import { type Refusal, refusalOf, refusals } from "./refusals";
 import { type InboxPut, type InboxReport, type InboxRepository, isLater } from "./report";
 
-/** What a snapshot of a file made. */
+/** The content of a file's snapshot. */
 export interface TakenFile {
   readonly created: boolean;
   readonly version: DatasetVersion;
@@ -17,21 +17,27 @@ export interface TakeFileDependencies {
   readonly inbox: InboxRepository;
   readonly datasets: Pick<DatasetRepository, "findNewest">;
   readonly clock: Clock;
-  /** `undefined` where that content is not in the inbox any more. */
+  /** Resolves with `undefined` if that content is no longer in the inbox. */
   snapshot(put: InboxPut, name: string, schema: DatasetSchema): Promise<TakenFile | undefined>;
 }
 
-/** Its data on disk three times over (the file, its rows, their shards) must fit in the function's 10 GB, and its time in 15 minutes. */
+/**
+ * Largest file that is accepted. Its data needs three times its size on disk (the file, its rows, their shards), which
+ * must fit in the function's 10 GB and 15 minutes.
+ */
 export const maxInboxBytes = 2 * 1024 ** 3;
-/** Tries that end without a word before the file is taken for the reason. Lambda delivers an event three times. */
+/**
+ * Number of attempts that end without an error message after which the file is refused. Lambda delivers an event three
+ * times.
+ */
 const silentTries = 2;
 
 /**
- * Makes a file of the inbox a version of its dataset, with the schema and the split of the dataset's newest version, and reports what became
- * of it. The event may come any number of times, and with others at the same moment.
+ * Turns a file of the inbox into a version of its dataset, with the schema and the split of the dataset's newest
+ * version, and reports the result. Idempotent: events may be repeated and may overlap.
  *
- * @returns the report, or `undefined` where this put was dealt with before, or a later one was
- * @throws what may pass, so that the event is delivered again; not at its last delivery, which is reported
+ * @returns the report; `undefined` if this put or a later one was already processed
+ * @throws transient errors, so that the event is delivered again. The last delivery reports them instead.
  */
 export async function takeInboxFile(
   dependencies: TakeFileDependencies,
@@ -52,7 +58,7 @@ export async function takeInboxFile(
   }
 }
 
-/** `undefined` where there is nothing to do. */
+/** Returns `undefined` if there is nothing to do. */
 async function begin({ inbox, clock }: TakeFileDependencies, put: InboxPut): Promise<InboxReport | undefined> {
   const id = digestOf({ path: put.path, etag: put.etag }).slice(0, 16);
   for (let round = 0; ; round += 1) {
@@ -99,7 +105,7 @@ async function look(
   };
 }
 
-/** The first end of a put stands, where its event was delivered twice at once. */
+/** Records the result. The first result of a put stays if its event was processed twice at the same time. */
 async function conclude(
   { inbox, clock }: TakeFileDependencies,
   begun: InboxReport,
@@ -112,14 +118,14 @@ async function conclude(
     if (await inbox.save(report, before)) return report;
     const now = await inbox.find(begun.id);
     if (!now || now.sequencer !== begun.sequencer) return now ?? report;
-    // Who was taken for dead has made the version all the same.
+    // A process that was considered dead has created the version after all.
     const better = outcome.status === "taken" && now.status === "refused";
     if (now.status !== "reading" && !better) return now;
     before = now;
   }
 }
 
-/** `digits/2026-03.csv`, `digits/march/1.csv`: of digits. */
+/** Returns the dataset that a path names: `digits` for `digits/2026-03.csv` and `digits/march/1.csv`. */
 function datasetOf(path: string): string | undefined {
   return /^([a-z0-9][a-z0-9-]{0,62})\/[\s\S]+$/.exec(path)?.[1];
 }
