@@ -20,10 +20,10 @@ export interface EventsBackend {
 type Body = Readonly<Record<string, unknown>>;
 type Operation = (backend: EventsBackend, body: Body) => object | Promise<object>;
 
-/** EventBridge's limit of targets a rule. */
+/** EventBridge's limit on targets per rule. */
 const maxTargets = 5;
 
-/** EventBridge's operations, by the second part of their target header. */
+/** EventBridge's operations by the second part of their target header. */
 export const operations: Readonly<Record<string, Operation>> = {
   PutEvents: ({ bus }, body) => putEvents(bus, body["Entries"]),
 
@@ -113,7 +113,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   ListEventBuses: () => ({ EventBuses: [{ Name: "default", Arn: defaultBusArn }] }),
 };
 
-/** Runs an operation by its name; a bus other than the default one is refused whatever the operation. */
+/** Runs an operation by its name. Every operation refuses a bus other than the default one. */
 export async function runOperation(backend: EventsBackend, name: string, body: Body): Promise<object> {
   const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (!operation) {

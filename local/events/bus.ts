@@ -12,14 +12,14 @@ import { createParcelQueue } from "./parcel-queue";
 import { type Rule, type Rules, ruleArn } from "./rules";
 import type { Parcel, TargetPorts } from "./target";
 
-/** An event as targets get it. */
+/** An event as targets receive it. */
 export interface BusEvent {
   readonly version: "0";
   readonly id: string;
   readonly "detail-type": string;
   readonly source: string;
   readonly account: string;
-  /** ISO 8601, to the second. */
+  /** The time in ISO 8601 format, in seconds. */
   readonly time: string;
   readonly region: string;
   readonly resources: readonly string[];
@@ -31,13 +31,14 @@ export interface BusOptions extends TargetPorts {
   readonly clock: Clock;
   readonly db: JsonDatabase;
   readonly rules: Rules;
-  /** Where the journal's mark lies; by default next to it. */
+  /** The directory of the journal's mark. The default is the journal's directory. */
   readonly seals?: string;
 }
 
 /**
- * The default event bus. An event is in the journal before it is acknowledged, then routed into one parcel a matching target, each
- * delivered at least once: parcels outlive the process, and are numbered by event, rule and target, so that routing twice adds nothing.
+ * The default event bus. An event is written to the journal before it is acknowledged. It is then routed into one
+ * delivery per matching target, and each is made at least once. Deliveries survive the process. Their ids consist of
+ * event, rule and target, so routing an event again adds nothing.
  */
 export class Bus {
   private readonly journal: Journal<BusEvent>;
@@ -60,16 +61,16 @@ export class Bus {
     });
   }
 
-  /** Delivers what a former process left, then what comes. */
+  /** Delivers the events that an earlier process left, then new events. */
   async start(): Promise<void> {
     await this.queue.open();
-    // What fell due while nothing ran fires now, once.
+    // A firing that became due while no process ran happens now, once.
     for (const { Name } of this.options.rules.all()) this.ticker.set(Name, this.options.rules.dueAt(Name));
     this.open = true;
     this.pump();
   }
 
-  /** On disk when it returns. */
+  /** Accepts events. They are on disk when it returns. */
   put(events: readonly BusEvent[]): void {
     this.journal.append(events);
     this.unrouted.push(...events);
@@ -90,7 +91,7 @@ export class Bus {
     };
   }
 
-  /** To be called when a rule has changed; resolves when its next firing is on record. */
+  /** Computes the next firing of a changed rule. Resolves when it is on disk. */
   async schedule(name: string): Promise<void> {
     const dueAt = this.options.rules.nextFire(name, this.options.clock.now());
     this.ticker.set(name, dueAt);
@@ -109,7 +110,10 @@ export class Bus {
     this.journal.close();
   }
 
-  /** A firing is on disk before the rule's next one takes its place on record: a kill between them repeats it, under the same id. */
+  /**
+   * Fires a rule. The firing is on disk before the rule's next one is recorded. A kill in between repeats the firing
+   * with the same id.
+   */
   private async fire(name: string, dueAt: number): Promise<void> {
     const rule = this.options.rules.get(name);
     if (rule?.State === "ENABLED") {
@@ -131,12 +135,12 @@ export class Bus {
         ),
       )
       .then(() => this.journal.routed(events.length))
-      // The journal keeps them for the next start.
+      // The journal keeps the events for the next start.
       .catch((error) => void process.stderr.write(`events: ${error}\n`));
   }
 }
 
-/** The same id for the same firing. */
+/** Derives an id from text, so that the same firing has the same id. */
 function idOf(text: string): string {
   const hash = createHash("sha256").update(text).digest("hex");
   return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");

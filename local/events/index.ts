@@ -12,17 +12,17 @@ import { Rules } from "./rules";
 import type { TargetPorts } from "./target";
 
 export interface EventsOptions extends TargetPorts {
-  /** The service keeps its files in here. */
+  /** The directory of the service's files. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
-  /** Where the seal of the store lies; by default next to its files. */
+  /** The directory of the store's seal. The default is the store's directory. */
   readonly seals?: string;
 }
 
 export interface EventsService extends Service, EventSink {
   /** Resolves when rules and undelivered events are loaded. Events may be put before. */
   readonly ready: Promise<void>;
-  /** Fires the rules that are due by the clock; with a clock whose timers run they fire by themselves. */
+  /** Fires the rules that are due by the clock. Needed only with a clock whose timers do not run. */
   tick(): void;
 }
 
@@ -30,11 +30,11 @@ const bodyLimit = 2 * 1024 * 1024;
 const contentType = "application/x-amz-json-1.1";
 
 /**
- * EventBridge's default bus on one machine: rules with patterns or schedules, delivered at least once to functions and state machines.
+ * Creates EventBridge's default bus for one machine. Rules have patterns or schedules, and events are delivered at
+ * least once to functions and state machines.
  *
- * @example
- * const events = createEvents({ dataDirectory, functions: lambda, startExecution });
- * events.put({ source: "aws.batch", detailType: "Batch Job State Change", resources: [], detail: { status: "FAILED" } });
+ * @example const events = createEvents({ dataDirectory, functions: lambda, startExecution }); events.put({ source:
+ * "aws.batch", detailType: "Batch Job State Change", resources: [], detail: { status: "FAILED" } });
  */
 export function createEvents(options: EventsOptions): EventsService {
   const clock = options.clock ?? systemClock;
@@ -47,7 +47,7 @@ export function createEvents(options: EventsOptions): EventsService {
     .open()
     .then(() => rules.open())
     .then(() => bus.start());
-  // Whoever awaits it is told; nobody else is brought down.
+  // The callers that await it get the error. Without callers it must not end the process.
   ready.catch(() => undefined);
 
   return {

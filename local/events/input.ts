@@ -1,6 +1,6 @@
 import { isObject } from "../wire";
 
-/** How a target wants its input made out of the event. */
+/** The settings by which a target's input is made from the event. */
 export interface TargetInput {
   readonly Input?: string;
   readonly InputPath?: string;
@@ -15,7 +15,7 @@ export interface RuleOfInput {
   readonly arn: string;
 }
 
-/** The JSON text that a target gets: constant, a part of the event, a template filled in from it, or the event. */
+/** Returns the JSON text for a target: a constant, a part of the event, a filled template, or the event. */
 export function targetInput(target: TargetInput, event: Readonly<Record<string, unknown>>, rule: RuleOfInput): string {
   if (target.Input !== undefined) return target.Input;
   if (target.InputPath !== undefined) return JSON.stringify(atPath(event, target.InputPath) ?? null);
@@ -32,7 +32,7 @@ function transform(
     ["aws.events.rule-name", rule.name],
     ["aws.events.rule-arn", rule.arn],
     ["aws.events.event.ingestion-time", event["time"]],
-    // Without the detail, and whole.
+    // The whole event without its detail.
     ["aws.events.event", { ...event, detail: undefined }],
     ["aws.events.event.json", event],
   ]);
@@ -40,8 +40,8 @@ function transform(
 }
 
 /**
- * Replaces `<name>`: outside of quotes by the value's JSON (`null` when there is none), within them by the text of it (nothing
- * when there is none). A `<name>` of no variable stays as it is.
+ * Replaces `<name>` by the value of a variable. Outside quotes it becomes the value's JSON (`null` if there is none),
+ * and inside quotes the value's text (empty if there is none). An unknown `<name>` stays.
  */
 function fill(template: string, variables: ReadonlyMap<string, unknown>): string {
   let quoted = false;
@@ -55,7 +55,10 @@ function fill(template: string, variables: ReadonlyMap<string, unknown>): string
   });
 }
 
-/** `$`, `$.detail.name`, `$.resources[0]`, `$.detail['a b']`. Undefined where the event has nothing. */
+/**
+ * Returns the value at a path such as `$`, `$.detail.name`, `$.resources[0]` or `$.detail['a b']`. Returns undefined if
+ * the event has no such value.
+ */
 function atPath(event: unknown, path: string): unknown {
   let value = event;
   for (const step of parsePath(path) ?? []) {
@@ -65,7 +68,7 @@ function atPath(event: unknown, path: string): unknown {
   return value;
 }
 
-/** The steps of a path; undefined when it is none that EventBridge takes. */
+/** Parses a path into its steps. Returns undefined if EventBridge does not accept it. */
 export function parsePath(path: string): readonly string[] | undefined {
   if (!/^\$(\.[\w-]+|\[\d+\]|\['[^']+'\])*$/.test(path)) return undefined;
   return [...path.matchAll(/\.([\w-]+)|\[(\d+)\]|\['([^']+)'\]/g)].map(

@@ -5,14 +5,17 @@ import { DurableQueue } from "../durable-queue";
 import type { JsonDatabase } from "../storage/json-database";
 import { deliver, type Parcel, type TargetPorts } from "./target";
 
-/** What rules and schedules send on its way, durably; what can no longer be delivered goes to a file of dead letters. */
+/**
+ * Creates the durable queue of the deliveries of rules and schedules. A delivery that is given up is written to a
+ * dead-letter file.
+ */
 export function createParcelQueue(
   ports: TargetPorts,
   options: {
     readonly db: JsonDatabase;
     readonly clock: Clock;
     readonly dataDirectory: string;
-    /** `<sender>-dead-letters.ndjson`. */
+    /** The prefix of the file `<sender>-dead-letters.ndjson`. */
     readonly sender: "events" | "scheduler";
   },
 ): DurableQueue<Parcel> {

@@ -72,7 +72,7 @@ function check(operator: string, operand: unknown): boolean {
     case "equals-ignore-case":
       return isText(operand);
     case "wildcard":
-      // Two stars in a row say nothing that one does not, and EventBridge refuses them.
+      // EventBridge refuses two adjacent stars, which mean the same as one.
       return isText(operand) && !/(^|[^\\])\*\*/.test(operand);
     case "numeric":
       return isNumeric(operand);
@@ -90,7 +90,7 @@ function isNumeric(operand: unknown): boolean {
   const [first, , second] = operand;
   if (!operand.every((part, index) => (index % 2 === 0 ? /^([<>]=?|=)$/.test(String(part)) : typeof part === "number")))
     return false;
-  // A range goes from a lower bound to an upper one.
+  // A range has a lower bound, then an upper bound.
   return operand.length === 2 || (/^>/.test(first) && /^</.test(second) && operand[1] < operand[3]);
 }
 

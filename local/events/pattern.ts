@@ -2,8 +2,9 @@ import { BlockList, isIP } from "node:net";
 import { isObject } from "../wire";
 
 /**
- * EventBridge's event patterns. Fields are joined by AND, the entries of a list by OR; an event's array matches when one of its
- * elements does. Source: "Amazon EventBridge event patterns" and "Comparison operators", EventBridge user guide.
+ * An event pattern of EventBridge. Fields are joined by AND, and the entries of a list by OR. An array in an event
+ * matches if one of its elements matches. Source: "Amazon EventBridge event patterns" and "Comparison operators",
+ * EventBridge user guide.
  */
 export type Pattern = Readonly<Record<string, unknown>>;
 
@@ -12,7 +13,7 @@ export function matchesPattern(pattern: Pattern, event: unknown): boolean {
     if (field === "$or") return (rule as readonly Pattern[]).some((branch) => matchesPattern(branch, event));
     const value = isObject(event) && Object.hasOwn(event, field) ? event[field] : undefined;
     if (Array.isArray(rule)) return rule.some((matcher) => matchesLeaf(matcher, value));
-    // Under a field that is not there, only `exists: false` can match.
+    // In a missing field, only `exists: false` can match.
     const values = Array.isArray(value) && value.length > 0 ? value : [value];
     return values.some((element) => matchesPattern(rule as Pattern, element));
   });
@@ -24,7 +25,7 @@ function matchesLeaf(matcher: unknown, value: unknown): boolean {
   return values.some((element) => element !== undefined && matchesValue(matcher, element));
 }
 
-/** `exists` speaks of leaves: an object is none. */
+/** Returns whether a value is a leaf. `exists` applies only to leaves, and an object is not one. */
 function isLeaf(value: unknown): boolean {
   return value !== undefined && !isObject(value) && !(Array.isArray(value) && value.length === 0);
 }
@@ -42,7 +43,10 @@ function matchesValue(matcher: unknown, value: unknown): boolean {
   }
 }
 
-/** What `anything-but` excludes: a value, a list of them, or an operator over one or several texts. */
+/**
+ * Returns whether a value matches the operand of `anything-but`: a value, a list of values, or an operator with one or
+ * several texts.
+ */
 function matchesAny(operand: unknown, value: unknown): boolean {
   if (Array.isArray(operand)) return operand.includes(value);
   if (!isObject(operand)) return operand === value;
@@ -70,7 +74,7 @@ function matchesText(operator: string, operand: unknown, value: string): boolean
   }
 }
 
-/** `*` stands for any text, none included; `\*` and `\\` for themselves. */
+/** Converts a wildcard pattern. `*` matches any text, also an empty one. `\*` and `\\` match themselves. */
 function wildcard(text: string): RegExp {
   const source = text.replace(/\\([*\\])|([*])|([\s\S])/g, (_, escaped, star, other) =>
     star ? "[\\s\\S]*" : (escaped ?? other).replace(/[.+?^${}()|[\]\\*]/, "\\$&"),

@@ -4,7 +4,7 @@ import { isObject, portLimits } from "../wire";
 import type { Bus, BusEvent } from "./bus";
 import { validation } from "./errors";
 
-/** EventBridge's limit of one request's entries together, in bytes. */
+/** EventBridge's limit on all entries of a request together, in bytes. */
 const sizeLimit = 1024 * 1024;
 const countLimit = 10;
 
@@ -13,7 +13,7 @@ interface Refusal {
   readonly ErrorMessage: string;
 }
 
-/** PutEvents: each entry is taken or refused by itself; those taken are on disk when it returns. */
+/** Answers PutEvents. Each entry is accepted or refused separately. Accepted entries are on disk when it returns. */
 export function putEvents(bus: Bus, entries: unknown): object {
   if (!Array.isArray(entries) || entries.length < 1 || entries.length > countLimit) {
     throw validation(`Entries must be a list of 1–${countLimit} events.`);

@@ -14,7 +14,7 @@ export interface Target extends TargetInput {
   readonly DeadLetterConfig?: unknown;
 }
 
-/** A rule as it is kept. */
+/** A stored rule. */
 export interface Rule {
   readonly Name: string;
   readonly EventPattern?: string;
@@ -23,7 +23,7 @@ export interface Rule {
   readonly Description?: string;
   readonly RoleArn?: string;
   readonly targets: readonly Target[];
-  /** Milliseconds since the epoch: what a rate counts from. */
+  /** The start of a rate's intervals, in milliseconds since the epoch. */
   readonly since: number;
 }
 
@@ -56,7 +56,7 @@ export class Rules {
     }
   }
 
-  /** In force at once, so that a change after it builds upon it; resolves when it is on disk. */
+  /** Stores a rule. It is in force at once, so the next change sees it. Resolves when it is on disk. */
   put(rule: Rule): Promise<void> {
     this.rules.set(rule.Name, load(rule));
     return this.db.put(prefix + rule.Name, rule);
@@ -67,7 +67,7 @@ export class Rules {
     return this.db.del(prefix + name);
   }
 
-  /** When a rule's schedule was found to be due next, by this process or a former one. */
+  /** Returns the recorded time of a rule's next firing. An earlier process may have recorded it. */
   dueAt(name: string): number | undefined {
     return this.due.get(name);
   }
@@ -85,7 +85,7 @@ export class Rules {
     return this.rules.get(name)?.rule;
   }
 
-  /** By name. */
+  /** Returns all rules in the order of their names. */
   all(): readonly Rule[] {
     return [...this.rules.values()].map(({ rule }) => rule).sort((a, b) => (a.Name < b.Name ? -1 : 1));
   }
@@ -96,7 +96,7 @@ export class Rules {
       .map(({ rule }) => rule);
   }
 
-  /** When a rule with a schedule fires next, in UTC as EventBridge has it. */
+  /** Computes when a rule with a schedule fires next, in UTC like EventBridge. */
   nextFire(name: string, after: number): number | undefined {
     const loaded = this.rules.get(name);
     if (!loaded?.expression || loaded.rule.State !== "ENABLED") return undefined;

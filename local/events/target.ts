@@ -3,7 +3,9 @@ import type { Delivery, Queued } from "../durable-queue";
 import type { FunctionInvoker } from "../service";
 import { ServiceError } from "../wire";
 
-/** How rules and schedules start executions. A name that was used for the same input before is the same execution. */
+/**
+ * Starts an execution for a rule or schedule. A name that was used before with the same input means the same execution.
+ */
 export type StartExecution = (stateMachineArn: string, input: string, name: string) => Promise<unknown>;
 
 export interface TargetPorts {
@@ -16,29 +18,32 @@ export interface RetryPolicy {
   readonly MaximumEventAgeInSeconds?: number;
 }
 
-/** Something on its way to a target. */
+/** An input on its way to a target. */
 export interface Parcel {
   readonly arn: string;
-  /** JSON text. */
+  /** The input as JSON text. */
   readonly input: string;
   readonly retryPolicy?: RetryPolicy;
 }
 
-/** EventBridge's and its Scheduler's defaults. */
+/** The default of EventBridge and EventBridge Scheduler. */
 const maxRetries = 185;
 const maxAgeSeconds = 86_400;
 const longestDelayMs = 300_000;
 
 export type TargetKind = "lambda" | "states";
 
-/** The kind of a target that can be served, by its ARN. */
+/** Returns the kind of a supported target by its ARN. */
 export function targetKind(arn: string): TargetKind | undefined {
   if (/^arn:aws[\w-]*:lambda:[^:]*:[^:]*:function:.+$/.test(arn)) return "lambda";
   if (/^arn:aws[\w-]*:states:[^:]*:[^:]*:stateMachine:.+$/.test(arn)) return "states";
   return undefined;
 }
 
-/** Hands a parcel to its target once. Executions are named by what triggered them, so that a second delivery starts no second one. */
+/**
+ * Delivers an input to its target once. The name of an execution is derived from its trigger, so that a second delivery
+ * does not start a second execution.
+ */
 export async function deliver(ports: TargetPorts, queued: Queued<Parcel>, now: number): Promise<Delivery> {
   const { arn, input, retryPolicy } = queued.item;
   try {
@@ -55,12 +60,12 @@ export async function deliver(ports: TargetPorts, queued: Queued<Parcel>, now: n
   }
 }
 
-/** At most 80 characters, as an execution's name must be. */
+/** Returns an execution's name, which may have at most 80 characters. */
 export function executionName(id: string): string {
   return createHash("sha256").update(id).digest("hex");
 }
 
-/** A target gets JSON; a constant input that is none goes as a text. */
+/** Parses an input as JSON. A constant that is not JSON is passed as text. */
 function parse(input: string): unknown {
   try {
     return JSON.parse(input);
@@ -74,7 +79,10 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : "Error";
 }
 
-/** What the target itself refused will be refused again; throttling, faults and broken connections pass. */
+/**
+ * Returns whether a delivery may succeed later. Throttling, server errors and broken connections may pass, but a
+ * refusal by the target is final.
+ */
 function isRetryable(error: unknown): boolean {
   if (error instanceof ServiceError) return error.retryable;
   const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;

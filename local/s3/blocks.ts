@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { DamagedFileError } from "./damage";
 
-/** Bytes under one checksum: what a ranged read must read at least in order to verify what it sends. */
+/** The number of bytes under one checksum. A ranged read must read whole blocks to verify the bytes that it sends. */
 export const blockBytes = 64 * 1024;
 
 const entryBytes = 4;
@@ -22,7 +22,7 @@ export class BlockChecksums {
     }
   }
 
-  /** The checksums in order, each a big-endian uint32. */
+  /** Returns the checksums in order, each as a big-endian uint32. */
   table(): Buffer {
     if (this.#filled > 0) this.#next();
     const table = Buffer.alloc(this.#sums.length * entryBytes);
@@ -37,12 +37,12 @@ export class BlockChecksums {
   }
 }
 
-/** Bytes of the table of a body of that size. */
+/** Returns the size of the table for a body of that size. */
 export const tableBytes = (size: number): number => Math.ceil(size / blockBytes) * entryBytes;
 
 /**
  * Verifies whole blocks against the table.
- * @param start where the bytes begin in the body; a multiple of `blockBytes`
+ * @param start the position of the bytes in the body, a multiple of `blockBytes`
  * @throws DamagedFileError
  */
 export function verifyBlocks(table: Buffer, bytes: Uint8Array, start: number): void {

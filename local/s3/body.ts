@@ -15,25 +15,25 @@ import {
 import { AwsChunkedDecoder } from "./chunked";
 import { S3Error } from "./errors";
 
-/** The largest body of one request (S3's limit for PutObject, UploadPart and CopyObject). */
+/** The largest body of one request: S3's limit for PutObject, UploadPart and CopyObject. */
 export const largestBody = 5 * 1024 ** 3;
 
 export interface BodyDigest {
-  /** Bytes of payload, without any chunk framing. */
+  /** The bytes of the payload without chunk framing. */
   readonly size: number;
-  /** Lowercase hex. */
+  /** The MD5 in lowercase hex. */
   readonly md5: string;
-  /** Lowercase hex; where the client named it, or it was asked for. */
+  /** The SHA-256 in lowercase hex. Undefined unless the client sent it or the caller requested it. */
   readonly sha256?: string;
-  /** The checksum that the client named; verified. */
+  /** The verified checksum that the client sent. */
   readonly checksum?: Checksum;
 }
 
 /**
- * Hands the payload of a request to `sink`, chunk by chunk, decoded from aws-chunked where it is that, and verifies everything that the client
- * claims of it: length, Content-MD5, payload hash, checksum (in a header or a trailer).
+ * Passes the payload of a request to `sink` chunk by chunk, decoded if it is aws-chunked. Verifies everything that the
+ * client states about it: length, Content-MD5, payload hash, and the checksum in a header or a trailer.
  *
- * `sink` may be slow: the next chunk is read only once it has resolved, so memory stays bounded.
+ * The next chunk is read only after `sink` has resolved, so a slow `sink` does not need more memory.
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -57,7 +57,7 @@ export async function receiveBody(
     verifier.update(chunk);
     return sink(chunk);
   };
-  // Not destroyed on an early exit: the client is to read our answer over this very connection.
+  // The request is not destroyed on an early exit, because the answer uses the same connection.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     if (decoder) for (const part of decoder.push(chunk)) await take(part);
     else await take(chunk);
@@ -72,7 +72,7 @@ export async function receiveBody(
   return { size, ...verifier.finish(decoder?.trailers) };
 }
 
-/** Collects a small body (XML). */
+/** Reads a small XML body. */
 export async function receiveText(request: IncomingMessage, limit = 8 * 1024 ** 2): Promise<string> {
   const chunks: Uint8Array[] = [];
   await receiveBody(
@@ -93,7 +93,7 @@ function isAwsChunked(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** Payload bytes that the client announces. */
+/** Returns the number of payload bytes that the client announces. */
 function declaredLength(headers: IncomingHttpHeaders): number | undefined {
   const decoded = headers["x-amz-decoded-content-length"];
   const text = decoded ?? (isAwsChunked(headers) ? undefined : headers["content-length"]);

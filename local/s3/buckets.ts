@@ -10,11 +10,11 @@ import type { WrittenIndex } from "./written";
 
 export interface Bucket {
   readonly name: string;
-  /** Milliseconds since the epoch. */
+  /** The creation time in milliseconds since the epoch. */
   readonly created: number;
 }
 
-/** The buckets on disk: a directory each, with a document. */
+/** The buckets on disk. Each is a directory with a document. */
 export class Buckets {
   constructor(
     private readonly disk: Disk,
@@ -48,7 +48,10 @@ export class Buckets {
     throw damagedObject(name, "", new DamagedFileError(`${path.join(directory, "bucket.json")} is missing`));
   }
 
-  /** @throws S3Error 404 NoSuchBucket */
+  /**
+   * Checks that a bucket exists.
+   * @throws S3Error 404 NoSuchBucket
+   */
   require(name: string): void {
     if (!this.has(name)) throw noSuchBucket(name);
   }

@@ -8,10 +8,10 @@ import type { Store } from "./store";
 import type { Uploads } from "./uploads";
 import { writeXml, type XmlFields } from "./xml";
 
-/** The lowercase hex SHA-256 that a key promises for its content, undefined where it promises none. */
+/** Returns the SHA-256 (lowercase hex) that a key promises for its content, or undefined if it promises none. */
 export type ContentRule = (key: string) => string | undefined;
 
-/** What operations work on. */
+/** The stores and settings that operations use. */
 export interface Context {
   readonly store: Store;
   readonly uploads: Uploads;
@@ -20,14 +20,14 @@ export interface Context {
   readonly contentDigest: ContentRule;
 }
 
-/** One request, taken apart. */
+/** A parsed request. */
 export interface Call extends Context {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  /** Empty for the service itself. */
+  /** The bucket. Empty if the request addresses the service itself. */
   readonly bucket: string;
-  /** Empty for the bucket itself. */
+  /** The key. Empty if the request addresses the bucket itself. */
   readonly key: string;
   readonly query: URLSearchParams;
 }
@@ -39,8 +39,8 @@ export interface Address {
 }
 
 /**
- * Bucket, key and query of a request: path-style, or virtual-hosted where the host begins with a bucket's name. The path is taken as it is on the
- * wire: `a//b` and `../x` are keys, not paths to tidy up.
+ * Parses the bucket, key and query of a request, either path-style or virtual-hosted (the host begins with the bucket's
+ * name). The path is not normalized: `a//b` and `../x` are keys.
  */
 export function parseAddress(request: IncomingMessage): Address {
   const target = (request.url ?? "/").replace(/^https?:\/\/[^/?]*/, "");
@@ -54,7 +54,10 @@ export function parseAddress(request: IncomingMessage): Address {
   return { bucket, key: slash < 0 ? "" : decode(rawPath.slice(slash + 1)), query };
 }
 
-/** `models.localhost:4566`, `models.s3.localhost`, `models.s3.us-east-1.amazonaws.com` → `models`. */
+/**
+ * Returns the bucket in a host name: `models.localhost:4566`, `models.s3.localhost`,
+ * `models.s3.us-east-1.amazonaws.com` → `models`.
+ */
 function bucketOfHost(host: string): string | undefined {
   const name = host.replace(/:\d+$/, "").toLowerCase();
   return (
@@ -72,7 +75,7 @@ function decode(text: string): string {
   }
 }
 
-/** Refuses a request without a signature, and an expired presigned URL. The front (`local/front.ts`) verifies signatures. */
+/** Refuses an unsigned request and an expired presigned URL. The front (`local/front.ts`) verifies signatures. */
 export function checkSignature(call: Pick<Call, "request" | "query">, now: number): void {
   const { request, query } = call;
   const owner = request.headers["x-amz-expected-bucket-owner"];
@@ -123,7 +126,7 @@ export function respondXml(call: Call, root: string, fields: XmlFields, headers:
 export function respondError(call: Call, error: S3Error): void {
   const { response, request } = call;
   if (response.headersSent) {
-    response.destroy(); // part of a body is out: a cut connection is the only honest end
+    response.destroy(); // Part of the body is already sent, so only a closed connection can report the error.
     return;
   }
   const headers = { ...error.headers, "content-type": "application/xml" };
@@ -135,11 +138,11 @@ export function respondError(call: Call, error: S3Error): void {
     RequestId: call.requestId,
   });
   respond(call, error.httpStatus, headers, body);
-  // What is left of the request's body is read away, so that a client that is still sending gets to read the answer.
+  // Reads and drops the rest of the request's body, so that a client that is still sending can read the answer.
   request.resume();
 }
 
-/** A whole number in the query, within bounds. */
+/** Reads a whole number from the query, within bounds. */
 export function queryNumber(query: URLSearchParams, name: string, fallback: number, most: number): number {
   const text = query.get(name);
   if (text === null || text === "") return fallback;
@@ -157,7 +160,7 @@ export function requireQuery(query: URLSearchParams, name: string): string {
   return value;
 }
 
-/** The event of this request's write, to be handed to the write itself. */
+/** Creates the announcement of this request's write. The write publishes it. */
 export function announce(
   call: Call,
   type: ObjectEventType,

@@ -5,13 +5,16 @@ import { invalidRequest, S3Error } from "./errors";
 
 export type ChecksumAlgorithm = "CRC32" | "CRC32C" | "CRC64NVME" | "SHA1" | "SHA256";
 
-/** `FULL_OBJECT` is over the object's bytes; `COMPOSITE` over its parts' checksums, with `-N` appended. */
+/**
+ * The type of a checksum. `FULL_OBJECT` covers the object's bytes. `COMPOSITE` covers the checksums of its parts, with
+ * `-N` appended.
+ */
 export type ChecksumType = "FULL_OBJECT" | "COMPOSITE";
 
 export interface Checksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly type: ChecksumType;
-  /** Base64, with `-N` after it where composite. */
+  /** The value in base64. A composite value ends in `-N`. */
   readonly value: string;
 }
 
@@ -42,7 +45,7 @@ export function newHasher(algorithm: ChecksumAlgorithm): Hasher {
   return parameters ? new Crc(parameters) : createHash(algorithm.toLowerCase());
 }
 
-/** Zlib's, in SIMD: the SDKs' default algorithm must not be what limits a transfer. */
+/** Zlib's CRC-32, which uses SIMD. The SDKs use CRC-32 by default, so it must not limit transfers. */
 class NativeCrc32 implements Hasher {
   #value = 0;
   update(bytes: Uint8Array): void {
@@ -57,7 +60,7 @@ class NativeCrc32 implements Hasher {
 
 export const checksumHeader = (algorithm: ChecksumAlgorithm) => `x-amz-checksum-${algorithm.toLowerCase()}`;
 
-/** The element's name in XML bodies: `ChecksumCRC32`. */
+/** Returns the name of the XML element, such as `ChecksumCRC32`. */
 export const checksumElement = (algorithm: ChecksumAlgorithm) => `Checksum${algorithm}`;
 
 export function parseChecksumAlgorithm(name: string): ChecksumAlgorithm {
@@ -67,7 +70,7 @@ export function parseChecksumAlgorithm(name: string): ChecksumAlgorithm {
   return found;
 }
 
-/** Refuses a value that cannot be a digest of that algorithm, before any byte is compared with it. */
+/** Refuses a value that cannot be a digest of the algorithm. */
 export function requireChecksumShape(algorithm: ChecksumAlgorithm, value: string): string {
   if (Buffer.from(value, "base64").length !== digestBytes[algorithm]) {
     throw invalidRequest(`Value for ${checksumHeader(algorithm)} header is invalid.`);
@@ -76,12 +79,12 @@ export function requireChecksumShape(algorithm: ChecksumAlgorithm, value: string
 }
 
 export interface PartChecksum {
-  /** Base64. */
+  /** The value in base64. */
   readonly value: string;
   readonly size: number;
 }
 
-/** The checksum of a multipart object, from its parts' alone. */
+/** Computes the checksum of a multipart object from the checksums of its parts. */
 export function combineChecksums(
   algorithm: ChecksumAlgorithm,
   type: ChecksumType,
@@ -101,7 +104,10 @@ export function combineChecksums(
   return { algorithm, type, value: value.toString("base64") };
 }
 
-/** S3's defaults: SHA digests cannot be combined, CRC64NVME is never composite, the rest is composite unless asked. */
+/**
+ * Returns the requested checksum type or S3's default. SHA digests cannot be combined, CRC64NVME is never composite,
+ * and the others are composite by default.
+ */
 export function resolveChecksumType(algorithm: ChecksumAlgorithm, asked: string | undefined): ChecksumType {
   if (asked !== undefined && asked !== "FULL_OBJECT" && asked !== "COMPOSITE") {
     throw invalidRequest(`Value for x-amz-checksum-type header is invalid: ${asked}.`);

@@ -2,11 +2,11 @@ import type { ChunkVerifier } from "../sigv4/chunks";
 import { S3Error } from "./errors";
 
 /**
- * Decodes `aws-chunked` bodies, signed and unsigned: `<hex size>[;chunk-signature=…]\r\n<bytes>\r\n` …, a chunk of size 0,
- * then trailing headers up to an empty line. The SDKs stream bodies so, with the checksum in a trailer.
+ * Decodes signed and unsigned `aws-chunked` bodies: `<hex size>[;chunk-signature=…]\r\n<bytes>\r\n` …, a chunk of size
+ * 0, then trailing headers up to an empty line. The SDKs stream bodies in this form, with the checksum in a trailer.
  */
 export class AwsChunkedDecoder {
-  /** Lowercase name → value; complete once `done`. */
+  /** The trailers by lowercase name. Complete once `done` is true. */
   readonly trailers = new Map<string, string>();
   #state: "size" | "bytes" | "end-of-bytes" | "trailers" | "done" = "size";
   #left = 0;
@@ -15,7 +15,10 @@ export class AwsChunkedDecoder {
   #trailerLines = "";
   readonly #verifier: ChunkVerifier | undefined;
 
-  /** @param verifier where the chunks are signed */
+  /**
+   * Creates a decoder.
+   * @param verifier verifies the chunks' signatures, if they are signed
+   */
   constructor(verifier?: ChunkVerifier) {
     this.#verifier = verifier;
   }
@@ -24,7 +27,7 @@ export class AwsChunkedDecoder {
     return this.#state === "done";
   }
 
-  /** The payload's bytes within the next bytes of the body, as views. */
+  /** Yields the payload in the next bytes of the body, as views. */
   *push(input: Uint8Array): Generator<Uint8Array> {
     let at = 0;
     while (at < input.length && this.#state !== "done") {

@@ -4,11 +4,11 @@ import type { ObjectRecord } from "./record";
 
 type Version = Pick<ObjectRecord, "etag" | "modified">;
 
-/** Conditions on a write, checked in the instant of publishing. */
+/** The conditions of a write. They are checked at the moment of publishing. */
 export interface WriteCondition {
-  /** Only where no object is there yet (`If-None-Match: *`). */
+  /** The object must not exist (`If-None-Match: *`). */
   readonly absent?: boolean;
-  /** Only over the object with this ETag (`If-Match`). */
+  /** The object must have this ETag (`If-Match`). */
   readonly etag?: string;
 }
 
@@ -31,9 +31,9 @@ export function checkWrite(condition: WriteCondition, current: Version | undefin
 }
 
 /**
- * Conditions on a read, in the order of RFC 9110 §13.2.2.
- * @param prefix `x-amz-copy-source-` where the conditions are on a copy's source
- * @returns whether the client has it already (304, or 412 for a copy's source)
+ * Checks the conditions of a read, in the order of RFC 9110 §13.2.2.
+ * @param prefix `x-amz-copy-source-` for the conditions on the source of a copy
+ * @returns whether the client already has the object (304, or 412 for the source of a copy)
  * @throws S3Error 412 PreconditionFailed
  */
 export function isUnchanged(headers: IncomingHttpHeaders, current: Version, prefix = ""): boolean {
@@ -51,7 +51,9 @@ export function isUnchanged(headers: IncomingHttpHeaders, current: Version, pref
   return since !== undefined && isAfter(current, since) === false;
 }
 
-/** Whether it was modified after that date, to the second as HTTP dates are; undefined where the date is none. */
+/**
+ * Returns whether the object was modified after that date, compared in seconds. Returns undefined for an invalid date.
+ */
 function isAfter(current: Version, date: string | undefined): boolean | undefined {
   const time = date === undefined ? Number.NaN : Date.parse(date);
   return Number.isNaN(time) ? undefined : Math.floor(current.modified / 1000) * 1000 > time;
@@ -64,14 +66,15 @@ function matches(condition: string, etag: string): boolean {
   });
 }
 
-/** A byte range, both ends inclusive. */
+/** A byte range with inclusive ends. */
 export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The range that a `Range` header asks of so many bytes; undefined for the whole (no header, or one that S3 reads over).
+ * Parses a `Range` header for a body of `size` bytes. Returns undefined for the whole body: without a header, or with
+ * one that S3 ignores.
  * @throws S3Error 416 InvalidRange
  */
 export function parseRange(header: string | undefined, size: number): Range | undefined {

@@ -8,7 +8,10 @@ import { readObject } from "./operations/read";
 import type { ObjectRecord } from "./record";
 import type { OpenObject } from "./store";
 
-/** @throws S3Error 400 BadDigest where the key promises other content */
+/**
+ * Checks content against the digest that its key promises.
+ * @throws S3Error 400 BadDigest if the key promises other content
+ */
 export function requireContent(call: Call, promised: string | undefined, actual: string | undefined): void {
   if (promised === undefined || actual === promised) return;
   throw new S3Error(
@@ -19,8 +22,8 @@ export function requireContent(call: Call, promised: string | undefined, actual:
 }
 
 /**
- * The condition under which content may be published. What is stored is compared with the key's digest first: if it is damaged or
- * other content, the write replaces it, whatever the condition says.
+ * Returns the condition for publishing content. It first compares the stored object with the key's digest. If the
+ * object is damaged or has other content, the write replaces it without a condition.
  */
 export async function healingCondition(
   call: Call,
@@ -49,7 +52,9 @@ async function holds(call: Call, promised: string): Promise<boolean> {
   }
 }
 
-/** Digests a multipart object that is about to be published: its record has no file yet, and its parts are there. */
+/**
+ * Computes the digest of a multipart object before it is published. Its record has no file yet, but its parts exist.
+ */
 export function sha256OfParts(call: Call, record: ObjectRecord): Promise<string> {
   return sha256Of(call, { record, descriptor: -1 });
 }

@@ -1,11 +1,11 @@
 /**
- * Cyclic redundancy checks in the reflected form that S3 uses (initial value and final xor all ones), and their
- * combination: from crc(A), crc(B) and |B| alone, crc(AB). Zlib's `crc32_combine` explains the algebra: appending
- * one zero byte is a linear map over GF(2), and squaring that map doubles the number of zeros.
+ * The parameters of a cyclic redundancy check in the reflected form that S3 uses (initial value and final xor all
+ * ones). Two CRCs can be combined: crc(A), crc(B) and |B| give crc(AB). Zlib's `crc32_combine` explains the algebra:
+ * appending one zero byte is a linear map over GF(2), and squaring that map doubles the number of zeros.
  */
 export interface CrcParameters {
   readonly bits: 32 | 64;
-  /** The generator polynomial, bits reversed. */
+  /** The generator polynomial with reversed bits. */
   readonly polynomial: bigint;
 }
 
@@ -13,7 +13,7 @@ export const crc32Parameters: CrcParameters = { bits: 32, polynomial: 0xedb88320
 export const crc32cParameters: CrcParameters = { bits: 32, polynomial: 0x82f63b78n };
 export const crc64NvmeParameters: CrcParameters = { bits: 64, polynomial: 0x9a6c9329ac4bc9b5n };
 
-/** Bytes taken a turn ("slicing by 8", Kounavis and Berry 2005). */
+/** The bytes processed per step ("slicing by 8", Kounavis and Berry 2005). */
 const slices = 8;
 
 interface Tables {
@@ -21,7 +21,7 @@ interface Tables {
   readonly high: readonly Uint32Array[];
 }
 
-/** `tables[k][b]`: the effect of byte `b` followed by `k` zero bytes, as two 32-bit halves. */
+/** Builds the tables. `tables[k][b]` is the effect of byte `b` followed by `k` zero bytes, as two 32-bit halves. */
 function makeTables({ polynomial }: CrcParameters): Tables {
   const low = Array.from({ length: slices }, () => new Uint32Array(256));
   const high = Array.from({ length: slices }, () => new Uint32Array(256));
@@ -42,7 +42,7 @@ function makeTables({ polynomial }: CrcParameters): Tables {
   return { low, high };
 }
 
-/** A running CRC of up to 64 bits, kept as two 32-bit halves: BigInt arithmetic would be a hundred times slower. */
+/** A running CRC of up to 64 bits, stored as two 32-bit halves. BigInt arithmetic is about a hundred times slower. */
 export class Crc {
   readonly #tables: Tables;
   readonly #parameters: CrcParameters;
@@ -84,7 +84,7 @@ export class Crc {
     this.#high = high;
   }
 
-  /** Big-endian, as S3 writes it in base64. */
+  /** Returns the CRC in big-endian order, which S3 writes in base64. */
   digest(): Buffer {
     const result = Buffer.alloc(8);
     const wide = this.#parameters.bits === 64;
@@ -116,10 +116,10 @@ function tablesOf(parameters: CrcParameters): Tables {
   return tables;
 }
 
-/** The CRC of A followed by B, from theirs (big-endian) and B's length in bytes. */
+/** Returns the CRC of A followed by B, from their CRCs (big-endian) and the length of B in bytes. */
 export function combineCrc(parameters: CrcParameters, a: Uint8Array, b: Uint8Array, lengthOfB: number): Buffer {
   let value = toBigInt(a);
-  // Column i of the matrix: what bit i becomes when one zero bit follows.
+  // Column i of the matrix is the result of appending a zero bit to bit i.
   let matrix = Array.from({ length: parameters.bits }, (_, bit) =>
     bit === 0 ? parameters.polynomial : 1n << BigInt(bit - 1),
   );

@@ -1,7 +1,7 @@
 import { S3Error } from "./errors";
 import { fromBinary } from "./keys";
 
-/** A stored file is not what was written. The message says in what it differs. */
+/** A stored file differs from what was written. The message describes the difference. */
 export class DamagedFileError extends Error {
   constructor(detail: string) {
     super(detail);
@@ -9,7 +9,7 @@ export class DamagedFileError extends Error {
   }
 }
 
-/** The answer for a damaged object: an error that names it. Clients find the detail in `Damage`. */
+/** Creates the error for a damaged object, which names the object. The element `Damage` contains the detail. */
 export function damagedObject(bucket: string, binaryKey: string, cause: DamagedFileError): S3Error {
   const key = fromBinary(binaryKey);
   return new S3Error(
@@ -24,7 +24,7 @@ export function isDamage(error: unknown): error is S3Error {
   return error instanceof S3Error && error.cause instanceof DamagedFileError;
 }
 
-/** Turns damage of a file into the error that names its object. */
+/** Runs a read, and turns damage of a file into an error that names the object. */
 export function namingDamage<T>(bucket: string, key: string, read: () => T): T {
   try {
     return read();

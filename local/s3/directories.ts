@@ -6,16 +6,18 @@ import { parseEntry } from "./keys";
 const mostKnown = 10_000;
 
 /**
- * Changes directories, and makes the changes survive a power loss. A disk promises an entry of a directory only after an
- * fsync of that directory. So an object is durable when its own directory was synced, and each directory above it since
- * the last time that a subdirectory was made or removed there. Another request, or a process that was killed, may have
- * made that change.
+ * Changes directories durably. An entry of a directory survives a power loss only after an fsync of that directory. An
+ * object is therefore durable once its own directory is synced, and each directory above it is synced after the last
+ * creation or removal of a subdirectory there. Another request or a killed process may have made that change.
  */
 export class Directories {
-  /** By directory: true where no subdirectory was made or removed since the last sync, else the sync under way. */
+  /**
+   * The sync state by directory: true if no subdirectory was created or removed since the last sync, else the current
+   * sync.
+   */
   readonly #known = new BoundedMap<string, true | symbol>(mostKnown);
 
-  /** Renames into place, and makes the directories on the way. */
+  /** Renames a file into place, and creates its directories. */
   rename(from: string, to: string): void {
     try {
       fs.renameSync(from, to);
@@ -28,14 +30,16 @@ export class Directories {
     }
   }
 
-  /** Removes a directory below `top` and those above it as long as they are empty. Returns the first one that stays. */
+  /**
+   * Removes a directory below `top` and its parents, as long as they are empty. Returns the first directory that stays.
+   */
   removeEmpty(directory: string, top: string): string {
     let current = directory;
     while (current !== top) {
       try {
         fs.rmdirSync(current);
       } catch {
-        return current; // not empty
+        return current; // The directory is not empty.
       }
       this.#known.delete(current);
       current = path.dirname(current);
@@ -45,8 +49,8 @@ export class Directories {
   }
 
   /**
-   * Makes what has changed in a directory below `top` survive a power loss. To be called in the section that has made the
-   * change: it takes hold of the directories at once, and a later request may remove them.
+   * Makes the changes in a directory below `top` durable. Call it in the synchronous section that made the change: it
+   * opens the directories at once, before a later request can remove them.
    */
   async flush(directory: string, top: string): Promise<void> {
     const above = between(directory, top).slice(1);
@@ -62,12 +66,12 @@ export class Directories {
   }
 }
 
-/** A directory and those above it, up to `top`. */
+/** Returns a directory and its parents up to `top`. */
 function between(directory: string, top: string): readonly string[] {
   return directory === top ? [directory] : [directory, ...between(path.dirname(directory), top)];
 }
 
-/** Makes the entries of a directory survive a power loss. Opens it before it returns. */
+/** Syncs a directory. It opens the directory before it returns. */
 export async function flushDirectory(directory: string): Promise<void> {
   const descriptor = fs.openSync(directory, "r");
   try {
@@ -77,7 +81,10 @@ export async function flushDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Whether an object lies anywhere below. Stops at the first; a folder that a crash left empty does not count. */
+/**
+ * Returns whether a directory contains an object at any depth. Empty directories, which a crash may leave, do not
+ * count.
+ */
 export function holdsObject(directory: string): boolean {
   const folder = fs.opendirSync(directory);
   const deeper: string[] = [];

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { makeDirectory } from "../../adapters/files/directory";
 import { type BinaryKey, relativePath } from "./keys";
 
-// Descriptors, and not `FileHandle`s: those take more time, and close in the thread pool.
+// Uses descriptors instead of `FileHandle`, which is slower and closes in the thread pool.
 const open = promisify((file: string, flags: string, done: Done<number>) => fs.open(file, flags, done));
 const writev = promisify((descriptor: number, chunks: readonly Uint8Array[], done: Done<number>) =>
   fs.writev(descriptor, chunks, done),
@@ -15,14 +15,14 @@ const fdatasync = promisify((descriptor: number, done: fs.NoParamCallback) => fs
 type Done<T> = (error: Error | null, result: T) => void;
 
 /**
- * Where everything lies under the data directory:
+ * The files under the data directory:
  *
  *     buckets/<bucket>/bucket.json
  *     buckets/<bucket>/objects/…            see keys.ts
  *     buckets/<bucket>/uploads/<id>/        upload.json while open, completed.json after; part-<n>
- *     temporary/                            what is being written or removed; emptied at start
+ *     temporary/                            unfinished writes and removals; emptied at start
  *
- * Nothing is written in place: files and directories grow under `temporary/` and appear by rename.
+ * Nothing is written in place. Files and directories are written under `temporary/` and renamed when they are complete.
  */
 export class Disk {
   readonly root: string;
@@ -34,7 +34,7 @@ export class Disk {
     this.#temporary = path.join(this.root, "temporary");
   }
 
-  /** Makes the directories, and forgets whatever a killed process was in the middle of. */
+  /** Creates the directories, and deletes the unfinished work of a killed process. */
   prepare(): void {
     fs.rmSync(this.#temporary, { recursive: true, force: true });
     makeDirectory(this.root);
@@ -46,7 +46,7 @@ export class Disk {
   bucket = (bucket: string) => path.join(this.buckets(), bucket);
   objects = (bucket: string) => path.join(this.bucket(bucket), "objects");
   object = (bucket: string, key: BinaryKey) => path.join(this.objects(bucket), relativePath(key));
-  /** Tags that were put after the object was written. */
+  /** The path of tags that were put after the object was written. */
   tags = (bucket: string, key: BinaryKey) => `${this.object(bucket, key)}tags`;
   uploads = (bucket: string) => path.join(this.bucket(bucket), "uploads");
   upload = (bucket: string, uploadId: string) => path.join(this.uploads(bucket), uploadId);
@@ -54,7 +54,7 @@ export class Disk {
     path.join(this.upload(bucket, uploadId), `part-${number}`);
   temporary = () => path.join(this.#temporary, randomUUID());
 
-  /** Takes a tree out of sight at once, and removes it in the background; a crash leaves it to the next start. */
+  /** Moves a tree away at once and removes it in the background. After a crash the next start removes it. */
   discard(file: string): void {
     const grave = this.temporary();
     try {
@@ -63,7 +63,7 @@ export class Disk {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
       throw error;
     }
-    const removal = rm(grave, { recursive: true, force: true }).catch(() => {}); // else the next start does it
+    const removal = rm(grave, { recursive: true, force: true }).catch(() => {}); // The next start removes it otherwise.
     this.#removals.add(removal);
     void removal.then(() => this.#removals.delete(removal));
   }
@@ -73,7 +73,7 @@ export class Disk {
     await Promise.all(this.#removals);
   }
 
-  /** Writes a whole small file under `temporary/`, flushed; the caller renames it into place. */
+  /** Writes and syncs a small file under `temporary/`. The caller renames it into place. */
   async writeTemporary(content: string | Uint8Array): Promise<string> {
     const file = this.temporary();
     await writeFlushed(file, content);
@@ -92,12 +92,12 @@ export async function writeFlushed(file: string, content: string | Uint8Array): 
   }
 }
 
-/** Collected before they go to the disk in one call. */
+/** The bytes that are collected before one write to the disk. */
 const batchBytes = 1024 ** 2;
 
 /**
- * Appends to a new file. One batch is being written while the next is collected (and hashed), so disk and processor overlap and at most two
- * batches are in memory.
+ * Appends to a new file. One batch is written while the next one is collected and hashed. Disk and processor work in
+ * parallel, with at most two batches in memory.
  */
 export class FileWriter {
   readonly file: string;
@@ -116,7 +116,7 @@ export class FileWriter {
     return new FileWriter(file, await open(file, "wx"));
   }
 
-  /** Undefined where the caller need not wait. */
+  /** Appends a chunk. Returns undefined if the caller need not wait. */
   write(chunk: Uint8Array): Promise<void> | undefined {
     this.#batch.push(chunk);
     this.#batchSize += chunk.length;
@@ -129,7 +129,7 @@ export class FileWriter {
     this.#batchSize = 0;
     await this.#writing;
     this.#writing = this.#writeAll(batch);
-    // A failure is seen by the next flush; until then it must not count as unhandled.
+    // The next flush reports a failure. Until then it must not count as unhandled.
     this.#writing.catch(() => {});
   }
 
@@ -137,7 +137,7 @@ export class FileWriter {
     let left = batch;
     while (left.length > 0) {
       let bytesWritten = await writev(this.#descriptor, left);
-      // A short write comes before the error that explains it (a disk that fills up).
+      // A short write precedes the error that explains it, such as a full disk.
       const rest: Uint8Array[] = [];
       for (const chunk of left) {
         if (bytesWritten >= chunk.length) bytesWritten -= chunk.length;
@@ -150,7 +150,7 @@ export class FileWriter {
     }
   }
 
-  /** Writes what is left, flushes to the device, closes. */
+  /** Writes the rest, syncs and closes the file. */
   async finish(): Promise<void> {
     await this.#flush();
     await this.#writing;
@@ -165,7 +165,7 @@ export class FileWriter {
     fs.rmSync(this.file, { force: true });
   }
 
-  /** Closes once: the number may be another file's afterwards, even where closing failed. */
+  /** Closes the file once. Even after a failed close the descriptor may belong to another file. */
   #close(): void {
     if (this.#closed) return;
     this.#closed = true;

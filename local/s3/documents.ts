@@ -3,20 +3,20 @@ import { DamagedDocumentError, openDocument, sealDocument } from "../../core/sea
 import { DamagedFileError } from "./damage";
 import { writeFlushed } from "./disk";
 
-/** Writes a small JSON document with its checksum; flushed. */
+/** Writes and syncs a small JSON document with its checksum. */
 export async function writeDocument(file: string, document: object): Promise<void> {
   await writeFlushed(file, sealDocument(document));
 }
 
 /**
- * Reads such a document; undefined where there is no file.
+ * Reads such a document. Returns undefined if the file does not exist.
  * @param member see `openDocument`
  * @throws DamagedFileError that names the file
  */
 export function readDocument<T extends object>(file: string, member: keyof T & string): T | undefined {
   let text: string;
   try {
-    // Takes a tenth of the time of the exception.
+    // The check takes a tenth of the time of an exception.
     if (!fs.statSync(file, { throwIfNoEntry: false })) return undefined;
     text = fs.readFileSync(file, "utf8");
   } catch (error) {

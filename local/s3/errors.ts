@@ -1,10 +1,10 @@
 import { AccessDenied } from "../iam/caller";
 
-/** An answer in S3's own error vocabulary (API reference, "Error responses"). */
+/** An error answer of S3 (API reference, "Error responses"). */
 export class S3Error extends Error {
   readonly code: string;
   readonly httpStatus: number;
-  /** Further elements of the `<Error>` document, and headers of the answer. */
+  /** Additional elements of the `<Error>` document, and headers of the answer. */
   readonly extra: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -64,8 +64,8 @@ export const malformedXml = (detail: string) =>
 export const accessDenied = (message: string) => new S3Error(403, "AccessDenied", message);
 
 /**
- * Whatever was thrown, as an answer. A full disk is told apart because a person can mend it; 507 rather than 503, since
- * the SDKs retry a 503 and a full disk stays full.
+ * Converts any thrown value to an answer. A full disk has its own error, because the user can correct it. Its status is
+ * 507, because the SDKs retry a 503 and a retry does not help.
  */
 export function toS3Error(error: unknown, dataDirectory: string): S3Error {
   if (error instanceof S3Error) return error;

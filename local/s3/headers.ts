@@ -17,7 +17,7 @@ const storageClasses = ["STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TI
 
 export type Description = Pick<ObjectRecord, "headers" | "metadata" | "tags" | "encryption" | "storageClass">;
 
-/** What a request says of the object that it writes. @throws S3Error for what is not implemented, or breaks a rule */
+/** Reads the headers that describe the object to write. @throws S3Error if a header is not implemented or invalid */
 export function describeObject(requestHeaders: IncomingHttpHeaders): Description {
   const headers: Record<string, string> = {};
   for (const name of kept) {
@@ -78,7 +78,7 @@ function acceptedStorageClass(value: string | readonly string[] | undefined): st
   throw new S3Error(400, "InvalidStorageClass", `The storage class you specified is not valid: ${value}`);
 }
 
-/** Headers that would change what the write means, and that nothing here honours. */
+/** Refuses headers that would change the meaning of the write and are not implemented. */
 function refuseUnknown(headers: IncomingHttpHeaders): void {
   for (const name of Object.keys(headers)) {
     if (/^x-amz-(server-side-encryption-customer-|object-lock-|website-redirect-|write-offset-|grant-)/.test(name)) {
@@ -95,12 +95,15 @@ const tagCharacters = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
 const invalidTag = (message: string) => new S3Error(400, "InvalidTag", message);
 
-/** Tags as `x-amz-tagging` writes them: a query string. */
+/** Parses the tags in `x-amz-tagging`, which has the form of a query string. */
 function parseTagHeader(value: string | readonly string[] | undefined): Tags {
   return value === undefined || value === "" ? [] : requireTags([...new URLSearchParams(String(value))]);
 }
 
-/** @throws S3Error 400 InvalidTag by S3's limits */
+/**
+ * Checks tags.
+ * @throws S3Error 400 InvalidTag if they exceed S3's limits
+ */
 export function requireTags(tags: Tags): Tags {
   if (tags.length > 10) throw new S3Error(400, "BadRequest", "Object tags cannot be greater than 10");
   if (new Set(tags.map(([key]) => key)).size < tags.length) {
@@ -114,7 +117,7 @@ export function requireTags(tags: Tags): Tags {
   return tags;
 }
 
-/** The headers of HeadObject and GetObject but for length, range and checksum mode. */
+/** Returns the headers of HeadObject and GetObject except length, range and checksum. */
 export function objectHeaders(record: ObjectRecord, tagCount: number): Record<string, string> {
   const headers: Record<string, string> = {
     ...record.headers,
@@ -129,7 +132,7 @@ export function objectHeaders(record: ObjectRecord, tagCount: number): Record<st
   return headers;
 }
 
-/** What answers to writes echo. */
+/** Returns the headers that answers to writes repeat. */
 export function storedHeaders(record: Pick<ObjectRecord, "encryption">): Record<string, string> {
   return record.encryption ? { "x-amz-server-side-encryption": record.encryption } : {};
 }
@@ -141,8 +144,9 @@ export function checksumHeaders(record: Pick<ObjectRecord, "checksum">): Record<
 }
 
 /**
- * A `Content-Disposition` that saves the object. A browser must never show stored content as a page of this port, whatever the object's own headers or the
- * query ask for; Amazon's S3, whose origin has nothing to protect, obeys them.
+ * Returns a `Content-Disposition` that saves the object to a file. A browser must never show stored content as a page
+ * of this port, whatever the object's headers or the query request. Amazon's S3 uses the requested value, because its
+ * origin protects nothing.
  */
 export function attachmentOf(disposition: string | undefined): string {
   if (disposition === undefined) return "attachment";
@@ -152,7 +156,7 @@ export function attachmentOf(disposition: string | undefined): string {
 
 const overrides: ReadonlyMap<string, string> = new Map(kept.map((name) => [`response-${name}`, name]));
 
-/** `response-content-type=…` and its siblings, which replace headers of one answer. */
+/** Returns the headers from `response-content-type=…` and similar parameters, which replace headers of one answer. */
 export function responseOverrides(query: URLSearchParams): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [parameter, name] of overrides) {

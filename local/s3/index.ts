@@ -17,20 +17,23 @@ import { Uploads } from "./uploads";
 import { WrittenIndex } from "./written";
 
 export interface S3Options {
-  /** Created where it is missing. One process at a time may own it. */
+  /** The data directory. It is created if it does not exist. Only one process at a time may use it. */
   readonly dataDirectory: string;
-  /** Receives "Object Created" and "Object Deleted" of the buckets that ask for them, as EventBridge does; must have them on disk on return. */
+  /**
+   * Receives "Object Created" and "Object Deleted" events of buckets with notifications, as EventBridge does. Events
+   * must be on disk when it returns.
+   */
   readonly events: EventSink;
-  /** Keys that promise the SHA-256 of their content; a write of other content is refused. None unless given. */
+  /** The digests that keys promise. A write of other content is refused. By default no key promises a digest. */
   readonly contentDigest?: ContentRule;
   readonly clock?: Clock;
-  /** Where the seals of its journals and of its index lie; by default next to them. */
+  /** The directory of the seals of the journals and the index. The default is next to them. */
   readonly seals?: string;
 }
 
 /**
- * S3's wire protocol over a directory. An answered write is whole and on disk; one that was not answered does not show.
- * Decisions and differences from Amazon's S3: docs/adr/003-s3.md.
+ * Creates S3's wire protocol over a directory. An acknowledged write is complete and on disk. An unacknowledged write
+ * is not visible. Decisions and differences from Amazon's S3: docs/adr/003-s3.md.
  */
 export async function createS3({
   dataDirectory,
@@ -77,9 +80,10 @@ async function handle(
     if (call.key) await context.store.settled(call.bucket, toBinary(call.key));
     await route(call)(call);
   } catch (error) {
-    if (call.key) await context.store.settled(call.bucket, toBinary(call.key)); // the refusal may be for what it changed
+    // The refusal may depend on a change that is not durable yet.
+    if (call.key) await context.store.settled(call.bucket, toBinary(call.key));
     const answer = toS3Error(error, context.store.disk.root);
-    // Whoever may not list is not told what is not there.
+    // A caller without the permission to list must not learn which keys exist.
     const hidden = answer.code === "NoSuchKey" && caller !== undefined && !caller.may(listAccess(call.bucket));
     respondError(call, hidden ? accessDenied("Access Denied") : answer);
   }

@@ -2,17 +2,21 @@ import path from "node:path";
 import { S3Error } from "./errors";
 
 /**
- * How an object's key becomes a path, such that nothing escapes the bucket's directory, no two keys share a file (not
- * even where the file system ignores case or normalises Unicode), and walking directories in sorted order walks
- * keys in S3's order (by UTF-8 bytes), so that a narrow prefix costs a narrow walk.
+ * An object's key as a "binary string", one character per byte, because JavaScript compares those in byte order. This
+ * module maps a key to a path with these properties:
  *
- * A key is cut at "/" into segments. Each but the last is a directory, named by the encoded segment and "+"; the last is a
- * file, named by the encoded segment and "=". So `a`, `a/` and `a/b` may all exist: `a=`, `a+/=`, `a+/b=`. Encoding keeps
- * lowercase letters, digits, "-", "_" and "."; any other byte becomes %xx. A segment of 64 bytes or more spills: its
- * first 64 bytes name a directory with "%" after it, and the rest (possibly empty) goes on inside. Spilling at exactly 64 keeps
- * siblings comparable: no other entry of a directory begins with the 64 bytes of a spilled one.
+ * - No path leaves the bucket's directory.
+ * - No two keys share a file, even if the file system ignores case or normalizes Unicode.
+ * - A walk of the directories in sorted order visits keys in S3's order (by UTF-8 bytes). A narrow prefix needs a
+ *   narrow walk.
  *
- * Inside this service a key is a "binary string", one character a byte, because JavaScript compares those in byte order.
+ * A key is split at "/" into segments. Each segment but the last is a directory, named by the encoded segment and "+".
+ * The last is a file, named by the encoded segment and "=". So `a`, `a/` and `a/b` may all exist: `a=`, `a+/=`,
+ * `a+/b=`. Encoding keeps lowercase letters, digits, "-", "_" and "."; any other byte becomes %xx.
+ *
+ * A segment of 64 bytes or more is split: its first 64 bytes name a directory with "%" after it, which contains the
+ * (possibly empty) rest. The length is exactly 64 so that siblings stay comparable: no other entry of a directory
+ * begins with the 64 bytes of a split segment.
  */
 export type BinaryKey = string & { readonly binaryKey: unique symbol };
 
@@ -34,7 +38,7 @@ export function fromBinary(key: string): string {
   return Buffer.from(key, "latin1").toString("utf8");
 }
 
-/** Refuses what S3 refuses; the empty key never comes here, it addresses the bucket. */
+/** Checks a key by S3's rules. An empty key does not occur here, because it addresses the bucket. */
 export function requireKey(key: string): BinaryKey {
   const binary = toBinary(key);
   if (binary.length > longestKey) {
@@ -45,7 +49,7 @@ export function requireKey(key: string): BinaryKey {
   return binary;
 }
 
-/** The object's file, relative to the bucket's object directory. */
+/** Returns the path of the object's file, relative to the bucket's object directory. */
 export function relativePath(key: BinaryKey): string {
   const segments = key.split("/");
   const names: string[] = [];
@@ -60,7 +64,7 @@ export function relativePath(key: BinaryKey): string {
   return names.join(path.sep);
 }
 
-/** The directory in which the walk for a prefix may begin, and the part of the prefix that leads there. */
+/** Returns the directory where the walk for a prefix may begin, and the part of the prefix that leads to it. */
 export function startOfPrefix(prefix: string): { readonly directory: string; readonly base: string } {
   const names: string[] = [];
   let base = "";
@@ -82,12 +86,12 @@ export function startOfPrefix(prefix: string): { readonly directory: string; rea
 
 export interface Entry {
   readonly kind: EntryKind;
-  /** What the entry adds to the key: the segment's bytes, with "/" after them where it is a folder. */
+  /** The part of the key that the entry adds: the segment's bytes, followed by "/" for a folder. */
   readonly text: string;
   readonly fileName: string;
 }
 
-/** What a name in a bucket's directory stands for; undefined for files beside objects (their tags). */
+/** Parses a name in a bucket's directory. Returns undefined for files next to objects (their tags). */
 export function parseEntry(fileName: string): Entry | undefined {
   const kind = kindOfSuffix.get(fileName.slice(-1));
   if (!kind) return undefined;

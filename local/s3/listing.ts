@@ -7,15 +7,18 @@ import type { ObjectRecord } from "./record";
 import type { Store } from "./store";
 
 export interface ListQuery {
-  /** All strings here are binary strings (keys.ts). */
+  /** The prefix. All strings here are binary strings (keys.ts). */
   readonly prefix: string;
   readonly delimiter: string;
-  /** Keys up to and including this one are left out, and so is a common prefix that it begins with. */
+  /**
+   * The position after which the page begins. Keys up to this one are skipped, and so is a common prefix that it begins
+   * with.
+   */
   readonly after: string;
   readonly limit: number;
 }
 
-/** An object without a record is there, and its record is damaged. */
+/** A listed object. Its record is undefined if it is damaged. */
 export type Listed = { readonly key: string; readonly record?: ObjectRecord } | { readonly commonPrefix: string };
 
 export interface ListPage {
@@ -23,7 +26,10 @@ export interface ListPage {
   readonly truncated: boolean;
 }
 
-/** One page of a bucket's keys in S3's order, keys with the delimiter after the prefix rolled up. */
+/**
+ * Returns one page of a bucket's keys in S3's order. Keys with the delimiter after the prefix are grouped into common
+ * prefixes.
+ */
 export function listObjects(store: Store, bucket: string, query: ListQuery, folders: FolderCache): ListPage {
   const items: Listed[] = [];
   if (query.limit === 0) return { items, truncated: false };
@@ -41,7 +47,7 @@ class Walk {
   readonly #bucket: string;
   readonly #query: ListQuery;
   readonly #folders: FolderCache;
-  /** The common prefix that was listed last: whatever else is below it is in it. */
+  /** The last common prefix in the list. It includes all other keys below it. */
   #rolledUp: string | undefined;
 
   constructor(store: Store, bucket: string, query: ListQuery, folders: FolderCache) {
@@ -61,7 +67,7 @@ class Walk {
         if (text > after && text.startsWith(prefix)) yield* this.#object(text);
         continue;
       }
-      // Every key below begins with `text`: is any of them wanted?
+      // Every key below begins with `text`. Checks whether any of them is in the listing.
       const inPrefix = text.startsWith(prefix) || prefix.startsWith(text);
       const passed = text <= after && !after.startsWith(text);
       if (!inPrefix || passed || this.#isRolledUp(text)) continue;
@@ -80,7 +86,7 @@ class Walk {
     }
     try {
       const record = this.#store.recordOf(this.#bucket, key as BinaryKey);
-      if (record) yield { key, record }; // else it was deleted since the folder was read
+      if (record) yield { key, record }; // The object was deleted after the folder was read.
     } catch (error) {
       if (!isDamage(error)) throw error;
       yield { key };
@@ -104,13 +110,16 @@ class Walk {
   }
 }
 
-/** A folder is only kept once it has been still this long: its time stamp is too coarse to tell changes closer than that. */
+/**
+ * The time that a folder must be unchanged before it is cached. Its time stamp is too coarse to show changes at shorter
+ * intervals.
+ */
 const settledMilliseconds = 200;
 const mostEntries = 500_000;
 
 /**
- * The sorted entries of folders. Paging through a flat folder of n keys would read it n/1000 times; the folder's own modification
- * time tells when what is kept is out of date.
+ * A cache of the sorted entries of folders. Without it, paging through a flat folder of n keys would read it n/1000
+ * times. The folder's modification time shows when an entry is out of date.
  */
 export class FolderCache {
   readonly #folders = new Map<string, { readonly modified: bigint; readonly entries: readonly Entry[] }>();

@@ -12,7 +12,7 @@ import type { WrittenIndex } from "./written";
 
 export type ObjectEventType = "Object Created" | "Object Deleted";
 
-/** What S3 tells of a write. `reason` is the API call behind it. */
+/** S3's event for a write. `reason` is the API call that caused it. */
 export interface ObjectNotice {
   readonly type: ObjectEventType;
   readonly bucket: string;
@@ -22,21 +22,24 @@ export interface ObjectNotice {
   readonly reason: string;
   readonly requestId: string;
   readonly sourceAddress: string;
-  /** The write that is told of; a removal has none. */
+  /** The id of the write. A removal has none. */
   readonly writeId?: string;
 }
 
-/** What goes with a change on disk: all three are called in the change's synchronous section. */
+/** The announcement of a change on disk. Its functions are called in the synchronous section of the change. */
 export interface Announcement {
-  /** Before the change: from here on a kill does not lose the event. */
+  /** Called before the change. From here on a kill does not lose the event. */
   before(): void;
-  /** After it. */
+  /** Called after the change. */
   after(): void;
-  /** Instead of `after`, where the change was not made. */
+  /** Called instead of `after` if the change was not made. */
   cancel(): void;
 }
 
-/** No request and no other event comes between the change and its event; a kill does, and finds the journal. */
+/**
+ * Makes a change and announces it. No request or other event comes between the change and its event. After a kill
+ * between them, the journal contains the event.
+ */
 export function announced(announcement: Announcement, change: () => void): void {
   announcement.before();
   try {
@@ -55,15 +58,16 @@ interface Intent {
   readonly event: EmittedEvent;
 }
 
-/** Name of the document with a bucket's settings. */
+/** The name of the document with a bucket's settings. */
 const settings = "notifications";
 
 const silent: Announcement = { before: () => undefined, after: () => undefined, cancel: () => undefined };
 
 /**
- * S3's events to EventBridge, for the buckets that ask for them (PutBucketNotificationConfiguration), each at least once: what is about to be told
- * is in a journal before the object changes, and the bus has it on disk before the journal forgets it. A process killed between the two leaves
- * a line there; the next one looks whether the change was made, and tells of it if so.
+ * Sends S3's events to EventBridge, at least once, for the buckets that request them
+ * (PutBucketNotificationConfiguration). The journal records an event before the object changes, and deletes it after
+ * the bus has it on disk. If the process is killed in between, the next one checks whether the change was made and then
+ * publishes the event.
  */
 export class Notifications {
   readonly #disk: Disk;
@@ -73,7 +77,10 @@ export class Notifications {
   readonly #journal: Journal<Intent>;
   #sequence = 0;
 
-  /** @param seals where the journal's mark lies; by default next to it. */
+  /**
+   * Opens the journal.
+   * @param seals the directory of the journal's mark, by default the journal's directory
+   */
   constructor(disk: Disk, written: WrittenIndex, events: EventSink, now: () => number, seals?: string) {
     this.#disk = disk;
     this.#written = written;
@@ -82,7 +89,7 @@ export class Notifications {
     this.#journal = new Journal({ path: path.join(disk.root, "notifications.ndjson"), seals });
   }
 
-  /** Tells of what a killed process has done and not told. */
+  /** Publishes the events of changes that a killed process has made but not published. */
   recover(): void {
     const left = this.#journal.recover();
     for (const intent of left) if (this.#wasDone(intent)) this.#events.put(intent.event);
@@ -91,7 +98,7 @@ export class Notifications {
 
   isOn(bucket: string): boolean {
     if (this.#written.document(bucket, settings)) return true;
-    // Where earlier versions put it.
+    // Earlier releases wrote the settings there.
     return readDocument<{ readonly eventBridge: boolean }>(this.#file(bucket), "eventBridge") !== undefined;
   }
 
@@ -123,13 +130,13 @@ export class Notifications {
       const record = findRecord<ObjectRecord>(this.#disk.object(bucket, toBinary(key)));
       return record?.writeId === writeId;
     } catch (error) {
-      if (error instanceof DamagedFileError) return true; // an event too many does less harm than one too few
+      if (error instanceof DamagedFileError) return true; // An extra event does less harm than a missing one.
       throw error;
     }
   }
 
   #eventOf({ type, bucket, key, size, etag, reason, requestId, sourceAddress }: ObjectNotice): EmittedEvent {
-    // Of two writes of a key, the later has the greater one.
+    // Of two writes of a key, the later one has the greater sequence number.
     this.#sequence = Math.max(this.#sequence + 1, this.#now() * 1000);
     const sequencer = this.#sequence.toString(16).toUpperCase().padStart(16, "0");
     return {

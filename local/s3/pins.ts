@@ -1,9 +1,9 @@
-/** Counts the readers of a thing, and puts its removal off until the last has let go. */
+/** Counts the readers of a resource, and defers its removal until the last reader has released it. */
 export class Pins {
   readonly #readers = new Map<string, number>();
   readonly #removals = new Map<string, () => void>();
 
-  /** Returns what lets go again; to be called once. */
+  /** Pins a resource. Returns the function that releases it, which must be called once. */
   pin(name: string): () => void {
     this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
     return () => {

@@ -5,38 +5,43 @@ import type { Checksum } from "./checksums";
 import { DamagedFileError } from "./damage";
 
 /**
- * The metadata of an object (or of an uploaded part). One file holds both, so that one rename shows both or neither:
+ * The metadata of an object (or of an uploaded part). The body and the metadata are in one file, which one rename
+ * publishes:
  *
  *     the body's bytes
  *     the CRC-32 of each of its blocks (blocks.ts)
  *     this record as JSON
  *     tail: length of the JSON, CRC-32 of the table of blocks, CRC-32 of the JSON and of these two numbers, a magic number
  *
- * Numbers are big-endian uint32. Files of earlier versions have no table, and a tail of the length and another magic number.
+ * Numbers are big-endian uint32. Files of earlier releases have no table, and their tail is the length and another magic
+ * number.
  */
 export interface ObjectRecord {
-  /** Earlier versions did not record it. */
+  /** Undefined in records of earlier releases. */
   readonly bucket?: string;
   readonly key: string;
-  /** Bytes. */
+  /** The size of the body in bytes. */
   readonly size: number;
-  /** Without quotes. */
+  /** The ETag without quotes. */
   readonly etag: string;
-  /** Milliseconds since the epoch. */
+  /** The modification time in milliseconds since the epoch. */
   readonly modified: number;
-  /** Grows with each write of the key. Earlier versions did not record it. */
+  /** Increases with each write of the key. Undefined in records of earlier releases. */
   readonly generation?: number;
-  /** New with each write: tells whether a file beside the object (its tags) belongs to this write of it. */
+  /** The id of this write. It shows whether a file next to the object (its tags) belongs to this write. */
   readonly writeId: string;
-  /** The standard headers that S3 keeps and gives back: `content-type`, `cache-control`, … */
+  /** The standard headers that S3 stores and returns: `content-type`, `cache-control`, … */
   readonly headers: Readonly<Record<string, string>>;
-  /** User metadata, names without `x-amz-meta-`. */
+  /** The user metadata. Names have no `x-amz-meta-`. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly tags: Tags;
   readonly checksum?: Checksum;
   readonly encryption?: string;
   readonly storageClass?: string;
-  /** A multipart object holds no bytes itself; they stay in its upload's directory, a file a part. */
+  /**
+   * The parts of a multipart object, which contains no bytes itself. They stay in the upload's directory, one file per
+   * part.
+   */
   readonly parts?: { readonly uploadId: string; readonly list: readonly StoredPart[] };
 }
 
@@ -45,9 +50,9 @@ export type Tags = readonly (readonly [key: string, value: string])[];
 export interface StoredPart {
   readonly number: number;
   readonly size: number;
-  /** Earlier versions did not record it. */
+  /** Undefined in records of earlier releases. */
   readonly etag?: string;
-  /** Base64. */
+  /** The value in base64. */
   readonly checksum?: string;
 }
 
@@ -62,7 +67,7 @@ const legacyMagic = 0x524d4f31; // "RMO1"
 const legacyTailBytes = 8;
 const magic = 0x4f424a32; // "OBJ2"
 const tailBytes = 16;
-/** One read of this much finds nearly every record. */
+/** The size of the first read, which contains nearly every record completely. */
 const firstRead = 4096;
 
 /** Encodes the bytes to append to the body. @param table checksums of the body's blocks */
@@ -76,16 +81,16 @@ export function encodeRecord(record: ObjectRecord | PartRecord, table: Buffer = 
   return Buffer.concat([table, json, tail]);
 }
 
-/** A record, and how to verify the body before it. */
+/** A record, and the data to verify the body before it. */
 export interface StoredFile<T> {
   readonly record: T;
-  /** Where the table of block checksums lies; undefined for a file of an earlier version, which has none. */
+  /** The position of the table of block checksums. Undefined for a file of an earlier release, which has none. */
   readonly table?: { readonly at: number; readonly bytes: number; readonly crc32: number };
-  /** The body of a small file, which was read along with the record; not verified. */
+  /** The unverified body of a small file, which was read together with the record. */
   readonly body?: Buffer;
 }
 
-/** Reads and verifies the record of an open file. @throws DamagedFileError where the file was cut or changed. */
+/** Reads and verifies the record of an open file. @throws DamagedFileError if the file was truncated or changed */
 export function readRecord<T extends ObjectRecord | PartRecord>(descriptor: number): StoredFile<T> {
   const fileSize = fs.fstatSync(descriptor).size;
   const end = readEnd(descriptor, fileSize, firstRead);
@@ -123,7 +128,10 @@ export function readTable(
   return table;
 }
 
-/** The record of a file, undefined where there is none. Synchronous: two small reads, mostly from the page cache. */
+/**
+ * Reads the record of a file, or returns undefined if the file does not exist. It is synchronous: two small reads,
+ * mostly from the page cache.
+ */
 export function findRecord<T extends ObjectRecord | PartRecord>(file: string): T | undefined {
   const descriptor = openIfThere(file);
   if (descriptor === undefined) return undefined;
@@ -136,7 +144,7 @@ export function findRecord<T extends ObjectRecord | PartRecord>(file: string): T
 
 export function openIfThere(file: string): number | undefined {
   try {
-    // Takes a tenth of the time of the exception.
+    // The check takes a tenth of the time of an exception.
     if (!fs.statSync(file, { throwIfNoEntry: false })) return undefined;
     return fs.openSync(file, "r");
   } catch (error) {

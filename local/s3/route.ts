@@ -21,7 +21,7 @@ import { deleteObjectTagging, getObjectTagging, putObjectTagging } from "./opera
 
 export type Operation = (call: Call) => Promise<void>;
 
-/** Operations by scope, method and the query parameter that selects them. */
+/** The operations by scope, method and the query parameter that selects them. */
 export const operations: Readonly<Record<string, Operation>> = {
   "service GET": listBuckets,
   "bucket PUT": createBucket,

@@ -17,7 +17,7 @@ import { Pins } from "./pins";
 import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile, type Tags } from "./record";
 import type { WrittenIndex } from "./written";
 
-/** An object that is open for reading: it stays whole until `release`, whatever happens to its key meanwhile. */
+/** An object that is open for reading. It stays complete until `release`, even if its key changes in the meantime. */
 export interface OpenObject extends StoredFile<ObjectRecord> {
   readonly descriptor: number;
   release(): void;
@@ -25,23 +25,25 @@ export interface OpenObject extends StoredFile<ObjectRecord> {
 
 const mostKnownDamage = 1000;
 
-/** Stands in for the version of an object whose record is damaged: it exists, and no `If-Match` but `*` matches it. */
+/** The version of an object with a damaged record: it exists, and no `If-Match` but `*` matches it. */
 const damagedVersion = { etag: "", modified: 0 } as const;
 
 /**
- * Objects on disk.
+ * The objects on disk.
  *
- * The one idea that keeps it simple: whatever decides and changes (a condition and the rename, a removal and the folders it leaves
- * empty) happens in one synchronous section of this single-threaded process, so no other request is ever between the two. Everything slow
- * (receiving, hashing, flushing) is done before, on a file that nobody sees.
+ * Each check and the change that depends on it (a condition and the rename, a removal and the removal of empty folders)
+ * are in one synchronous section of this single-threaded process, so no other request can come between them. Slow work
+ * (receiving, hashing, syncing) is done before, on a file that is not visible yet.
  */
 export class Store {
   readonly buckets: Buckets;
   readonly #directories = new Directories();
   readonly #pins = new Pins();
-  /** By file: the flush of a change that requests see already. */
+  /** The syncs of changes that are already visible to requests, by file. */
   readonly #flushing = new Map<string, Promise<void>>();
-  /** By write: damage that a reader found after it had begun to answer. The client's next try is told at once. */
+  /**
+   * Damage that a reader found after its answer had begun, by write. The client's next request gets the error at once.
+   */
   readonly #knownDamage = new BoundedMap<string, S3Error>(mostKnownDamage);
 
   constructor(
@@ -54,13 +56,16 @@ export class Store {
 
   // Objects.
 
-  /** @throws S3Error 500 where the object's record is damaged */
+  /**
+   * Returns the record of an object.
+   * @throws S3Error 500 if the record is damaged
+   */
   find(bucket: string, key: BinaryKey): ObjectRecord | undefined {
     this.buckets.require(bucket);
     return this.recordOf(bucket, key);
   }
 
-  /** `find` in a bucket that is known to exist. */
+  /** Returns the record of an object in a bucket that is known to exist. */
   recordOf(bucket: string, key: BinaryKey): ObjectRecord | undefined {
     return namingDamage(bucket, key, () => {
       const record = findRecord<ObjectRecord>(this.disk.object(bucket, key));
@@ -68,7 +73,7 @@ export class Store {
     });
   }
 
-  /** Compares what lies in an object's place with what was written. @throws DamagedFileError */
+  /** Compares the file of an object with the newest known write. @throws DamagedFileError */
   #current(bucket: string, key: BinaryKey, record: ObjectRecord | undefined): ObjectRecord | undefined {
     const entry = this.written.find(bucket, key);
     if (!entry) return record;
@@ -117,7 +122,10 @@ export class Store {
     this.#knownDamage.set(writeId, damage);
   }
 
-  /** The object that a write replaces. A damaged record must not prevent a write: it is how the object is repaired. */
+  /**
+   * Returns the object that a write replaces. A damaged record must not prevent a write, because a write repairs the
+   * object.
+   */
   #replaced(bucket: string, key: BinaryKey): ObjectRecord | typeof damagedVersion | undefined {
     try {
       return this.find(bucket, key);
@@ -127,16 +135,17 @@ export class Store {
     }
   }
 
-  /** Checks a condition ahead of the write; `publish` checks it again. */
+  /** Checks a condition before the write. `publish` checks it again. */
   checkCondition(bucket: string, key: BinaryKey, condition: WriteCondition): void {
     checkWrite(condition, this.#replaced(bucket, key), fromBinary(key));
   }
 
   /**
-   * Makes a finished temporary file the object, if the condition holds at that instant. On return it is durable.
-   * @param record of the object
-   * @param announcement of the event, in the same synchronous section
-   * @param publishParts runs when the object is durable (multipart)
+   * Makes a finished temporary file the object, if the condition holds at that time. The object is durable when it
+   * returns.
+   * @param record record of the object
+   * @param announcement announces the event in the same synchronous section
+   * @param publishParts called when the object is durable (multipart)
    * @throws S3Error 404 NoSuchBucket, 412 PreconditionFailed; the temporary file is then removed
    */
   async publish(
@@ -159,13 +168,13 @@ export class Store {
       throw error;
     }
     await this.#flush(file, path.dirname(file), this.disk.objects(bucket));
-    // Not before: until here a power loss may bring the replaced object back, and the open upload.
+    // Until here a power loss may restore the replaced object and the open upload.
     publishParts();
     this.#retireParts(bucket, replaced);
     this.written.note(bucket, key, record);
   }
 
-  /** Removes the object; fine where there is none. Returns whether there was one. */
+  /** Removes an object. Returns whether it existed. */
   async remove(
     bucket: string,
     key: BinaryKey,
@@ -182,12 +191,13 @@ export class Store {
       const writeId = writeIdOf(removed);
       await this.written.beginRemoval(bucket, key, writeId);
       removed = this.#replaced(bucket, key);
-      if (!removed || writeIdOf(removed) === writeId) break; // else it was written again in the meantime
+      if (!removed || writeIdOf(removed) === writeId) break; // Otherwise the object was written again in the meantime.
     }
     const file = this.disk.object(bucket, key);
     if (!removed) {
       await this.settled(bucket, key);
-      if (!this.#replaced(bucket, key)) this.written.endRemoval(bucket, key); // another request removed it, or its file was lost
+      // Another request removed the object, or its file was lost.
+      if (!this.#replaced(bucket, key)) this.written.endRemoval(bucket, key);
       return false;
     }
     announced(announcement, () => fs.rmSync(file, { force: true }));
@@ -200,9 +210,10 @@ export class Store {
     return true;
   }
 
-  /** Waits for a change of the object that requests see and a power loss would take back. */
+  /** Waits until a visible change of the object is durable. */
   async settled(bucket: string, key: BinaryKey): Promise<void> {
-    await this.#flushing.get(this.disk.object(bucket, key))?.catch(() => {}); // the request that made it gets the error
+    // The request that made the change gets the error.
+    await this.#flushing.get(this.disk.object(bucket, key))?.catch(() => {});
   }
 
   async #flush(file: string, directory: string, top: string): Promise<void> {
@@ -221,13 +232,11 @@ export class Store {
     this.#pins.whenFree(record.parts.uploadId, () => this.disk.discard(directory));
   }
 
-  // Tags.
-
-  /** The tags of an object: those put later, where there are any, else those it was written with. */
+  /** Returns the tags of an object: the tags that were put later, or else the tags of its write. */
   tagsOf(bucket: string, key: BinaryKey, record: ObjectRecord): Tags {
     const later =
       this.written.document<LaterTags>(bucket, tagsOfKey(key)) ??
-      // Where earlier versions put them.
+      // The path of tags in earlier releases.
       namingDamage(bucket, key, () => readDocument<LaterTags>(this.disk.tags(bucket, key), "writeId"));
     return later?.writeId === record.writeId ? later.tags : record.tags;
   }
@@ -239,16 +248,16 @@ export class Store {
     throw new S3Error(409, "OperationAborted", "The object was written again while its tags were. Please try again.");
   }
 
-  /** What every new record carries. */
+  /** Returns the common fields of a new record. */
   newWrite(bucket: string, key: BinaryKey): Pick<ObjectRecord, "bucket" | "modified" | "generation" | "writeId"> {
     const replaced = this.#replaced(bucket, key);
     const before = (replaced && "writeId" in replaced && replaced.generation) || 0;
-    // By the clock: a key that was removed and written again must not have a generation that it had before.
+    // Uses the clock, because a key that was removed and written again must not repeat a generation.
     const generation = Math.max(Date.now(), before + 1);
     return { bucket, modified: this.clock.now(), generation, writeId: randomUUID() };
   }
 
-  /** Keys of a range that were written, and whose files are missing. */
+  /** Returns the keys in a range that were written and whose files are missing. */
   async missingKeys(bucket: string, prefix: string, after: string, upTo: string | undefined) {
     const keys = await this.written.keys(bucket, prefix, after, upTo);
     return keys.filter((key) => !fs.existsSync(this.disk.object(bucket, key)));
@@ -260,13 +269,19 @@ const tagsOfKey = (key: BinaryKey): string => `tags of ${key}`;
 const writeIdOf = (version: ObjectRecord | typeof damagedVersion): string =>
   "writeId" in version ? version.writeId : "damaged";
 
-/** @throws DamagedFileError where the file of another object lies in this one's place */
+/**
+ * Checks that a file contains this object.
+ * @throws DamagedFileError if it contains another one
+ */
 function requireOwn(record: ObjectRecord, bucket: string, key: BinaryKey): ObjectRecord {
   if (toBinary(record.key) === key && (record.bucket ?? bucket) === bucket) return record;
   throw new DamagedFileError(`its file is that of s3://${record.bucket ?? bucket}/${record.key}`);
 }
 
-/** Removes the tags that earlier versions kept next to an object. Asks first: `rmSync` of nothing takes 15 µs. */
+/**
+ * Removes the tags that earlier releases stored next to an object. It checks first, because `rmSync` of a missing file
+ * takes 15 µs.
+ */
 function removeOldTags(file: string): void {
   if (fs.existsSync(`${file}tags`)) fs.rmSync(`${file}tags`);
 }

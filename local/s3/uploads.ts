@@ -11,7 +11,7 @@ import { type BinaryKey, toBinary } from "./keys";
 import { findRecord, type ObjectRecord, type PartRecord } from "./record";
 import type { Store } from "./store";
 
-/** A multipart upload that was begun: `upload.json` while it is open, `completed.json` once its object is there. */
+/** A multipart upload: `upload.json` while it is open, `completed.json` once its object exists. */
 export interface Upload {
   readonly uploadId: string;
   readonly key: string;
@@ -28,12 +28,12 @@ const openName = "upload.json";
 const completedName = "completed.json";
 
 /**
- * Multipart uploads. Completing copies nothing: the object's record refers to the upload's directory, where the parts
- * stay until the object is replaced or deleted.
+ * Multipart uploads. Completing an upload copies no bytes: the object's record refers to the upload's directory. The
+ * parts stay there until the object is replaced or deleted.
  */
 export class Uploads {
   readonly #store: Store;
-  /** Uploads whose parts must hold still, because their completion is being written. */
+  /** The uploads whose completion is being written. Their parts must not change. */
   readonly #completing = new Set<string>();
 
   constructor(store: Store) {
@@ -54,7 +54,10 @@ export class Uploads {
     return whole;
   }
 
-  /** @throws S3Error 404 NoSuchUpload */
+  /**
+   * Returns an open upload.
+   * @throws S3Error 404 NoSuchUpload
+   */
   requireOpen(bucket: string, uploadId: string, key: BinaryKey): Upload {
     const upload = this.#read(bucket, uploadId, openName);
     if (!upload || toBinary(upload.key) !== key) throw noSuchUpload(uploadId);
@@ -83,7 +86,10 @@ export class Uploads {
       .filter((upload) => upload !== undefined);
   }
 
-  /** Makes a finished temporary file the part of that number, over an earlier one. Durable on return. */
+  /**
+   * Makes a finished temporary file the part with that number, and replaces an earlier one. It is durable when it
+   * returns.
+   */
   async publishPart(
     bucket: string,
     uploadId: string,
@@ -108,7 +114,7 @@ export class Uploads {
     return record && { ...record, number };
   }
 
-  /** In the order of their numbers. */
+  /** Lists the part numbers in ascending order. */
   listPartNumbers(bucket: string, uploadId: string): readonly number[] {
     return fs
       .readdirSync(this.#store.disk.upload(bucket, uploadId))
@@ -117,7 +123,7 @@ export class Uploads {
       .sort((a, b) => a - b);
   }
 
-  /** Durable on return. */
+  /** Aborts an upload. It is durable when it returns. */
   async abort(bucket: string, uploadId: string, key: BinaryKey): Promise<void> {
     this.requireOpen(bucket, uploadId, key);
     this.#requireStill(uploadId);
@@ -125,7 +131,7 @@ export class Uploads {
     await flushDirectory(this.#store.disk.uploads(bucket));
   }
 
-  /** Runs a completion with the upload's parts held still. */
+  /** Runs a completion while the upload's parts cannot change. */
   async completing<T>(uploadId: string, complete: () => Promise<T>): Promise<T> {
     this.#requireStill(uploadId);
     this.#completing.add(uploadId);
@@ -142,11 +148,11 @@ export class Uploads {
     }
   }
 
-  /** Marks the upload completed and removes the parts that its object does not use. The object is durable. */
+  /** Marks the upload as completed and removes the parts that its object does not use. The object must be durable. */
   markCompleted(bucket: string, record: ObjectRecord): void {
     const { uploadId, list } = record.parts!;
     const directory = this.#store.disk.upload(bucket, uploadId);
-    if (!fs.existsSync(directory)) return; // the object was replaced or removed in the meantime
+    if (!fs.existsSync(directory)) return; // The object was replaced or removed in the meantime.
     fs.renameSync(path.join(directory, openName), path.join(directory, completedName));
     const used = new Set(list.map((part) => part.number));
     for (const number of this.listPartNumbers(bucket, uploadId)) {
@@ -154,14 +160,14 @@ export class Uploads {
     }
   }
 
-  /** After a crash: finishes completions whose object is there, and removes the parts of objects that are gone. */
+  /** Completes uploads after a crash if their objects exist, and removes the parts of deleted objects. */
   recover(): void {
     for (const { name: bucket } of this.#store.buckets.list()) {
       for (const uploadId of fs.readdirSync(this.#store.disk.uploads(bucket))) {
         try {
           this.#recoverUpload(bucket, uploadId);
         } catch (error) {
-          if (!isDamage(error)) throw error; // parts are kept as long as it is not certain that nothing refers to them
+          if (!isDamage(error)) throw error; // Parts are kept as long as an object may refer to them.
         }
       }
     }

@@ -3,37 +3,40 @@ import { JsonDatabase } from "../storage/json-database";
 import type { BinaryKey } from "./keys";
 import type { ObjectRecord } from "./record";
 
-/** The newest write of an object, as far as it is known apart from the object's file. */
+/** The newest known write of an object, recorded outside the object's file. */
 interface Entry {
   readonly writeId: string;
   readonly generation: number;
-  /** A removal has begun: the file may be there or not. */
+  /** A removal has begun: the file may or may not exist. */
   readonly removing?: true;
 }
 
 const separator = "\u0000";
 /** Sorts after every row of a bucket. */
 const afterSeparator = "\u0001";
-/** Before every bucket's name. */
+/** The prefix of documents. It sorts before every bucket's name. */
 const documentPrefix = "\u0002";
 
 /**
- * Remembers which objects were written, so that a lost file is not taken for an object that never was, and an older version of a file not for
- * the newest.
+ * An index of the written objects. It shows that a file is lost, or that a file is an older version.
  *
- * An entry of a write follows its file, and the answer does not wait for it: a killed process leaves an entry that is behind its file, which
- * is accepted. A removal is noted before the file goes, durably: an entry without a file is damage.
+ * The entry of a write follows its file, and the answer does not wait for it. A killed process may therefore leave an
+ * entry that is older than its file, which is accepted. A removal is recorded durably before the file is deleted, so an
+ * entry without a file is damage.
  */
 export class WrittenIndex {
   readonly #rows: JsonDatabase<unknown>;
-  /** Entries that are being written: readers see them at once. */
+  /** The entries that are being written. Readers see them at once. */
   readonly #pending = new Map<string, Entry | undefined>();
 
   private constructor(rows: JsonDatabase<unknown>) {
     this.#rows = rows;
   }
 
-  /** @throws DamagedStoreError */
+  /**
+   * Opens the index.
+   * @throws DamagedStoreError
+   */
   static async open(dataDirectory: string, seals: string | undefined): Promise<WrittenIndex> {
     const rows = new JsonDatabase({ directory: path.join(dataDirectory, "index"), seals, store: "s3-index" });
     await rows.open();
@@ -45,24 +48,25 @@ export class WrittenIndex {
     return this.#pending.has(row) ? this.#pending.get(row) : (this.#rows.get(row) as Entry | undefined);
   }
 
-  /** Notes a write whose file is durable. */
+  /** Records a write whose file is durable. */
   note(bucket: string, key: BinaryKey, { writeId, generation = 0 }: ObjectRecord): void {
     const known = this.find(bucket, key);
-    if (known && !known.removing && known.generation > generation) return; // a later write was faster
-    void this.#write(rowOf(bucket, key), { writeId, generation }).catch(() => {}); // an entry behind its file does no harm
+    if (known && !known.removing && known.generation > generation) return; // A later write was faster.
+    // An entry that is older than its file does no harm.
+    void this.#write(rowOf(bucket, key), { writeId, generation }).catch(() => {});
   }
 
-  /** Notes that an object is about to be removed. Durable on return. */
+  /** Records that an object is about to be removed. The record is durable when it returns. */
   async beginRemoval(bucket: string, key: BinaryKey, writeId: string): Promise<void> {
     await this.#write(rowOf(bucket, key), { writeId, generation: 0, removing: true });
   }
 
-  /** Forgets an object whose file is gone. */
+  /** Deletes the entry of an object whose file is removed. */
   endRemoval(bucket: string, key: BinaryKey): void {
-    void this.#write(rowOf(bucket, key), undefined).catch(() => {}); // the beginning of the removal stays
+    void this.#write(rowOf(bucket, key), undefined).catch(() => {}); // The record of the removal stays.
   }
 
-  /** Keys with a prefix of objects that should be there: after one key, up to another. */
+  /** Returns the keys with a prefix that should exist, after one key and up to another. */
   async keys(bucket: string, prefix: string, after: string, upTo: string | undefined): Promise<readonly BinaryKey[]> {
     const first = bucket + separator;
     const keys: BinaryKey[] = [];
@@ -75,19 +79,19 @@ export class WrittenIndex {
     return keys;
   }
 
-  /** Forgets a bucket, and its documents. */
+  /** Deletes the entries and documents of a bucket. */
   async clear(bucket: string): Promise<void> {
     for (const first of [bucket, documentPrefix + bucket]) {
       await this.#rows.clear({ gte: first + separator, lt: first + afterSeparator });
     }
   }
 
-  /** A small document about a bucket or an object. */
+  /** Returns a small document about a bucket or an object. */
   document<T>(bucket: string, name: string): T | undefined {
     return this.#rows.get(documentRow(bucket, name)) as T | undefined;
   }
 
-  /** Durable on return. */
+  /** Writes a document. It is durable when it returns. */
   async putDocument(bucket: string, name: string, document: object | undefined): Promise<void> {
     const row = documentRow(bucket, name);
     await (document ? this.#rows.put(row, document) : this.#rows.del(row));

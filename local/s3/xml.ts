@@ -1,6 +1,6 @@
 import { malformedXml } from "./errors";
 
-/** What an element may hold when it is written. Arrays repeat the element; undefined leaves it out. */
+/** The content of an element. An array repeats the element, and undefined omits it. */
 export type XmlValue = string | number | boolean | undefined | XmlFields | readonly XmlValue[];
 export interface XmlFields {
   readonly [element: string]: XmlValue;
@@ -8,7 +8,7 @@ export interface XmlFields {
 
 const namespace = "http://s3.amazonaws.com/doc/2006-03-01/";
 
-/** A whole document, in S3's namespace unless it is an error. */
+/** Writes a document in S3's namespace. An error document has no namespace. */
 export function writeXml(root: string, fields: XmlFields): string {
   const attribute = root === "Error" ? "" : ` xmlns="${namespace}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}${attribute}>${writeFields(fields)}</${root}>`;
@@ -27,7 +27,7 @@ function writeElement(name: string, value: XmlValue): string {
   return `<${name}>${inner}</${name}>`;
 }
 
-/** Control characters become numeric references too, as S3 itself writes them: keys may hold any. */
+/** Escapes text. Control characters also become numeric references, as in S3, because keys may contain any. */
 function escapeXml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: keys may hold control characters
   return text.replace(/[&<>"\u0000-\u001f]/g, (character) => {
@@ -36,7 +36,7 @@ function escapeXml(text: string): string {
   });
 }
 
-/** A parsed element: its text, and its children in order. Attributes and namespaces are read over. */
+/** A parsed element: its text, and its children in order. Attributes and namespaces are ignored. */
 export interface XmlElement {
   readonly name: string;
   readonly text: string;
@@ -46,7 +46,9 @@ export interface XmlElement {
 const deepest = 16;
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** Reads the small documents that S3 clients send. No document types, so no entity can be defined or expand. */
+/**
+ * Parses the small documents that S3 clients send. Document types are refused, so no entity can be defined or expanded.
+ */
 export function parseXml(source: string): XmlElement {
   const token =
     /<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!\[CDATA\[([\s\S]*?)\]\]>|<\/([^\s>]+)\s*>|<([^\s/>!?]+)((?:\s+[^\s=>]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/gy;
@@ -96,7 +98,7 @@ function decodeEntities(text: string): string {
   );
 }
 
-/** The text of the first child of that name, undefined where there is none. */
+/** Returns the text of the first child with that name, or undefined if there is none. */
 export function childText(element: XmlElement, name: string): string | undefined {
   return element.children.find((child) => child.name === name)?.text;
 }

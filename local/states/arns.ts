@@ -11,7 +11,7 @@ const parts = (arn: string): readonly string[] => {
   return arn.split(":");
 };
 
-/** The state machine's name in its ARN. Versions and aliases (a further part) are not implemented. */
+/** Returns the name of the state machine in an ARN. Versions and aliases (a further part) are not implemented. */
 export function machineName(arn: string): string {
   const [, , service, , , kind, name, ...rest] = parts(arn);
   if (service !== "states" || kind !== "stateMachine" || !name) {

@@ -1,4 +1,4 @@
-/** The codes that the service answers with, as the API reference names them. */
+/** The service's error codes, named as in the API reference. */
 export type ServiceErrorCode =
   | "ConflictException"
   | "ExecutionAlreadyExists"
@@ -24,7 +24,7 @@ export type ServiceErrorCode =
   | "UnknownOperationException"
   | "ValidationException";
 
-/** An error of the API: it reaches the caller as the SDK's typed exception. */
+/** An error of the API, which the caller receives as the SDK's typed exception. */
 export class ServiceError extends Error {
   readonly httpStatus: number;
   readonly retryable: boolean;
@@ -42,8 +42,8 @@ export class ServiceError extends Error {
 }
 
 /**
- * A state failed. `error` and `cause` are what Retry and Catch see.
- * `evaluation` is set when an expression failed: such a failure has a history event of its own.
+ * A failed state. Retry and Catch see `error` and `cause`. `evaluation` is set if an expression failed, because such a
+ * failure has its own history event.
  */
 export class StateError extends Error {
   constructor(
@@ -56,5 +56,5 @@ export class StateError extends Error {
   }
 }
 
-/** Names a JSONPath state's unretriable failure: bad paths, bad types. `States.ALL` does not match it. */
+/** The error of a JSONPath state that cannot be retried: a bad path or type. `States.ALL` does not match it. */
 export const runtimeError = "States.Runtime";

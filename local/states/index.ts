@@ -8,16 +8,19 @@ import { Store } from "./store/store";
 export type { Clock } from "../clock";
 
 export interface StepFunctionsOptions {
-  /** The service's own directory; made if it is not there. One process at a time may use it. */
+  /** The service's own directory. It is created if it does not exist. Only one process at a time may use it. */
   readonly dataDirectory: string;
-  /** What Lambda tasks call. */
+  /** The functions that Lambda tasks call. */
   readonly functions: FunctionInvoker;
-  /** Gets "Step Functions Execution Status Change" events, and what `events:putEvents` tasks put. */
+  /** Receives "Step Functions Execution Status Change" events and the events of `events:putEvents` tasks. */
   readonly events: EventSink;
   readonly clock?: Clock;
-  /** Where the seal of the store lies; by default in the data directory. */
+  /** The directory of the store's seal. The default is the data directory. */
   readonly seals?: string;
-  /** Executions that were running go on once this resolves: when the functions they call can be reached. By default at once. */
+  /**
+   * Resolves when the functions can be called. Executions that were running then resume. By default they resume at
+   * once.
+   */
   readonly ready?: Promise<unknown>;
 }
 
@@ -27,8 +30,9 @@ export interface StepFunctions extends Service {
 }
 
 /**
- * The embedded AWS Step Functions: standard workflows in JSONata and JSONPath behind the service's own protocol.
- * What it has acknowledged survives `kill -9`, and running executions go on when it is opened again (docs/adr/004-step-functions.md).
+ * Creates the embedded AWS Step Functions: standard workflows in JSONata and JSONPath with the service's own protocol.
+ * Acknowledged data survive `kill -9`, and running executions resume at the next start
+ * (docs/adr/004-step-functions.md).
  */
 export async function createStepFunctions(options: StepFunctionsOptions): Promise<StepFunctions> {
   const { dataDirectory, functions, events, clock = systemClock, ready, seals } = options;
@@ -67,7 +71,7 @@ export async function createStepFunctions(options: StepFunctionsOptions): Promis
   };
 }
 
-/** Lets jobs of one key pass one at a time. */
+/** Creates a function that runs the jobs of one key one at a time. */
 function turnstile(): Api["exclusively"] {
   const last = new Map<string, Promise<unknown>>();
   return (key, job) => {

@@ -4,7 +4,7 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Payload limit between states, of task results and of an execution's input: 256 KiB of UTF-8. */
+/** The limit on payloads between states, task results and an execution's input: 256 KiB of UTF-8. */
 export const maxPayloadBytes = 262_144;
 
 export const isObject = (value: Json | undefined): value is JsonObject =>

@@ -9,7 +9,7 @@ import type { ExecutionSummary } from "./store/records";
 const error = "States.Runtime";
 const logKey = /^l\/(.*\/.*)\/(\d{8})$/;
 
-/** Names what a key stands for. */
+/** Describes the record of a key. */
 export function describeStatesKey(key: string): string {
   const [kind = "", machine = "", second = "", third = ""] = key.split("/");
   const execution = (name: string) => `execution ${name} of state machine ${machine}`;
@@ -21,10 +21,10 @@ export function describeStatesKey(key: string): string {
 }
 
 /**
- * Makes the rows consistent, and returns a line for each execution that was changed.
+ * Makes the rows consistent, and returns a line for each changed execution.
  *
  * @param rows JSON by key
- * @param affected keys of records that were lost
+ * @param affected keys of lost records
  */
 export function mendStates(rows: Map<string, string>, affected: Iterable<string>, now: number): readonly string[] {
   const damaged = new Set([...affected].flatMap((key) => logKey.exec(key)?.[1] ?? []));

@@ -1,4 +1,4 @@
-/** What a Task state's Resource asks for. */
+/** The action that a Task state's Resource requests. */
 export type Resource =
   | { readonly kind: "function"; readonly name: string }
   | { readonly kind: "integration"; readonly service: "lambda" | "events"; readonly api: string };
@@ -14,7 +14,7 @@ const integrations: Readonly<Record<string, Resource>> = {
   "arn:aws:states:::events:putEvents": { kind: "integration", service: "events", api: "putEvents" },
 };
 
-/** undefined for a resource that is not implemented. */
+/** Parses a resource. Returns undefined if it is not implemented. */
 export function parseResource(resource: string): Resource | undefined {
   const name = functionArn.exec(resource)?.[1];
   return name ? { kind: "function", name } : integrations[resource];
@@ -22,7 +22,7 @@ export function parseResource(resource: string): Resource | undefined {
 
 export const implementedResources = [...Object.keys(integrations), "a Lambda function's ARN"].join(", ");
 
-/** The bare name in a function's name, partial ARN or ARN, qualified or not. */
+/** Returns the bare name in a function's name, partial ARN or ARN, with or without a qualifier. */
 export function functionName(reference: string): string {
   const bare = reference.includes("function:") ? reference.slice(reference.indexOf("function:") + 9) : reference;
   return bare.split(":")[0] ?? bare;

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "./json";
 export type QueryLanguage = "JSONata" | "JSONPath";
 export type StateType = "Task" | "Pass" | "Choice" | "Wait" | "Parallel" | "Map" | "Succeed" | "Fail";
 
-/** States and where to start: a state machine, a branch of a Parallel, or a Map's processor. */
+/** States and the first of them: a state machine, a branch of a Parallel, or a Map's processor. */
 export interface Container {
   readonly StartAt: string;
   readonly States: Readonly<Record<string, State>>;
@@ -33,7 +33,10 @@ export interface Catcher {
   readonly ResultPath?: string | null;
 }
 
-/** A rule of a Choice state. In JSONata it has a `Condition`; in JSONPath a comparison, or rules joined by And, Or, Not. */
+/**
+ * A rule of a Choice state. In JSONata it has a `Condition`. In JSONPath it has a comparison, or rules joined by And,
+ * Or and Not.
+ */
 export interface ChoiceRule {
   readonly Next?: string;
   readonly Assign?: JsonObject;
@@ -46,7 +49,7 @@ export interface ChoiceRule {
   readonly [operator: string]: unknown;
 }
 
-/** Any state: validation has made sure that the fields fit its type and query language. */
+/** A state of any type. Validation has checked that the fields fit its type and query language. */
 export interface State {
   readonly Type: StateType;
   readonly QueryLanguage?: QueryLanguage;
@@ -56,12 +59,12 @@ export interface State {
   readonly Retry?: readonly Retrier[];
   readonly Catch?: readonly Catcher[];
   readonly Assign?: JsonObject;
-  /** JSONata */
+  /** The fields of JSONata. */
   readonly Arguments?: Json;
   readonly Output?: Json;
   readonly Items?: Json;
   readonly ItemSelector?: Json;
-  /** JSONPath */
+  /** The fields of JSONPath. */
   readonly InputPath?: string | null;
   readonly OutputPath?: string | null;
   readonly ResultPath?: string | null;
@@ -75,7 +78,7 @@ export interface State {
   readonly MaxConcurrencyPath?: string;
   readonly ErrorPath?: string;
   readonly CausePath?: string;
-  /** A type's own */
+  /** The fields of single types. */
   readonly Result?: Json;
   readonly Resource?: string;
   readonly TimeoutSeconds?: number | string;

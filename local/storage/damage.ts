@@ -1,8 +1,8 @@
-/** One thing that is wrong with a store. */
+/** One defect of a store. */
 export interface Damage {
-  /** The store's name, as `dynamodb`. */
+  /** The name of the store, e.g. `dynamodb`. */
   readonly store: string;
-  /** Path of the file. */
+  /** The path of the file. */
   readonly file: string;
   readonly offset?: number;
   readonly reason: string;
@@ -12,7 +12,10 @@ export function describeDamage({ file, offset, reason }: Damage): string {
   return `${file}${offset === undefined ? "" : `, byte ${offset}`}: ${reason}`;
 }
 
-/** A store's files are not what was written. It must not be opened: what is missing would look as if it never was. */
+/**
+ * The files of a store are not what was written. The store must not be opened, because missing data would look as if
+ * they had never existed.
+ */
 export class DamagedStoreError extends Error {
   override readonly name = "DamagedStoreError";
 
@@ -26,7 +29,7 @@ export class DamagedStoreError extends Error {
   }
 }
 
-/** A stored record does not have the checksum that it was written with. */
+/** A stored record does not match its checksum. */
 export class DamagedRecordError extends Error {
   override readonly name = "DamagedRecordError";
 

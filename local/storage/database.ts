@@ -20,13 +20,13 @@ export interface Range<K> {
   readonly limit?: number;
 }
 
-/** Undefined deletes. */
+/** The value. Undefined deletes the key. */
 export interface Write<K> {
   readonly key: K;
   readonly value: string | undefined;
 }
 
-/** The database as it was at one moment. */
+/** A snapshot of the database. */
 export type Snapshot = ReturnType<ClassicLevel["snapshot"]>;
 
 interface Group<K> {
@@ -38,15 +38,15 @@ interface Group<K> {
 const readAheadBytes = 512 * 1024;
 const chunkRows = 1_000;
 const migrationChunk = 1_000;
-/** The file system's clock may give two changes the same time. */
+/** The resolution of the file system's clock. Two changes within it may have the same time stamp. */
 const clockStepMs = 50;
 
 /**
- * A LevelDB database that never passes damage off as data. Opening reads every file and compares the whole with a seal
- * outside of it; reading checks each value's checksum.
+ * A LevelDB database that detects damage. Opening it reads every file and compares the whole with a seal outside of it.
+ * Reading checks the checksum of each value.
  *
- * A write that has resolved is on the disk, through a power loss too. All writes that arrive while one is under way form
- * the next one (group commit), which is in order and atomic.
+ * A resolved write is on disk and survives a power loss. All writes that arrive during a write form the next one (group
+ * commit), in order and atomically.
  */
 export class Database<K extends Buffer | string> {
   #opened: ClassicLevel<K, string> | undefined;
@@ -57,7 +57,7 @@ export class Database<K extends Buffer | string> {
   #directoryTime = 0;
   #forming: Group<K> | undefined;
   #writing: Group<K> | undefined;
-  /** Whether a write failed, and may have left half a record at the end of the log. */
+  /** Whether a write failed and may have left an incomplete record at the end of the log. */
   #tornLog = false;
 
   constructor(
@@ -65,7 +65,10 @@ export class Database<K extends Buffer | string> {
     private readonly keyEncoding: K extends Buffer ? "buffer" : "utf8",
   ) {}
 
-  /** @throws DamagedStoreError */
+  /**
+   * Opens the database.
+   * @throws DamagedStoreError
+   */
   async open(): Promise<void> {
     const { directory, cacheBytes, writeBufferBytes } = this.options;
     const { file, lastSequence } = openSeal(this.options);
@@ -75,7 +78,7 @@ export class Database<K extends Buffer | string> {
     this.#values = new ValueSeal(file.content.database);
     this.#sequence = lastSequence;
     try {
-      // It opens by itself as soon as it is made: not before the files are known to be intact.
+      // The constructor opens the database, so it is called only after the files were verified.
       this.#opened = new ClassicLevel<K, string>(directory, {
         keyEncoding: this.keyEncoding,
         valueEncoding: "utf8",
@@ -104,14 +107,17 @@ export class Database<K extends Buffer | string> {
     return this.#level.snapshot();
   }
 
-  /** Visits entries in the order of their keys until `visit` returns false: as of the call, or of the snapshot. */
+  /**
+   * Visits entries in the order of their keys until `visit` returns false. The entries come from the snapshot, or from
+   * the time of the call.
+   */
   async scan(range: Range<K>, visit: (key: K, value: string) => boolean, snapshot?: Snapshot): Promise<void> {
     for await (const chunk of this.chunks(range, snapshot)) {
       for (const [key, value] of chunk) if (!visit(key, value)) return;
     }
   }
 
-  /** Entries in the order of their keys, as of the call or of the snapshot. */
+  /** Yields entries in the order of their keys, from the snapshot or from the time of the call. */
   async *chunks(range: Range<K>, snapshot?: Snapshot): AsyncGenerator<readonly (readonly [K, string])[]> {
     const entries = this.#level.iterator({
       ...range,
@@ -139,7 +145,7 @@ export class Database<K extends Buffer | string> {
     return this.#level.keys({ ...range }).all();
   }
 
-  /** Resolves when the writes, all or none of them, are on the disk. */
+  /** Resolves when all of the writes are on disk. They are atomic. */
   write(writes: readonly Write<K>[]): Promise<void> {
     if (writes.length === 0) return (this.#forming ?? this.#writing)?.written ?? Promise.resolve();
     this.#forming ??= newGroup();
@@ -149,7 +155,7 @@ export class Database<K extends Buffer | string> {
     return written;
   }
 
-  /** Waits for the writes under way. */
+  /** Waits for the current writes and closes the database. */
   async close(): Promise<void> {
     await (this.#forming ?? this.#writing)?.written.catch(() => undefined);
     await this.#opened?.close();
@@ -175,7 +181,7 @@ export class Database<K extends Buffer | string> {
   }
 
   async #commit(writes: readonly Write<K>[]): Promise<void> {
-    // Moves on to a new log: LevelDB drops what follows half a record.
+    // Starts a new log, because LevelDB drops everything after an incomplete record.
     if (this.#tornLog) await this.#level.compactRange("\u0000" as K, "\u0000" as K, { keyEncoding: "utf8" });
     this.#tornLog = false;
     await this.#level.batch(
@@ -189,7 +195,7 @@ export class Database<K extends Buffer | string> {
     this.#acknowledge();
   }
 
-  /** LevelDB syncs a new log's content, and leaves its entry in the directory to chance. */
+  /** Syncs the directory of new files. LevelDB syncs the content of a new log, but not its directory entry. */
   #syncNewFiles(): void {
     const { mtimeMs } = statSync(this.options.directory);
     if (mtimeMs === this.#directoryTime) return;
@@ -208,7 +214,7 @@ export class Database<K extends Buffer | string> {
     return value;
   }
 
-  /** Seals the values of a version without checksums. Idempotent: a killed process leaves the rest to the next one. */
+  /** Seals the values of a release without checksums. Idempotent: after a kill, the next process continues. */
   async #migrate(): Promise<void> {
     const entries = this.#level.iterator();
     try {
@@ -221,10 +227,10 @@ export class Database<K extends Buffer | string> {
     } finally {
       await entries.close();
     }
-    // LevelDB leaves the entries of a new database's files to chance. The seal must not be ahead of them.
+    // LevelDB does not sync the directory of a new database. The seal must not be ahead of the files.
     syncDirectory(this.options.directory);
     this.#sealed = { ...this.#sealed!, state: "ready" };
-    // Both slots: the older one must not bring the migration back.
+    // Writes both slots, because the older one must not repeat the migration.
     this.#acknowledge();
     this.#acknowledge();
     this.#seal?.flush();
@@ -236,7 +242,7 @@ function newGroup<K>(): Group<K> {
   const written = new Promise<void>((resolve, reject) => {
     settle = (error) => (error === undefined ? resolve() : reject(error));
   });
-  // Callers that wait get the error; a group without them must not end the process.
+  // Callers that wait get the error. A group without callers must not end the process.
   written.catch(() => undefined);
   return { writes: [], written, settle };
 }

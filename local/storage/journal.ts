@@ -16,9 +16,12 @@ import { type Damage, DamagedStoreError } from "./damage";
 import { openLine, sealLine } from "./sealed-line";
 import { SlotFile } from "./slot-file";
 
-/** Entries have numbers, from 1. Those up to `routed` may be forgotten; those up to `appended` were acknowledged. */
+/**
+ * The state of a journal. Entries are numbered from 1. Entries up to `routed` may be deleted. Entries up to `appended`
+ * were acknowledged.
+ */
 interface Mark {
-  /** Name of the journal's file: the mark of another one is damage. */
+  /** The name of the journal's file. The mark of another file is damage. */
   readonly journal?: string;
   readonly appended: number;
   readonly routed: number;
@@ -26,7 +29,7 @@ interface Mark {
 
 export interface JournalLocation {
   readonly path: string;
-  /** Where the mark lies; next to the journal by default. */
+  /** The directory of the mark. The default is the journal's directory. */
   readonly seals?: string | undefined;
 }
 
@@ -37,16 +40,16 @@ interface Line<T> {
 
 interface Content<T> {
   readonly lines: readonly Line<T>[];
-  /** Where the last intact line ends, in bytes. */
+  /** The end of the last intact line, in bytes. */
   readonly end: number;
 }
 
 const longestBytes = 1024 * 1024;
 
 /**
- * Entries that have been taken and not yet routed, a line each with its checksum and number. An append is synchronous and
- * synced, so that the caller knows it on the disk when the call returns. When all that was appended is routed, the file is
- * forgotten, and emptied once it is long.
+ * A journal of entries that were accepted and are not routed yet, one line each with its checksum and number. An append
+ * is synchronous and synced, so the entry is on disk when the call returns. Once all entries are routed they are marked
+ * as such, and a long file is emptied.
  */
 export class Journal<T> {
   private readonly fd: number;
@@ -58,7 +61,10 @@ export class Journal<T> {
   private routedTo: number;
   private size: number;
 
-  /** @throws DamagedStoreError where an entry that was appended and not routed is damaged or missing */
+  /**
+   * Opens a journal.
+   * @throws DamagedStoreError if an entry that was appended and not routed is damaged or missing
+   */
   constructor(location: JournalLocation) {
     const path = markPath(location);
     this.name = basename(location.path);
@@ -69,7 +75,7 @@ export class Journal<T> {
     if (examined.legacy) rewrite(location.path, examined.lines);
     this.fd = openSync(location.path, "a+", 0o600);
     syncDirectory(dirname(location.path));
-    // The line after an incomplete one must begin on its own.
+    // The next line must not continue an incomplete one.
     if (!examined.legacy) ftruncateSync(this.fd, examined.end);
     this.size = fstatSync(this.fd).size;
     this.left = examined.lines.map(({ item }) => item);
@@ -79,7 +85,10 @@ export class Journal<T> {
     this.note();
   }
 
-  /** Entries that an earlier process did not route, or routed just before it died: they are routed again. */
+  /**
+   * Returns the entries that an earlier process did not route. It may include an entry that was routed just before the
+   * process died.
+   */
   recover(): readonly T[] {
     return this.left;
   }
@@ -106,7 +115,8 @@ export class Journal<T> {
     this.routedTo = this.appended;
     this.note();
     if (this.size < longestBytes) return;
-    // Emptied only when the mark says so on the disk: a power loss in between must not look like a loss of entries.
+    // The file is emptied only after the mark is on disk. Otherwise a power loss in between would look like lost
+    // entries.
     this.mark.flush();
     ftruncateSync(this.fd, 0);
     this.size = 0;
@@ -124,7 +134,10 @@ export class Journal<T> {
 
 const none: Mark = { appended: 0, routed: 0 };
 
-/** Reads a journal and compares it with its mark; no process may have it open. `lines` are those that are not routed. */
+/**
+ * Reads a journal and compares it with its mark. No process may have it open. `lines` are the entries that are not
+ * routed.
+ */
 export function examineJournal<T>(
   location: JournalLocation,
 ): Content<T> & { readonly damages: readonly Damage[]; readonly legacy: boolean } {
@@ -173,7 +186,7 @@ function readLines<T>(journal: string, bytes: Buffer): Content<T> {
   }
 }
 
-/** Lines of JSON alone. One that a kill has cut was never acknowledged. */
+/** Reads a journal without checksums. A line that a kill has cut off was never acknowledged. */
 function readLegacy<T>(bytes: Buffer): Content<T> {
   const lines = bytes
     .toString("utf8")
@@ -188,7 +201,7 @@ function readLegacy<T>(bytes: Buffer): Content<T> {
   return { lines: lines.map((item, i) => ({ number: i + 1, item })), end: bytes.length };
 }
 
-/** Replaces a journal, whole or not at all. */
+/** Replaces a journal atomically. */
 function rewrite<T>(path: string, lines: readonly Line<T>[]): void {
   const unfinished = `${path}.tmp`;
   writeFileSync(unfinished, lines.map(({ number, item }) => lineOf(basename(path), number, item)).join(""), {

@@ -4,7 +4,7 @@ export type JsonWrite<V> =
   | { readonly type: "put"; readonly key: string; readonly value: V }
   | { readonly type: "del"; readonly key: string };
 
-/** A database of JSON values by text. */
+/** A database of JSON values with text keys. */
 export class JsonDatabase<V = unknown> {
   readonly #rows: Database<string>;
 
@@ -12,9 +12,12 @@ export class JsonDatabase<V = unknown> {
     this.#rows = new Database<string>(options, "utf8");
   }
 
-  /** @throws DamagedStoreError */
+  /**
+   * Opens the database.
+   * @throws DamagedStoreError
+   */
   open = (): Promise<void> => this.#rows.open();
-  /** Waits for the writes under way. */
+  /** Waits for the current writes and closes the database. */
   close = (): Promise<void> => this.#rows.close();
 
   get(key: string): V | undefined {
@@ -25,7 +28,7 @@ export class JsonDatabase<V = unknown> {
   put = (key: string, value: V): Promise<void> => this.batch([{ type: "put", key, value }]);
   del = (key: string): Promise<void> => this.batch([{ type: "del", key }]);
 
-  /** Resolves when the writes, all or none of them, are on the disk. Writes are in the order in which they were requested. */
+  /** Resolves when all of the writes are on disk. They are atomic and in the order of the calls. */
   batch(writes: readonly JsonWrite<V>[]): Promise<void> {
     return this.#rows.write(
       writes.map((write) => ({
@@ -43,7 +46,7 @@ export class JsonDatabase<V = unknown> {
     }
   }
 
-  /** Deletes a range, a chunk at a time. */
+  /** Deletes a range in chunks. */
   async clear(range: Range<string>): Promise<void> {
     for (;;) {
       const keys = await this.keys({ ...range, limit: 1_000 });

@@ -7,10 +7,10 @@ import { hasDatabase, type StoreLocation, sealPath } from "./seal";
 const chunk = 1_000;
 
 /**
- * Replaces a damaged database by a new one with these rows. The old files, and the old seal, are moved to `aside`.
+ * Replaces a damaged database by a new one with these rows, and moves the old files and the old seal to `aside`.
  *
- * Whenever the process dies, the old seal lies where it was, so that the store is refused until another repair ends this
- * one: the new database is complete before the old one is moved, and the new seal comes last.
+ * The new database is complete before the old one is moved, and the new seal is written last. If the process dies in
+ * between, the old seal is still in place, so the store is refused until another repair completes this one.
  */
 export async function rebuild(
   location: StoreLocation,
@@ -38,7 +38,9 @@ export async function rebuild(
   finishRebuild(location);
 }
 
-/** Ends a repair that has a complete new database and died before it was in place. Returns whether there was one. */
+/**
+ * Completes a repair that has built the new database and died before it was in place. Returns whether there was one.
+ */
 export function finishRebuild(location: StoreLocation): boolean {
   const { directory, store } = location;
   const repaired = repairedPath(location);
@@ -47,7 +49,7 @@ export function finishRebuild(location: StoreLocation): boolean {
     renameSync(repaired, directory);
     syncDirectory(dirname(directory));
   }
-  // A stack's seals do not lie with the files, but for this moment.
+  // Only during the repair is the seal next to the files.
   const own = join(directory, `${store}.seal`);
   if (own === sealPath(location) || !existsSync(own)) return false;
   mkdirSync(dirname(sealPath(location)), { recursive: true, mode: 0o700 });

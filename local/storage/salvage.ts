@@ -3,7 +3,10 @@ import type { Entry } from "./leveldb/write-batch";
 import { examine, type StoreLocation } from "./seal";
 import { unsealed, ValueSeal } from "./sealed-value";
 
-/** The fate of a record. `older`: an earlier version of it is kept. `deletion`: it may have been deleted, or not. */
+/**
+ * The fate of a record. `older`: only an earlier version is left. `deletion`: it is unknown whether the record was
+ * deleted.
+ */
 export type Fate = "lost" | "older" | "deletion";
 
 /** The remains of a damaged database. */
@@ -12,9 +15,9 @@ export interface Salvage {
   /** The newest intact version of each record, by key (as latin1). */
   readonly rows: Map<string, string>;
   readonly affected: ReadonlyMap<string, Fate>;
-  /** Keys between which records were lost that cannot be named. */
+  /** The ranges of keys with lost records whose keys are unknown. */
   readonly ranges: readonly (readonly [Buffer | undefined, Buffer])[];
-  /** Acknowledged changes at the end that are missing; which records they changed is not known. */
+  /** The number of acknowledged changes that are missing at the end. The records that they changed are unknown. */
   readonly missingChanges: number;
 }
 
@@ -23,7 +26,7 @@ interface Version {
   readonly value: string | undefined;
 }
 
-/** Reads what can be read of a database; no process may have it open. Changes nothing. */
+/** Reads all intact records of a database without changing it. No process may have it open. */
 export function salvage(location: StoreLocation): Salvage {
   const newest = new Map<string, Version>();
   const keep = ({ key, sequence, value }: Entry): void => {
@@ -40,7 +43,7 @@ export function salvage(location: StoreLocation): Salvage {
     const name = entry.key.toString("latin1");
     if (entry.value && values?.isIntact(entry.key, entry.value)) keep(entry);
     else if ((newest.get(name)?.sequence ?? -1) < entry.sequence) {
-      // A deletion has no checksum of its own: it is carried out, and reported.
+      // A deletion has no checksum of its own. It is applied and reported.
       if (!entry.value) keep(entry);
       affected.set(name, entry.value ? "lost" : "deletion");
     }

@@ -7,25 +7,32 @@ import type { Entry } from "./leveldb/write-batch";
 import { looksSealed, ValueSeal } from "./sealed-value";
 import { SlotFile } from "./slot-file";
 
-/** Facts about a database, kept outside of it: they show that a file is lost, older, or another database's. */
+/**
+ * Facts about a database, stored outside of it. They show that a file is lost, out of date or from another database.
+ */
 export interface Seal {
   readonly store: string;
-  /** Part of each value's checksum. */
+  /** The id of the database, which is part of each value's checksum. */
   readonly database: string;
-  /** `new`: nothing was acknowledged. `migrating`: values of a version without checksums are being sealed. */
+  /**
+   * The state. `new`: nothing was acknowledged. `migrating`: values of a release without checksums are being sealed.
+   */
   readonly state: "new" | "migrating" | "ready";
-  /** Sequence number of the first sealed change. */
+  /** The sequence number of the first sealed change. */
   readonly sealedFrom: number;
-  /** Sequence number of the last change that was acknowledged. */
+  /** The sequence number of the last acknowledged change. */
   readonly acknowledged: number;
 }
 
 export interface StoreLocation {
   /** The database's own directory. */
   readonly directory: string;
-  /** Name of the store, as `dynamodb`: a directory of another store is refused. */
+  /** The name of the store, e.g. `dynamodb`. A directory of another store is refused. */
   readonly store: string;
-  /** Where the seal lies; next to the database's files by default. Elsewhere it survives the loss of the whole directory. */
+  /**
+   * The directory of the seal. The default is the database's directory. A seal elsewhere survives the loss of that
+   * directory.
+   */
   readonly seals?: string | undefined;
 }
 
@@ -42,9 +49,9 @@ export function sealPath({ directory, store, seals = directory }: StoreLocation)
 }
 
 /**
- * Compares a database with its seal and reads all of its files; no process may have it open.
+ * Compares a database with its seal and reads all of its files. No process may have it open.
  *
- * @param visit gets every intact entry, old versions and deletions included.
+ * @param visit called with every intact entry, including old versions and deletions
  */
 export function examine(location: StoreLocation, visit: (entry: Entry) => void = () => undefined): Examined {
   const { directory, store } = location;
@@ -91,14 +98,14 @@ export function examine(location: StoreLocation, visit: (entry: Entry) => void =
   return { damages, seal, lastSequence: inspection.lastSequence, faults, cut: inspection.cut };
 }
 
-/** Opens the seal of a database that is intact; makes one where the database is new, or of a version without seals. */
+/** Opens the seal of an intact database. Creates the seal of a new database, or of one from a release without seals. */
 export function openSeal(location: StoreLocation): { readonly file: SlotFile<Seal>; readonly lastSequence: number } {
   const { damages, seal, lastSequence, cut } = examine(location);
   const [first, ...more] = damages;
   if (first) throw new DamagedStoreError([first, ...more]);
   if (cut) truncateSync(join(location.directory, cut.file), cut.end);
   const path = sealPath(location);
-  // LevelDB creates a database whose CURRENT is missing, and fails where CURRENT names an incomplete manifest.
+  // LevelDB creates a database if CURRENT is missing, and fails if CURRENT names an incomplete manifest.
   if (seal?.state === "new" && holdsNothing(location.directory))
     rmSync(currentPath(location.directory), { force: true });
   if (seal) return { file: SlotFile.open<Seal>(path) as SlotFile<Seal>, lastSequence };
@@ -115,14 +122,14 @@ export function newSeal(store: string, state: Seal["state"], lastSequence: numbe
 function isIntact({ key, value, sequence }: Entry, seal: Seal | undefined, values: ValueSeal | undefined): boolean {
   if (!value) return true;
   if (!seal || !values) return !looksSealed(value);
-  // Before a migration is over, and in what it has replaced, any text may be a value.
+  // Until a migration is complete, and for entries that it has replaced, any text may be a value.
   const mayBeOld = seal.state !== "ready" || sequence < seal.sealedFrom;
   return mayBeOld || values.isIntact(key, value);
 }
 
 const currentPath = (directory: string): string => join(directory, "CURRENT");
 
-/** Whether a database is at most half created: a power loss may leave its CURRENT without its manifest. */
+/** Returns whether a database is at most partly created. A power loss may leave its CURRENT without a manifest. */
 function holdsNothing(directory: string): boolean {
   if (!existsSync(currentPath(directory))) return true;
   const content = readdirSync(directory).filter((name) => /^\d+\.(ldb|sst|log)$/.test(name));

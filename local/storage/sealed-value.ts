@@ -8,7 +8,7 @@ const marker = "\u0002";
 const digits = 8;
 const headLength = marker.length + digits;
 
-/** Seals and opens the values of one database: what was written to another, or to another key, does not open. */
+/** Seals and opens the values of one database. A value of another database or another key does not open. */
 export class ValueSeal {
   readonly #seed: number;
 
@@ -20,7 +20,7 @@ export class ValueSeal {
     return this.#head(key, value) + value;
   }
 
-  /** Returns the value, or undefined where the seal is broken or missing. */
+  /** Returns the value, or undefined if the seal is broken or missing. */
   open(key: Buffer | string, sealed: string): string | undefined {
     if (!looksSealed(sealed)) return undefined;
     const value = sealed.slice(headLength);
@@ -37,19 +37,19 @@ export class ValueSeal {
     return marker + this.#checksum(key, value).toString(16).padStart(digits, "0");
   }
 
-  /** As `open`, for bytes; says whether it is intact. */
+  /** Returns whether sealed bytes are intact. */
   isIntact(key: Buffer, sealed: Buffer): boolean {
     if (sealed.length < headLength) return false;
     return sealed.toString("latin1", 0, headLength) === this.#head(key, sealed.subarray(headLength));
   }
 }
 
-/** Whether a value claims to be sealed. */
+/** Returns whether a value has the form of a sealed value. */
 export function looksSealed(value: Buffer | string): boolean {
   return typeof value === "string" ? value.startsWith(marker) : value[0] === marker.charCodeAt(0);
 }
 
-/** The value of a stored one that is intact, or that was written before there were seals. */
+/** Returns the value in stored bytes that are intact, or that were written before seals existed. */
 export function unsealed(stored: Buffer): string {
   return stored.toString("utf8", looksSealed(stored) ? headLength : 0);
 }

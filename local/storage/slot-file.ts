@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import { makeDirectory, syncDirectory } from "../../adapters/files/directory";
 
-/** Slots lie in sectors of their own: no interrupted write touches both. */
+/** The size of a slot. Each slot is in its own sector, so no interrupted write touches both. */
 const slotBytes = 4096;
 const slots = 2;
 
@@ -13,8 +13,8 @@ interface Slot<T> {
 }
 
 /**
- * A small record that is replaced in place, again and again: each write goes to the older of two slots, so that an
- * interrupted one leaves the other. A slot is its CRC-32, then JSON.
+ * A small record that is replaced in place repeatedly. Each write goes to the older of two slots, so an interrupted
+ * write leaves the other slot. A slot is its CRC-32, then JSON.
  */
 export class SlotFile<T> {
   #generation: number;
@@ -22,13 +22,13 @@ export class SlotFile<T> {
   private constructor(
     private readonly descriptor: number,
     generation: number,
-    /** The content at the time the file was opened. */
+    /** The content when the file was opened. */
     readonly content: T,
   ) {
     this.#generation = generation;
   }
 
-  /** Creates the file, durable, whole or not at all; both slots are written. */
+  /** Creates the file durably and atomically, with both slots written. */
   static create<T>(path: string, content: T): SlotFile<T> {
     makeDirectory(dirname(path), 0o700);
     const unfinished = `${path}.tmp`;
@@ -41,7 +41,7 @@ export class SlotFile<T> {
     return file;
   }
 
-  /** Returns undefined where there is no file, and "damaged" where no slot is intact. */
+  /** Opens the file. Returns undefined if it does not exist, and "damaged" if no slot is intact. */
   static open<T>(path: string): SlotFile<T> | "damaged" | undefined {
     if (!existsSync(path)) return undefined;
     const newest = newestSlot<T>(path);
@@ -49,12 +49,12 @@ export class SlotFile<T> {
     return new SlotFile(openSync(path, "r+"), newest.generation, newest.content);
   }
 
-  /** Reads without keeping the file open. */
+  /** Reads the content without keeping the file open. */
   static read<T>(path: string): T | "damaged" | undefined {
     return existsSync(path) ? (newestSlot<T>(path)?.content ?? "damaged") : undefined;
   }
 
-  /** Survives the death of this process when it returns; the machine's after `flush`. */
+  /** Writes the content. It survives the death of this process when `write` returns, and a power loss after `flush`. */
   write(content: T): void {
     this.#generation++;
     const json = JSON.stringify({ generation: this.#generation, content });
@@ -80,7 +80,7 @@ function newestSlot<T>(path: string): Slot<T> | undefined {
     .sort((a, b) => b.generation - a.generation)[0];
 }
 
-/** A shorter content leaves the end of a longer one behind its line. */
+/** Reads the slots. After a shorter content, the end of a longer one may follow its line. */
 function readSlot<T>(bytes: Buffer): readonly Slot<T>[] {
   const end = bytes.indexOf(10);
   const [, expected, json] = /^([0-9a-f]{8}) (.*)$/.exec(bytes.toString("utf8", 0, Math.max(0, end))) ?? [];

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { JournalLocation } from "./journal";
 import type { StoreLocation } from "./seal";
 
-/** Where a stack's services keep their databases, under its data directory. */
+/** Returns the locations of the services' databases in a data directory. */
 export function storesOf(data: string): readonly StoreLocation[] {
   const seals = join(data, "seals");
   const own = ["dynamodb", "states"].map((store) => ({ store, seals, directory: join(data, store) }));

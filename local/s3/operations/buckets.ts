@@ -48,7 +48,7 @@ export async function headBucket(call: Call): Promise<void> {
   respond(call, 200, { "x-amz-bucket-region": region, "x-amz-access-point-alias": "false" });
 }
 
-/** us-east-1 is the empty location. */
+/** Answers GetBucketLocation. An empty location means us-east-1. */
 export async function getBucketLocation(call: Call): Promise<void> {
   call.store.buckets.require(call.bucket);
   respondXml(call, "LocationConstraint", {});

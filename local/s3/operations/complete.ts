@@ -52,7 +52,7 @@ export async function completeMultipartUpload(call: Call): Promise<void> {
   });
 }
 
-/** A client that lost our answer asks again: as long as the object stands, it gets the same one. */
+/** Repeats the answer to a client that did not receive it, as long as the object is unchanged. */
 function answerAgain(call: Call, uploadId: string, asked: readonly AskedPart[]): void {
   const record = call.store.find(call.bucket, requireKey(call.key));
   const numbers = record?.parts?.list.map((part) => part.number).join();
@@ -135,7 +135,7 @@ function requireSizes(parts: readonly NumberedPart[]): void {
   });
 }
 
-/** The object's checksum from its parts', compared with what the client says it is. */
+/** Computes the object's checksum from its parts' checksums, and compares it with the client's. */
 function checkedChecksum(call: Call, upload: Upload, parts: readonly NumberedPart[]): Checksum | undefined {
   if (!upload.checksum) return undefined;
   const { algorithm, type } = upload.checksum;
@@ -151,7 +151,7 @@ function checkedChecksum(call: Call, upload: Upload, parts: readonly NumberedPar
   return checksum;
 }
 
-/** The MD5 of the parts' MD5s, and their number. */
+/** Returns the MD5 of the parts' MD5s, followed by their number. */
 function compositeEtag(parts: readonly NumberedPart[]): string {
   const md5 = createHash("md5");
   for (const part of parts) md5.update(Buffer.from(part.etag, "hex"));

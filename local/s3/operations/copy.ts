@@ -61,7 +61,7 @@ export async function copyObject(call: Call): Promise<void> {
   }
 }
 
-/** Whether a directive is `REPLACE` rather than `COPY`. */
+/** Returns whether a directive is `REPLACE` and not `COPY`. */
 function isReplaced(call: Call, name: string): boolean {
   const value = call.request.headers[name];
   if (value === undefined || value === "COPY") return false;

@@ -12,7 +12,7 @@ export async function headObject(call: Call): Promise<void> {
   const open = call.store.open(call.bucket, requireKey(call.key));
   try {
     const answer = prepare(call, open.record);
-    // A checksum is promised for bytes that match it: who asks for it learns of damage here.
+    // A checksum may be sent only for bytes that match it. A client that requests it learns of damage here.
     if (wantsChecksum(call)) for await (const _ of readObject(call.store, call.bucket, open, answer.range));
     respond(call, answer.status, answer.headers);
   } finally {
@@ -49,7 +49,7 @@ function prepare(call: Call, record: ObjectRecord): Answer {
   const part = query.has("partNumber") ? rangeOfPart(record, queryNumber(query, "partNumber", 1, 10_000)) : undefined;
   const range = part ?? parseRange(request.headers.range, record.size);
   if (part && record.parts) headers["x-amz-mp-parts-count"] = String(record.parts.list.length);
-  // Of a range there is no checksum to compare with.
+  // A range has no checksum.
   Object.assign(headers, wantsChecksum(call) && !range ? checksumHeaders(record) : {}, responseOverrides(query));
   headers["content-disposition"] = attachmentOf(headers["content-disposition"]);
   const { start, end } = range ?? whole;
@@ -65,7 +65,7 @@ function wantsChecksum({ request }: Call): boolean {
 function rangeOfPart(record: ObjectRecord, number: number): Range {
   const parts = record.parts?.list ?? [{ number: 1, size: record.size }];
   let start = 0;
-  // By position, as S3 counts: the numbers used in the upload may have had gaps.
+  // S3 counts parts by position, because the part numbers of the upload may have gaps.
   for (const [index, part] of parts.entries()) {
     if (index + 1 === number) return { start, end: start + part.size - 1 };
     start += part.size;
@@ -75,10 +75,13 @@ function rangeOfPart(record: ObjectRecord, number: number): Range {
   });
 }
 
-/** Bytes that are read and verified before the answer begins: damage of a smaller body, or at the begin of a larger one, is a proper error. */
+/** The bytes that are read and verified before the answer begins. Damage in them is answered with an error status. */
 const verifiedAheadBytes = 4 * 1024 ** 2;
 
-/** Sends verified blocks only. Damage after the answer has begun cuts the connection, which the client sees as an error. */
+/**
+ * Sends only verified blocks. Damage found after the answer has begun closes the connection, which the client sees as
+ * an error.
+ */
 async function send(call: Call, open: OpenObject, { status, headers, range }: Answer): Promise<void> {
   const { response } = call;
   const blocks = readObject(call.store, call.bucket, open, range);
@@ -94,7 +97,7 @@ async function send(call: Call, open: OpenObject, { status, headers, range }: An
   ahead.length = 0;
   for await (const block of blocks) {
     if (response.writableNeedDrain) await drained(response);
-    if (response.destroyed) return; // the client went away
+    if (response.destroyed) return; // The client has disconnected.
     response.write(block);
   }
   response.end();

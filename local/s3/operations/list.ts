@@ -30,7 +30,7 @@ export async function listObjectsV1(call: Call): Promise<void> {
   respondXml(call, "ListBucketResult", {
     ...page.common,
     Marker: page.encode(marker),
-    // Without a delimiter the last key is the next marker, and S3 leaves it to the client to see that.
+    // Without a delimiter the last key is the next marker, and S3 leaves it out.
     NextMarker:
       page.truncated && last && call.query.get("delimiter") ? page.encode(fromBinary(nameOf(last))) : undefined,
     ...contents(page, true),
@@ -61,7 +61,7 @@ async function readPage(call: Call, after: string): Promise<Page> {
     { prefix: toBinary(prefix), delimiter: toBinary(delimiter), after, limit },
     call.folders,
   );
-  // Common prefixes are made of files alone: below one, a lost file does not show.
+  // Common prefixes come only from files, so a lost file below one does not show.
   const page = delimiter === "" ? await withMissing(call, walked, { prefix: toBinary(prefix), after, limit }) : walked;
   const common = {
     Name: bucket,
@@ -74,7 +74,7 @@ async function readPage(call: Call, after: string): Promise<Page> {
   return { ...page, common, encode };
 }
 
-/** A page with the objects whose files are lost: a reader must not take them for objects that never were. */
+/** Adds the objects with lost files to a page, because a reader must not conclude that they never existed. */
 async function withMissing(
   { store, bucket }: Call,
   page: ListPage,
@@ -113,7 +113,7 @@ function contents({ items, encode }: Page, withOwner: boolean): XmlFields {
 
 const nameOf = (item: Listed) => ("commonPrefix" in item ? item.commonPrefix : item.key);
 
-/** As S3 encodes: "/" stays, and so do the characters that URLs leave alone. */
+/** Encodes text like S3: "/" and the characters that URLs leave unencoded stay. */
 export function encodeUrl(text: string): string {
   return encodeURIComponent(text)
     .replace(/%2F/g, "/")

@@ -3,7 +3,7 @@ import { type Call, respond, respondXml } from "../call";
 import { malformedXml, notImplemented } from "../errors";
 import { childrenNamed, parseXml } from "../xml";
 
-/** Events go to EventBridge, all of a bucket's or none; queues, topics and functions are not served. */
+/** Sets whether a bucket's events go to EventBridge: all or none. Queues, topics and functions are not supported. */
 export async function putBucketNotification(call: Call): Promise<void> {
   call.store.buckets.require(call.bucket);
   const root = parseXml(await receiveText(call.request));

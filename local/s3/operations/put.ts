@@ -16,7 +16,8 @@ export async function putObject(call: Call): Promise<void> {
   const condition = writeCondition(request.headers);
   const description = describeObject(request.headers);
   const promised = call.contentDigest(call.key);
-  if (promised === undefined) store.checkCondition(bucket, key, condition); // saves the upload; `publish` decides
+  // Avoids a useless upload. `publish` decides.
+  if (promised === undefined) store.checkCondition(bucket, key, condition);
   const written = await receiveFile(
     call,
     (digest): ObjectRecord => ({ ...recordOf(call, digest, promised), ...description }),
@@ -29,9 +30,9 @@ export async function putObject(call: Call): Promise<void> {
 }
 
 /**
- * Describes a new write of the call's object, without what its headers say.
+ * Builds the record of a new write of the call's object, without the fields from its headers.
  *
- * @throws S3Error 400 BadDigest where the key promises other content
+ * @throws S3Error 400 BadDigest if the key promises other content
  */
 export function recordOf(call: Call, { size, md5, sha256, checksum }: BodyDigest, promised: string | undefined) {
   requireContent(call, promised, sha256);
@@ -39,7 +40,7 @@ export function recordOf(call: Call, { size, md5, sha256, checksum }: BodyDigest
   return { key: call.key, size, etag: md5, ...write, ...(checksum ? { checksum } : {}) };
 }
 
-/** Receives a body into a temporary file, verified, with its record behind it; flushed. */
+/** Receives and verifies a body into a temporary file with its record, and syncs it. */
 export function receiveFile<T extends ObjectRecord | PartRecord>(
   call: Pick<Call, "store" | "request">,
   describe: (digest: BodyDigest) => T,
@@ -53,10 +54,10 @@ export interface WrittenFile<T> {
   readonly record: T;
 }
 
-/** Takes the next bytes of a body; undefined where the caller need not wait. */
+/** Writes the next bytes of a body. Returns undefined if the caller need not wait. */
 export type Write = (chunk: Uint8Array) => Promise<void> | undefined;
 
-/** Writes bytes from anywhere, then the checksums of their blocks and their record. Whatever fails, nothing is left of it. */
+/** Writes bytes, then the checksums of their blocks and their record. On failure the file is removed. */
 export async function writeFile<T extends ObjectRecord | PartRecord>(
   store: Store,
   fill: (write: Write) => Promise<BodyDigest>,

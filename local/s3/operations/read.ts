@@ -5,12 +5,15 @@ import { DamagedFileError, damagedObject } from "../damage";
 import { openIfThere, type PartRecord, readRecord, readTable, type StoredFile, type StoredPart } from "../record";
 import type { OpenObject, Store } from "../store";
 
-/** A multiple of a checksum's block, large enough that system calls do not show, small enough for many readers at once. */
+/**
+ * The size of one read: a multiple of a checksum's block, large enough to make system calls cheap, and small enough for
+ * many readers at once.
+ */
 const readBytes = 8 * blockBytes;
 
 /**
- * The bytes of a range of an open object, part by part, each verified before it is yielded. Each block is new memory, the consumer's to
- * keep; one read is in flight ahead of it.
+ * Yields the bytes of a range of an open object, part by part, each verified. Each block is new memory that the
+ * consumer may keep. One read is in progress ahead of the consumer.
  * @throws S3Error that names the object and the damage
  */
 export async function* readObject(
@@ -62,7 +65,7 @@ async function* readBody(
   { start, end }: Range,
   size: number,
 ): AsyncGenerator<Buffer> {
-  // The blocks of a file of an earlier version cannot be verified.
+  // A file of an earlier release has no block checksums to verify.
   const table = location && readTable(descriptor, location);
   if (body) {
     if (table) verifyBlocks(table, body, 0);
@@ -81,7 +84,7 @@ async function* readBody(
   try {
     for (let at = first; at <= end; at += readBytes) {
       const block = await next;
-      // The next block is read while this one is sent.
+      // Reads the next block while this one is sent.
       if (at + readBytes <= end) {
         next = read(at + readBytes);
         next.catch(() => {});
@@ -89,7 +92,7 @@ async function* readBody(
       yield block.subarray(Math.max(start - at, 0), Math.min(end - at + 1, block.length));
     }
   } finally {
-    await next.catch(() => {}); // the file must not be closed under a read
+    await next.catch(() => {}); // The file must not be closed during a read.
   }
 }
 

@@ -14,7 +14,7 @@ export interface CopySource extends OpenObject {
   readonly key: string;
 }
 
-/** Opens what `x-amz-copy-source` names, if the conditions on it hold. The caller releases it. */
+/** Opens the object in `x-amz-copy-source` if its conditions hold. The caller must release it. */
 export function openSource(call: Call): CopySource {
   const { headers } = call.request;
   const [path, version] = String(headers["x-amz-copy-source"]).split("?versionId=") as [string, string?];
@@ -48,7 +48,7 @@ function decodeSource(path: string): string {
   }
 }
 
-/** Copies a range of the source's bytes, and digests them on the way. */
+/** Copies a range of the source's bytes and computes their digests. */
 export async function copyBytes(
   call: Call,
   source: CopySource,

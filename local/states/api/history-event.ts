@@ -3,7 +3,7 @@ import type { Json } from "../json";
 import { parseResource } from "../resource";
 import { type Fact, isHidden, type LogRecord, type ScheduledTask } from "../store/log-record";
 
-/** How the API shows a history event: type, and the details under the key that belongs to the type. */
+/** A history event in the API: its type, and its details under the key for that type. */
 type Shown = readonly [type: string, key?: string, details?: Readonly<Record<string, unknown>>];
 
 const text = (name: string, value: Json, data: boolean): Readonly<Record<string, unknown>> =>
@@ -34,7 +34,7 @@ function scheduled(task: ScheduledTask, data: boolean): Shown {
 
 const isFunction = (resource: string): boolean => parseResource(resource)?.kind === "function";
 
-/** An event of a task: tasks on bare function ARNs have types of their own. */
+/** Builds an event of a task. Tasks with bare function ARNs have their own event types. */
 function task(
   resource: string,
   what: "Started" | "Submitted" | "Succeeded" | "Failed" | "TimedOut",
@@ -107,7 +107,7 @@ function exited(fact: Fact & { readonly type: "StateExited" }, data: boolean): R
   };
 }
 
-/** A record as `GetExecutionHistory` shows it; undefined for one that AWS's history does not have. */
+/** Converts a record for `GetExecutionHistory`. Returns undefined for a record that AWS's history does not contain. */
 export function historyEvent(record: LogRecord, roleArn: string, data: boolean): object | undefined {
   if (isHidden(record)) return undefined;
   const [type, key, details] = show(record, roleArn, data);

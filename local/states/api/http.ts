@@ -36,7 +36,7 @@ export const operations: Readonly<Record<string, Operation>> = {
 };
 
 const targetPrefix = "AWSStepFunctions.";
-/** Largest request: a definition of 1 MiB, every character escaped. */
+/** The maximum size of a request: a definition of 1 MiB with every character escaped. */
 const maxBodyBytes = 8 * 1_048_576;
 
 async function body(request: IncomingMessage): Promise<Json> {

@@ -1,7 +1,7 @@
 import { ServiceError } from "../errors";
 import type { Json, JsonObject } from "../json";
 
-/** A request's parameters, checked as they are read. */
+/** The parameters of a request, which are checked when they are read. */
 export class Input {
   constructor(readonly fields: JsonObject) {}
 
@@ -46,7 +46,7 @@ export class Input {
     return value;
   }
 
-  /** A page's size: 0 asks for the default. */
+  /** Reads the size of a page. 0 means the default. */
   maxResults(): number {
     const value = this.fields["maxResults"] ?? 0;
     if (typeof value !== "number")
@@ -56,7 +56,7 @@ export class Input {
     return value === 0 ? 100 : value;
   }
 
-  /** The cursor in `nextToken`; a token of another listing is refused. */
+  /** Reads the cursor in `nextToken`. Refuses a token of another listing. */
   cursor(listing: string): string | undefined {
     const token = this.optional("nextToken", { max: 3096 });
     if (token === undefined) return undefined;

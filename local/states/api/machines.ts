@@ -17,7 +17,7 @@ function checkedDefinition(input: Input): string {
   return definition;
 }
 
-/** What the service would have to ignore, it refuses. */
+/** Refuses settings that the service does not implement. */
 function refuseUnimplemented(input: Input): void {
   const type = input.oneOf("type", ["STANDARD", "EXPRESS"]);
   if (type === "EXPRESS") {
@@ -48,7 +48,7 @@ const option = (input: Input, name: string): JsonObject | undefined => {
 const noLogging: JsonObject = { level: "OFF", includeExecutionData: false };
 const noTracing: JsonObject = { enabled: false };
 
-/** The parts that make two creations of a name the same: tags and role are not among them. */
+/** Returns whether two creations of the same name are equal. Tags and role do not matter. */
 const sameCreation = (a: MachineRecord, b: MachineRecord): boolean =>
   [a, b]
     .map(({ definition, logging, tracing }) => JSON.stringify([definition, logging, tracing]))

@@ -6,7 +6,7 @@ import { expressionIn } from "../query/template";
 import type { QueryLanguage } from "../types";
 import type { Report } from "./report";
 
-/** Checks the expressions in a value of either language, wherever they stand in it. */
+/** Checks all expressions in a value of either language. */
 export function checkTemplate(value: Json, language: QueryLanguage, at: string, report: Report): void {
   if (isArray(value)) {
     for (const [i, item] of value.entries()) checkTemplate(item, language, `${at}[${i}]`, report);
@@ -19,7 +19,7 @@ export function checkTemplate(value: Json, language: QueryLanguage, at: string, 
   } else if (language === "JSONata") checkJsonata(value, at, report);
 }
 
-/** A string that looks like an expression must be one. */
+/** Checks a string that has the form of an expression. */
 function checkJsonata(value: Json, at: string, report: Report): void {
   if (typeof value !== "string") return;
   const expression = expressionIn(value);
@@ -59,7 +59,11 @@ function checkDynamic(value: Json, at: string, report: Report): void {
   }
 }
 
-/** @param reference A reference path selects exactly one place, and cannot be in the context object. */
+/**
+ * Checks a path.
+ * @param reference whether the path must be a reference path, which selects exactly one place and is not in the context
+ * object
+ */
 export function checkPath(value: Json, at: string, report: Report, { reference = false } = {}): void {
   if (value === null) return;
   try {

@@ -42,7 +42,7 @@ export const stateTypes = Object.keys(jsonata);
 export const allowedFields = (type: StateType, language: QueryLanguage): ReadonlySet<string> =>
   new Set([...common, ...(language === "JSONata" ? jsonata : jsonPath)[type]]);
 
-/** Fields that AWS knows and this service does not implement: refused by name rather than ignored. */
+/** The AWS fields that this service does not implement. They are refused, not ignored. */
 export const unimplementedFields: ReadonlySet<string> = new Set([
   "Credentials",
   "ItemReader",
@@ -55,7 +55,7 @@ export const unimplementedFields: ReadonlySet<string> = new Set([
   "ToleratedFailurePercentagePath",
 ]);
 
-/** Exactly one of each group must be there. */
+/** The required fields. Exactly one of each group must exist. */
 export const required: Readonly<Record<StateType, readonly (readonly string[])[]>> = {
   Pass: [["Next", "End"]],
   Task: [["Next", "End"], ["Resource"]],

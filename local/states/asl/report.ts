@@ -1,4 +1,4 @@
-/** A finding about a definition, as ValidateStateMachineDefinition reports it. */
+/** A finding about a definition, as in ValidateStateMachineDefinition. */
 export interface Diagnostic {
   readonly severity: "ERROR";
   readonly code: DiagnosticCode;
@@ -12,7 +12,7 @@ export type DiagnosticCode =
   | "MISSING_TRANSITION_TARGET"
   | "DUPLICATE_STATE_NAME";
 
-/** Collects everything that is wrong, so that a caller learns of it at once. */
+/** Collects all findings, so that the caller gets them at once. */
 export class Report {
   readonly diagnostics: Diagnostic[] = [];
 
@@ -21,7 +21,7 @@ export class Report {
   }
 }
 
-/** The message of an InvalidDefinition error. */
+/** Builds the message of an InvalidDefinition error. */
 export function invalidDefinition(diagnostics: readonly Diagnostic[]): string {
   const listed = diagnostics.map(
     ({ code, message, location }) => `${code}: ${message}${location ? ` at ${location}` : ""}`,

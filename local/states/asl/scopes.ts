@@ -6,7 +6,7 @@ interface Assignment {
   readonly at: string;
 }
 
-/** Every variable that the states of one scope assign: in the states themselves, their catchers and their choice rules. */
+/** Returns every variable that the states of one scope assign, including their catchers and choice rules. */
 function assignments(states: JsonObject, at: string): readonly Assignment[] {
   return Object.entries(states).flatMap(([name, state]) => {
     if (!isObject(state)) return [];
@@ -25,8 +25,8 @@ const variables = (assign: Json | undefined, at: string): readonly Assignment[] 
     : [];
 
 /**
- * Checks a scope against the enclosing ones: it may read their variables, and not assign them.
- * @returns what is assigned in the scope and around it.
+ * Checks a scope against the enclosing scopes. It may read their variables but not assign them.
+ * @returns the variables that are assigned in the scope and around it
  */
 export function checkScope(
   states: JsonObject,

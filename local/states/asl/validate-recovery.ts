@@ -17,7 +17,7 @@ const retrierFields: Readonly<Record<string, readonly [range: Range, rule: strin
   JitterStrategy: [(value) => value === "FULL" || value === "NONE", "FULL or NONE"],
 };
 
-/** Calls back for every entry of the list that is an object, its ErrorEquals checked. */
+/** Checks ErrorEquals of every object in the list, and calls back for it. */
 function eachHandler(list: Json, report: Report, at: string, check: (entry: JsonObject, at: string) => void): void {
   if (!isArray(list)) {
     report.add(at, "Expected value of type Array");

@@ -133,20 +133,20 @@ function checkProcessor(state: JsonObject, around: Surroundings, at: string): vo
   checkContainer(processor, around, `${at}/${field}`);
 }
 
-/** What a check needs to know of its surroundings. */
+/** The surroundings of a checked state. */
 export interface Surroundings {
-  /** Of the enclosing container, which a state may override. */
+  /** The language of the enclosing container. A state may override it. */
   readonly language: QueryLanguage;
-  /** Of the whole state machine. */
+  /** The language of the whole state machine. */
   readonly whole: QueryLanguage;
-  /** All state names so far: they are unique in the whole machine. */
+  /** The names of all states so far, which are unique in the whole machine. */
   readonly names: Set<string>;
-  /** Variables that the enclosing scopes assign: an inner scope may read them, and not assign them. */
+  /** The variables that the enclosing scopes assign. An inner scope may read but not assign them. */
   readonly assigned: ReadonlySet<string>;
   readonly report: Report;
 }
 
-/** A place where states stand: the machine itself, a branch, a Map's processor. */
+/** Checks a container of states: the machine itself, a branch, or a Map's processor. */
 export function checkContainer(container: JsonObject, around: Surroundings, at: string): void {
   const { report, names } = around;
   const { StartAt: start, States: states } = container;
@@ -174,7 +174,7 @@ export function checkContainer(container: JsonObject, around: Surroundings, at: 
   checkTargets(start, states, report, at);
 }
 
-/** Every place in a state that names another one. */
+/** Returns every field of a state that names another state. */
 function targets(state: Json | undefined): readonly { readonly field: string; readonly to: Json }[] {
   if (!isObject(state)) return [];
   const list = (field: "Catch" | "Choices") =>

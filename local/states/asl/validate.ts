@@ -5,10 +5,10 @@ import type { QueryLanguage } from "../types";
 import { type Diagnostic, Report } from "./report";
 import { checkContainer } from "./validate-state";
 
-/** Longest definition: 1 MiB. */
+/** The maximum size of a definition: 1 MiB. */
 const maxDefinitionBytes = 1_048_576;
 
-/** Everything that is wrong with a definition; an empty list where it can be run as written. */
+/** Returns all findings about a definition. An empty list means that it can run as written. */
 export function validateDefinition(text: string): readonly Diagnostic[] {
   const report = new Report();
   if (Buffer.byteLength(text) > maxDefinitionBytes) {

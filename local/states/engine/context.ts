@@ -4,26 +4,29 @@ import type { Scope } from "../query/scope";
 import type { ExecutionSummary } from "../store/records";
 import { type ExecutionState, stateOf, type Thread, variablesOf } from "./thread";
 
-/** A running execution, as the rules of its states see it. */
+/** The view of a running execution for the rules of its states. */
 export interface View {
   readonly summary: ExecutionSummary;
   readonly state: ExecutionState;
   now(): number;
   random(): number;
-  /** A fresh task token for a thread. */
+  /** Creates a task token for a thread. */
   token(thread: Thread): string;
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The item of the Map iteration that the thread runs in, however deep. */
+/** Returns the item of the innermost Map iteration that contains the thread. */
 function mapContext(state: ExecutionState, thread: Thread | undefined): JsonObject {
   if (!thread) return {};
   if (thread.item !== undefined) return { Map: { Item: { Index: thread.index, Value: thread.item } } };
   return mapContext(state, thread.parent === undefined ? undefined : state.threads.get(thread.parent));
 }
 
-/** The context object of a state (https://docs.aws.amazon.com/step-functions/latest/dg/input-output-contextobject.html). */
+/**
+ * Builds the context object of a state
+ * (https://docs.aws.amazon.com/step-functions/latest/dg/input-output-contextobject.html).
+ */
 export function contextOf({ summary, state }: View, thread: Thread, token?: string): JsonObject {
   const { machine, name } = summary;
   return {

@@ -3,7 +3,7 @@ import { byteLength, type Json, maxPayloadBytes } from "../json";
 import type { Fact, Failure } from "../store/log-record";
 import type { Thread } from "./thread";
 
-/** A fact to be recorded: of which thread, and after which event if not the thread's latest. */
+/** A fact to record, with its thread and, unless it is the thread's latest event, its previous event. */
 export interface Draft {
   readonly thread: string;
   readonly fact: Fact;
@@ -20,13 +20,13 @@ export function withinLimit(value: Json, who: string): void {
   );
 }
 
-/** The cause of a failed expression, with AWS's words for where it happened. */
+/** Returns the cause of a failed expression, with AWS's description of its location. */
 const located = (thread: Thread, { error, cause }: StateError): string =>
   error === "States.DataLimitExceeded"
     ? cause
     : `An error occurred while executing the state '${thread.state}' (entered at the event id #${thread.enteredId}). ${cause}`;
 
-/** The record of a state that failed without leaving Step Functions. */
+/** Builds the record of a state that failed within Step Functions. */
 export function failureDraft(thread: Thread, failed: StateError): Draft {
   const { error, evaluation } = failed;
   const cause = located(thread, failed);

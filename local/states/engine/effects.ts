@@ -3,10 +3,10 @@ import { at } from "./due";
 import type { Outcome } from "./tasks/invoke";
 import type { Phase, TaskPhase, Thread } from "./thread";
 
-/** What a blocked thread waits for: timers, and the invocation of its task. */
+/** The effects that a blocked thread waits for: timers, and the invocation of its task. */
 export interface EffectHandlers {
   readonly clock: Clock;
-  /** The thread may have something to do again. */
+  /** Called when the thread may continue. */
   wake(thread: string): void;
   invoke(phase: TaskPhase, signal: AbortSignal): Promise<Outcome>;
   settled(thread: string, phase: TaskPhase, outcome: Outcome): void;
@@ -18,13 +18,13 @@ interface Armed {
   heartbeat?(): void;
 }
 
-/** Keeps for every blocked thread exactly the effects that its phase calls for. */
+/** Keeps for every blocked thread exactly the effects of its phase. */
 export class Effects {
   private readonly armed = new Map<string, Armed>();
 
   constructor(private readonly handlers: EffectHandlers) {}
 
-  /** Cancels what belongs to phases that are over. */
+  /** Cancels the effects of phases that are over. */
   sweep(threads: ReadonlyMap<string, Thread>): void {
     for (const [id, { phase, cancel }] of this.armed) {
       if (threads.get(id)?.phase === phase) continue;
@@ -45,7 +45,7 @@ export class Effects {
     }
   }
 
-  /** Starts the thread's heartbeat interval anew. */
+  /** Restarts the thread's heartbeat interval. */
   heartbeat(thread: string): void {
     this.armed.get(thread)?.heartbeat?.();
   }

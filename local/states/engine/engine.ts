@@ -23,7 +23,7 @@ export interface StartRequest {
   readonly traceHeader?: string;
 }
 
-/** The running executions, and the ways in to them. */
+/** The running executions, and the functions that act on them. */
 export class Engine {
   private readonly running = new Map<string, Execution>();
   private readonly outbox: Outbox;
@@ -44,7 +44,7 @@ export class Engine {
     };
   }
 
-  /** Reads back what was running; the returned function sets it going. */
+  /** Loads the running executions. The returned function resumes them. */
   async recover(): Promise<() => Promise<void>> {
     for (const summary of await this.store.running()) {
       const state = emptyState(JSON.parse(summary.definition) as StateMachine);
@@ -58,8 +58,8 @@ export class Engine {
   }
 
   /**
-   * Starts an execution, or finds the running one of the same name and input. On return it is on disk.
-   * Two starts upon one machine must not run at the same time: both might find the name free.
+   * Starts an execution, or finds the running one with the same name and input. It is on disk when the call returns.
+   * Two starts of one machine must not run at the same time, because both might find the name unused.
    */
   async start(machine: MachineRecord, { name, input, traceHeader }: StartRequest): Promise<ExecutionSummary> {
     const known = await this.store.execution({ machine: machine.name, name });
@@ -97,7 +97,7 @@ export class Engine {
 
   find = (id: Id): Execution | undefined => this.running.get(keyOf(id));
 
-  /** The execution that a task token belongs to. */
+  /** Returns the execution of a task token. */
   async byToken(token: string): Promise<Execution> {
     const parts = readToken(token);
     const execution = this.find(parts);

@@ -24,13 +24,13 @@ export interface ExecutionServices extends Integrations {
   closed(execution: Execution): void;
 }
 
-/** Steps taken in one go, before the records are written and others get their turn. */
+/** The number of steps before the records are written and other executions may run. */
 const sliceSteps = 64;
 
 /**
- * A running execution. Everything that happens to it (a step, a timer, a result, a token, a stop) goes through one queue. Records
- * are applied at once and written before anything outside may notice them: before an invocation starts, a caller is answered, or
- * an event is put.
+ * A running execution. Everything that happens to it (a step, a timer, a result, a token, a stop) goes through one
+ * queue. Records are applied at once. They are written before anything becomes visible outside: before an invocation
+ * starts, a caller is answered, or an event is put.
  */
 export class Execution implements View {
   private queue: Promise<unknown> = Promise.resolve();
@@ -40,9 +40,9 @@ export class Execution implements View {
   private readonly effects: Effects;
   private stopTimer: (() => void) | undefined;
   private driving = false;
-  /** Between two slices. */
+  /** Whether the execution pauses between two slices. */
   private yielding = false;
-  /** Jobs in the queue. */
+  /** The number of jobs in the queue. */
   private busy = 0;
   private halted = false;
 
@@ -68,7 +68,7 @@ export class Execution implements View {
   random = (): number => Math.random();
   token = (thread: Thread): string => makeToken({ ...this.summary, thread: thread.id });
 
-  /** Goes on from where the log ends. */
+  /** Continues from the end of the log. */
   resume(): void {
     const { TimeoutSeconds: seconds } = this.state.machine;
     if (seconds !== undefined) {
@@ -79,7 +79,7 @@ export class Execution implements View {
     this.drive();
   }
 
-  /** Lets go of timers and invocations; the log stays as it is. */
+  /** Cancels timers and invocations. The log does not change. */
   async halt(): Promise<void> {
     this.halted = true;
     this.stopTimer?.();
@@ -115,7 +115,7 @@ export class Execution implements View {
     });
   }
 
-  /** The thread whose task waits for the token. A task that is over takes none. */
+  /** Returns the thread whose task waits for the token. A completed task accepts no token. */
   private waiting(token: string): { readonly thread: Thread; readonly phase: TaskPhase } {
     for (const thread of this.state.threads.values()) {
       const { phase } = thread;
@@ -166,7 +166,7 @@ export class Execution implements View {
       });
   }
 
-  /** Others get their turn between two slices of a long flow. */
+  /** Lets other executions run between two slices of a long flow. */
   private driveAgain(): void {
     this.yielding = true;
     setImmediate(() => {
@@ -175,7 +175,7 @@ export class Execution implements View {
     });
   }
 
-  /** The disk refused: what is applied stays in memory, unseen by anyone, until it can be written. */
+  /** Handles a failed write. The applied records stay in memory, invisible, until they can be written. */
   private writeLater(error: unknown): void {
     report(this.summary.name, error);
     at(this.services.clock, this.now() + 1000, () => this.wake(rootThread));
@@ -203,12 +203,12 @@ export class Execution implements View {
     const entry = record(this.state, draft, this.now());
     this.unwritten.push(entry);
     this.runnable.add(draft.thread);
-    // A thread that is gone has handed its output to its parent; new threads want to begin.
+    // A thread that ended has passed its output to its parent. New threads are ready to begin.
     if (parent !== undefined && !threads.has(draft.thread)) this.runnable.add(parent);
     for (const id of births(entry, threads.get(draft.thread))) this.runnable.add(id);
   }
 
-  /** Writes what has been applied; then, and only then, lets the outside see it. */
+  /** Writes the applied records, and only then makes their effects visible. */
   private async write(): Promise<void> {
     const log = this.unwritten;
     this.unwritten = [];
@@ -243,7 +243,7 @@ export class Execution implements View {
     outbox.deliver({ key: store.outboxKey(ended), event });
   }
 
-  /** A job that nobody waits for: its failure has been reported, and is tried again. */
+  /** Runs a job without a caller. Its failure is reported, and the job is retried. */
   private inside(job: () => Promise<void>): void {
     this.enqueue(job).catch(() => undefined);
   }
@@ -258,14 +258,14 @@ export class Execution implements View {
   }
 }
 
-/** Threads that a record has brought into being. */
+/** Returns the threads that a record creates. */
 function births(entry: LogRecord, thread: Thread | undefined): readonly string[] {
   if (thread?.phase.kind !== "join") return [];
   if (entry.type === "ParallelStarted") return [...thread.phase.running];
   return entry.type === "MapIterationStarted" ? [`${thread.id}/${entry.seq}.${entry.index}`] : [];
 }
 
-/** A fault of the interpreter itself ends the execution, visibly, rather than leaving it stuck. */
+/** Ends the execution after an internal error of the interpreter, so that it does not hang. */
 function broken(error: unknown): readonly Draft[] {
   const cause = `Internal error: ${error instanceof Error ? error.message : String(error)}`;
   return [{ thread: rootThread, fact: { type: "ExecutionFailed", error: "States.Runtime", cause } }];

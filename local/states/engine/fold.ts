@@ -100,7 +100,7 @@ function startIteration(
   phase.started += 1;
 }
 
-/** Notes the output of a thread that has ended, and forgets the thread. */
+/** Records the output of a thread that has ended, and removes the thread. */
 function collect(state: ExecutionState, child: Thread): void {
   const parent = child.parent === undefined ? undefined : state.threads.get(child.parent);
   if (child.phase.kind !== "ended" || parent?.phase.kind !== "join") return;
@@ -132,7 +132,7 @@ export function apply(state: ExecutionState, record: LogRecord): void {
   const thread = state.threads.get(record.thread);
   if (!thread) return;
   advance(state, thread, record);
-  // AWS chains the events of a thread; an iteration's own bookkeeping hangs on the iteration's last event instead.
+  // AWS chains the events of a thread. The events about an iteration itself follow the iteration's last event instead.
   if (record.id !== undefined && !record.type.startsWith("MapIteration")) thread.last = record.id;
 }
 

@@ -12,7 +12,7 @@ const terminal: ReadonlySet<Fact["type"]> = new Set([
 ]);
 export const isTerminal = (fact: Fact): boolean => terminal.has(fact.type);
 
-/** AWS chains these to no event: they come from outside the flow. */
+/** The types of events that AWS chains to no other event, because they come from outside the flow. */
 const detached: ReadonlySet<Fact["type"]> = new Set(["ExecutionAborted", "ExecutionTimedOut"]);
 
 const historyFull: Fact = {
@@ -21,7 +21,7 @@ const historyFull: Fact = {
   cause: `The execution reached the maximum number of history events (${maxEvents}).`,
 };
 
-/** Gives a draft its place in the log and applies it. The last place is kept for the end of the execution. */
+/** Appends a draft to the log and applies it. The last position is reserved for the end of the execution. */
 export function record(state: ExecutionState, { thread, fact, previous }: Draft, at: number): LogRecord {
   const full = !isHidden(fact) && !isTerminal(fact) && state.eventId + 1 >= maxEvents;
   const placed = full ? historyFull : fact;
@@ -39,7 +39,7 @@ export function record(state: ExecutionState, { thread, fact, previous }: Draft,
   return entry;
 }
 
-/** The summary of an execution that `entry` has ended. */
+/** Returns the summary of an execution that `entry` has ended. */
 export function closedSummary(summary: ExecutionSummary, entry: LogRecord): ExecutionSummary {
   const stopped = { ...summary, stoppedAt: entry.at };
   switch (entry.type) {

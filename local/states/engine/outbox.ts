@@ -3,12 +3,12 @@ import type { EmittedEvent, EventSink } from "../../service";
 import type { OutboxEntry, Store } from "../store/store";
 import { at } from "./due";
 
-/** How long a delivered event stays in the outbox: the sink may need so long to write it down itself. */
+/** The time that a delivered event stays in the outbox, because the sink may need it to store the event. */
 const graceMs = 5000;
 
 /**
- * Delivers status events at least once: an event is on disk with the change that it tells of, and leaves the outbox only some
- * time after the sink has taken it. What is still there at a restart is delivered again.
+ * Delivers status events at least once. An event is on disk together with the change that it reports. It leaves the
+ * outbox some time after the sink has accepted it. Remaining events are delivered again after a restart.
  */
 export class Outbox {
   private readonly timers = new Set<() => void>();
@@ -21,7 +21,7 @@ export class Outbox {
 
   async restore(): Promise<void> {
     const entries = await this.store.outbox();
-    // An execution's beginning is told before its end.
+    // The start of an execution is delivered before its end.
     const beginnings = entries.filter(({ key }) => key.endsWith("/RUNNING"));
     const ends = entries.filter((entry) => !beginnings.includes(entry));
     for (const entry of [...beginnings, ...ends]) this.deliver(entry);
@@ -29,7 +29,7 @@ export class Outbox {
 
   deliver(entry: OutboxEntry): void {
     const event: EmittedEvent = entry.event;
-    // A sink may be asynchronous behind its `void`: whatever it returns is waited for.
+    // A sink may return a promise in spite of its `void` type. This waits for it.
     void Promise.resolve()
       .then(() => this.sink.put(event) as unknown)
       .then(

@@ -2,10 +2,10 @@ import { runtimeError } from "../errors";
 import type { Failure } from "../store/log-record";
 import type { Catcher, Retrier, State } from "../types";
 
-/** Named failures that `States.TaskFailed` does not stand for. */
+/** The error name that `States.TaskFailed` does not include. */
 const timeout = "States.Timeout";
 
-/** Whether an `ErrorEquals` list names the failure (https://states-language.net/spec.html#errors). */
+/** Returns whether an `ErrorEquals` list includes the failure (https://states-language.net/spec.html#errors). */
 export function matches(names: readonly string[], failure: Failure): boolean {
   const { error, heartbeat } = failure;
   return names.some((name) => {
@@ -17,10 +17,10 @@ export function matches(names: readonly string[], failure: Failure): boolean {
   });
 }
 
-/** Longest wait before a retry, where MaxDelaySeconds sets none. */
+/** The maximum wait before a retry without MaxDelaySeconds. */
 const longestDelaySeconds = 31_622_400;
 
-/** Seconds to wait before the `attempt`-th retry, counted from 0; `random` is in [0, 1). */
+/** Returns the seconds to wait before the `attempt`-th retry, counted from 0. `random` is in [0, 1). */
 export function retryDelay(retrier: Retrier, attempt: number, random: number): number {
   const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = longestDelaySeconds } = retrier;
   const delay = Math.min(IntervalSeconds * BackoffRate ** attempt, MaxDelaySeconds);
@@ -32,7 +32,7 @@ export interface RetryDecision {
   readonly delaySeconds: number;
 }
 
-/** The first retrier that names the failure decides, even when it has no attempts left. */
+/** Decides on a retry. The first retrier that includes the failure decides, even if it has no attempts left. */
 export function decideRetry(
   state: State,
   failure: Failure,

@@ -2,7 +2,7 @@ import type { EmittedEvent } from "../../service";
 import { executionArn, stateMachineArn } from "../arns";
 import type { ExecutionSummary } from "../store/records";
 
-/** EventBridge leaves out an input or output that is longer than this, in bytes. */
+/** The maximum size of an input or output in an event, in bytes. EventBridge omits a longer one. */
 const maxEventData = 248 * 1024;
 
 const included = (text: string | undefined) => {
@@ -10,7 +10,7 @@ const included = (text: string | undefined) => {
   return { value: fits ? (text ?? null) : null, details: text === undefined ? null : { included: fits } };
 };
 
-/** The event that Step Functions puts on the default bus when an execution's status changes. */
+/** Builds the event that Step Functions puts on the default bus when an execution's status changes. */
 export function statusEvent(summary: ExecutionSummary): EmittedEvent {
   const arn = executionArn(summary.machine, summary.name);
   const input = included(summary.input);

@@ -25,8 +25,8 @@ const work = {
 } as const;
 
 /**
- * The next records of a thread, decided from where it stands; none while it waits for something outside.
- * Applying them and asking again drives the thread to its end.
+ * Returns the next records of a thread, or none while it waits for something outside. Applying them and calling `step`
+ * again runs the thread to its end.
  */
 export async function step(view: View, thread: Thread): Promise<readonly Draft[]> {
   try {
@@ -89,7 +89,7 @@ interface FailedPhase {
   readonly announced: boolean;
 }
 
-/** Retry, else Catch, else the failure is the enclosing state's, or the execution's. */
+/** Applies Retry, or else Catch. Otherwise the failure passes to the enclosing state or the execution. */
 async function handleFailure(view: View, thread: Thread, phase: FailedPhase): Promise<readonly Draft[]> {
   const { failure, joined, announced } = phase;
   const state = stateOf(thread);
@@ -99,7 +99,7 @@ async function handleFailure(view: View, thread: Thread, phase: FailedPhase): Pr
       const until = view.now() + retry.delaySeconds * 1000;
       return [draft(thread, { type: "RetryScheduled", retrier: retry.retrier, until })];
     }
-    // AWS shows that a Parallel or Map has failed only once no retry is left.
+    // AWS shows the failure of a Parallel or Map only after the last retry.
     if (joined) return [draft(thread, { type: state.Type === "Map" ? "MapFailed" : "ParallelFailed" })];
   }
   const caught = findCatcher(state, failure);
@@ -110,7 +110,7 @@ async function handleFailure(view: View, thread: Thread, phase: FailedPhase): Pr
     return exitDraft(thread, exit, catcher.Next);
   } catch (error) {
     if (!(error instanceof StateError)) throw error;
-    // A catcher's own failure is not caught again.
+    // The failure of a catcher is not caught again.
     return [failureDraft(thread, error), ...abandon(view.state, thread, failureOf(thread, error))];
   }
 }

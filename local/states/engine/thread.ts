@@ -2,42 +2,45 @@ import type { Json, JsonObject } from "../json";
 import type { Failure, ScheduledTask } from "../store/log-record";
 import type { Container, State, StateMachine } from "../types";
 
-/** A line of control: the execution itself (`rootThread`), a branch of a Parallel, or an iteration of a Map. */
+/** A thread of an execution: the execution itself (`rootThread`), a branch of a Parallel, or an iteration of a Map. */
 export interface Thread {
   readonly id: string;
   readonly parent?: string;
-  /** The branch's or iteration's place. */
+  /** The index of the branch or iteration. */
   readonly index: number;
-  /** The item that a Map's iteration is about. */
+  /** The item of a Map's iteration. */
   readonly item?: Json;
   readonly container: Container;
   phase: Phase;
-  /** The state it is in, or is about to enter. */
+  /** The current state, or the next one to enter. */
   state: string;
   input: Json;
   enteredAt: number;
   enteredId: number;
-  /** How often each retrier of the state has been used. */
+  /** The number of uses of each retrier of the state. */
   retries: number[];
   /** The variables assigned in this scope. */
   variables: JsonObject;
-  /** Id of the thread's latest event. */
+  /** The id of the thread's latest event. */
   last: number;
 }
 
-/** Where in its state a thread is. A new phase is a new object: timers and invocations hang on its identity. */
+/**
+ * The phase of a thread within its state. A new phase is a new object, because timers and invocations belong to the
+ * object's identity.
+ */
 export type Phase =
   | { readonly kind: "ready" }
-  /** In the state, its work not begun, or to be begun again. */
+  /** In the state, before its work or before a retry. */
   | { readonly kind: "entered" }
   | { readonly kind: "waiting"; readonly until: number }
   | { readonly kind: "backoff"; readonly until: number }
   | TaskPhase
   | JoinPhase
-  /** The work is done, the exit not recorded. */
+  /** The work is done, but the exit is not recorded. */
   | { readonly kind: "done"; readonly result: Json }
   | { readonly kind: "failed"; readonly failure: Failure; readonly joined: boolean; announced: boolean }
-  /** Past its last state. */
+  /** After its last state. */
   | { readonly kind: "ended"; readonly output: Json };
 
 export interface TaskPhase {
@@ -45,19 +48,19 @@ export interface TaskPhase {
   readonly task: ScheduledTask;
   readonly scheduledAt: number;
   started: boolean;
-  /** The invocation has answered; only the token can end the task. */
+  /** Whether the invocation has answered. Only the token can then end the task. */
   submitted: boolean;
   /**
-   * When the next heartbeat is overdue. Not in the log: after a restart a worker gets a whole interval anew, since it could not
-   * reach a service that was down.
+   * The deadline of the next heartbeat. It is not in the log: after a restart a worker gets a whole interval, because
+   * it could not reach the service while it was down.
    */
   heartbeatDue?: number;
 }
 
-/** A Parallel or Map, waiting for its threads. */
+/** A Parallel or Map that waits for its threads. */
 export interface JoinPhase {
   readonly kind: "join";
-  /** Of a Map: all items, in order. */
+  /** For a Map: all items in order. */
   readonly items?: readonly Json[];
   readonly concurrency: number;
   readonly size: number;
@@ -69,7 +72,7 @@ export interface JoinPhase {
 
 export const rootThread = "";
 
-/** Everything about a running execution that its log tells. */
+/** The state of a running execution, which its log determines. */
 export interface ExecutionState {
   readonly machine: StateMachine;
   readonly threads: Map<string, Thread>;
@@ -86,7 +89,7 @@ export function stateOf(thread: Thread): State {
   return state;
 }
 
-/** The variables in sight of a thread: inner scopes over outer ones. */
+/** Returns the variables that a thread sees. Inner scopes hide outer ones. */
 export function variablesOf(state: ExecutionState, thread: Thread): JsonObject {
   const parent = thread.parent === undefined ? undefined : state.threads.get(thread.parent);
   return parent ? { ...variablesOf(state, parent), ...thread.variables } : thread.variables;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../errors";
 
-/** A task token says which execution and thread it belongs to, so that no index of tokens is needed. */
+/** The parts of a task token. It names its execution and thread, so that no index of tokens is needed. */
 export interface TokenParts {
   readonly machine: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export function makeToken({ machine, name, thread }: TokenParts): string {
   return Buffer.from(JSON.stringify([1, machine, name, thread, randomUUID()])).toString("base64");
 }
 
-/** Throws InvalidToken for anything that this service cannot have issued. */
+/** Parses a token. Throws InvalidToken for a text that this service cannot have issued. */
 export function readToken(token: string): TokenParts {
   try {
     const [version, machine, name, thread] = JSON.parse(Buffer.from(token, "base64").toString()) as readonly unknown[];

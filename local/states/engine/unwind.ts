@@ -13,12 +13,12 @@ function aborted(thread: Thread, previous: number): readonly Draft[] {
   return [{ thread: thread.id, fact: { type: "StateAborted", state }, previous }];
 }
 
-/** An uncaught failure ends the execution, or fails the Parallel or Map that the thread belongs to. */
+/** Handles an uncaught failure. It ends the execution, or fails the Parallel or Map that contains the thread. */
 export function abandon(state: ExecutionState, thread: Thread, failure: Failure): readonly Draft[] {
   const { error, cause } = failure;
   const details = { ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) };
   if (thread.id === rootThread) {
-    // A timeout's cause is empty to a Catch, and absent from the execution.
+    // The cause of a timeout is empty in a Catch, and absent in the execution.
     const shown = cause === "" ? { ...(error !== undefined && { error }) } : details;
     return [{ thread: rootThread, fact: { type: "ExecutionFailed", ...shown } }];
   }

@@ -4,7 +4,7 @@ import type { ChoiceRule } from "../types";
 import { lookUp, resolve } from "./path";
 import type { Scope } from "./scope";
 
-/** JSONPath's comparison operators of Choice rules. `…Path` variants compare with another path's value. */
+/** A comparison operator of JSONPath Choice rules. `…Path` variants compare with the value of another path. */
 type Comparison = (value: Json, operand: Json) => boolean;
 
 const ordered: Readonly<Record<string, (order: number) => boolean>> = {
@@ -17,14 +17,17 @@ const ordered: Readonly<Record<string, (order: number) => boolean>> = {
 
 const isTimestamp = (value: Json): value is string => typeof value === "string" && rfc3339.test(value);
 
-/** Orders two values of a kind; undefined where either is of another kind, and then no rule holds. */
+/**
+ * The comparisons of two values of a type. They return undefined if either value has another type, and then no rule
+ * holds.
+ */
 const kinds: Readonly<Record<string, (a: Json, b: Json) => number | undefined>> = {
   String: (a, b) => (typeof a === "string" && typeof b === "string" ? (a < b ? -1 : Number(a > b)) : undefined),
   Numeric: (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : undefined),
   Timestamp: (a, b) => (isTimestamp(a) && isTimestamp(b) ? Date.parse(a) - Date.parse(b) : undefined),
 };
 
-/** `*` stands for any characters; `\*` for itself. */
+/** Matches a pattern. `*` matches any characters, and `\*` matches itself. */
 function like(value: Json, pattern: Json): boolean {
   if (typeof value !== "string" || typeof pattern !== "string") return false;
   const source = pattern.replace(
@@ -64,7 +67,7 @@ function comparisons(): ReadonlyMap<string, Comparison> {
 const operators = comparisons();
 const plain = (name: string): string => (name.endsWith("Path") ? name.slice(0, -4) : name);
 
-/** The rule's operator, if it has exactly one that exists. */
+/** Returns the rule's operator, if it has exactly one known operator. */
 export function operatorOf(rule: ChoiceRule): string | undefined {
   const known = Object.keys(rule).filter(
     (key) => key === "IsPresent" || Object.hasOwn(types, key) || operators.has(key) || isPathVariant(key),
@@ -74,7 +77,7 @@ export function operatorOf(rule: ChoiceRule): string | undefined {
 const isPathVariant = (key: string): boolean =>
   key.endsWith("Path") && operators.has(plain(key)) && key !== "StringMatchesPath";
 
-/** Whether a JSONPath rule holds. A path that selects nothing fails the state, but under IsPresent. */
+/** Returns whether a JSONPath rule holds. A path that selects nothing fails the state, except in IsPresent. */
 export function ruleHolds(rule: ChoiceRule, scope: Scope, subject: Json): boolean {
   if (rule.And) return rule.And.every((each) => ruleHolds(each, scope, subject));
   if (rule.Or) return rule.Or.some((each) => ruleHolds(each, scope, subject));

@@ -18,7 +18,7 @@ const applyPath = (path: string | null | undefined, field: string, scope: Scope,
 
 const filtered = (state: State, scope: Scope): Json => applyPath(state.InputPath, "InputPath", scope, scope.input);
 
-/** What the state's work is given: a task's parameters, a Parallel's or Map's input. */
+/** Returns the input of the state's work: a task's parameters, or the input of a Parallel or Map. */
 export async function argumentsOf(state: State, scope: Scope): Promise<Json> {
   if (scope.language === "JSONata") {
     return state.Arguments === undefined ? scope.input : fillTemplate(state.Arguments, "Arguments", scope);
@@ -27,7 +27,10 @@ export async function argumentsOf(state: State, scope: Scope): Promise<Json> {
   return state.Parameters === undefined ? input : fillPayload(state.Parameters, "Parameters", scope, input);
 }
 
-/** As `argumentsOf` for a Map, whose Parameters (the former ItemSelector) belong to each item. */
+/**
+ * Returns the input of a Map. It is like `argumentsOf`, except that Parameters (the former ItemSelector) belong to each
+ * item.
+ */
 export const mapInput = (state: State, scope: Scope): Json =>
   scope.language === "JSONata" ? scope.input : filtered(state, scope);
 
@@ -40,7 +43,7 @@ async function exit(output: Json, assign: Promise<Json> | Json | undefined): Pro
   return assign === undefined ? { output } : { output, assigned: (await assign) as JsonObject };
 }
 
-/** The output and new variables of a state whose work gave `result`. */
+/** Returns the output and new variables of a state whose work returned `result`. */
 export async function exitWithResult(state: State, scope: Scope, result: Json): Promise<Exit> {
   if (scope.language === "JSONata") {
     const seen = { ...scope, result };
@@ -59,7 +62,7 @@ function afterResult(state: State, scope: Scope, result: Json): Json {
   return applyPath(state.OutputPath, "OutputPath", scope, placed);
 }
 
-/** The output of a state that does no work of its own: Choice, Wait, Succeed. */
+/** Returns the output of a state without work: Choice, Wait, Succeed. */
 export async function exitWithInput(state: State, scope: Scope): Promise<Exit> {
   if (scope.language === "JSONata") {
     const output = state.Output === undefined ? scope.input : await fillTemplate(state.Output, "Output", scope);
@@ -70,7 +73,10 @@ export async function exitWithInput(state: State, scope: Scope): Promise<Exit> {
   return exit(applyPath(state.OutputPath, "OutputPath", scope, input), assigned);
 }
 
-/** A Pass state: in JSONata it has Output only; in JSONPath its Result or Parameters act as the work's result. */
+/**
+ * Returns the output of a Pass state. In JSONata it has only Output. In JSONPath its Result or Parameters are the
+ * result of its work.
+ */
 export async function exitPass(state: State, scope: Scope): Promise<Exit> {
   if (scope.language === "JSONata") return exitWithInput(state, scope);
   const result = state.Result ?? (await argumentsOf(state, scope));
@@ -78,7 +84,7 @@ export async function exitPass(state: State, scope: Scope): Promise<Exit> {
   return exit(afterResult(state, scope, result), assigned);
 }
 
-/** The output and new variables of a state whose failure a catcher has caught. `index` is the catcher's place. */
+/** Returns the output and new variables of a state whose failure was caught. `index` is the position of the catcher. */
 export async function exitCaught(catcher: Catcher, index: number, scope: Scope, error: JsonObject): Promise<Exit> {
   const field = `Catch[${index}]`;
   if (scope.language === "JSONata") {

@@ -5,14 +5,14 @@ import { lookUp } from "./path";
 import { parsePath } from "./path-parse";
 import type { Scope } from "./scope";
 
-/** A call as written in a payload template: `States.Format('{}', $.name, States.UUID())`. */
+/** A function call in a payload template: `States.Format('{}', $.name, States.UUID())`. */
 export type Call = { readonly name: string; readonly args: readonly Argument[] };
 type Argument = Call | { readonly path: string } | { readonly literal: Json };
 
 const token =
   /\s*(?:(States\.\w+)\s*\(|'((?:[^'\\]|\\.)*)'|(\$[^,()]*?(?:\[\?\(.*?\)\][^,()]*)?)(?=\s*[,)])|(-?\d+(?:\.\d+)?|true|false|null)|(\)))/y;
 
-/** Throws a `SyntaxError` for anything but a call of a known intrinsic function. */
+/** Parses a call. Throws a `SyntaxError` for anything but a call of a known intrinsic function. */
 export function parseIntrinsic(text: string): Call {
   let at = 0;
   const next = (): RegExpExecArray => {
@@ -33,7 +33,7 @@ export function parseIntrinsic(text: string): Call {
       }
       if (inner) args.push(call(inner));
       else if (path) args.push({ path: checkedPath(path.trim()) });
-      // States.Format reads its own escapes; a quote's must go here.
+      // States.Format processes its own escapes. Only the escape of a quote is resolved here.
       else if (quoted !== undefined) args.push({ literal: quoted.replace(/\\'/g, "'") });
       else args.push({ literal: JSON.parse(literal as string) as Json });
       const separator = /\s*([,)])/y;

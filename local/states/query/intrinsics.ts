@@ -3,7 +3,7 @@ import { StateError } from "../errors";
 import { equal, isArray, isObject, type Json } from "../json";
 import { longestRange } from "./jsonata-functions";
 
-/** JSONPath's intrinsic functions, `States.…`, by name. Arguments are evaluated already. */
+/** An intrinsic function of JSONPath, `States.…`. Its arguments are already evaluated. */
 export type Intrinsic = (...args: readonly Json[]) => Json;
 
 const failure = (why: string): StateError => new StateError("States.IntrinsicFailure", why);
@@ -29,7 +29,7 @@ const shown = (value: Json): string => (typeof value === "string" ? value : JSON
 
 function format(template: Json | undefined, ...args: readonly Json[]): Json {
   let used = 0;
-  // `\{`, `\}` and `\\` stand for themselves.
+  // `\{`, `\}` and `\\` mean the escaped character.
   const filled = text(template).replace(/\\([{}\\'])|\{\}/g, (_match, escaped: string | undefined) => {
     if (escaped) return escaped;
     const value = args[used++];

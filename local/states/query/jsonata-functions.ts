@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Json } from "../json";
 
 /**
- * The functions that Step Functions adds to JSONata
+ * A function that Step Functions adds to JSONata
  * (https://docs.aws.amazon.com/step-functions/latest/dg/transforming-data.html).
  */
 export type JsonataFunction = (...args: readonly unknown[]) => Json | undefined;
@@ -30,7 +30,7 @@ function partition(array: unknown, size: unknown): Json | undefined {
   return chunks;
 }
 
-/** Most items that `$range` and `States.ArrayRange` give, as on AWS. */
+/** The maximum number of items of `$range` and `States.ArrayRange`, as on AWS. */
 export const longestRange = 1000;
 
 export function range(first: unknown, last: unknown, step: unknown): number[] {
@@ -52,7 +52,7 @@ function hash(data: unknown, algorithm: unknown): string | undefined {
     .digest("hex");
 }
 
-/** Mulberry32: small, and the same sequence for the same seed. */
+/** Returns the first value of Mulberry32. The same seed gives the same value. */
 export function random(seed: unknown): number {
   if (seed === undefined) return Math.random();
   let z = (Math.trunc(number(seed, "1 of function $random")) + 0x6d2b79f5) | 0;

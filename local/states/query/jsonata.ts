@@ -4,14 +4,14 @@ import { BoundedMap } from "../../../core/bounded-map";
 import type { Json } from "../json";
 import { jsonataFunctions } from "./jsonata-functions";
 
-/** Own computing time, in milliseconds, that one expression may take. */
+/** The computing time that one expression may use, in milliseconds. */
 const budgetMs = 2000;
-/** After so many milliseconds an evaluation lets the event loop run. */
+/** The time in milliseconds after which an evaluation lets the event loop run. */
 const sliceMs = 10;
 const maxDepth = 500;
 const maxSequence = 500_000;
 
-/** What an expression sees as `$name`. */
+/** The variables that an expression sees as `$name`. */
 export type Bindings = Readonly<Record<string, unknown>>;
 
 interface Meter {
@@ -23,7 +23,10 @@ interface Meter {
 const entryHook = Symbol.for("jsonata.__evaluate_entry") as unknown as string;
 const meters = new WeakMap<object, Meter>();
 
-/** JSONata evaluates in microtasks only: without this, a long expression would starve timers and sockets. */
+/**
+ * Pauses an evaluation and enforces its time limit. JSONata evaluates only in microtasks, so a long expression would
+ * otherwise block timers and sockets.
+ */
 function meter(_node: unknown, _input: unknown, environment: { readonly base: object }): Promise<void> | undefined {
   const now = performance.now();
   const use = meters.get(environment.base) ?? { spent: 0, since: now, calls: 0 };
@@ -40,7 +43,10 @@ function meter(_node: unknown, _input: unknown, environment: { readonly base: ob
   );
 }
 
-/** A regular expression that backtracks without end is cut off: V8 can interrupt one only inside a `vm` script. */
+/**
+ * The context of regular expressions. A regular expression that backtracks without end must be interrupted, and V8 can
+ * do so only inside a `vm` script.
+ */
 const sandbox = createContext(Object.create(null) as Record<string, unknown>);
 const exec = new Script("pattern.exec(text)");
 
@@ -54,7 +60,7 @@ class BoundedRegExp extends RegExp {
 
 const cache = new BoundedMap<string, jsonata.Expression>(2_000);
 
-/** Throws JSONata's syntax error. */
+/** Compiles an expression. Throws JSONata's syntax error. */
 export function compile(expression: string): jsonata.Expression {
   const known = cache.get(expression);
   if (known) return known;
@@ -72,7 +78,7 @@ export function compile(expression: string): jsonata.Expression {
   return compiled;
 }
 
-/** JSONata's own date formatting, on the service's clock. */
+/** Returns JSONata's date functions with the service's clock. */
 const clockFunctions = (now: number): Bindings => ({
   millis: () => now,
   now: (picture?: string, timezone?: string) =>
@@ -81,20 +87,20 @@ const clockFunctions = (now: number): Bindings => ({
       : jsonata("$fromMillis($at, $picture, $timezone)").evaluate(undefined, { at: now, picture, timezone }),
 });
 
-/** The message of whatever JSONata threw: `code: message` for its own errors. */
+/** Returns the message of any error that JSONata throws: `code: message` for its own errors. */
 export function jsonataMessage(error: unknown): string {
   const { code, message } = error as { readonly code?: string; readonly message?: string };
   return code && code !== "ERR_SCRIPT_EXECUTION_TIMEOUT" ? `${code}: ${message}` : (message ?? String(error));
 }
 
 /**
- * The expression's value as plain JSON; undefined where it has none. `$now()` and `$millis()` tell the time `now`.
- * Throws what JSONata throws, and for an expression that gives a function.
+ * Evaluates an expression to plain JSON, or to undefined if it has no value. `$now()` and `$millis()` return the time
+ * `now`. Throws JSONata's errors, and an error if the value contains a function.
  */
 export async function evaluate(expression: string, bindings: Bindings, now: number): Promise<Json | undefined> {
   const value: unknown = await compile(expression).evaluate(undefined, { ...clockFunctions(now), ...bindings });
   if (value === undefined) return undefined;
-  // Sequences carry flags of JSONata's own, and may share structure with the bindings.
+  // JSONata's sequences have internal flags, and may share structure with the bindings.
   return JSON.parse(JSON.stringify(value, refuseFunctions)) as Json;
 }
 

@@ -11,7 +11,10 @@ export type PathStep =
   | { readonly kind: "slice"; readonly start?: number; readonly end?: number }
   | { readonly kind: "filter"; readonly test: Test };
 
-/** A filter, `?( … )`: a path, compared to a literal or another path, or tests joined by `&&`, `||` and `!`. */
+/**
+ * A filter, `?( … )`: a path, a comparison of a path with a literal or another path, or tests joined by `&&`, `||` and
+ * `!`.
+ */
 export type Test =
   | { readonly kind: "or" | "and"; readonly tests: readonly Test[] }
   | { readonly kind: "not"; readonly test: Test }
@@ -20,11 +23,11 @@ export type Test =
 
 export type Operand = { readonly path: readonly PathStep[] } | { readonly literal: string | number | boolean | null };
 
-/** A JSONPath, `$.a`, `$$.a` (the context object) or `$name.a` (a variable). */
+/** A JSONPath: `$.a`, `$$.a` (the context object) or `$name.a` (a variable). */
 export interface Path {
   readonly root: "input" | "context" | { readonly variable: string };
   readonly steps: readonly PathStep[];
-  /** Whether it selects at most one value. */
+  /** Whether the path selects at most one value. */
   readonly definite: boolean;
 }
 
@@ -133,7 +136,7 @@ const dotted = (reader: Reader): PathStep =>
 
 const cache = new BoundedMap<string, Path>(5_000);
 
-/** Throws a `SyntaxError` that says where the path goes wrong. */
+/** Parses a path. Throws a `SyntaxError` with the position of the error. */
 export function parsePath(text: string): Path {
   const known = cache.get(text);
   if (known) return known;

@@ -67,7 +67,7 @@ function take(step: PathStep, value: Json): readonly Json[] {
   }
 }
 
-/** Every value that the steps select, in document order. */
+/** Returns every value that the steps select, in document order. */
 export function select(steps: readonly PathStep[], root: Json): readonly Json[] {
   let values: readonly Json[] = [root];
   for (const step of steps) values = values.flatMap((value) => take(step, value));
@@ -80,9 +80,9 @@ function rootOf(path: Path, scope: Scope, subject: Json): Json | undefined {
 }
 
 /**
- * The path's value: of a definite path the one it selects, else the list of all.
- * @param subject What `$` stands for: the state's input, or its result in ResultSelector and OutputPath.
- * @returns undefined where a definite path selects nothing.
+ * Returns the value of a path. A definite path gives the selected value, and any other path gives the list of all.
+ * @param subject value of `$`: the state's input, or its result in ResultSelector and OutputPath
+ * @returns undefined if a definite path selects nothing
  */
 export function lookUp(text: string, scope: Scope, subject: Json = scope.input): Json | undefined {
   const path = parsePath(text);
@@ -92,7 +92,7 @@ export function lookUp(text: string, scope: Scope, subject: Json = scope.input):
   return path.definite ? values[0] : values;
 }
 
-/** As `lookUp`, but a path that selects nothing fails the state. */
+/** Returns the value of a path like `lookUp`, but fails the state if the path selects nothing. */
 export function resolve(text: string, field: string, scope: Scope, subject: Json = scope.input): Json {
   const value = lookUp(text, scope, subject);
   if (value !== undefined) return value;
@@ -102,7 +102,9 @@ export function resolve(text: string, field: string, scope: Scope, subject: Json
   );
 }
 
-/** Puts `value` at a reference path (ResultPath): objects on the way are made, arrays are not extended. */
+/**
+ * Sets `value` at a reference path (ResultPath). Missing objects on the path are created, but arrays are not extended.
+ */
 export function insert(text: string, value: Json, target: Json): Json {
   const place = (steps: readonly PathStep[], into: Json): Json => {
     const [step, ...rest] = steps;

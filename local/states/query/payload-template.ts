@@ -3,7 +3,7 @@ import { callIntrinsic } from "./intrinsic-parse";
 import { resolve } from "./path";
 import type { Scope } from "./scope";
 
-/** Fills a JSONPath payload template: the value of a field named `x.$` is a path or an intrinsic function's call. */
+/** Fills a JSONPath payload template. The value of a field named `x.$` is a path or a call of an intrinsic function. */
 export function fillPayload(template: Json, field: string, scope: Scope, subject: Json): Json {
   if (isArray(template)) return template.map((item) => fillPayload(item, field, scope, subject));
   if (!isObject(template)) return template;
@@ -15,6 +15,6 @@ export function fillPayload(template: Json, field: string, scope: Scope, subject
   return filled;
 }
 
-/** The value of a path or of an intrinsic function's call. */
+/** Returns the value of a path or of a call of an intrinsic function. */
 export const expressionValue = (text: string, field: string, scope: Scope, subject: Json): Json =>
   text.startsWith("$") ? resolve(text, field, scope, subject) : callIntrinsic(text, scope, subject);

@@ -1,19 +1,19 @@
 import type { Json, JsonObject } from "../json";
 import type { QueryLanguage } from "../types";
 
-/** What an expression in a state may refer to. */
+/** The values that an expression in a state may use. */
 export interface Scope {
   readonly language: QueryLanguage;
-  /** The state's input, as it was when the state was entered. */
+  /** The state's input when the state was entered. */
   readonly input: Json;
   /** The context object: `$states.context`, or `$$` in JSONPath. */
   readonly context: JsonObject;
-  /** The variables in sight: the outer scopes' and, over them, the own. */
+  /** The visible variables. Inner scopes hide outer ones. */
   readonly variables: JsonObject;
-  /** `$states.result`: what a Task, Parallel or Map gave. */
+  /** `$states.result`: the result of a Task, Parallel or Map. */
   readonly result?: Json;
-  /** `$states.errorOutput`, in a Catch. */
+  /** `$states.errorOutput` in a Catch. */
   readonly errorOutput?: JsonObject;
-  /** Milliseconds since the epoch, for `$now()`. */
+  /** The time for `$now()`, in milliseconds since the epoch. */
   readonly now: number;
 }

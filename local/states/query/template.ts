@@ -5,7 +5,7 @@ import type { Scope } from "./scope";
 
 const queryEvaluationError = "States.QueryEvaluationError";
 
-/** The expression inside `{% … %}`; undefined for any other string. */
+/** Returns the expression inside `{% … %}`, or undefined for any other string. */
 export function expressionIn(text: unknown): string | undefined {
   return typeof text === "string" && text.startsWith("{%") && text.endsWith("%}") && text.length >= 4
     ? text.slice(2, -2).trim()
@@ -29,7 +29,7 @@ async function evaluateAt(expression: string, field: string, scope: Scope): Prom
 
 /**
  * Replaces every `{% … %}` in a JSONata template by its value.
- * @param field The template's place in the state, which an error names: `Arguments/Payload`.
+ * @param field position of the template in the state, which errors name: `Arguments/Payload`
  */
 export async function fillTemplate(template: Json, field: string, scope: Scope): Promise<Json> {
   if (typeof template === "string") {
@@ -49,7 +49,7 @@ export async function fillTemplate(template: Json, field: string, scope: Scope):
   return filled;
 }
 
-/** The error for a field whose expression gave the wrong kind of value. */
+/** Creates the error for a field whose expression returned the wrong kind of value. */
 export function unexpectedType(language: Scope["language"], field: string, expected: string, value: Json): StateError {
   const was = value === null ? "null" : isArray(value) ? "array" : typeof value;
   const what = `The field '${field}' has an unexpected type. Expected '${expected}', but was '${was}' for value: ${JSON.stringify(value)}`;

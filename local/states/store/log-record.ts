@@ -12,7 +12,7 @@ export interface FailureDetails {
   readonly cause?: string;
 }
 
-/** A task as it was scheduled: enough to invoke it again after a restart. */
+/** A scheduled task, with everything that is needed to invoke it again after a restart. */
 export interface ScheduledTask {
   readonly resource: string;
   readonly parameters: Json;
@@ -21,7 +21,7 @@ export interface ScheduledTask {
   readonly heartbeatSeconds?: number;
 }
 
-/** What happened, before it has a place in the log. */
+/** A fact before it has a position in the log. */
 export type Fact =
   | { readonly type: "ExecutionStarted"; readonly input: Json }
   | { readonly type: "StateEntered"; readonly state: StateType; readonly name: string; readonly input: Json }
@@ -31,7 +31,7 @@ export type Fact =
       readonly name: string;
       readonly output: Json;
       readonly assigned?: JsonObject;
-      /** Absent where the branch ends here. */
+      /** Undefined if the branch ends here. */
       readonly next?: string;
     }
   | { readonly type: "StateAborted"; readonly state: StateType }
@@ -64,34 +64,37 @@ export type Fact =
   | { readonly type: "ExecutionTimedOut" }
   | HiddenFact;
 
-/** Decisions that the service keeps but AWS's history does not show. They get no event id. */
+/** A decision that the service stores but AWS's history does not show. It gets no event id. */
 export type HiddenFact =
   | { readonly type: "WaitArmed"; readonly until: number }
   | { readonly type: "RetryScheduled"; readonly retrier: number; readonly until: number }
-  /** The state failed without an event of its own: a Fail state, a bad path, no matching choice. */
+  /** The state failed without its own event: a Fail state, a bad path, or no matching choice. */
   | ({ readonly type: "StateFailed" } & FailureDetails)
-  /** A branch or iteration failed for good: the rest is dropped, and its failure is now that of the Parallel or Map. */
+  /**
+   * A branch or iteration failed finally. The other ones are dropped, and its failure becomes that of the Parallel or
+   * Map.
+   */
   | ({ readonly type: "BranchFailed"; readonly branch: string } & Failure);
 
 const hidden: ReadonlySet<Fact["type"]> = new Set(["WaitArmed", "RetryScheduled", "StateFailed", "BranchFailed"]);
 export const isHidden = (fact: Fact): boolean => hidden.has(fact.type);
 
-/** A failure on its way through Retry and Catch. */
+/** A failure that Retry and Catch may handle. */
 export interface Failure extends FailureDetails {
-  /** A missed heartbeat shows as States.Timeout, and `States.HeartbeatTimeout` matches it too. */
+  /** A missed heartbeat appears as States.Timeout, and `States.HeartbeatTimeout` also matches it. */
   readonly heartbeat?: boolean;
 }
 
 export type LogRecord = Fact & {
-  /** Place in the log, from 1. */
+  /** The position in the log, from 1. */
   readonly seq: number;
-  /** The history event's id, from 1; hidden records have none. */
+  /** The id of the history event, from 1. Hidden records have none. */
   readonly id?: number;
   readonly previous: number;
-  /** Milliseconds since the epoch. */
+  /** The time in milliseconds since the epoch. */
   readonly at: number;
   readonly thread: string;
 };
 
-/** Longest history, the failure that ends it included. */
+/** The maximum length of a history, including the failure that ends it. */
 export const maxEvents = 25_000;

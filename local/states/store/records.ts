@@ -7,7 +7,7 @@ export interface MachineRecord {
   readonly status: "ACTIVE" | "DELETING";
   readonly definition: string;
   readonly roleArn: string;
-  /** Absent until the first update, as on AWS. */
+  /** Undefined until the first update, as on AWS. */
   readonly revisionId?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -28,7 +28,7 @@ export interface ExecutionSummary {
   readonly error?: string;
   readonly cause?: string;
   readonly traceHeader?: string;
-  /** The machine as it was when the execution started; it keeps it to its end. */
+  /** The definition when the execution started. The execution keeps it until its end. */
   readonly definition: string;
   readonly roleArn: string;
   readonly revisionId?: string;

@@ -21,7 +21,7 @@ const digits = (value: number, width: number): string => String(value).padStart(
 const execution = ({ machine, name }: Pick<ExecutionSummary, "machine" | "name">): string => `${machine}/${name}`;
 const startKey = (summary: ExecutionSummary): string =>
   `s/${summary.machine}/${digits(summary.startedAt, 15)}/${summary.name}`;
-/** Everything that begins with `prefix`. */
+/** Returns the range of all keys that begin with `prefix`. */
 const under = (prefix: string) => ({ gte: prefix, lt: `${prefix}\uffff` });
 
 export interface OutboxEntry {
@@ -32,7 +32,10 @@ export interface OutboxEntry {
 export class Store {
   private constructor(private readonly db: JsonDatabase<Stored>) {}
 
-  /** @param seals where the store's seal lies; by default in the directory. */
+  /**
+   * Opens the store.
+   * @param seals the directory of the store's seal, by default the store's directory
+   */
   static async open(directory: string, seals?: string): Promise<Store> {
     const db = new JsonDatabase<Stored>({ directory, seals, store: "states" });
     await db.open();
@@ -44,7 +47,7 @@ export class Store {
   machine = (name: string): Promise<MachineRecord | undefined> => this.get<MachineRecord>(`m/${name}`);
   putMachine = (machine: MachineRecord): Promise<void> => this.db.put(`m/${machine.name}`, machine);
 
-  /** State machines by name, after `name`. */
+  /** Returns state machines by name, after the name `after`. */
   async machines(after: string | undefined, limit: number): Promise<readonly MachineRecord[]> {
     const range = after === undefined ? under("m/") : { ...under("m/"), gt: `m/${after}`, gte: undefined };
     const found: MachineRecord[] = [];
@@ -55,7 +58,7 @@ export class Store {
   execution = (id: Pick<ExecutionSummary, "machine" | "name">): Promise<ExecutionSummary | undefined> =>
     this.get<ExecutionSummary>(`x/${execution(id)}`);
 
-  /** Executions of a machine, newest first, each with the cursor from which the listing goes on. */
+  /** Yields the executions of a machine, newest first, each with the cursor from which a listing continues. */
   async *executions(
     machine: string,
     before?: string,
@@ -85,7 +88,7 @@ export class Store {
     for await (const [, value] of this.db.iterator(range)) yield value as LogRecord;
   }
 
-  /** The start of an execution, whole or not at all. */
+  /** Writes the start of an execution atomically. */
   begin(summary: ExecutionSummary, log: readonly LogRecord[], event: EmittedEvent): Promise<void> {
     return this.write([
       { type: "put", key: `x/${execution(summary)}`, value: summary },
@@ -98,7 +101,7 @@ export class Store {
 
   append = (id: ExecutionSummary, log: readonly LogRecord[]): Promise<void> => this.write(entries(id, log));
 
-  /** The end of an execution, with its last records. */
+  /** Writes the end of an execution with its last records. */
   end(summary: ExecutionSummary, log: readonly LogRecord[], event: EmittedEvent): Promise<void> {
     return this.write([
       ...entries(summary, log),
@@ -117,7 +120,7 @@ export class Store {
   }
   delivered = (key: string): Promise<void> => this.db.del(key);
 
-  /** Forgets a machine and all its executions. */
+  /** Deletes a machine and all its executions. */
   async removeMachine(name: string): Promise<void> {
     for (const kind of ["l", "s", "x", "r"]) await this.db.clear(under(`${kind}/${name}/`));
     await this.db.del(`m/${name}`);

@@ -1,4 +1,4 @@
-/** Bytes that do not have the format which they should have. */
+/** The bytes do not have the expected format. */
 export class FormatError extends Error {}
 
 /** Reads LevelDB's primitive types from a buffer. @throws FormatError past the end */
@@ -40,7 +40,7 @@ export class ByteReader {
     return this.#safe(this.take(8).readBigUInt64LE(0));
   }
 
-  /** Little-endian base 128; up to 53 bits. */
+  /** Reads a little-endian base-128 number of up to 53 bits. */
   varint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
@@ -51,7 +51,7 @@ export class ByteReader {
     }
   }
 
-  /** Bytes that follow their length. */
+  /** Reads bytes that follow their length. */
   slice(): Buffer {
     return this.take(this.varint());
   }

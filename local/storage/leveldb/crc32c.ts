@@ -1,7 +1,7 @@
-/** Eight tables of 256 entries: eight bytes are folded in a step ("slicing by 8"). */
+/** Eight tables of 256 entries, which process eight bytes per step ("slicing by 8"). */
 const tables = makeTables();
 
-/** Computes the CRC-32C (Castagnoli) of bytes; `seed` is the CRC of what comes before them. */
+/** Computes the CRC-32C (Castagnoli) of bytes. `seed` is the CRC of the preceding bytes. */
 export function crc32c(bytes: Uint8Array, seed = 0): number {
   let crc = ~seed;
   let at = 0;
@@ -21,7 +21,10 @@ export function crc32c(bytes: Uint8Array, seed = 0): number {
   return ~crc >>> 0;
 }
 
-/** Returns a CRC as LevelDB stores it: rotated and shifted, so that the CRC of data that hold CRCs is no special case. */
+/**
+ * Returns a CRC as LevelDB stores it: rotated and shifted, so that the CRC of data with embedded CRCs is no special
+ * case.
+ */
 export function masked(crc: number): number {
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }

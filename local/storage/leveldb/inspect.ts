@@ -10,31 +10,35 @@ export interface FileFault {
   readonly file: string;
   readonly offset?: number;
   readonly reason: string;
-  /** User keys between which entries are unreadable. */
+  /** The user keys on both sides of unreadable entries. */
   readonly between?: readonly [Buffer | undefined, Buffer];
-  /** Entries that can be read in part, none of which is to be trusted. */
+  /** The entries that can be read partly. None of them is trustworthy. */
   readonly doubtful?: readonly Entry[];
 }
 
 export interface Inspection {
   readonly faults: readonly FileFault[];
-  /** Sequence number of the last change. */
+  /** The sequence number of the last change. */
   readonly lastSequence: number;
-  /** An incomplete record at the end of the last log, as a kill leaves it: a fault where it was acknowledged. */
+  /**
+   * An incomplete record at the end of the last log, which a kill may leave. It is a fault if the record was
+   * acknowledged.
+   */
   readonly torn?: FileFault;
-  /** A manifest that ends in the middle of an edit, and where that edit begins: LevelDB does not open it. */
+  /** A manifest that ends within an edit, and the start of that edit. LevelDB does not open such a manifest. */
   readonly cut?: { readonly file: string; readonly end: number };
-  /** Names of the live files. */
+  /** The names of the live files. */
   readonly files: readonly string[];
 }
 
 /**
- * Reads every live file of a LevelDB database that no process has open, and checks every byte that LevelDB itself would
- * take on trust: by default it skips damaged blocks and records, and opens with what is left.
+ * Reads every live file of a LevelDB database that no process has open, and verifies every byte. LevelDB itself skips
+ * damaged blocks and records by default, and opens with the rest.
  *
- * A killed process may leave the following, which is no fault: an incomplete record at the end of the last log, and files that are not live.
+ * A killed process may leave an incomplete record at the end of the last log, and files that are not live. Neither is a
+ * fault.
  *
- * @param visit gets every intact entry, old versions and deletions included.
+ * @param visit called with every intact entry, including old versions and deletions
  */
 export function inspectDatabase(directory: string, visit: (entry: Entry) => void): Inspection {
   const faults: FileFault[] = [];
@@ -63,11 +67,11 @@ export function inspectDatabase(directory: string, visit: (entry: Entry) => void
 
 interface Manifest {
   readonly file: string;
-  /** Where its last whole edit ends, if more follows. */
+  /** The end of the last complete edit, if more bytes follow. */
   readonly end?: number;
 }
 
-/** Follows CURRENT to the manifest. */
+/** Reads the manifest that CURRENT names. */
 function inspectManifest(directory: string, faults: FileFault[]): (Version & Manifest) | undefined {
   const current = join(directory, "CURRENT");
   if (!existsSync(current)) {
@@ -87,7 +91,7 @@ function inspectManifest(directory: string, faults: FileFault[]): (Version & Man
   const { records, fault } = readLog(readFileSync(join(directory, file)));
   if (fault && fault.after.length > 0) faults.push({ file, offset: fault.offset, reason: fault.reason });
   try {
-    // An edit that was cut short was never in force. If it was, files are missing that the edits before it have.
+    // An incomplete edit was never in force. If it was, files are missing that the earlier edits name.
     return { ...readManifest(records), file, ...(fault && { end: fault.offset }) };
   } catch (error) {
     faults.push({ file, reason: reasonOf(error) });
@@ -100,7 +104,7 @@ interface LogName {
   readonly number: number;
 }
 
-/** The logs that LevelDB replays, in order. */
+/** Returns the logs that LevelDB replays, in order. */
 function logsOf(names: readonly string[], from: number): readonly LogName[] {
   return names
     .filter((name) => /^\d{6,}\.log$/.test(name))
@@ -109,7 +113,10 @@ function logsOf(names: readonly string[], from: number): readonly LogName[] {
     .sort((a, b) => a.number - b.number);
 }
 
-/** Sequence numbers say whether a log is missing, is another's, or ends too early: each change has the next one. */
+/**
+ * Reads the logs and checks their sequence numbers. Each change has the next number, so they show that a log is
+ * missing, belongs to another database, or ends too early.
+ */
 function inspectLogs(
   directory: string,
   logs: readonly LogName[],
@@ -158,7 +165,7 @@ function inspectLogs(
   return { lastSequence: Math.max(end, after, version.lastSequence), ...(torn && { torn }) };
 }
 
-/** Visits the entries of all tables and logs: without a manifest nobody knows which of them are live. */
+/** Visits the entries of all tables and logs. Without a manifest the live files are unknown. */
 function scavenge(
   directory: string,
   names: readonly string[],

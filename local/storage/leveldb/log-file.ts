@@ -12,18 +12,18 @@ const first = 2;
 const last = 4;
 
 export interface LogRecord {
-  /** Where its first fragment begins. */
+  /** The position of its first fragment. */
   readonly offset: number;
   readonly data: Buffer;
 }
 
-/** Where reading had to stop. */
+/** The position and reason where reading had to stop. */
 export interface LogFault {
   readonly offset: number;
   readonly reason: string;
-  /** The readable part of the record that begins there; it is not to be trusted. */
+  /** The readable part of the record at that position. It is not trustworthy. */
   readonly data: Buffer;
-  /** Whole records that are readable after it. None after a write that a kill has cut short. */
+  /** The complete records that are readable after it. There are none after a write that a kill has interrupted. */
   readonly after: readonly LogRecord[];
 }
 
@@ -38,7 +38,7 @@ interface Fragment {
   readonly end: number;
 }
 
-/** Reads all records up to the first fault, and those that can be found after it. */
+/** Reads all records up to the first fault, and the records that can be found after it. */
 export function readLog(bytes: Buffer): LogContent {
   const records: LogRecord[] = [];
   const stopped = readRecords(bytes, 0, records);
@@ -81,7 +81,7 @@ function readRecords(
   return parts.length === 0 ? undefined : { offset: start, reason: "its last record is incomplete" };
 }
 
-/** Returns the fragment that begins there, or why there is none. */
+/** Returns the fragment at a position, or the reason why there is none. */
 function readFragment(bytes: Buffer, at: number): Fragment | string {
   if (at + headerBytes > bytes.length) return "it ends within a record's header";
   const length = bytes.readUInt16LE(at + 4);
@@ -94,7 +94,7 @@ function readFragment(bytes: Buffer, at: number): Fragment | string {
   return { type, data: bytes.subarray(at + headerBytes, end), end };
 }
 
-/** Joins fragments whatever their checksums, up to the end of a record or of the file. */
+/** Joins fragments, without their checksums, up to the end of a record or of the file. */
 function readOn(bytes: Buffer, from: number): Buffer {
   const parts: Buffer[] = [];
   for (let at = from; at + headerBytes <= bytes.length; ) {
@@ -107,7 +107,7 @@ function readOn(bytes: Buffer, from: number): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Looks at every offset, because a damaged length says nothing of where the next record begins. */
+/** Searches every offset for records, because a damaged length does not show where the next record begins. */
 function findRecords(bytes: Buffer, from: number): readonly LogRecord[] {
   const records: LogRecord[] = [];
   for (let at = from; at + headerBytes <= bytes.length; ) {

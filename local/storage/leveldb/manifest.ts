@@ -1,7 +1,7 @@
 import { ByteReader, FormatError } from "./byte-reader";
 import type { LogRecord } from "./log-file";
 
-/** A live table, as the manifest has it. Keys are internal: user key, then sequence number and kind. */
+/** A live table in the manifest. Keys are internal: user key, then sequence number and kind. */
 export interface TableMeta {
   readonly number: number;
   readonly level: number;
@@ -10,7 +10,7 @@ export interface TableMeta {
   readonly largest: Buffer;
 }
 
-/** A database as its manifest describes it. */
+/** The state of a database in its manifest. */
 export interface Version {
   readonly logNumber: number;
   readonly nextFileNumber: number;

@@ -1,10 +1,10 @@
 import { ByteReader, FormatError } from "./byte-reader";
 
-/** Blocks have 4 KiB, or the size of one large entry. */
+/** The maximum decompressed size. A block has 4 KiB, or the size of one large entry. */
 const maxBytes = 2 ** 30;
 
 /**
- * Decompresses Snappy's raw format (google/snappy, format_description.txt), which LevelDB compresses blocks with.
+ * Decompresses Snappy's raw format (google/snappy, format_description.txt), in which LevelDB compresses blocks.
  *
  * @throws FormatError
  */
@@ -20,7 +20,7 @@ export function decompressSnappy(compressed: Buffer): Buffer {
   const copy = (offset: number, bytes: number): void => {
     reserve(bytes);
     if (offset === 0 || offset > at) throw new FormatError("it refers to bytes that are not there");
-    // The ranges may overlap: the copied bytes are then repeated.
+    // The ranges may overlap. The copied bytes are then repeated.
     for (let i = 0; i < bytes; i++) out[at + i] = out[at + i - offset]!;
     at += bytes;
   };

@@ -23,13 +23,13 @@ interface Pair {
 export interface TableFault {
   readonly offset: number;
   readonly reason: string;
-  /** User keys between which entries are unreadable. Undefined: any that the table held. */
+  /** The user keys on both sides of unreadable entries. Undefined means any key of the table. */
   readonly between?: readonly [Buffer | undefined, Buffer];
-  /** Entries of a block that fails its checksum, as far as they can be read: none of them is to be trusted. */
+  /** The readable entries of a block with a wrong checksum. None of them is trustworthy. */
   readonly doubtful: readonly Entry[];
 }
 
-/** Reads a whole table; every byte of it is covered by a checksum or compared with what it must be. */
+/** Reads a whole table. Every byte is either covered by a checksum or compared with its expected value. */
 export function readTable(
   bytes: Buffer,
   meta: Pick<TableMeta, "size"> & Partial<TableMeta>,
@@ -91,7 +91,7 @@ function readFooter(bytes: Buffer): { readonly metaindex: Handle; readonly index
   return handles;
 }
 
-/** Checks what comes after the data blocks, and returns where these end. */
+/** Checks the layout after the data blocks, and returns the end of the data blocks. */
 function checkLayout(bytes: Buffer, { metaindex, index }: { metaindex: Handle; index: Handle }): number {
   const meta = readPairs(readBlock(bytes, metaindex)).map(({ value }) => readHandle(new ByteReader(value)));
   for (const handle of meta) readBlock(bytes, handle);

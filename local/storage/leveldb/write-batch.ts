@@ -1,6 +1,6 @@
 import { ByteReader, FormatError } from "./byte-reader";
 
-/** One version of a key; `value` is undefined where it was deleted. */
+/** One version of a key. `value` is undefined if the key was deleted. */
 export interface Entry {
   readonly key: Buffer;
   readonly sequence: number;
@@ -8,7 +8,7 @@ export interface Entry {
 }
 
 export interface WriteBatch {
-  /** Sequence number of its first entry. */
+  /** The sequence number of its first entry. */
   readonly sequence: number;
   readonly entries: readonly Entry[];
 }
@@ -28,7 +28,7 @@ export function readWriteBatch(data: Buffer, entries: Entry[] = []): WriteBatch 
   return { sequence, entries };
 }
 
-/** Reads the entries of a damaged record up to where it makes no sense. None of them is to be trusted. */
+/** Reads the entries of a damaged record as far as they can be parsed. None of them is trustworthy. */
 export function readDamagedBatch(data: Buffer): readonly Entry[] {
   const entries: Entry[] = [];
   try {

@@ -19,14 +19,14 @@ async function holds(rule: ChoiceRule, index: number, scope: Scope, subject: Jso
   throw unexpectedType(scope.language, field, "boolean", value);
 }
 
-/** What `$` is in a JSONPath Choice's rules: the input behind InputPath. */
+/** Returns the value of `$` in the rules of a JSONPath Choice: the input after InputPath. */
 function subjectOf(state: State, scope: Scope): Json {
   const { InputPath: path } = state;
   if (path === undefined || scope.language === "JSONata") return scope.input;
   return path === null ? {} : resolve(path, "InputPath", scope);
 }
 
-/** The first rule that holds decides where to go; its own Output and Assign take the state's place. */
+/** Takes the first rule that holds. Its Output and Assign replace the state's. */
 export async function choose(view: View, thread: Thread): Promise<readonly Draft[]> {
   const state = stateOf(thread);
   const scope = scopeOf(view, thread);

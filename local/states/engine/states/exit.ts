@@ -2,7 +2,7 @@ import type { Exit } from "../../query/dataflow";
 import { type Draft, draft, withinLimit } from "../draft";
 import { stateOf, type Thread } from "../thread";
 
-/** The record of leaving a state, to `next` or to its own Next or End. */
+/** Builds the record of leaving a state, to `next` or to its own Next or End. */
 export function exitDraft(thread: Thread, { output, assigned }: Exit, next = stateOf(thread).Next): readonly Draft[] {
   const { Type: state } = stateOf(thread);
   withinLimit(output, thread.state);

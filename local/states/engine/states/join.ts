@@ -9,7 +9,7 @@ import { scopeOf, type View } from "../context";
 import { type Draft, draft, withinLimit } from "../draft";
 import { type JoinPhase, stateOf, type Thread } from "../thread";
 
-/** Most iterations of an inline Map at a time. */
+/** The maximum number of concurrent iterations of an inline Map. */
 const maxConcurrency = 40;
 
 export async function startParallel(view: View, thread: Thread): Promise<readonly Draft[]> {
@@ -45,7 +45,7 @@ export async function startMap(view: View, thread: Thread): Promise<readonly Dra
   return [draft(thread, { type: "MapStarted", items, concurrency: await concurrencyOf(thread, scope) })];
 }
 
-/** The input of an iteration: the item, or what ItemSelector (formerly Parameters) makes of it. */
+/** Returns the input of an iteration: the item, or the result of ItemSelector (formerly Parameters). */
 async function itemInput(view: View, thread: Thread, item: Json, index: number): Promise<Json> {
   const { ItemSelector, Parameters } = stateOf(thread);
   const template = ItemSelector ?? Parameters;
@@ -57,7 +57,7 @@ async function itemInput(view: View, thread: Thread, item: Json, index: number):
     : fillPayload(template, "ItemSelector", scope, mapInput(stateOf(thread), scope));
 }
 
-/** What a Map does next while it waits: start an iteration if it may, or end when all have. */
+/** Decides the next step of a waiting Map: it starts an iteration if it may, or ends if all iterations have ended. */
 export async function proceedMap(view: View, thread: Thread, phase: JoinPhase): Promise<readonly Draft[]> {
   if (phase.finished === phase.size) return ended(thread, phase, "MapSucceeded");
   if (phase.started === phase.size || phase.running.size >= phase.concurrency) return [];

@@ -12,7 +12,7 @@ import { exitDraft } from "./exit";
 export const pass = async (view: View, thread: Thread): Promise<readonly Draft[]> =>
   exitDraft(thread, await exitPass(stateOf(thread), scopeOf(view, thread)));
 
-/** Succeed, and a Wait that is over. */
+/** Leaves a Succeed state, or a Wait that is over. */
 export const succeed = async (view: View, thread: Thread): Promise<readonly Draft[]> =>
   exitDraft(thread, await exitWithInput(stateOf(thread), scopeOf(view, thread)));
 
@@ -46,10 +46,10 @@ export async function failState(view: View, thread: Thread): Promise<readonly Dr
   ];
 }
 
-/** Longest Wait, in seconds, and the longest timeout of a task. */
+/** The maximum Wait, and the maximum timeout of a task, in seconds. */
 const maxSeconds = 99_999_999;
 
-/** A field that is a whole number of seconds: a literal, an expression, or a path. */
+/** Evaluates a field that is a whole number of seconds: a literal, an expression, or a path. */
 export async function seconds(
   scope: Scope,
   field: string,

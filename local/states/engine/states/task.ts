@@ -8,7 +8,7 @@ import { seconds } from "./simple";
 
 const waitsForToken = (resource: string): boolean => resource.endsWith(".waitForTaskToken");
 
-/** Evaluates the task's parameters and schedules it. The invocation itself begins once this is on disk. */
+/** Evaluates the task's parameters and schedules it. The invocation begins after this is on disk. */
 export async function schedule(view: View, thread: Thread): Promise<readonly Draft[]> {
   const state = stateOf(thread);
   const { Resource: resource = "", TimeoutSeconds, TimeoutSecondsPath, HeartbeatSeconds, HeartbeatSecondsPath } = state;

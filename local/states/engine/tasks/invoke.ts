@@ -5,7 +5,7 @@ import { byteLength, isArray, isObject, type Json, type JsonObject, maxPayloadBy
 import { functionName, parseResource } from "../../resource";
 import type { FailureDetails, ScheduledTask } from "../../store/log-record";
 
-/** What tasks may call. */
+/** The services that tasks may call. */
 export interface Integrations {
   readonly functions: FunctionInvoker;
   readonly events: EventSink;
@@ -29,7 +29,7 @@ function refusal(error: unknown, name: string): FailureDetails {
   return { error: `Lambda.${named}`, cause: `${message} (Service: AWSLambda; Function: ${name}; Region: ${region})` };
 }
 
-/** A handler's failure: its errorType names the error, and the whole error object, as text, is the cause. */
+/** Converts the failure of a handler. Its errorType is the error, and the whole error object, as text, is the cause. */
 function handlerFailure(payload: Json): FailureDetails {
   const type = isObject(payload) ? payload["errorType"] : undefined;
   return { error: typeof type === "string" && type ? type : "Lambda.Unknown", cause: JSON.stringify(payload) };
@@ -104,8 +104,8 @@ function putEvents(parameters: Json, { events }: Integrations, origin: readonly 
 const isString = (value: Json | undefined): value is string => typeof value === "string";
 
 /**
- * Calls what the task asks for. Never rejects: whatever goes wrong is a failure that Retry and Catch may handle.
- * @param origin ARNs of the execution and its state machine, which AWS adds to events that it puts.
+ * Calls the service of a task. Never rejects: every error becomes a failure that Retry and Catch may handle.
+ * @param origin ARNs of the execution and its state machine, which AWS adds to events that it puts
  */
 export async function invoke(
   task: ScheduledTask,
