@@ -55,8 +55,8 @@ const words = [
 
 /** Compared with the line as it is. */
 const names = [
-  [/\b(?:most|longest|greatest)[A-Z]\w*|(?<!\bat)(?<=[a-z])(?:Most|Longest|Greatest)[A-Z]\w*/, "maxRows, maxPauseMs"],
-  [/\b(?:least|shortest|fewest)[A-Z]\w*|(?<!\bat)(?<=[a-z])(?:Least|Shortest|Fewest)[A-Z]\w*/, "minBytes, minPauseMs"],
+  [/\b(?:most|longest|greatest)[A-Z]\w*|(?<!\bat)(?<=[a-z])(?:Most|Longest|Greatest)[A-Z]\w*/, "max…: maxRows"],
+  [/\b(?:least|shortest|fewest)[A-Z]\w*|(?<!\bat)(?<=[a-z])(?:Least|Shortest|Fewest)[A-Z]\w*/, "min…: minBytes"],
 ];
 
 /** Uses that are right: where (a prefix of the path), the found text, and the reason. */

@@ -1,7 +1,7 @@
 import type { DuckDBArrayValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
 import type { ColumnSchema } from "../../core/datasets/manifest";
 import { type ColumnProfile, exactProfileRows, profiledQuantiles } from "../../core/datasets/profile";
-import { Moments } from "../../core/features/moments";
+import { RunningStats } from "../../core/features/running-stats";
 import { readColumns } from "./row-reader";
 import { type DuckDbSession, quoteName } from "./session";
 
@@ -79,7 +79,7 @@ async function topValues(
 }
 
 async function profileTensor(session: DuckDbSession, table: string, column: ColumnSchema): Promise<ColumnProfile> {
-  const moments = new Moments();
+  const stats = new RunningStats();
   let [count, nulls, min, max] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for await (const batch of readColumns(session, table, [column])) {
     const tensors = batch.columns[column.name]!;
@@ -91,7 +91,7 @@ async function profileTensor(session: DuckDbSession, table: string, column: Colu
       }
       count += 1;
       const start = row * tensors.width;
-      moments.addAll(tensors.values, start, tensors.width);
+      stats.addAll(tensors.values, start, tensors.width);
       for (let i = start; i < start + tensors.width; i += 1) {
         const value = tensors.values[i]!;
         if (value < min) min = value;
@@ -101,7 +101,7 @@ async function profileTensor(session: DuckDbSession, table: string, column: Colu
   }
   const { name, type } = column;
   if (count === 0) return { name, type, count, nulls };
-  return { name, type, count, nulls, min, max, mean: moments.mean, std: min === max ? 0 : moments.deviation };
+  return { name, type, count, nulls, min, max, mean: stats.mean, std: min === max ? 0 : stats.deviation };
 }
 
 /** A hash of each whole row, in row order: 53 bits. */

@@ -5,19 +5,21 @@ export type { Calibration, CalibrationBin } from "./shapes";
 
 const tenths = 10;
 
-/** The reliability diagram: equal tenths of the probability, the last one closed. `undefined` of values. */
+/**
+ * Returns the reliability diagram: equal tenths of the probability, the last one closed. `undefined` for regression.
+ */
 export function calibrationOf(predictions: Predictions): Calibration | undefined {
   const { classes, labels } = predictions;
   if (classes === 0) return undefined;
   const predicted = predictedClasses(predictions);
   const sums = Array.from({ length: tenths }, () => ({ rows: 0, confidence: 0, right: 0 }));
   for (let row = 0; row < labels.length; row += 1) {
-    const asked = classes === 2 ? 1 : predicted[row]!;
-    const probability = probabilityOf(predictions, row, asked);
+    const scored = classes === 2 ? 1 : predicted[row]!;
+    const probability = probabilityOf(predictions, row, scored);
     const bin = sums[Math.min(tenths - 1, Math.max(0, Math.floor(probability * tenths)))]!;
     bin.rows += 1;
     bin.confidence += probability;
-    if (labels[row] === asked) bin.right += 1;
+    if (labels[row] === scored) bin.right += 1;
   }
   const bins = sums.map(({ rows, confidence, right }, at) => ({
     from: at / tenths,

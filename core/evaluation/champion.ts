@@ -12,7 +12,7 @@ import { predictShards, type RowPredictor } from "./predict";
 
 export type { ChampionComparison } from "./comparison";
 
-/** The champion that a candidate meets: the version, and what serving loads of it. */
+/** The champion that a candidate is compared with: the version, and the artifact that serving loads. */
 export interface Champion {
   readonly version: number;
   readonly artifactKey: string;
@@ -20,8 +20,8 @@ export interface Champion {
 }
 
 /**
- * Judges the champion by the candidate's test rows: raw rows through the champion's own transform and model, as it would have served them.
- * A function of the dataset version and both models.
+ * Evaluates the champion on the candidate's test rows: raw rows go through the champion's own transform and model, as
+ * in serving. A function of the dataset version and both models.
  */
 export async function compareWithChampion(input: {
   readonly champion: Champion;
@@ -29,7 +29,7 @@ export async function compareWithChampion(input: {
   readonly manifest: DatasetManifest;
   readonly rows: RowSource;
   readonly objects: ObjectStore;
-  /** What the candidate said of the test split. */
+  /** The candidate's predictions on the test split. */
   readonly candidate: { readonly predictions: Predictions; readonly weightsSha256: string };
 }): Promise<ChampionComparison> {
   const { champion, predictor, manifest, candidate, objects } = input;
@@ -46,7 +46,7 @@ export async function compareWithChampion(input: {
   try {
     theirs = (await predictShards(testRows(input), shape, predictor)).predictions;
   } catch (error) {
-    // It answers what cannot be judged: that is a fact of the champion, not of the candidate's run.
+    // A permanent error is a fact about the champion, not about the candidate's run, so the comparison records it.
     if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
     return { kind: "incompatible", champion: version, reasons: [error.message] };
   }
@@ -58,7 +58,7 @@ export async function compareWithChampion(input: {
   });
 }
 
-/** Why the champion cannot be given rows of these columns; nothing where it can. */
+/** Returns why the champion cannot read rows of these columns; `undefined` if it can. */
 function misfits({ inputSchema, label }: ModelArtifact, schema: readonly ColumnSchema[]): readonly string[] {
   const columns = new Map(schema.map((column) => [column.name, column]));
   const reasons: string[] = [];
@@ -80,7 +80,10 @@ function misfits({ inputSchema, label }: ModelArtifact, schema: readonly ColumnS
   return reasons;
 }
 
-/** The test split's raw rows as the champion sees them: its transform, and its classes (one that it has never seen is -1, which it cannot get right). */
+/**
+ * Reads the test split's raw rows with the champion's transform and classes. A class that the champion does not know is
+ * -1, which it cannot predict.
+ */
 async function* testRows({
   champion: { artifact },
   manifest,

@@ -4,7 +4,7 @@ import { requireRows } from "./errors";
  * Metrics of predicted classes, with the semantics of scikit-learn (`sklearn.metrics`). Classes are indexes.
  */
 
-/** What stands for x / 0, scikit-learn's `zero_division`: 0, 1, or NaN, which leaves the class out of the averages. */
+/** The value of x / 0, scikit-learn's `zero_division`: 0, 1, or NaN. NaN excludes the class from the averages. */
 export type ZeroDivision = number;
 
 /** `[classes, classes]`, row-major: row = true class, column = predicted class. */
@@ -22,15 +22,15 @@ export interface Averages {
 }
 
 export interface ClassMetrics extends Averages {
-  /** Rows of the class that it was predicted for. */
+  /** Rows of the class that are predicted as the class. */
   readonly hits: number;
   /** Rows of the class. */
   readonly support: number;
-  /** Rows that it was predicted for. */
+  /** Rows that are predicted as the class. */
   readonly predicted: number;
 }
 
-/** `accuracy_score`. */
+/** Computes `accuracy_score`. */
 export function accuracy(confusion: Uint32Array, classes: number): number {
   let right = 0;
   let all = 0;
@@ -41,7 +41,7 @@ export function accuracy(confusion: Uint32Array, classes: number): number {
   return right / all;
 }
 
-/** `precision_recall_fscore_support(average=None)`. */
+/** Computes `precision_recall_fscore_support(average=None)`. */
 export function classMetrics(
   confusion: Uint32Array,
   classes: number,
@@ -59,7 +59,7 @@ export function classMetrics(
   });
 }
 
-/** Of one class, by its counts. */
+/** Computes the metrics of one class from its counts. */
 export function classMetricsOf(
   hits: number,
   support: number,
@@ -73,23 +73,26 @@ function averagesOf(hits: number, support: number, predicted: number, zeroDivisi
   return {
     precision: predicted === 0 ? zeroDivision : hits / predicted,
     recall: support === 0 ? zeroDivision : hits / support,
-    // 2·TP / (2·TP + FP + FN), which is 2·P·R / (P + R) without its rounding.
+    // Equals 2·P·R / (P + R) without its rounding.
     f1: support + predicted === 0 ? zeroDivision : (2 * hits) / (support + predicted),
   };
 }
 
-/** `average="macro"`: over the classes that are in the labels or the predictions. */
+/** Computes `average="macro"`: the mean over the classes in the labels or the predictions. */
 export function macroAverage(metrics: readonly ClassMetrics[]): Averages {
   const there = metrics.filter(({ support, predicted }) => support + predicted > 0);
   return average(there, () => 1);
 }
 
-/** `average="weighted"`: by support. */
+/** Computes `average="weighted"`: the mean weighted by support. */
 export function weightedAverage(metrics: readonly ClassMetrics[]): Averages {
   return average(metrics, ({ support }) => support);
 }
 
-/** NaNs are left out; where no weight is left the rest counts alike, as in scikit-learn's `_nanaverage`. */
+/**
+ * Averages without NaNs. If the remaining weights are all 0, the rest has equal weights, as in scikit-learn's
+ * `_nanaverage`.
+ */
 function average(metrics: readonly ClassMetrics[], weightOf: (metrics: ClassMetrics) => number): Averages {
   const mean = (key: keyof Averages): number => {
     const known = metrics.filter((each) => !Number.isNaN(each[key]));
@@ -101,10 +104,10 @@ function average(metrics: readonly ClassMetrics[], weightOf: (metrics: ClassMetr
 }
 
 /**
- * `log_loss`: mean negative logarithm of the true class's probability, clipped to [eps, 1 - eps].
+ * Computes `log_loss`: the mean negative logarithm of the true class's probability, clipped to [eps, 1 - eps].
  *
- * @param probabilityOf of the true class of a row
- * @param eps of the probabilities' type: 2^-23 of float32, 2^-52 of float64
+ * @param probabilityOf returns the probability of a row's true class
+ * @param eps machine epsilon of the probabilities' type: 2^-23 for float32, 2^-52 for float64
  */
 export function logLoss(rows: number, probabilityOf: (row: number) => number, eps = 2 ** -23): number {
   requireRows(rows);

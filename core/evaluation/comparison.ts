@@ -5,16 +5,19 @@ import { type Predictions, predictedClasses } from "./metrics";
 import { type OutcomeMetric, type PairedInterval, pairedBootstrap } from "./paired-bootstrap";
 import { readPredictions, readReport } from "./stored-predictions";
 
-/** How the champion does on the candidate's test split, row against row. */
+/** The comparison of the champion with the candidate, row by row, on the candidate's test split. */
 export type ChampionComparison =
   | ({
       readonly kind: "compared";
       readonly champion: number;
       readonly metric: "accuracy" | "rmse";
-      /** The metric of each on the same rows. */
+      /** The metric of each model on the same rows. */
       readonly candidateValue: number;
       readonly championValue: number;
-      /** Safetensors: `candidate` and `champion` F32 [rows], in the test split's order: 1 where right, or the squared error. */
+      /**
+       * Safetensors: `candidate` and `champion` F32 [rows], in the test split's order: 1 if correct and 0 if not, or
+       * the squared error.
+       */
       readonly outcomes: ContentReference;
     } & PairedInterval)
   | { readonly kind: "incompatible"; readonly champion: number; readonly reasons: readonly string[] };
@@ -24,7 +27,11 @@ interface Judged {
   readonly weightsSha256: string;
 }
 
-/** What two models said of the same rows. @param digest of the dataset version */
+/**
+ * Compares two models' predictions for the same rows.
+ *
+ * @param digest digest of the dataset version
+ */
 export async function compareOutcomes(
   objects: ObjectStore,
   pair: { readonly champion: number; readonly digest: string; readonly candidate: Judged; readonly champions: Judged },
@@ -33,7 +40,7 @@ export async function compareOutcomes(
   const outcomes = { candidate: outcomesOf(candidate.predictions), champion: outcomesOf(champions.predictions) };
   const metric = champions.predictions.classes > 0 ? "accuracy" : "rmse";
   const statistic: OutcomeMetric = metric === "accuracy" ? "mean" : "root-mean";
-  // Of what is compared, so that another comparison draws other rows.
+  // The seed depends on what is compared, so that another comparison draws other rows.
   const seed = Number.parseInt(
     sha256(`${digest} ${candidate.weightsSha256} ${champions.weightsSha256}`).slice(0, 8),
     16,
@@ -54,7 +61,7 @@ export async function compareOutcomes(
   };
 }
 
-/** A version with an evaluation here. */
+/** A model version with its evaluation. */
 export interface EvaluatedVersion {
   readonly version: number;
   readonly weightsSha256: string;
@@ -62,7 +69,8 @@ export interface EvaluatedVersion {
 }
 
 /**
- * Compares two models by what they said when each was evaluated; neither is run again. `undefined` where that was not of the same rows.
+ * Compares two models by their stored predictions, without running them. Returns `undefined` if they were evaluated on
+ * different rows.
  */
 export async function compareReports(
   objects: ObjectStore,
@@ -88,7 +96,7 @@ export async function compareReports(
   });
 }
 
-/** One number a row: 1 where the class is right and 0 where it is not; of values the squared error. */
+/** Returns one number for each row: 1 if the class is correct and 0 if not; for regression, the squared error. */
 function outcomesOf(predictions: Predictions): Float32Array {
   const { classes, labels, outputs } = predictions;
   const predicted = classes > 0 ? predictedClasses(predictions) : outputs;

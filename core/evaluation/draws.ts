@@ -1,5 +1,6 @@
 /**
- * Whole numbers below 2^32, uniformly: sfc32 (Doty-Humphrey, PractRand), whose period is about 2^127. A function of its seed.
+ * Generates whole numbers below 2^32, uniformly: sfc32 (Doty-Humphrey, PractRand), with a period of about 2^127. A
+ * function of its seed.
  */
 export function uniformDraws(seed: number): () => number {
   let a = 0;
@@ -14,7 +15,7 @@ export function uniformDraws(seed: number): () => number {
     c = (((c << 21) | (c >>> 11)) + out) | 0;
     return out >>> 0;
   };
-  // The first ones only mix the seed in.
+  // The first draws only mix in the seed.
   for (let at = 0; at < 12; at += 1) draw();
   return draw;
 }
@@ -22,13 +23,13 @@ export function uniformDraws(seed: number): () => number {
 const { cos, log, sqrt } = Math;
 const fullTurn = 2 * Math.PI;
 
-/** A standard normal draw (Box and Muller, 1958). */
+/** Draws from the standard normal distribution (Box and Muller, 1958). */
 export function normalDraw(draw: () => number): number {
   const radius = sqrt(-2 * log((draw() + 1) / 4_294_967_296));
   return radius * cos((fullTurn * draw()) / 4_294_967_296);
 }
 
-/** Linear between the two nearest (Hyndman and Fan's type 7). */
+/** Interpolates linearly between the two nearest values (Hyndman and Fan's type 7). */
 export function quantile(sorted: Float64Array, probability: number): number {
   const at = probability * (sorted.length - 1);
   const below = Math.floor(at);

@@ -1,6 +1,6 @@
 import { RingmasterError } from "../errors";
 
-/** The model answered a test row with NaN or an infinity. */
+/** Thrown when the model predicts NaN or an infinity for a test row. */
 export class NonFinitePredictionError extends RingmasterError {
   constructor(row: number, value: number) {
     super(
@@ -11,7 +11,7 @@ export class NonFinitePredictionError extends RingmasterError {
   }
 }
 
-/** The model's outputs are not what the features' label asks for. */
+/** Thrown when the model's outputs do not fit the features' label. */
 export class OutputMismatchError extends RingmasterError {
   constructor(expected: number, found: number) {
     super(
@@ -21,7 +21,7 @@ export class OutputMismatchError extends RingmasterError {
   }
 }
 
-/** There is nothing to measure: a metric of no rows is no number. */
+/** Thrown when there are no rows to measure. */
 export class NoRowsError extends RingmasterError {
   constructor() {
     super(
@@ -31,7 +31,12 @@ export class NoRowsError extends RingmasterError {
   }
 }
 
-/** @throws NoRowsError @throws RangeError where labels and predictions are not of the same rows */
+/**
+ * Checks that there are rows.
+ *
+ * @throws NoRowsError
+ * @throws RangeError if the numbers of labels and predictions differ
+ */
 export function requireRows(labels: number, predictions = labels): void {
   if (labels !== predictions)
     throw new RangeError(`${labels} labels cannot be compared with ${predictions} predictions`);

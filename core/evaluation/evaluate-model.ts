@@ -8,8 +8,8 @@ import { predictShards, type RowPredictor, testShards } from "./predict";
 import type { ClassReport, EvaluationReport, SliceReport } from "./report";
 
 /**
- * Evaluates a model on the test split: overall, by class, by slice, and row by row. A function of features and weights; what it stores is
- * named by content.
+ * Evaluates a model on the test split: overall, by class, by slice, and row by row. A function of features and weights;
+ * stored files are named by content.
  *
  * @throws NonFinitePredictionError, OutputMismatchError, CorruptShardError
  */
@@ -48,13 +48,13 @@ function tensorsOf(predictions: Predictions): Readonly<Record<string, Safetensor
   };
 }
 
-/** So that gates on slices can be judged by the stored predictions alone. */
+/** Encodes the rows' slices, so that slice gates need only the stored predictions. */
 function sliceTensor(slices: Int32Array, columns: number): Readonly<Record<string, SafetensorsTensor>> {
   if (slices.length === 0) return {};
   return { slices: { dtype: "I32", shape: [slices.length / columns, columns], data: slices } };
 }
 
-/** Pure: everything that the report says follows from the predictions. */
+/** Computes the report from the predictions. Pure. */
 function reportOf(
   features: Pick<FeatureManifest, "dataset" | "label" | "slices">,
   predictions: Predictions,
@@ -82,7 +82,7 @@ function classReports(
   const confusion = confusionMatrix(labels, predictedClasses(predictions), classes);
   const rankings = rankingsOf(predictions);
   const reports = classMetrics(confusion, classes).map(({ precision, recall, f1, support }, index) => {
-    // With two classes the order that is right for one is right for the other.
+    // With two classes, the ranking of one class determines that of the other.
     const auc = rankings[classes === 2 ? 0 : index]?.rocAuc;
     return { value: values[index]!, support, precision, recall, f1, ...(auc === undefined ? {} : { auc }) };
   });

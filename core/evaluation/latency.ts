@@ -4,10 +4,10 @@ import type { LatencyReport } from "./shapes";
 
 export type { LatencyReport } from "./shapes";
 
-/** The machine that a latency was measured on: a number without it says little. */
+/** The machine on which a latency was measured. */
 export interface Machine {
   readonly cpu: string;
-  /** Processors that the process may use. */
+  /** Number of processors that the process may use. */
   readonly processors: number;
   readonly memoryMb: number;
   /** `lambda` or `local`. */
@@ -18,25 +18,25 @@ export interface Machine {
 }
 
 export interface Stopwatch {
-  /** Milliseconds with fractions, never backwards. */
+  /** Returns milliseconds with fractions; monotonic. */
   now(): number;
   readonly machine: Machine;
 }
 
-/** A p99 of 1,000 predictions has ten above it; with fewer than 100 there is none to speak of. */
-const mostPredictions = 1_000;
-const leastPredictions = 100;
+/** The p99 of 1,000 predictions has ten above it. Fewer than 100 predictions have no p99. */
+const maxPredictions = 1_000;
+const minPredictions = 100;
 const warmUp = 50;
-/** A large model is measured in fewer predictions, not for minutes. */
+/** Time limit for measuring; a large model is measured with fewer predictions. */
 const budgetMs = 3_000;
-const mostRows = 64;
+const maxRows = 64;
 const bins = 24;
 
 /**
- * Times the model on one row at a time: dense input in, prediction out, without the feature transform and the network. The first predictions compile
- * and allocate, and are not counted.
+ * Measures the model's latency for one row at a time: dense input in, prediction out, without the feature transform and
+ * the network. The first predictions compile and allocate, and are not counted.
  *
- * @returns `undefined` where there are no rows
+ * @returns `undefined` if there are no rows
  */
 export function measureLatency(
   predictor: RowPredictor,
@@ -52,8 +52,8 @@ export function measureLatency(
   }
   const times: number[] = [];
   const first = stopwatch.now();
-  for (let before = first; times.length < mostPredictions; ) {
-    if (times.length >= leastPredictions && before - first >= budgetMs) break;
+  for (let before = first; times.length < maxPredictions; ) {
+    if (times.length >= minPredictions && before - first >= budgetMs) break;
     predictor.predict(rows[times.length % rows.length]!, 1);
     const after = stopwatch.now();
     times.push(after - before);
@@ -86,10 +86,10 @@ function histogramOf(sorted: Float64Array): LatencyReport["histogram"] {
   return counts.map((count, at) => ({ fromMs: bound(at), toMs: bound(at + 1), count }));
 }
 
-/** Rows to predict: the first of the test split. */
+/** Reads the first rows of the test split, as rows to predict. */
 export async function latencyRows(shards: AsyncIterable<FeatureView>, width: number): Promise<readonly Float32Array[]> {
   for await (const view of shards) {
-    return Array.from({ length: Math.min(mostRows, view.rows) }, (_, row) => {
+    return Array.from({ length: Math.min(maxRows, view.rows) }, (_, row) => {
       const input = new Float32Array(width);
       view.writeRow(row, input, 0);
       return input;

@@ -1,4 +1,4 @@
-/** Metrics of which less is better; of all others more is. */
+/** Metrics for which less is better. For all others more is better. */
 const lessIsBetterOf = new Set(["logLoss", "rmse", "mae", "mse", "loss"]);
 
 export function lessIsBetter(metric: string): boolean {

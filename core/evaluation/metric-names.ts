@@ -15,5 +15,5 @@ export const classificationMetricNames = [
   "logLoss",
 ] as const;
 
-/** The same, for labels of type float. */
+/** Metrics of the whole test split and of slices, for labels of type float. */
 export const regressionMetricNames = ["rmse", "mae", "r2"] as const;

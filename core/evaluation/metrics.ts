@@ -3,17 +3,20 @@ import { type Ranking, rank } from "./ranking";
 import { regressionMetrics } from "./regression";
 import type { Metrics } from "./report";
 
-/** What a model said about rows whose answers are known. */
+/** A model's predictions for rows with known labels. */
 export interface Predictions {
-  /** Number of classes; 0 for real values. */
+  /** Number of classes; 0 for regression. */
   readonly classes: number;
   /** `[rows]`: class indexes, or values. */
   readonly labels: Int32Array | Float32Array;
-  /** `[rows, classes]`; with two classes `[rows]`: the probability of the second. Values: `[rows]`. */
+  /** `[rows, classes]`. With two classes `[rows]`: the probability of the second. Regression: `[rows]`. */
   readonly outputs: Float32Array;
 }
 
-/** The likeliest class, the first of equals; with two classes the second above 0.5. */
+/**
+ * Returns the class with the highest probability, the first of equals; with two classes, the second if its probability
+ * is above 0.5.
+ */
 export function predictedClasses({ classes, labels, outputs }: Predictions): Int32Array {
   const predicted = new Int32Array(labels.length);
   for (let row = 0; row < predicted.length; row += 1) {
@@ -29,7 +32,7 @@ export function predictedClasses({ classes, labels, outputs }: Predictions): Int
   return predicted;
 }
 
-/** The predictions of some rows. */
+/** Returns the predictions of some rows. */
 export function selectRows({ classes, labels, outputs }: Predictions, rows: Uint32Array): Predictions {
   const width = classes > 2 ? classes : 1;
   const some = new Float32Array(rows.length * width);
@@ -39,7 +42,7 @@ export function selectRows({ classes, labels, outputs }: Predictions, rows: Uint
   return { classes, labels: someLabels, outputs: some };
 }
 
-/** All metrics that are defined for these rows; see `Metrics` for their names. */
+/** Computes all metrics that are defined for these rows; see `Metrics` for their names. */
 export function metricsOf(predictions: Predictions): Metrics {
   const { classes, labels, outputs } = predictions;
   if (classes === 0) return definedOnly({ ...regressionMetrics(labels, outputs) });
@@ -66,7 +69,7 @@ export function metricsOf(predictions: Predictions): Metrics {
   });
 }
 
-/** With two classes that of the second; else one class against the rest, each in turn. */
+/** Ranks each class against the rest. With two classes, only the second is ranked. */
 export function rankingsOf(predictions: Predictions): readonly (Ranking | undefined)[] {
   const { classes, labels } = predictions;
   const ranked = classes === 2 ? [1] : Array.from({ length: classes }, (_, index) => index);
@@ -84,7 +87,7 @@ export function probabilityOf({ classes, outputs }: Predictions, row: number, in
   return index === 1 ? outputs[row]! : 1 - outputs[row]!;
 }
 
-/** As scikit-learn has it, a macro average is undefined where one of its classes has no rows. */
+/** Returns the macro average; undefined if one of its classes has no rows, as in scikit-learn. */
 function meanOf(rankings: readonly (Ranking | undefined)[], read: (ranking: Ranking) => number): number {
   return (
     rankings.reduce((sum, ranking) => sum + (ranking === undefined ? Number.NaN : read(ranking)), 0) / rankings.length

@@ -3,23 +3,29 @@ import type { PairedInterval } from "./shapes";
 
 export type { PairedInterval } from "./shapes";
 
-/** What a metric makes of rows' outcomes: their mean (accuracy, of 0 and 1), or its root (RMSE, of squared errors). */
+/** The aggregate of the rows' outcomes: their mean (accuracy, of 0 and 1), or its root (RMSE, of squared errors). */
 export type OutcomeMetric = "mean" | "root-mean";
 
 const confidence = 0.95;
-/** The 2.5 % quantile of 2,000 resamples has 50 of them below it: it varies by some 6 % of the interval's width. */
-const mostResamples = 2_000;
-const leastResamples = 400;
-/** Draws in all: some seconds of one processor. */
+/**
+ * Maximum number of resamples. The 2.5 % quantile of 2,000 resamples has 50 of them below it; it varies by about 6 % of
+ * the interval's width.
+ */
+const maxResamples = 2_000;
+const minResamples = 400;
+/** Total number of draws: some seconds of one processor. */
 const drawBudget = 200_000_000;
 
 export function resamplesOf(rows: number): number {
-  return Math.max(leastResamples, Math.min(mostResamples, Math.floor(drawBudget / rows)));
+  return Math.max(minResamples, Math.min(maxResamples, Math.floor(drawBudget / rows)));
 }
 
 /**
- * @param candidate one outcome a row, in the rows' order. @param champion the same rows'.
- * @param seed makes the interval a function of its arguments.
+ * Computes the bootstrap interval of the difference between two models on the same rows.
+ *
+ * @param candidate one outcome for each row, in the rows' order
+ * @param champion outcomes of the same rows
+ * @param seed makes the interval a function of its arguments
  */
 export function pairedBootstrap(
   candidate: ArrayLike<number>,
@@ -60,8 +66,9 @@ function sumOf(values: ArrayLike<number>): number {
 }
 
 /**
- * Fills in the sums of each resample's outcomes. Rows are drawn by sfc32 (Doty-Humphrey, PractRand), whose period is about 2^127, as
- * `floor(draw / 2^32 * rows)`, rows being below 2^31. The generator's state is in local variables, for the engine to keep it in registers.
+ * Fills in the sums of each resample's outcomes. Rows are drawn by sfc32 (Doty-Humphrey, PractRand), with a period of
+ * about 2^127, as `floor(draw / 2^32 * rows)`; rows is below 2^31. The generator's state is in local variables, so that
+ * the engine keeps it in registers.
  */
 function resample(
   candidate: Float64Array,
@@ -79,7 +86,7 @@ function resample(
   for (let at = -1; at < ours.length; at += 1) {
     let sum = 0;
     let other = 0;
-    // The first round only mixes the seed in.
+    // The first round only mixes in the seed.
     const draws = at < 0 ? 12 : rows;
     for (let draw = 0; draw < draws; draw += 1) {
       const out = (((a + b) | 0) + counter) | 0;

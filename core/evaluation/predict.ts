@@ -6,14 +6,17 @@ import type { Predictions } from "./metrics";
 
 /** A loaded model: `adapters/tfjs`'s `loadPredictor`, or a function in a test. */
 export interface RowPredictor {
-  /** `[count, width]` dense rows → probabilities `[count, classes]` (two classes: `[count]`, of the second) or values `[count]`. */
+  /**
+   * Maps `[count, width]` dense rows to probabilities `[count, classes]` (two classes: `[count]`, of the second) or to
+   * values `[count]`.
+   */
   predict(inputs: Float32Array, count: number): Float32Array;
 }
 
-/** Dense rows in memory at a time. */
+/** Number of dense rows in memory at a time. */
 const batchRows = 1024;
 
-/** The test split's shards, one in memory at a time. */
+/** Reads the test split's shards, one in memory at a time. */
 export async function* testShards(features: FeatureManifest, objects: ObjectStore): AsyncGenerator<FeatureView> {
   for (const { sha256 } of features.splits.test.shards) {
     yield decodeFeatureShard(await objects.getContent(sha256), features);
@@ -21,7 +24,7 @@ export async function* testShards(features: FeatureManifest, objects: ObjectStor
 }
 
 /**
- * What a model says of rows, with the rows' labels and slices.
+ * Predicts rows, and returns the predictions with the rows' labels and slices.
  *
  * @throws NonFinitePredictionError, OutputMismatchError
  */

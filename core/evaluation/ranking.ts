@@ -1,6 +1,7 @@
 /**
- * Metrics of how a score orders positive rows before negative ones, with the semantics of scikit-learn. Both need the scores sorted, and
- * nothing else: positives and negatives are sorted apart as plain numbers, then merged. O(n log n).
+ * Metrics of how well a score orders positive rows before negative ones, with the semantics of scikit-learn. Both
+ * metrics need only sorted scores: positives and negatives are sorted separately as plain numbers, then merged. O(n log
+ * n).
  */
 export interface Ranking {
   /** `roc_auc_score`: the probability that a positive scores above a negative, ties counted half. */
@@ -15,9 +16,10 @@ interface Sizes {
 }
 
 /**
- * Visits the distinct scores from the highest down, with the positive and negative rows that score at least as high.
+ * Visits the distinct scores in descending order, with the number of positive and negative rows that score at least as
+ * high.
  *
- * @returns `undefined`, and visits nothing, where one of the two kinds has no rows: there is no order to evaluate
+ * @returns `undefined`, without a visit, if there are no positive or no negative rows
  */
 function eachThreshold(
   rows: number,
@@ -40,7 +42,7 @@ function eachThreshold(
   positives.sort();
   negatives.sort();
 
-  // A group of equal scores at a time: p and n count the rows that are left below.
+  // One group of equal scores at a time: p and n count the remaining rows.
   while (p > 0 || n > 0) {
     const score = Math.max(p > 0 ? positives[p - 1]! : -Infinity, n > 0 ? negatives[n - 1]! : -Infinity);
     while (p > 0 && positives[p - 1] === score) p -= 1;
@@ -50,7 +52,7 @@ function eachThreshold(
   return sizes;
 }
 
-/** `undefined` where one of the two kinds has no rows. */
+/** Ranks rows; `undefined` if there are no positive or no negative rows. */
 export function rank(
   rows: number,
   scoreOf: (row: number) => number,
@@ -71,7 +73,7 @@ export function rank(
 
 export type CurvePoint = readonly [x: number, y: number];
 
-/** What a ranking looks like, from the highest threshold to the lowest. */
+/** Curves of a ranking, from the highest threshold to the lowest. */
 export interface RankingCurves {
   /** `roc_curve`: false positive rate and true positive rate, from (0, 0) to (1, 1). */
   readonly roc: readonly CurvePoint[];
@@ -82,10 +84,10 @@ export interface RankingCurves {
   readonly averagePrecision: number;
 }
 
-/** Points closer than this to the last one that was kept are left out: less than a pixel of a plot. */
+/** Points closer than this to the last kept point are omitted: less than a pixel of a plot. */
 const resolution = 1 / 400;
 
-/** `undefined` where one of the two kinds has no rows. */
+/** Computes the curves; `undefined` if there are no positive or no negative rows. */
 export function rankingCurves(
   rows: number,
   scoreOf: (row: number) => number,
@@ -104,7 +106,7 @@ export function rankingCurves(
   const sizes = eachThreshold(rows, scoreOf, isPositive, (truePositives, falsePositives, { positives, negatives }) => {
     const isLast = truePositives + falsePositives === rows;
     keep(roc, falsePositives / negatives, truePositives / positives, isLast);
-    // Without a further positive row recall stays, and average precision counts nothing.
+    // Without a further positive row, recall stays and average precision does not change.
     if (truePositives === positivesAbove) return;
     const precision = truePositives / (truePositives + falsePositives);
     averagePrecision += ((truePositives - positivesAbove) / positives) * precision;
@@ -115,7 +117,8 @@ export function rankingCurves(
 }
 
 /**
- * The same of weighted rows that are in order already, best score first; NaN where one of the two kinds has no weight.
+ * Computes both metrics for weighted rows that are already sorted, best score first; NaN if positives or negatives have
+ * no weight.
  *
  * @param order the place of each row's weight
  */

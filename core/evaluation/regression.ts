@@ -6,14 +6,17 @@ export interface RegressionMetrics {
   readonly rmse: number;
   /** `mean_absolute_error` */
   readonly mae: number;
-  /** `r2_score`: 1 - SSₑ / SSₜ; of constant labels 1 where all are met and else 0; left out of fewer than two rows. */
+  /**
+   * `r2_score`: 1 - SSₑ / SSₜ. For constant labels, 1 if every prediction is exact, else 0. Absent for fewer than two
+   * rows.
+   */
   readonly r2?: number;
 }
 
 export function regressionMetrics(labels: ArrayLike<number>, predicted: ArrayLike<number>): RegressionMetrics {
   const rows = labels.length;
   requireRows(rows, predicted.length);
-  // From the first label on: of constant labels the mean is then exactly they, whatever they are.
+  // Sums are relative to the first label, so that the mean of constant labels is exact.
   const first = labels[0]!;
   let sum = 0;
   for (let row = 0; row < rows; row += 1) sum += labels[row]! - first;

@@ -2,11 +2,11 @@ import type { Category } from "../datasets/profile";
 import type { ContentReference } from "../ports";
 
 /**
- * Metrics by name. Where the metric is undefined for the rows (AUC of a single class, R² of one row) it is left out.
+ * Metrics by name. A metric that is undefined for the rows (AUC of a single class, R² of one row) is absent.
  *
- * Classes: `accuracy`; `precision`, `recall`, `f1` of the second class where there are two, else their macro average;
- * `precisionMacro`, …, `precisionWeighted`, …; `auc` (binary, else one-vs-rest macro), `prAuc` (average precision, alike), `logLoss`.
- * Values: `rmse`, `mae`, `r2`.
+ * Classes: `accuracy`; `precision`, `recall`, `f1` of the second of two classes, else their macro average;
+ * `precisionMacro`, …, `precisionWeighted`, …; `auc` (binary, else one-vs-rest macro), `prAuc` (average precision,
+ * likewise), `logLoss`. Regression: `rmse`, `mae`, `r2`.
  */
 export type Metrics = Readonly<Record<string, number>>;
 
@@ -23,7 +23,7 @@ export interface ClassReport {
   readonly precision: number;
   readonly recall: number;
   readonly f1: number;
-  /** One-vs-rest. */
+  /** One-vs-rest AUC. */
   readonly auc?: number;
 }
 
@@ -34,15 +34,16 @@ export interface EvaluationReport {
   readonly rows: number;
   readonly label: string;
   readonly metrics: Metrics;
-  /** Of a label with classes. */
+  /** Present for a label with classes. */
   readonly classes?: readonly ClassReport[];
   /** `counts[true class][predicted class]`, in the order of `classes`. */
   readonly confusionMatrix?: readonly (readonly number[])[];
   readonly slices: readonly SliceReport[];
   /**
-   * Safetensors, in the test split's order: `label` [rows] and, of classes, `predicted` I32 [rows] and `probabilities` F32 [rows, classes]
-   * (binary: [rows], of the second class); of values, `predicted` F32 [rows]; of columns that it is broken down by, `slices` I32 [rows, columns]: which of the
-   * column's `slices` here, in their order. Two models evaluated on the same rows compare pair by pair.
+   * Safetensors, in the test split's order: `label` [rows]; for classes `predicted` I32 [rows] and `probabilities` F32
+   * [rows, classes] (binary: [rows], of the second class); for regression `predicted` F32 [rows]; with slice columns
+   * `slices` I32 [rows, columns], indexes into the column's `slices` of this report. Two models that were evaluated on
+   * the same rows can be compared row by row.
    */
   readonly predictions: ContentReference;
 }

@@ -19,7 +19,7 @@ export type LoadModel = (artifact: {
   readonly weights: Uint8Array;
 }) => Promise<RowPredictor & { dispose(): void }>;
 
-/** A dataset version's raw rows, for as long as `work` takes. */
+/** Provides a dataset version's raw rows while `work` runs. */
 export type WithRows = <Result>(
   manifest: DatasetManifest,
   work: (rows: RowSource) => Promise<Result>,
@@ -31,10 +31,11 @@ export interface EvaluationDependencies {
 }
 
 /**
- * Evaluates the trained weights on the held-out split, and the champion of this moment on the same rows. The champion is an input like any
- * other: with another one it is another evaluation. The candidate's own report knows nothing of it.
+ * Evaluates the trained weights, and the present champion, on the same held-out rows. The champion is one of the step's
+ * inputs: with another champion the evaluation runs again. The candidate's own report does not depend on it.
  *
- * @param stopwatch times single predictions; what it says is no function of the inputs, and stays out of the report
+ * @param stopwatch times single predictions; the times are not in the report, because they are not a function of the
+ * inputs
  */
 export function evaluationStep(
   { objects, datasets }: EvaluationDependencies,
@@ -43,7 +44,7 @@ export function evaluationStep(
   champion: Champion | undefined,
   stopwatch?: Stopwatch,
 ): StepDefinition<EvaluationOutput> {
-  /** The champion itself, made again by a run that is identical to its own, has nobody to meet. */
+  /** Returns the champion to compare with; none if the run reproduces the champion itself. */
   const opponent = (training: TrainingOutput) =>
     champion?.artifact.weightsSha256 === training.weightsSha256 ? undefined : champion;
 
@@ -78,7 +79,7 @@ export function evaluationStep(
 
   return {
     step: "Evaluate",
-    // 2: slices row by row, and the latency.
+    // Version 2 added slices row by row, and the latency.
     version: 2,
     reusable: true,
     inputs(_run, details) {

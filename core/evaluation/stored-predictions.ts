@@ -10,7 +10,7 @@ export async function readReport(objects: ContentReader, { sha256 }: ContentRefe
   return JSON.parse(new TextDecoder().decode(await objects.getContent(sha256))) as EvaluationReport;
 }
 
-/** What a report's model said, row by row. `slices` is absent in evaluations from before they were kept so. */
+/** Reads a report's predictions, row by row. Evaluations of earlier releases lack `slices`. */
 export async function readPredictions(
   objects: ContentReader,
   report: EvaluationReport,
@@ -23,7 +23,7 @@ export async function readPredictions(
   return { predictions: { classes, labels, outputs }, ...(slices ? { slices } : {}) };
 }
 
-/** With the columns that the report is broken down by; none where their values are not kept row by row. */
+/** Reads predictions with the report's slice columns; no columns if their values were not stored row by row. */
 export async function readSlicedPredictions(
   objects: ContentReader,
   report: EvaluationReport,

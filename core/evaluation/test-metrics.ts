@@ -5,7 +5,7 @@ import { RunFieldFixedError } from "../tracking/records/errors";
 import type { RunIdentity } from "../tracking/run-record";
 import type { Metrics } from "./report";
 
-/** Names a metric of the test split in a run: `test/accuracy`. */
+/** Prefix of the test split's metrics in a run: `test/accuracy`. */
 export const testPrefix = "test/";
 
 /**
@@ -40,10 +40,10 @@ export async function recordTestMetrics(
   if (series.length > 0) await metrics.append(runId, series, receipt);
 }
 
-/** Regression, multiclass, or binary; binary classes of which one has less than a third of the rows are imbalanced. */
+/** Binary tasks are imbalanced if one class has less than a third of the rows. */
 export type TaskKind = "regression" | "multiclass" | "balanced" | "imbalanced";
 
-/** By task, what a reader looks at first; the first is the primary metric. */
+/** The most useful metrics of a task; the first is the primary metric. */
 const leading: Readonly<Record<TaskKind, readonly string[]>> = {
   regression: ["rmse", "mae", "r2"],
   multiclass: ["accuracy", "f1Macro", "logLoss", "auc"],
@@ -53,7 +53,11 @@ const leading: Readonly<Record<TaskKind, readonly string[]>> = {
 
 const imbalancedBelow = 1 / 3;
 
-/** @param supports rows of each class in the test split; none of a regression */
+/**
+ * Returns the kind of a task.
+ *
+ * @param supports rows of each class in the test split; empty for regression
+ */
 export function taskKindOf(supports: readonly number[]): TaskKind {
   if (supports.length === 0) return "regression";
   if (supports.length > 2) return "multiclass";
@@ -61,12 +65,15 @@ export function taskKindOf(supports: readonly number[]): TaskKind {
   return Math.min(...supports) < imbalancedBelow * rows ? "imbalanced" : "balanced";
 }
 
-/** Names of the metrics that suit the task, the primary one first; those that are undefined are left out. */
+/** Returns the names of the metrics that suit the task, the primary one first, without undefined ones. */
 export function leadingMetrics(kind: TaskKind, metrics: Metrics): readonly string[] {
   return leading[kind].filter((name) => Object.hasOwn(metrics, name));
 }
 
-/** Without the rows of each class, what a short summary shows after the metrics of the job's thresholds. */
+/**
+ * Metrics of a short summary, which come after those of the job's thresholds. They do not depend on the rows of each
+ * class.
+ */
 const summary = ["accuracy", "auc", "prAuc", "f1", "logLoss", "rmse", "mae", "r2"];
 
 /** Names of a few metrics that summarize an evaluation: those that the job sets thresholds for first. */

@@ -7,15 +7,15 @@ import type { EvaluationReport } from "./report";
 import { readPredictions, readReport } from "./stored-predictions";
 import { type TaskKind, taskKindOf } from "./test-metrics";
 
-/** An evaluation with what is drawn of it. */
+/** An evaluation with its plots. */
 export interface EvaluationView {
   readonly report: EvaluationReport;
   readonly kind: TaskKind;
-  /** The rest is absent where there are more predictions than a page reads. */
+  /** The following fields are absent if there are too many predictions for a page. */
   readonly calibration?: Calibration;
-  /** Of one of two classes; of several classes each against the rest. */
+  /** One curve for two classes; else one curve for each class against the rest. */
   readonly curves?: readonly ClassCurves[];
-  /** Of values: true and predicted. */
+  /** True and predicted values of a regression. */
   readonly scatter?: readonly CurvePoint[];
 }
 
@@ -41,8 +41,8 @@ export async function readEvaluationView(
 }
 
 /**
- * Of two classes the second, or the rarer where they are imbalanced: the ROC curve of the other is its mirror image. Of more classes than lines on a plot those
- * with the lowest AUC.
+ * Returns the curves. Of two classes it is the second, or the rarer one if they are imbalanced; the other's ROC curve
+ * is its mirror image. Of more classes than a plot has lines, those with the lowest AUC are returned.
  */
 function curvesOf(
   kind: TaskKind,
@@ -71,7 +71,7 @@ function curvesOf(
   });
 }
 
-/** At most some hundreds of rows, evenly spaced: the rows of a split are in no order of their labels. */
+/** Samples at most some hundreds of rows at even distances. The rows of a split are not ordered by label. */
 function scatterOf({ labels, outputs }: Predictions): readonly CurvePoint[] {
   const every = Math.max(1, Math.ceil(labels.length / limits.scatterPoints));
   return Array.from(

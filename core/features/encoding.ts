@@ -1,6 +1,6 @@
 /**
- * A feature shard's bytes, and the dense rows they stand for. One-hots lie in the shard as codes and unfold here, row by row,
- * into a buffer that the caller owns: a shard of a thousand-word vocabulary stays four bytes a row.
+ * The encoding of a feature shard. One-hots are stored as codes and are expanded into dense rows one at a time, into
+ * the caller's buffer. A one-hot with a vocabulary of a thousand words takes four bytes for each row.
  */
 import {
   decodeSafetensors,
@@ -17,34 +17,36 @@ export interface FeatureRows {
   readonly rows: number;
   /** `[rows, numericWidth]`, standardised. */
   readonly numeric: Float32Array;
-  /** `[rows, codesWidth]`; -1 is unknown or missing. */
+  /** `[rows, codesWidth]`; -1 means unknown or missing. */
   readonly codes: Int32Array;
   /** `[rows]`: class indexes (int32) or values (float32). */
   readonly label: Int32Array | Float32Array;
-  /** `[rows, slices]`; empty but in the test split. */
+  /** `[rows, slices]`; empty except in the test split. */
   readonly slices: Int32Array;
 }
 
-/** One shard, decoded without a copy. */
+/** A shard, decoded without a copy. */
 export interface FeatureView extends FeatureRows {
-  /** Elements of one dense row. */
+  /** Number of elements of a dense row. */
   readonly width: number;
-  /** Writes row `row` to `into[offset … offset + width)`; every element of it, whatever stood there. */
+  /** Writes every element of row `row` to `into[offset … offset + width)`. */
   writeRow(row: number, into: Float32Array, offset: number): void;
-  /** The same, but for elements that are 0 of one-hots: zeros stand there already. */
+  /** Writes row `row` to a range that already holds zeros; skips the zeros of one-hots. */
   writeOnZeros(row: number, into: Float32Array, offset: number): void;
   /**
-   * Writes those of `rows` that lie in this shard, which begins at row `first`, as pairs, and their labels, each to the place that its row
-   * has in `rows`. @throws CorruptShardError
+   * Writes those of `rows` that lie in this shard as pairs, with their labels, each to its row's position in `rows`.
+   *
+   * @param first number of the shard's first row
+   * @throws CorruptShardError
    */
   gatherSparse(rows: Uint32Array, first: number, into: SparseInputs, labels: FeatureRows["label"]): void;
-  /** Class index, or value. */
+  /** Returns the class index, or the value. */
   labelAt(row: number): number;
-  /** Index into the values of slice column `slice`. */
+  /** Returns the index into the values of slice column `slice`. */
   sliceAt(row: number, slice: number): number;
 }
 
-/** Columns of the shard's `numeric` and `codes` tensors. */
+/** Returns the columns of the shard's `numeric` and `codes` tensors. */
 export function shardLayout(transform: FeatureTransform): {
   readonly numericWidth: number;
   readonly codesWidth: number;
@@ -74,7 +76,7 @@ export function encodeFeatureShard(rows: FeatureRows, layout: ReturnType<typeof 
   return encodeSafetensors({ tensors });
 }
 
-/** @throws CorruptShardError where the bytes do not fit the transform and label encoding. */
+/** @throws CorruptShardError if the bytes do not fit the transform and the label encoding */
 export function decodeFeatureShard(
   bytes: Uint8Array,
   manifest: Pick<FeatureManifest, "transform" | "label">,
@@ -109,7 +111,7 @@ export function decodeFeatureShard(
   };
 }
 
-/** Unfolds one row that lies at `numericAt` and `codesAt` into its dense form, over zeros. */
+/** Writes the dense form of one row, whose values start at `numericAt` and `codesAt`, over zeros. */
 type RowWriter = (
   numeric: Float32Array,
   numericAt: number,
@@ -136,7 +138,7 @@ function rowWriter(transform: FeatureTransform): RowWriter {
   };
 }
 
-/** Numeric outputs whose sources and places both follow each other are one copy. */
+/** Merges numeric outputs with adjacent sources and adjacent places into one copy. */
 function mergeRuns(transform: FeatureTransform): readonly { source: number; offset: number; width: number }[] {
   const runs: { source: number; offset: number; width: number }[] = [];
   for (const output of transform.outputs) {
@@ -160,7 +162,7 @@ function tensorsOf(bytes: Uint8Array): Readonly<Partial<Record<string, Safetenso
   }
 }
 
-/** The tensor's elements; none where it has a zero dimension and was left out. */
+/** Returns the tensor's elements; none if it was omitted because it has a zero dimension. */
 function integersOrReals(
   tensors: Readonly<Partial<Record<string, SafetensorsTensor>>>,
   name: string,

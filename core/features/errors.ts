@@ -1,6 +1,6 @@
 import { RingmasterError } from "../errors";
 
-/** A feature shard whose bytes are not what its manifest says. */
+/** Thrown when a feature shard's bytes do not match its manifest. */
 export class CorruptShardError extends RingmasterError {
   constructor(reason: string, cause?: unknown) {
     super(
@@ -14,7 +14,7 @@ export class CorruptShardError extends RingmasterError {
   }
 }
 
-/** More distinct values than one-hots, classes or slices are meant for. */
+/** Thrown when a column has too many distinct values for a one-hot, a label's classes or a slice. */
 export class TooManyValuesError extends RingmasterError {
   constructor(column: string, use: "feature" | "label" | "slice", limit: number) {
     const remedy = {

@@ -4,11 +4,11 @@ import { elementsOf } from "../datasets/rules";
 import type { ColumnBatch } from "./columns";
 import { TooManyValuesError } from "./errors";
 import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./manifest";
-import { Moments } from "./moments";
 import type { FeaturePlan, Plan } from "./plan";
+import { RunningStats } from "./running-stats";
 import { categoryAt, compareCategories, vocabularyOf } from "./values";
 
-/** Most distinct values of a one-hot, a label's classes or a slice. */
+/** Maximum number of distinct values of a one-hot, a label's classes or a slice. */
 export const valueLimit = 1_000;
 
 export interface FittedFeatures {
@@ -18,14 +18,14 @@ export interface FittedFeatures {
 }
 
 /**
- * Learns the transform in one pass over the rows: means, deviations and vocabularies from the training split alone, so that nothing of the
- * held-out rows leaks into what the model sees. The label's classes come from all rows (which answers exist is the question, no knowledge of
- * any row), the slices' values from the test split, which alone is broken down.
+ * Fits the transform in one pass over the rows. Means, deviations and vocabularies come from the training split alone,
+ * so that no information about held-out rows reaches the model. The label's classes come from all rows, because they
+ * define the task. The slices' values come from the test split, because only the test split is divided into slices.
  */
 export class FeatureFitter {
   readonly #plan: Plan;
   readonly #standardize: boolean;
-  readonly #moments: ReadonlyMap<FeaturePlan, Moments>;
+  readonly #stats: ReadonlyMap<FeaturePlan, RunningStats>;
   readonly #vocabularies: ReadonlyMap<FeaturePlan, Set<Category>>;
   readonly #classes = new Set<Category>();
   readonly #sliceValues: readonly Set<Category | null>[];
@@ -33,8 +33,8 @@ export class FeatureFitter {
   constructor(plan: Plan, options: { readonly standardize: boolean }) {
     this.#plan = plan;
     this.#standardize = options.standardize;
-    this.#moments = new Map(
-      plan.features.filter(({ kind }) => kind === "numeric").map((each) => [each, new Moments()]),
+    this.#stats = new Map(
+      plan.features.filter(({ kind }) => kind === "numeric").map((each) => [each, new RunningStats()]),
     );
     this.#vocabularies = new Map(
       plan.features
@@ -65,12 +65,12 @@ export class FeatureFitter {
   }
 
   #addTraining(batch: ColumnBatch, row: number): void {
-    for (const [{ column }, moments] of this.#moments) {
+    for (const [{ column }, stats] of this.#stats) {
       const values = batch.columns[column.name]!;
       if (values.kind === "number") {
-        if (values.valid[row] === 1) moments.add(values.values[row]!);
+        if (values.valid[row] === 1) stats.add(values.values[row]!);
       } else if (values.kind === "tensor" && values.valid[row] === 1) {
-        moments.addAll(values.values, row * values.width, values.width);
+        stats.addAll(values.values, row * values.width, values.width);
       }
     }
     for (const [{ column }, vocabulary] of this.#vocabularies) {
@@ -88,7 +88,7 @@ export class FeatureFitter {
       const { name } = each.column;
       if (each.kind === "numeric") {
         const width = elementsOf(each.column);
-        const { mean, deviation } = this.#standardize ? this.#moments.get(each)! : { mean: 0, deviation: 1 };
+        const { mean, deviation } = this.#standardize ? this.#stats.get(each)! : { mean: 0, deviation: 1 };
         outputs.push({ kind: "numeric", column: name, offset, width, source: numericSource, mean, deviation });
         numericSource += width;
         offset += width;

@@ -11,15 +11,16 @@ import type { FeatureManifest, FeatureShard } from "./manifest";
 import { type Plan, planFeatures } from "./plan";
 import { ShardEncoder } from "./shard-encoder";
 
-/** What of a job the features depend on. */
+/** The settings of a job on which features depend. */
 export type FeatureSettings = {
   readonly features: Pick<Job["features"], "standardize">;
   readonly evaluation: Pick<Job["evaluation"], "slices">;
 };
 
 /**
- * Fits the transform on the training split and materialises all three splits: two passes over the rows, a shard a split in memory. A function
- * of dataset version and settings: equal input gives equal bytes, so that dying anywhere costs time alone.
+ * Fits the transform on the training split and materialises all three splits. Makes two passes over the rows and holds
+ * one shard of each split in memory. A function of dataset version and settings: equal input gives equal bytes, so that
+ * a repeated call is harmless.
  *
  * @throws InvalidInputError, TooManyValuesError, InvalidManifestError
  */
@@ -29,7 +30,7 @@ export async function materializeFeatures(input: {
   readonly rows: RowSource;
   readonly objects: ObjectStore;
   readonly inputHash: string;
-  /** Of a shard; for tests. */
+  /** Size of a shard; for tests. */
   readonly shardBytes?: number;
 }): Promise<FeaturesOutput> {
   const { manifest, settings, rows, objects, inputHash } = input;
@@ -84,13 +85,13 @@ export async function materializeFeatures(input: {
   };
 }
 
-/** Each column once, however many features it gives. */
+/** Returns each column once, even if it has several features. */
 function columnsOf(plan: Plan): readonly ColumnSchema[] {
   const all = [...plan.features.map(({ column }) => column), plan.label.column, ...plan.slices];
   return [...new Map(all.map((column) => [column.name, column])).values()];
 }
 
-/** Index into `splitNames` of each row. */
+/** Returns the index into `splitNames` of each row. */
 export async function readSplits(manifest: DatasetManifest, objects: ObjectStore): Promise<Uint8Array> {
   const [train, validation, test] = await Promise.all(
     splitNames.map(async (split) => decodeSplitIndex(await objects.getContent(manifest.split.indexes[split].sha256))),

@@ -3,14 +3,15 @@ import { InvalidInputError, type Problem } from "../errors";
 import type { TimestampPart } from "./manifest";
 
 /**
- * How a column's type becomes features, before anything is fitted:
+ * Maps a column's type to features, before anything is fitted:
  *
  * | column | features |
  * |---|---|
  * | float, int | one standardised number; missing: 0, the mean |
  * | int with a closed set of `values`, string, bool | one-hot over the training split's values; unknown or missing: all 0 |
- * | timestamp | one-hots of hour, day of the week and month, UTC: closed sets that say nothing of years never seen |
- * | tensor | its numbers, standardised by one mean and deviation over all of them: pixels keep their relations |
+ * | timestamp | one-hots of hour, day of the week and month, UTC: closed sets, which also fit years that were never
+ * seen |
+ * | tensor | its numbers, standardised by one mean and deviation over all of them, which keeps the relations of pixels |
  */
 export type FeaturePlan =
   | { readonly kind: "numeric"; readonly column: ColumnSchema }
@@ -19,13 +20,13 @@ export type FeaturePlan =
 export interface Plan {
   readonly features: readonly FeaturePlan[];
   readonly label: { readonly kind: "class" | "value"; readonly column: ColumnSchema };
-  /** Columns by whose values the evaluation is broken down: those of the job, then those with role `slice`. */
+  /** Columns by which the evaluation is divided into slices: those of the job, then those with role `slice`. */
   readonly slices: readonly ColumnSchema[];
 }
 
 const timestampParts: readonly TimestampPart[] = ["hour", "dayOfWeek", "month"];
 
-/** @throws InvalidInputError where the job asks for slices that the schema cannot give. */
+/** @throws InvalidInputError if the job requests slices that the schema does not have */
 export function planFeatures(schema: readonly ColumnSchema[], jobSlices: readonly string[]): Plan {
   const features = schema.filter(({ role }) => role === "feature").flatMap(plansOf);
   const label = schema.find(({ role }) => role === "label");

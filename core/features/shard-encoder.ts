@@ -7,8 +7,8 @@ import { codeLookup, standardized } from "./transform";
 import { categoryAt } from "./values";
 
 /**
- * Encodes one split's rows, which come in their order, into shards of sizes that differ by one row at most.
- * Holds one shard's rows at a time, 128 MiB of them at most.
+ * Encodes one split's rows, in order, into shards whose sizes differ by at most one row. Holds one shard's rows at a
+ * time, at most 128 MiB.
  */
 export class ShardEncoder {
   readonly #fitted: FittedFeatures;
@@ -83,7 +83,7 @@ function encodersOf(
     return (batch, row, { numeric }, at) => {
       const values = batch.columns[output.column]!;
       const to = at * numericWidth + output.source;
-      // Missing stays 0, the mean: the buffer is new.
+      // A missing value stays 0, the mean, because the buffer is new.
       if (values.kind === "string" || values.valid[row] === 0) return;
       for (let i = 0; i < output.width; i += 1) {
         numeric[to + i] = standardized(values.values[row * output.width + i]!, output);

@@ -1,23 +1,28 @@
 /**
- * Rows that are mostly zeros by what they have else: each is `entries` pairs of a position in the dense row and the value there. A one-hot is
- * one pair, a number is one.
+ * Sparse rows: each row has `entries` pairs of a position in the dense row and the value there. A one-hot is one pair,
+ * and so is a number.
  */
 import { CorruptShardError } from "./errors";
 import type { FeatureOutput, FeatureTransform } from "./manifest";
 
 export interface SparseInputs {
-  /** Pairs of each row. */
+  /** Number of pairs of each row. */
   readonly entries: number;
-  /** `[rows, entries]`, each a position in the dense row; no two of a row's pairs that count have the same one. */
+  /** `[rows, entries]`: positions in the dense row. A row's pairs with non-zero values have distinct positions. */
   readonly positions: Int32Array;
-  /** `[rows, entries]`; 0 where there is nothing, e.g. for an unknown category. */
+  /** `[rows, entries]`; 0 if there is no value, e.g. for an unknown category. */
   readonly values: Float32Array;
 }
 
-/** From here on a pair, which costs some eight times an element of a matrix product, is the cheaper. */
+/**
+ * Width at which pairs become cheaper than dense rows. A pair costs about eight times an element of a matrix product.
+ */
 const elementsAPair = 8;
 
-/** Pairs of a row of these features; undefined where dense rows are as good. A function of the features alone. */
+/**
+ * Returns the number of pairs for a row of these features; `undefined` if dense rows are as good. A function of the
+ * features alone.
+ */
 export function sparseEntries({ outputs, width }: FeatureTransform): number | undefined {
   const entries = outputs.reduce((sum, output) => sum + (output.kind === "numeric" ? output.width : 1), 0);
   return entries * elementsAPair <= width ? entries : undefined;
@@ -27,7 +32,7 @@ export function createSparseInputs(entries: number, rows: number): SparseInputs 
   return { entries, positions: new Int32Array(rows * entries), values: new Float32Array(rows * entries) };
 }
 
-/** A shard's tensors, and where they begin in the split. */
+/** A shard's tensors, and its place in the split. */
 export interface ShardRows {
   readonly rows: number;
   readonly numeric: Float32Array;
@@ -39,7 +44,7 @@ export interface ShardRows {
   readonly first: number;
 }
 
-/** Writes pairs and labels of those of `rows` that lie in the shard, each where its row stands in `rows`. */
+/** Writes pairs and labels of those of `rows` that lie in the shard, each to its row's position in `rows`. */
 export type SparseGatherer = (
   shard: ShardRows,
   rows: Uint32Array,
@@ -48,8 +53,8 @@ export type SparseGatherer = (
 ) => void;
 
 /**
- * In two passes: rows lie at random in more memory than caches hold, and in a loop that does nothing else the processor fetches many of them
- * at a time. It takes half the time.
+ * Builds a gatherer with two passes. Rows lie at random in more memory than the caches hold. The first pass only reads,
+ * so that the processor fetches many rows at the same time. This takes half the time.
  *
  * The gatherer throws CorruptShardError on a code past the end of its vocabulary.
  */
@@ -63,7 +68,7 @@ export function sparseGatherer({ outputs }: FeatureTransform): SparseGatherer {
     .flatMap(({ source, offset, width }) => Array.from({ length: width }, (_, i) => [source + i, offset + i] as const));
   const numberAt = Int32Array.from(numbers, ([source]) => source);
   const placeOf = Int32Array.from(numbers, ([, position]) => position);
-  /** Kept, so that no compiler leaves the reading out. */
+  /** Stores the result, so that no compiler removes the reads. */
   const read = new Float64Array(1);
 
   return (shard, rows, { entries, positions, values }, labels) => {
@@ -90,7 +95,7 @@ export function sparseGatherer({ outputs }: FeatureTransform): SparseGatherer {
   };
 }
 
-/** Reads a word of all that is to be read, and nothing else. */
+/** Reads one number of everything that the second pass reads. */
 function touch(
   { rows: count, numeric, numericWidth, codes, codesWidth, label, first }: ShardRows,
   rows: Uint32Array,

@@ -7,24 +7,25 @@ import { partOf } from "./values";
 
 type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 
-/** `(x - mean) / deviation` in float64; the caller's float32 array rounds it once. */
+/** Computes `(x - mean) / deviation` in float64; the caller's float32 array rounds it once. */
 export function standardized(value: number, { mean, deviation }: Pick<Numeric, "mean" | "deviation">): number {
   return (value - mean) / deviation;
 }
 
-/** Position in the vocabulary; -1 for what it lacks and for what is missing. */
+/** Returns the position in the vocabulary; -1 if the value is unknown or missing. */
 export function codeLookup(vocabulary: readonly Category[]): (value: Category | undefined) => number {
   const codes = new Map(vocabulary.map((value, code) => [value, code]));
   return (value) => (value === undefined ? -1 : (codes.get(value) ?? -1));
 }
 
-/** A row as JSON gives it: numbers, text, booleans, times as ISO 8601 or milliseconds, tensors as (nested) lists. */
+/** A row as JSON: numbers, text, booleans, times as ISO 8601 or milliseconds, tensors as (nested) lists. */
 export type RawRow = Readonly<Record<string, unknown>>;
 
 /**
- * Applies a fitted transform to raw rows, for serving: the same numbers, to the bit, that training saw for the same row.
+ * Applies a fitted transform to raw rows for serving. The numbers are bit-identical to those of training for the same
+ * row.
  *
- * @param columns the model's input schema: types, and which columns may be missing.
+ * @param columns the model's input schema: types, and which columns may be missing
  */
 export function createRowTransform(
   transform: FeatureTransform,
@@ -36,9 +37,9 @@ export function createRowTransform(
   );
   return {
     /**
-     * Dense input `[rows, width]`, row-major.
+     * Returns the dense input `[rows, width]`, row-major.
      *
-     * @throws InvalidInputError with every problem of every row.
+     * @throws InvalidInputError with every problem of every row
      */
     apply(rows) {
       const problems: Problem[] = [];
@@ -47,7 +48,7 @@ export function createRowTransform(
         const values = new Map<string, RawValue>();
         for (const { column } of transform.outputs) {
           if (values.has(column)) continue;
-          // A row that lacks a column called `constructor` still inherits one.
+          // A row without a column called `constructor` inherits a property of that name.
           const raw = Object.hasOwn(row, column) ? row[column] : undefined;
           const read = readRaw(raw, schema.get(column)!);
           if (read.rule !== undefined) {
@@ -109,13 +110,13 @@ function readRaw(value: unknown, column: ColumnSchema): RawValue {
     case "tensor": {
       const numbers: unknown[] = Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [];
       const fits = numbers.length === elementsOf(column) && numbers.every(Number.isFinite);
-      // The dataset keeps a tensor's numbers as float32.
+      // The dataset stores a tensor's numbers as float32.
       return fits ? { numbers: (numbers as number[]).map(Math.fround) } : wrong;
     }
   }
 }
 
-/** Times without an offset are UTC, as in a dataset. */
+/** Parses a time. Times without an offset are UTC, as in a dataset. */
 function timeOf(value: unknown): number {
   if (typeof value === "number") return Math.floor(value);
   if (value instanceof Date) return value.getTime();

@@ -3,7 +3,7 @@ import type { Category } from "../datasets/profile";
 import type { ColumnValues } from "./columns";
 import type { TimestampPart } from "./manifest";
 
-/** The row's category; `undefined` where it is missing. */
+/** Returns the row's category; `undefined` if it is missing. */
 export function categoryAt(
   values: ColumnValues,
   row: number,
@@ -18,7 +18,7 @@ export function categoryAt(
   return type === "bool" ? value === 1 : value;
 }
 
-/** Of a time in milliseconds since the epoch, UTC. */
+/** Returns a part of a time in milliseconds since the epoch, UTC. */
 export function partOf(milliseconds: number, part: TimestampPart): number {
   switch (part) {
     case "hour":
@@ -35,7 +35,7 @@ export function vocabularyOf(part: TimestampPart): readonly number[] {
   return Array.from({ length: size }, (_, i) => first + i);
 }
 
-/** Ascending: numbers by size, text by code unit, false before true; missing last. */
+/** Compares in ascending order: numbers by size, text by code unit, false before true; missing last. */
 export function compareCategories(a: Category | null, b: Category | null): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? 1 : -1;

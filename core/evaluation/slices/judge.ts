@@ -13,10 +13,10 @@ import {
 import type { GroupStatistic } from "./statistic";
 import { metricStatistic, type RateComponent, rateStatistic } from "./statistics";
 
-/** The test split's predictions with what cuts it into slices. */
+/** The test split's predictions, and the columns that divide it into slices. */
 export interface SlicedPredictions {
   readonly predictions: Predictions;
-  /** Of a label with classes: what the indexes stand for. */
+  /** The classes that the label's indexes stand for. */
   readonly classes: readonly Category[];
   readonly columns: readonly {
     readonly column: string;
@@ -26,32 +26,32 @@ export interface SlicedPredictions {
   }[];
 }
 
-/** Why there is no evidence: a sentence. */
+/** The reason why there is no evidence, as a sentence. */
 export interface Unjudged {
   readonly reason: string;
 }
 
-/** More of them are values to be grouped, not slices to be watched. */
-const mostSlices = 500;
+/** Maximum number of slices. A column with more values should be grouped first. */
+const maxSlices = 500;
 
-interface Asked {
+interface SliceRequest {
   readonly column: string;
   readonly minRows: number;
   readonly seed: number;
 }
 
-/** The worst slice's metric. Evidence of every slice, worst first. */
+/** Finds the slice with the worst metric. Returns evidence for every slice, worst first. */
 export function worstSlice(
   sliced: SlicedPredictions,
-  asked: Asked & { readonly metric: string },
+  request: SliceRequest & { readonly metric: string },
 ): SliceEvidence | Unjudged {
-  const found = measure(sliced, asked, metricStatistic(asked.metric, sliced.predictions), 1);
+  const found = measure(sliced, request, metricStatistic(request.metric, sliced.predictions), 1);
   if ("reason" in found) return found;
-  const less = lessIsBetter(asked.metric);
+  const less = lessIsBetter(request.metric);
   const rows = rowsOf(found, 0).sort((a, b) => (less ? b.estimate - a.estimate : a.estimate - b.estimate));
   const worst = less ? Math.max : Math.min;
   return {
-    ...frameOf(found, asked),
+    ...frameOf(found, request),
     estimate: rows[0]!.estimate,
     lower: worst(...rows.map(({ lower }) => lower)),
     upper: worst(...rows.map(({ upper }) => upper)),
@@ -59,46 +59,49 @@ export function worstSlice(
   };
 }
 
-/** The metric's largest difference between two slices. */
+/** Finds the metric's largest difference between two slices. */
 export function sliceGap(
   sliced: SlicedPredictions,
-  asked: Asked & { readonly metric: string },
+  request: SliceRequest & { readonly metric: string },
 ): SliceEvidence | Unjudged {
-  const found = measure(sliced, asked, metricStatistic(asked.metric, sliced.predictions), 2);
+  const found = measure(sliced, request, metricStatistic(request.metric, sliced.predictions), 2);
   if ("reason" in found) return found;
-  const largest = differenceOf(found, asked);
+  const largest = differenceOf(found, request);
   return "reason" in largest ? largest : largest.evidence;
 }
 
 /**
- * Demographic parity difference: the largest difference in the selection rate P(ŷ = c | slice) (Dwork et al., 2012; fairlearn's
- * `demographic_parity_difference`). Equalised odds difference: the larger of the largest differences in P(ŷ = c | y = c, slice) and in
- * P(ŷ = c | y ≠ c, slice) (Hardt, Price and Srebro, 2016; fairlearn's `equalized_odds_difference`). c: `positive`; where left out the second of two
- * classes, and of more the class, against the rest, for which it is largest.
+ * Computes a fairness difference.
  *
- * A rate that a slice has no rows for is left out; fairlearn takes 0 for it.
+ * Demographic parity difference: the largest difference in the selection rate P(ŷ = c | slice) (Dwork et al., 2012;
+ * fairlearn's `demographic_parity_difference`). Equalised odds difference: the larger of the largest differences in P(ŷ
+ * = c | y = c, slice) and in P(ŷ = c | y ≠ c, slice) (Hardt, Price and Srebro, 2016; fairlearn's
+ * `equalized_odds_difference`). c is `positive`. Without `positive`, c is the second of two classes; of more classes,
+ * the one for which the difference against the rest is largest.
+ *
+ * A rate without rows in a slice is omitted; fairlearn uses 0 for it.
  */
 export function rateDifference(
   sliced: SlicedPredictions,
-  asked: Asked & { readonly kind: "demographic-parity" | "equalized-odds"; readonly positive?: Category },
+  request: SliceRequest & { readonly kind: "demographic-parity" | "equalized-odds"; readonly positive?: Category },
 ): SliceEvidence | Unjudged {
   const { classes, predictions } = sliced;
   if (predictions.classes === 0) return { reason: "rates need a label with classes, and this label is of type float" };
-  const index = asked.positive === undefined ? -1 : classes.indexOf(asked.positive);
-  if (asked.positive !== undefined && index < 0) {
+  const index = request.positive === undefined ? -1 : classes.indexOf(request.positive);
+  if (request.positive !== undefined && index < 0) {
     return {
-      reason: `${JSON.stringify(asked.positive)} is not a class of the label; the classes are ${classes.slice(0, 20).join(", ")}`,
+      reason: `${JSON.stringify(request.positive)} is not a class of the label; the classes are ${classes.slice(0, 20).join(", ")}`,
     };
   }
   const positives = index >= 0 ? [index] : classes.length === 2 ? [1] : classes.map((_, each) => each);
   const rates =
-    asked.kind === "demographic-parity" ? (["selection"] as const) : (["true-positive", "false-positive"] as const);
+    request.kind === "demographic-parity" ? (["selection"] as const) : (["true-positive", "false-positive"] as const);
   const components: readonly RateComponent[] = positives.flatMap((positive) =>
     rates.map((rate) => ({ rate, positive })),
   );
-  const found = measure(sliced, asked, rateStatistic(components, predictions), 2);
+  const found = measure(sliced, request, rateStatistic(components, predictions), 2);
   if ("reason" in found) return found;
-  const largest = differenceOf(found, asked);
+  const largest = differenceOf(found, request);
   if ("reason" in largest) return largest;
   const { rate, positive } = components[largest.component]!;
   return { ...largest.evidence, positive: classes[positive]!, rate };
@@ -113,7 +116,7 @@ interface Measured {
 
 function measure(
   { columns }: SlicedPredictions,
-  { column, minRows, seed }: Asked,
+  { column, minRows, seed }: SliceRequest,
   statistic: GroupStatistic | undefined,
   least: number,
 ): Measured | Unjudged {
@@ -129,9 +132,9 @@ function measure(
         "use more rows, or a smaller minRows",
     };
   }
-  if (groups.length > mostSlices) {
+  if (groups.length > maxSlices) {
     return {
-      reason: `${column} has ${groups.length} values, at most ${mostSlices} slices are evaluated; group the values in a column`,
+      reason: `${column} has ${groups.length} values, at most ${maxSlices} slices are evaluated; group the values in a column`,
     };
   }
   const rows = groups.reduce((sum, group) => sum + group.rows.length, 0);
@@ -165,7 +168,7 @@ function definedIn({ estimates, components }: GroupDraws, group: number): boolea
   return false;
 }
 
-/** Slices' own numbers in a component, with simultaneous intervals. */
+/** Returns the slices' values of a component, with simultaneous intervals. */
 function rowsOf({ draws, groups, bounded }: Measured, component: number): SliceRow[] {
   const critical = criticalOfGroups(draws);
   const clamp = (value: number): number => (bounded ? Math.min(1, Math.max(0, value)) : value);
@@ -178,22 +181,22 @@ function rowsOf({ draws, groups, bounded }: Measured, component: number): SliceR
   });
 }
 
-/** Evidence of the largest difference, and the component that it is in. */
+/** Returns evidence of the largest difference, and its component. */
 function differenceOf(
   found: Measured,
-  asked: Asked,
+  request: SliceRequest,
 ): { readonly evidence: SliceEvidence; readonly component: number } | Unjudged {
   const largest = largestDifference(found.draws);
-  if (!largest) return { reason: `it is defined for fewer than two slices by ${asked.column}` };
+  if (!largest) return { reason: `it is defined for fewer than two slices by ${request.column}` };
   const { component, estimate, lower, upper, pair } = largest;
   const ends = pair.map((group) => found.groups[group]!.value);
   const rank = ({ value }: SliceRow): number => (value === ends[0] ? 0 : value === ends[1] ? 1 : 2);
   const slices = rowsOf(found, component).sort((a, b) => rank(a) - rank(b) || b.estimate - a.estimate);
   const most = found.bounded ? Math.min(1, upper) : upper;
-  return { evidence: { ...frameOf(found, asked), estimate, lower, upper: most, slices }, component };
+  return { evidence: { ...frameOf(found, request), estimate, lower, upper: most, slices }, component };
 }
 
-function frameOf({ draws, groups, leftOut }: Measured, { column, minRows, seed }: Asked) {
+function frameOf({ draws, groups, leftOut }: Measured, { column, minRows, seed }: SliceRequest) {
   const judged = groups.filter((_, at) => definedIn(draws, at));
   return {
     column,

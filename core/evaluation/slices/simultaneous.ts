@@ -2,20 +2,23 @@ import { normalDraw, quantile, uniformDraws } from "../draws";
 import type { GroupStatistic } from "./statistic";
 
 /**
- * Intervals that hold for all groups, and for all differences between two, together: 95 % for the whole table, not for each line. Of twenty groups that
- * are alike one looks bad by chance; a gate on the worst of them must allow for that.
+ * Intervals that hold together for all groups, and for all differences between two groups: 95 % for the whole table,
+ * not for each line. Of twenty groups without a difference one looks bad by chance, and a gate on the worst group must
+ * allow for that.
  *
- * Rows are drawn with replacement within each group. Each number's deviation from its estimate is divided by its standard error; the 95 % quantile c of the
- * largest of these over all numbers, resample by resample, makes the intervals estimate ± c · error (the studentised maximum: Romano and Wolf, "Exact and
- * Approximate Stepdown Methods for Multiple Hypothesis Testing", JASA 2005, section 4). So the largest difference needs no correction for having been chosen.
+ * Rows are drawn with replacement within each group. Each number's deviation from its estimate is divided by its
+ * standard error. The 95 % quantile c of the largest of these over all numbers, for each resample, gives the intervals
+ * estimate ± c · error (the studentised maximum: Romano and Wolf, "Exact and Approximate Stepdown Methods for Multiple
+ * Hypothesis Testing", JASA 2005, section 4). The largest difference therefore needs no correction for its selection.
  *
- * A bootstrap of 20 right answers out of 20 says that it cannot be otherwise. Of a share of n rows the standard error is therefore at least that of
- * n + 2 of n + 4 (Agresti and Coull, 1998): ± 2.9 / n at c = 2, where the rule of three says 3 / n. Below that a normal draw stands for the resamples.
+ * A bootstrap of 20 correct predictions out of 20 has no variance. The standard error of a share of n rows is therefore
+ * at least that of n + 2 of n + 4 (Agresti and Coull, 1998): ± 2.9 / n at c = 2, compared with 3 / n by the rule of
+ * three. Below that, a normal draw replaces the resamples.
  */
 export interface GroupDraws {
   readonly groups: number;
   readonly components: number;
-  /** `[groups, components]`; NaN where undefined. */
+  /** `[groups, components]`; NaN if undefined. */
   readonly estimates: Float64Array;
   readonly errors: Float64Array;
   /** `[resamples, groups, components]`: deviations from the estimates. */
@@ -24,16 +27,16 @@ export interface GroupDraws {
 }
 
 export const confidence = 0.95;
-const mostResamples = 2_000;
-const leastResamples = 400;
-/** Rows drawn in all: about a second of one processor. */
+const maxResamples = 2_000;
+const minResamples = 400;
+/** Total number of drawn rows: about a second of one processor. */
 const drawBudget = 60_000_000;
-/** Numbers compared in all resamples together. */
+/** Total number of comparisons over all resamples. */
 const comparisonBudget = 400_000_000;
 
 export function resamplesOf(rows: number, comparisons: number): number {
   const most = Math.min(drawBudget / rows, comparisonBudget / comparisons);
-  return Math.max(leastResamples, Math.min(mostResamples, Math.floor(most)));
+  return Math.max(minResamples, Math.min(maxResamples, Math.floor(most)));
 }
 
 export function drawGroups(
@@ -62,14 +65,14 @@ export function drawGroups(
       const to = resample * width + group * components;
       for (let index = 0; index < components; index += 1) {
         const deviation = found[index]! - estimates[group * components + index]!;
-        // A resample without the rows that a number is of says nothing about it.
+        // A resample without rows for a number has no information about it.
         deviations[to + index] = deviation || 0;
       }
     }
     for (let index = 0; index < components; index += 1) {
       const at = group * components + index;
       const error = Math.sqrt(meanSquare(deviations, at, width));
-      const least = statistic.bounded ? leastError(statistic.trials(rows, index)) : 0;
+      const least = statistic.bounded ? minError(statistic.trials(rows, index)) : 0;
       errors[at] = Math.max(error, least);
       if (error >= least) continue;
       for (let to = at; to < deviations.length; to += width) deviations[to] = least * normalDraw(draw);
@@ -88,12 +91,12 @@ function meanSquare(values: Float64Array, from: number, step: number): number {
   return sum / count;
 }
 
-function leastError(trials: number): number {
+function minError(trials: number): number {
   const share = (trials + 2) / (trials + 4);
   return Math.sqrt((share * (1 - share)) / (trials + 4));
 }
 
-/** c of the groups' own intervals. */
+/** Returns c for the groups' own intervals. */
 export function criticalOfGroups({ estimates, errors, deviations, resamples }: GroupDraws): number {
   const width = estimates.length;
   const largest = new Float64Array(resamples);
@@ -108,7 +111,7 @@ export function criticalOfGroups({ estimates, errors, deviations, resamples }: G
   return quantile(largest.sort(), confidence);
 }
 
-/** A difference between two groups in one component, the greater first. */
+/** A difference between two groups in one component; the group with the greater value comes first. */
 export interface GroupDifference {
   readonly component: number;
   readonly pair: readonly [number, number];
@@ -117,7 +120,10 @@ export interface GroupDifference {
   readonly upper: number;
 }
 
-/** The largest difference between two groups, with the bounds of the largest; `undefined` where no component is defined for two of them. */
+/**
+ * Returns the largest difference between two groups, with its bounds; `undefined` if no component is defined for two
+ * groups.
+ */
 export function largestDifference(draws: GroupDraws): GroupDifference | undefined {
   const { groups, components, estimates, errors, deviations, resamples } = draws;
   const width = groups * components;

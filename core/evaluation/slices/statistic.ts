@@ -1,21 +1,24 @@
 import { rocAucAndPrecision } from "../ranking";
 
 /**
- * Numbers of a group of rows, each row counted by its weight: of the group itself every weight is 1, of a bootstrap resample it is how often the row
- * was drawn.
+ * Statistics of a group of rows with weights. In the group itself every weight is 1; in a bootstrap resample the weight
+ * is how often the row was drawn.
  */
 export interface GroupStatistic {
-  /** Numbers a group: 1 of a metric, of rates one a class and kind. */
+  /** Numbers for each group: 1 for a metric; for rates, one for each class and kind. */
   readonly components: number;
-  /** Whether they lie between 0 and 1. */
+  /** Whether all components lie between 0 and 1. */
   readonly bounded: boolean;
-  /** Of these rows of the split: fills in the components, NaN where one is undefined. `weights` are in the rows' order. */
+  /**
+   * Returns a function that fills in the components of these rows, with NaN if undefined. `weights` are in the rows'
+   * order.
+   */
   of(rows: Uint32Array): (weights: Uint32Array, components: Float64Array) => void;
-  /** Rows that a component is a share of: what its precision rests on. */
+  /** Returns the number of rows of which a component is a share. It determines the component's precision. */
   trials(rows: Uint32Array, component: number): number;
 }
 
-/** A metric that needs one pass over rows. */
+/** Builds a metric that needs one pass over the rows. */
 export function rowStatistic(
   bounded: boolean,
   measure: (rows: Uint32Array, weights: Uint32Array) => number,
@@ -30,7 +33,7 @@ export function rowStatistic(
   };
 }
 
-/** The mean of a number a row, or what `finish` makes of it. */
+/** Builds the mean of one number for each row; `finish` transforms it. */
 export function meanStatistic(
   bounded: boolean,
   outcomes: Float64Array,
@@ -48,7 +51,10 @@ export function meanStatistic(
   });
 }
 
-/** Areas under the curves of one score against one class; macro over several. Rows are sorted once, not once a resample. */
+/**
+ * Builds areas under the curves of one score against one class; macro for several classes. Rows are sorted once, not in
+ * every resample.
+ */
 export function rankingStatistic(
   curves: readonly {
     readonly scoreOf: (row: number) => number;

@@ -2,10 +2,13 @@ import { classMetricsOf, macroAverage, weightedAverage } from "../classification
 import { type Predictions, predictedClasses, probabilityOf } from "../metrics";
 import { type GroupStatistic, meanStatistic, rankingStatistic, rowStatistic } from "./statistic";
 
-/** 2^-23: float32's, as in the whole split's log-loss. */
+/** 2^-23: machine epsilon of float32, as in the log-loss of the whole split. */
 const epsilon = 2 ** -23;
 
-/** The metric of that name of a group of rows, as `metricsOf` has it of them alone; `undefined` where the task has none of that name. */
+/**
+ * Builds the statistic of a metric; its values equal `metricsOf` for the group alone. `undefined` if the task has no
+ * such metric.
+ */
 export function metricStatistic(metric: string, predictions: Predictions): GroupStatistic | undefined {
   return predictions.classes === 0 ? valueStatistic(metric, predictions) : classStatistic(metric, predictions);
 }
@@ -84,15 +87,16 @@ function classStatistic(metric: string, predictions: Predictions): GroupStatisti
   });
 }
 
-/** Which rate of which class a component is. */
+/** The class and the rate of a component. */
 export interface RateComponent {
   readonly rate: "selection" | "true-positive" | "false-positive";
   readonly positive: number;
 }
 
 /**
- * Rates of the classes, one against the rest. Selection: the share of rows that the class is predicted for. True-positive: of the rows of the class.
- * False-positive: of the rows of others. Undefined where a group has no such rows.
+ * Builds rates of the classes, each against the rest. Selection: the share of rows that are predicted as the class.
+ * True-positive: the same among rows of the class. False-positive: the same among rows of other classes. Undefined if a
+ * group has no such rows.
  */
 export function rateStatistic(components: readonly RateComponent[], predictions: Predictions): GroupStatistic {
   const { labels } = predictions;
@@ -121,14 +125,14 @@ export function rateStatistic(components: readonly RateComponent[], predictions:
 }
 
 interface ClassCounts {
-  /** Weights by class: where label and answer agree, of the labels, of the answers. */
+  /** Weights for each class: of correct predictions, of labels, of predictions. */
   readonly hits: Float64Array;
   readonly support: Float64Array;
   readonly answers: Float64Array;
   total: number;
 }
 
-/** Counts into the same arrays each time: a resample is counted thousands of times. */
+/** Counts into the same arrays on every call, because resamples are counted thousands of times. */
 function classCounter(
   { classes, labels }: Predictions,
   predicted: Int32Array,

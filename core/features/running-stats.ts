@@ -1,8 +1,9 @@
 /**
- * Mean and deviation in one pass, without the cancellation of a sum of squares: Welford's recurrence, and Chan, Golub and LeVeque's
- * merge of parts (Updating Formulae and a Pairwise Algorithm for Computing Sample Variances, 1979).
+ * Computes mean and deviation in one pass, without the cancellation of a sum of squares: Welford's recurrence, and
+ * Chan, Golub and LeVeque's merge of parts (Updating Formulae and a Pairwise Algorithm for Computing Sample Variances,
+ * 1979).
  */
-export class Moments {
+export class RunningStats {
   #count = 0;
   #mean = 0;
   /** Sum of squared differences from the mean. */
@@ -38,10 +39,10 @@ export class Moments {
     return this.#mean;
   }
 
-  /** Of the population; 1 where all values are equal, so that dividing by it is always right. */
+  /** Population standard deviation; 1 if all values are equal, so that it is always a valid divisor. */
   get deviation(): number {
     const deviation = this.#count === 0 ? 0 : Math.sqrt(this.#squares / this.#count);
-    // Rounding leaves a speck of variance in a constant column; it is no scale to divide by.
+    // In a constant column rounding leaves a tiny variance, which must not become a divisor.
     return deviation > Math.abs(this.#mean) * 1e-12 ? deviation : 1;
   }
 }
