@@ -9,14 +9,14 @@ import type { Iam } from ".";
 import type { Caller } from "./caller";
 import { SignatureError } from "./signature-error";
 
-/** The largest body that is read before the service sees it: DynamoDB's limit, which is the largest of all but S3's. */
+/** The largest body that is read before the service receives the request: DynamoDB's limit, the largest except S3's. */
 const maxBodyBytes = 16 * 1024 * 1024;
 const digestPattern = /^[0-9a-f]{64}$/;
 
 /**
- * Verifies the signature of a request, and of its body where the service does not do so while it reads.
+ * Verifies the signature of a request. It also verifies the body, unless the service does so while it reads the body.
  *
- * @returns the caller; `undefined` for the owner
+ * @returns the caller, or `undefined` for the owner
  * @throws SignatureError
  */
 export async function authenticate(iam: Iam, request: IncomingMessage): Promise<Caller | undefined> {
@@ -26,7 +26,7 @@ export async function authenticate(iam: Iam, request: IncomingMessage): Promise<
   if (version2) return authenticateVersion2(iam, version2);
   const claim = readClaim(signed);
   if ("kind" in claim) throw refusal(claim);
-  // First: a token that expired is reported as such, whatever the caller's clock shows.
+  // Comes first, so that an expired token is reported as such, even if the caller's clock is wrong.
   const { secretAccessKey, caller } = iam.identify(claim);
   const problem = checkClaim(signed, claim, iam.now);
   if (problem) throw refusal(problem);
@@ -56,7 +56,7 @@ function refusal({ kind, message }: SignatureProblem): SignatureError {
   return new SignatureError(kind, `The request cannot be accepted: ${message}.`);
 }
 
-/** S3's bodies are large: they are verified while they are stored. */
+/** Returns the payload of an S3 request. S3's bodies are large, so they are verified while they are stored. */
 function s3Payload(request: IncomingMessage, claim: SignatureClaim, secretAccessKey: string): string {
   const payload = claim.payload ?? (claim.presigned ? "UNSIGNED-PAYLOAD" : "");
   if (digestPattern.test(payload)) setSignedPayload(request, { digest: payload });

@@ -5,7 +5,7 @@ import type { Session } from "./keys";
 import { type Access, compilePolicy, decide, type Policy } from "./policy";
 import type { Role } from "./roles";
 
-/** The caller may not do this. Each service answers it in its own words; see `AccessDenied.message`. */
+/** The caller may not do this. Each service reports it with its own message (see `AccessDenied.message`). */
 export class AccessDenied extends ServiceError {
   override readonly name = "AccessDenied";
 
@@ -18,13 +18,16 @@ export class AccessDenied extends ServiceError {
   }
 }
 
-/** The unique id of a role's session. All roles have the same id here. */
+/** Returns the unique id of a role's session. All roles have the same id here. */
 export const userIdOf = (sessionName: string): string => `AROA:${sessionName}`;
 
-/** Somebody with temporary keys: a function, a job, or a run's trainers. People are not `Caller`s: they may do everything. */
+/**
+ * A caller with temporary keys: a function, a job, or a run's trainers. The owner is not a `Caller`, because the owner
+ * may do everything.
+ */
 export class Caller {
   readonly arn: string;
-  /** What `aws:userid` is in conditions. */
+  /** The value of `aws:userid` in conditions. */
   readonly userId: string;
   readonly role: Role;
   readonly #policies: readonly Policy[];
@@ -51,7 +54,10 @@ export class Caller {
     return decide(this.#policies, { ...access, context });
   }
 
-  /** @throws AccessDenied */
+  /**
+   * Checks that the caller may do this.
+   * @throws AccessDenied
+   */
   authorize(access: Access): void {
     this.#onAccess?.(access, this);
     const { allowed, denied } = this.#decide(access);

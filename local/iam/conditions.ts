@@ -1,7 +1,10 @@
-/** The values of condition keys that a request has; keys in lower case. A key that is not here is absent from the request. */
+/** The values of a request's condition keys, by key in lower case. A missing key is absent from the request. */
 export type RequestContext = Readonly<Record<string, string | readonly string[]>>;
 
-/** Compiles a wanted value: a list may have hundreds, and each request is held against it. */
+/**
+ * A test for one wanted value. It is compiled, because a list may have hundreds of values and is tested for each
+ * request.
+ */
 type Test = (wanted: string) => (actual: string) => boolean;
 
 const equals: Test = (wanted) => (actual) => wanted === actual;
@@ -11,7 +14,9 @@ const like: Test = (wanted) => {
 };
 const bool: Test = (wanted) => (actual) => wanted.toLowerCase() === actual.toLowerCase();
 
-/** Operators by what they do with one wanted and one actual value; negated ones hold where none of the wanted does. */
+/**
+ * The operators. Each compares one wanted with one actual value. A negated operator holds if no wanted value matches.
+ */
 const operators: Readonly<Record<string, { readonly test: Test; readonly negated?: true }>> = {
   StringEquals: { test: equals },
   StringNotEquals: { test: equals, negated: true },
@@ -22,12 +27,12 @@ const operators: Readonly<Record<string, { readonly test: Test; readonly negated
   Bool: { test: bool },
 };
 
-/** A condition element, ready to be held against requests. */
+/** A compiled condition element. */
 export type Condition = (context: RequestContext) => boolean;
 
 /**
  * Compiles one operator of a `Condition`, such as `"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [...]}`.
- * @throws Error for an operator that is not implemented: what is not understood must not be taken for granted
+ * @throws Error for an operator that is not implemented, because ignoring it could allow too much
  */
 export function compileCondition(name: string, keys: Readonly<Record<string, string | readonly string[]>>): Condition {
   const [, set, operator = "", ifExists] = /^(?:(ForAllValues|ForAnyValue):)?(\w+?)(IfExists)?$/.exec(name) ?? [];
@@ -62,7 +67,7 @@ export function list(value: string | readonly string[]): readonly string[] {
   return typeof value === "string" ? [value] : value;
 }
 
-/** IAM's wildcards: `*` any characters, `?` one. */
+/** Compiles a pattern with IAM's wildcards: `*` matches any characters, and `?` matches one. */
 export function patternOf(text: string, flags = ""): RegExp {
   const source = text
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")

@@ -14,14 +14,14 @@ export { jobRoleName } from "./roles";
 
 export interface IamOptions {
   readonly world: World;
-  /** What seals keys: whoever has it can make some. */
+  /** The secret that seals keys. Its owner can create keys. */
   readonly secret: string;
   readonly clock?: Clock;
-  /** Told of every access that somebody with temporary keys asks for, before it is decided. */
+  /** Called with every access that a caller with temporary keys requests, before the decision. */
   readonly onAccess?: (access: Access, caller: Caller) => void;
 }
 
-/** Callers that are kept: reading a session's policy takes a hundred times as long as asking it. */
+/** The number of cached callers. Parsing a session's policy takes a hundred times as long as evaluating it. */
 const maxCallers = 1_000;
 
 /** The caller whose keys signed a request. */
@@ -37,8 +37,8 @@ interface Known extends IssuedKeys {
 }
 
 /**
- * IAM on one machine: temporary keys stand for a role of the platform, and may do what its policies allow; the owner's keys may do everything.
- * No other keys exist.
+ * IAM for one machine. Temporary keys represent a role of the platform and may do what the role's policies allow. The
+ * owner's keys may do everything. No other keys exist.
  */
 export class Iam {
   readonly roles: ReadonlyMap<string, Role>;
@@ -46,7 +46,7 @@ export class Iam {
   readonly owner: OwnerKeys;
   readonly #keys: KeyMaker;
   readonly #options: IamOptions;
-  /** By session token. */
+  /** The known callers by session token. */
   readonly #callers = new BoundedMap<string, Known>(maxCallers);
 
   constructor(options: IamOptions) {
@@ -60,13 +60,16 @@ export class Iam {
     return (this.#options.clock ?? Date).now();
   }
 
-  /** @throws Error where there is no such role */
+  /**
+   * Issues temporary keys.
+   * @throws Error if the role does not exist
+   */
   issue(session: Session): TemporaryKeys {
     if (!this.roles.has(session.role)) throw new Error(`The platform has no role ${session.role}.`);
     return this.#keys.issue(session);
   }
 
-  /** What a process's environment holds of keys. */
+  /** Returns the environment variables with the keys of a role. */
   environmentOf(role: string, name: string): Readonly<Record<string, string>> {
     const { accessKeyId, secretAccessKey, sessionToken } = this.issue({ role, name });
     return {
@@ -77,8 +80,8 @@ export class Iam {
   }
 
   /**
-   * Finds the secret of the keys that a request claims to be signed with, and whom they stand for: `undefined` is the owner.
-   * @throws SignatureError where this stack did not issue the keys, or they expired
+   * Returns the secret of the keys that a request claims to use, and their caller, which is `undefined` for the owner.
+   * @throws SignatureError if this stack did not issue the keys or they have expired
    */
   identify({ accessKeyId, sessionToken = "" }: Pick<SignatureClaim, "accessKeyId" | "sessionToken">): Identity {
     if (accessKeyId === this.owner.accessKeyId) return { secretAccessKey: this.owner.secretAccessKey };

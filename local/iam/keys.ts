@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { PolicyDocument } from "../../platform/permissions";
 
-/** Whom temporary keys stand for. */
+/** The session that temporary keys represent. */
 export interface Session {
-  /** Name of the role. */
+  /** The name of the role. */
   readonly role: string;
-  /** Name of the session, as it stands in the caller's ARN. */
+  /** The name of the session in the caller's ARN. */
   readonly name: string;
   readonly policy?: PolicyDocument;
-  /** Milliseconds since the epoch; none: until the stack's secret changes. */
+  /** The expiry in milliseconds since the epoch. If undefined, the keys are valid until the stack's secret changes. */
   readonly expiresAt?: number;
 }
 
@@ -23,12 +23,12 @@ export interface IssuedKeys {
   readonly secretAccessKey: string;
 }
 
-/** As AWS's temporary keys begin. */
+/** The prefix of AWS's temporary keys. */
 const temporary = "ASIA";
 
 /**
- * Makes and reads temporary keys. All that they stand for is in the session token, under a seal: nothing is kept, so that keys outlive the process
- * that gave them out.
+ * Creates and reads temporary keys. The session token contains the whole session under a seal. Nothing is stored, so
+ * keys stay valid after the process that issued them has ended.
  */
 export class KeyMaker {
   readonly #secret: string;
@@ -47,7 +47,10 @@ export class KeyMaker {
     };
   }
 
-  /** The session of keys that this stack issued, with their secret; undefined where token and key are not a pair of its own. */
+  /**
+   * Returns the session of keys that this stack issued, with their secret. Returns undefined if token and key do not
+   * belong together.
+   */
   read(accessKeyId: string, sessionToken: string): IssuedKeys | undefined {
     const [body = "", sealed = ""] = sessionToken.split(".");
     const seal = this.#seal(body);

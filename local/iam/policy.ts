@@ -1,17 +1,17 @@
 import type { PolicyDocument, PolicyStatement } from "../../platform/permissions";
 import { type Condition, compileCondition, list, patternOf, type RequestContext } from "./conditions";
 
-/** What a request asks to do. */
+/** An access that a request needs. */
 export interface Access {
-  /** `s3:GetObject` */
+  /** The action, e.g. `s3:GetObject`. */
   readonly action: string;
-  /** An ARN; `*` where the action knows none. */
+  /** An ARN, or `*` for an action without resources. */
   readonly resource: string;
-  /** Made only where a policy asks for it. */
+  /** Builds the condition keys. It is called only if a policy has conditions. */
   readonly context?: () => RequestContext;
 }
 
-/** What one policy says of an access; undefined: nothing. */
+/** Evaluates an access. Undefined means that the policy does not apply. */
 export type Policy = (access: Access) => "allow" | "deny" | undefined;
 
 interface Compiled {
@@ -22,8 +22,9 @@ interface Compiled {
 }
 
 /**
- * A policy, ready to be asked. A deny wins over every allow. No policy variables, `NotAction`, `NotResource` or principals: nobody here writes them.
- * @throws Error for what is not understood
+ * Compiles a policy. A deny overrides every allow. Policy variables, `NotAction`, `NotResource` and principals are not
+ * implemented, because the platform's policies do not use them.
+ * @throws Error for an element that is not implemented
  */
 export function compilePolicy(document: PolicyDocument): Policy {
   const statements = document.Statement.map(compileStatement);
@@ -53,14 +54,17 @@ function compileStatement(statement: PolicyStatement): Compiled {
   if (Effect !== "Allow" && Effect !== "Deny") throw new Error(`Effect is ${Effect}, but must be Allow or Deny.`);
   return {
     deny: Effect === "Deny",
-    // Actions know no case, resources do.
+    // Actions are case-insensitive, resources are not.
     actions: list(Action).map((action) => patternOf(action, "i")),
     resources: list(Resource).map((resource) => patternOf(resource)),
     conditions: Object.entries(Condition).map(([operator, keys]) => compileCondition(operator, keys)),
   };
 }
 
-/** Combines policies that add rights to each other, as a role's do. The function sees policies that are added to the list later. */
+/**
+ * Combines policies that add rights, like those of a role. The result includes policies that are added to the list
+ * later.
+ */
 export function unionOf(policies: () => Iterable<Policy>): Policy {
   return (access) => {
     let answer: "allow" | undefined;
@@ -74,8 +78,8 @@ export function unionOf(policies: () => Iterable<Policy>): Policy {
 }
 
 /**
- * Whether the policies allow an access together: a role's own, its boundary, and where the session has one, the session's as well.
- * @returns the decision, and whether somebody denied it in so many words
+ * Decides whether the role's policies, its boundary and the session's policy (if any) allow an access together.
+ * @returns the decision, and whether a policy denied the access explicitly
  */
 export function decide(
   policies: readonly Policy[],

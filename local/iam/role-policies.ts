@@ -11,27 +11,30 @@ import { compilePolicy, type Policy } from "./policy";
 import type { Role } from "./roles";
 
 export interface RolePoliciesOptions {
-  /** The service keeps its files in here. */
+  /** The directory of the service's files. */
   readonly dataDirectory: string;
-  /** Where the seal of the store lies; by default next to its files. */
+  /** The directory of the store's seal. The default is the store's directory. */
   readonly seals?: string;
 }
 
 export interface RolePoliciesService extends Service {
-  /** Resolves when the policies of earlier processes apply; requests wait for it by themselves. */
+  /** Resolves when the policies of earlier processes apply. Requests wait for it. */
   readonly ready: Promise<void>;
 }
 
 const namespace = "https://iam.amazonaws.com/doc/2010-05-08/";
 const maxBytes = 64 * 1024;
-/** Of all inline policies of a role together, without white space. */
+/** The limit on the characters of all inline policies of a role together, without white space. */
 const maxCharacters = 10_240;
 
-/** Identity and Access Management on one machine: `PutRolePolicy`, for the platform's roles. A policy applies to all sessions of its role at once. */
+/**
+ * Creates Identity and Access Management for one machine: `PutRolePolicy` for the platform's roles. A policy applies to
+ * all sessions of its role at once.
+ */
 export function createRolePolicies(iam: Iam, { dataDirectory, seals }: RolePoliciesOptions): RolePoliciesService {
   makeDirectory(dataDirectory);
   const db = new JsonDatabase<PolicyDocument>({ directory: join(dataDirectory, "iam.level"), store: "iam", seals });
-  /** Characters of each policy, by the database's key. */
+  /** The characters of each policy, by key in the database. */
   const sizes = new Map<string, number>();
   const apply = (key: string, role: Role, name: string, document: PolicyDocument, policy: Policy): void => {
     role.inline.set(name, policy);

@@ -14,17 +14,17 @@ export interface Role {
   readonly name: string;
   /** All policies of the role together. */
   readonly policy: Policy;
-  /** Names of the roles that may assume it. */
+  /** The names of the roles that may assume it. */
   readonly trusts: readonly string[];
-  /** The most that the role may do, whatever its policies allow. */
+  /** The maximum rights of the role, whatever its policies allow. */
   readonly boundary?: Policy;
-  /** Policies that were put after the deployment, by name. */
+  /** The policies that were put after the deployment, by name. */
   readonly inline: Map<string, Policy>;
 }
 
 export const jobRoleName = (prefix: string): string => `${prefix}-trainer-job`;
 
-/** The roles of the platform, of the description that `infra/` deploys. */
+/** Returns the roles of the platform from the description that `infra/` deploys. */
 export function platformRoles(world: World): ReadonlyMap<string, Role> {
   const { prefix } = world;
   const role = (name: string, permissions: readonly Permission[], trusts: readonly string[] = []): Role => {
@@ -34,7 +34,7 @@ export function platformRoles(world: World): ReadonlyMap<string, Role> {
   };
   const runRole = role(runRoleNameIn(world), runRolePermissions, [functionNameIn(prefix, "run-credentials")]);
   const roles = [
-    // A function's role has its name here; CloudFormation gives them names of its own.
+    // A function's role has the name of the function here. CloudFormation generates other names.
     ...functions.map(({ name }) => role(functionNameIn(prefix, name), functionPermissions[name])),
     role(jobRoleName(prefix), jobPermissions),
     { ...runRole, boundary: compilePolicy(policyOf(runRolePermissions, world)) },

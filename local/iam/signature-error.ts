@@ -1,7 +1,7 @@
 import type { ProblemKind } from "../sigv4/claim";
 import { ServiceError } from "../wire";
 
-/** The name of a refusal in each protocol, with its status. */
+/** The names of an error in each protocol, with its status. */
 interface Names {
   readonly json: string;
   readonly query: string;
@@ -52,7 +52,7 @@ const names: Readonly<Record<Kind, Names>> = {
   },
 };
 
-/** The request is not signed by a key of this stack. Each protocol has its own name for the reason. */
+/** The request is not signed with a key of this stack. Each protocol has its own name for the reason. */
 export class SignatureError extends ServiceError {
   override readonly name = "SignatureError";
 

@@ -10,10 +10,10 @@ import { compilePolicy } from "./policy";
 const namespace = "https://sts.amazonaws.com/doc/2011-06-15/";
 const maxBodyBytes = 64 * 1024;
 const maxPolicyLength = 2_048;
-/** Seconds: the least, the most, and the most where one role assumes another. */
+/** The duration of a session in seconds: minimum, maximum, maximum when one role assumes another, and default. */
 const duration = { least: 900, most: 43_200, chained: 3_600, usual: 3_600 };
 
-/** The Security Token Service: `AssumeRole` and `GetCallerIdentity`, in its query protocol. */
+/** Creates the Security Token Service: `AssumeRole` and `GetCallerIdentity` in its query protocol. */
 export function createSts(iam: Iam): Service {
   return {
     signingName: "sts",

@@ -5,21 +5,24 @@ import { logGroup } from "./environment-variables";
 import { functionArn, functionNotFound, invalidContent, invalidParameter, requestTooLarge } from "./errors";
 import { asyncPayloadLimit, type FunctionConfig, type InvocationOutcome, syncPayloadLimit } from "./types";
 
-/** What the API needs of the service behind it. */
+/** The functions of the service that the API calls. */
 export interface LambdaBackend {
   readonly functions: ReadonlyMap<string, FunctionConfig>;
   invokeText(name: string, payload: string): Promise<InvocationOutcome>;
   enqueue(name: string, payload: string): Promise<void>;
 }
 
-/** A function's name out of a name, a partial or a whole ARN, without its qualifier (there is one version: `$LATEST`). */
+/**
+ * Returns a function's name from a name, a partial ARN or an ARN. The qualifier is dropped, because the only version is
+ * `$LATEST`.
+ */
 export function plainName(reference: string): string {
   const match = /^(?:arn:aws[\w-]*:lambda:[\w-]*:\d*:|\d+:)?(?:function:)?([\w-]+)(?::[\w$-]+)?$/.exec(reference);
   if (!match) throw invalidParameter(`'${reference}' is neither a function's name nor its ARN.`);
   return match[1]!;
 }
 
-/** Lambda's REST API, as far as it is served. */
+/** Handles the supported part of Lambda's REST API. */
 export async function handleLambda(
   backend: LambdaBackend,
   request: IncomingMessage,

@@ -6,13 +6,13 @@ import type { JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
 import type { InvocationOutcome } from "./types";
 
-/** Lambda gives up on throttled events when they are six hours old. */
+/** The age at which Lambda gives up throttled events: six hours. */
 const maxAgeMs = 6 * 3_600_000;
 const throttleDelayMs = 1_000;
 
 interface Invocation {
   readonly functionName: string;
-  /** JSON text. */
+  /** The payload as JSON text. */
   readonly payload: string;
 }
 
@@ -24,7 +24,10 @@ export interface AsyncInvocationsOptions {
   readonly invoke: (functionName: string, payload: string) => Promise<InvocationOutcome>;
 }
 
-/** The queue of asynchronous invocations: a failure of the function is retried after each of the delays, then buried. */
+/**
+ * Creates the queue of asynchronous invocations. A failure of the function is retried after each of the delays, and
+ * then written to the dead letters.
+ */
 export function createAsyncInvocations(options: AsyncInvocationsOptions): DurableQueue<Invocation> {
   const { clock, retryDelaysMs } = options;
   return new DurableQueue<Invocation>({
@@ -41,7 +44,7 @@ export function createAsyncInvocations(options: AsyncInvocationsOptions): Durabl
           : { outcome: "retry", delayMs, error: payload };
       } catch (error) {
         if (error instanceof ServiceError && !error.retryable) return { outcome: "dead", error: error.message };
-        // Throttled: the function has not run. The attempts that count are those that ran.
+        // The invocation was throttled, so the function has not run and the attempt does not count.
         if (clock.now() - queued.addedAt > maxAgeMs) return { outcome: "dead", error: "EventAgeExceeded" };
         return { outcome: "postpone", delayMs: throttleDelayMs };
       }
@@ -50,7 +53,7 @@ export function createAsyncInvocations(options: AsyncInvocationsOptions): Durabl
   });
 }
 
-/** One JSON line for each event that was given up: what, for whom, why. */
+/** Writes one JSON line for an event that was given up: the event, the function and the reason. */
 function appendDeadLetter(directory: string, queued: Queued<Invocation>, error: string, now: number): void {
   const line = {
     time: new Date(now).toISOString(),

@@ -3,7 +3,10 @@ import { account, region } from "../account";
 import { inheritedEnvironment } from "../inherited-environment";
 import type { FunctionConfig } from "./types";
 
-/** The variables that Lambda sets, then the function's own, which win as far as Lambda lets them. */
+/**
+ * Returns the variables that Lambda sets, and the function's own. The function's own override them where Lambda allows
+ * it.
+ */
 export function functionEnvironment(config: FunctionConfig, logStream: string): Record<string, string> {
   return {
     ...inheritedEnvironment(),
@@ -23,7 +26,7 @@ export function functionEnvironment(config: FunctionConfig, logStream: string): 
     AWS_LAMBDA_LOG_STREAM_NAME: logStream,
     LAMBDA_TASK_ROOT: dirname(config.bundle),
     _HANDLER: "index.handler",
-    // The context's ARN is made of it; Lambda's own runtime is told by the API instead.
+    // The ARN in the context contains it. Lambda's own runtime gets the ARN from its API.
     RINGMASTER_ACCOUNT: account,
   };
 }

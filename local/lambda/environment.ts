@@ -7,9 +7,12 @@ import { readLines } from "./output";
 import type { FunctionConfig, FunctionError, InvocationOutcome, InvokeMessage, RuntimeMessage } from "./types";
 
 const tailBytes = 4096;
-/** Lambda's limit of the init phase. */
+/** Lambda's limit on the init phase. */
 const initMs = 10_000;
-/** The marker of the end of output is written before the result is sent; a handler that closed its stdout sends none. */
+/**
+ * The maximum wait for the end-of-output marker, which is written before the result is sent. A handler that has closed
+ * its stdout sends none.
+ */
 const markerWaitMs = 200;
 
 interface Deps {
@@ -25,7 +28,7 @@ interface Invocation {
   finish: (result: { payload: string; failed: boolean; rssMb?: number }) => void;
 }
 
-/** One execution environment: a process that serves one invocation at a time, until it dies or is killed. */
+/** An execution environment: a process that serves one invocation at a time until it dies or is killed. */
 export class ExecutionEnvironment {
   private readonly child: ChildProcess;
   private readonly logStream: string;
@@ -34,9 +37,9 @@ export class ExecutionEnvironment {
   private markers = 0;
   private onMarkers?: () => void;
   private initMs?: number;
-  /** Resolves when the handler is loaded, or with the error that kept it from loading. */
+  /** Resolves when the handler is loaded, or with the error that prevented it. */
   readonly started: Promise<FunctionError | undefined>;
-  /** Resolves when the process has gone. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
   dead = false;
 
@@ -70,13 +73,13 @@ export class ExecutionEnvironment {
         this.fail({ errorType: "Runtime.ExitError", errorMessage: message });
         resolve();
       };
-      // 'close' comes after the last output, 'exit' may come before.
+      // 'close' comes after the last output, but 'exit' may come before it.
       this.child.once("close", (code, signal) => gone(exitMessage(code, signal)));
       this.child.once("error", (error) => gone(`Runtime failed to start: ${error.message}`));
     });
   }
 
-  /** Never rejects: what goes wrong is in the outcome, as Lambda tells it. */
+  /** Invokes the handler. Never rejects: the outcome contains any error in Lambda's format. */
   async invoke(requestId: string, payload: string): Promise<InvocationOutcome> {
     const { clock } = this.deps;
     const timeoutMs = (this.config.timeoutSeconds ?? 3) * 1000;
@@ -169,7 +172,10 @@ export class ExecutionEnvironment {
     this.fail({ errorType: "Sandbox.Timedout", errorMessage });
   }
 
-  /** Ends the invocation with an error of the sandbox's own, which names the request, or with one of the user's code, which does not. */
+  /**
+   * Ends the invocation with an error. An error of the sandbox contains the request id, and an error of the user's code
+   * does not.
+   */
   private fail(error: FunctionError, users = false): void {
     const { invocation } = this;
     if (!invocation) return;
@@ -181,7 +187,7 @@ export class ExecutionEnvironment {
   private report(requestId: string, rssMb?: number): void {
     const duration = this.deps.clock.now() - (this.invocation?.startedAt ?? 0);
     const init = this.initMs === undefined ? "" : `\tInit Duration: ${this.initMs.toFixed(2)} ms`;
-    this.initMs = undefined; // reported once, with the invocation that waited for it
+    this.initMs = undefined; // Reported once, with the invocation that waited for it.
     const memory = rssMb === undefined ? "" : `\tMax Memory Used: ${rssMb} MB`;
     this.log(`END RequestId: ${requestId}`);
     this.log(

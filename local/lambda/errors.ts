@@ -11,7 +11,7 @@ export function functionNotFound(name: string): ServiceError {
   });
 }
 
-/** A function's reserved concurrency is used up. */
+/** Creates the error for a function whose reserved concurrency is used up. */
 export function throttled(): ServiceError {
   return new ServiceError("TooManyRequestsException", 429, "Rate Exceeded.", {
     Type: "User",

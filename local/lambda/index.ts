@@ -22,16 +22,16 @@ import {
 export type { FunctionConfig, LambdaOptions } from "./types";
 
 export interface LambdaService extends Service, FunctionInvoker {
-  /** Resolves when what a former process had queued is loaded; requests wait for it by themselves. */
+  /** Resolves when the queue of an earlier process is loaded. Requests wait for it. */
   readonly ready: Promise<void>;
 }
 
 /**
- * Lambda on one machine: each function runs in processes of its own, with Lambda's environment, limits and errors.
+ * Creates Lambda for one machine. Each function runs in its own processes, with Lambda's environment, limits and
+ * errors.
  *
- * @example
- * const lambda = createLambda({ functions: [{ name: "gate", bundle: "/dist/lambdas/gate.js" }], dataDirectory });
- * const { payload, functionError } = await lambda.invoke("gate", { runId });
+ * @example const lambda = createLambda({ functions: [{ name: "gate", bundle: "/dist/lambdas/gate.js" }], dataDirectory
+ * }); const { payload, functionError } = await lambda.invoke("gate", { runId });
  */
 export function createLambda(options: LambdaOptions): LambdaService {
   const clock = options.clock ?? systemClock;
@@ -66,7 +66,7 @@ export function createLambda(options: LambdaOptions): LambdaService {
     invoke: invokeText,
   });
   const ready = db.open().then(() => queue.open());
-  // Whoever awaits it is told; nobody else is brought down.
+  // The callers that await it get the error. Without callers it must not end the process.
   ready.catch(() => undefined);
 
   const enqueue = async (functionName: string, payload: string): Promise<void> => {
@@ -113,7 +113,7 @@ function encode(payload: unknown, limit: number): string {
   return text;
 }
 
-/** The caller stops waiting; the function goes on, as on AWS. */
+/** Lets the caller stop waiting. The function continues, as on AWS. */
 function abortable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

@@ -2,10 +2,7 @@ import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { endOfOutput } from "./types";
 
-/**
- * Splits a process's output into lines. A line that is the runtime's marker is not one: it says that all output of an
- * invocation has been seen.
- */
+/** Splits a process's output into lines. The runtime's marker is not a line: it ends the output of an invocation. */
 export function readLines(stream: Readable, onLine: (line: string) => void, onMarker: () => void): void {
   const decoder = new StringDecoder("utf8");
   let rest = "";
@@ -15,7 +12,7 @@ export function readLines(stream: Readable, onLine: (line: string) => void, onMa
     for (const part of parts) {
       if (!part.endsWith(endOfOutput)) onLine(part);
       else {
-        // The handler's last line may have no end of its own.
+        // The handler's last line may have no line feed.
         const unfinished = part.slice(0, -endOfOutput.length);
         if (unfinished !== "") onLine(unfinished);
         onMarker();

@@ -10,7 +10,7 @@ export interface PoolOptions {
   readonly clock: Clock;
   readonly logs?: LogAppender;
   readonly maxEnvironments: number;
-  /** Environments of one function that may start at once. */
+  /** The number of environments of one function that may start at once. */
   readonly maxStarting: number;
   readonly idleMs: number;
 }
@@ -23,18 +23,21 @@ interface Idle {
 type Taker = (environment: ExecutionEnvironment | undefined) => void;
 
 /**
- * Holds the execution environments of one function. Each serves one invocation at a time; there are at most
- * `maxEnvironments`, and an environment that has been idle for `idleMs` is reaped.
+ * The execution environments of one function. Each serves one invocation at a time. There are at most
+ * `maxEnvironments`, and an environment that was idle for `idleMs` is removed.
  *
- * An invocation takes the first environment that becomes free, whether it is new or not. A start costs more processor
- * time than most invocations: where as many environments start at once as invocations arrive, a burst is served later.
+ * An invocation uses the first environment that becomes free, new or not. A start costs more processor time than most
+ * invocations. Starting an environment for each invocation of a burst would delay the burst.
  */
 export class FunctionPool {
-  /** The most recently used is last, and goes first: the others grow old enough to be reaped. */
+  /**
+   * The idle environments. The most recently used one is last and is used first, so that the others can reach the idle
+   * limit.
+   */
   private readonly idle: Idle[] = [];
   private readonly all = new Set<ExecutionEnvironment>();
   private readonly waiting: (() => void)[] = [];
-  /** Invocations that have their turn and wait for an environment. */
+  /** The invocations that may run and wait for an environment. */
   private readonly takers: Taker[] = [];
   private starting = 0;
   private busy = 0;
@@ -45,7 +48,10 @@ export class FunctionPool {
     private readonly options: PoolOptions,
   ) {}
 
-  /** `payload` is JSON text. Rejects only when the function's reserved concurrency is used up or the service is closing. */
+  /**
+   * Invokes the function with JSON text. Rejects only if the function's reserved concurrency is used up or the service
+   * is closing.
+   */
   async invoke(payload: string): Promise<InvocationOutcome & { readonly requestId: string }> {
     const { reservedConcurrency } = this.config;
     if (reservedConcurrency !== undefined && this.busy + this.waiting.length >= reservedConcurrency) throw throttled();
@@ -98,7 +104,7 @@ export class FunctionPool {
     }
   }
 
-  /** Gives an environment to an invocation that waits for one, which reports the error of a start that failed. */
+  /** Gives an environment to a waiting invocation. If the start failed, the invocation reports the error. */
   private offer(environment: ExecutionEnvironment): void {
     const taker = this.takers.shift();
     if (taker) taker(environment);
@@ -115,7 +121,7 @@ export class FunctionPool {
   private release(environment: ExecutionEnvironment): void {
     if (environment.dead) this.startMore();
     else this.offer(environment);
-    // A waiter takes over the place of the invocation that ended, so `busy` stays as it is.
+    // A waiting invocation replaces the one that ended, so `busy` does not change.
     const turn = this.waiting.shift();
     if (turn) turn();
     else this.busy -= 1;

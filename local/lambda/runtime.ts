@@ -1,6 +1,6 @@
 /**
- * The process of one execution environment (`lambda-runtime.js <bundle>`): loads the handler once, then serves one invocation at
- * a time over IPC. It ends when the stack does.
+ * The process of one execution environment (`lambda-runtime.js <bundle>`). It loads the handler once, then serves one
+ * invocation at a time over IPC. It ends when the stack ends.
  */
 import { writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
@@ -35,13 +35,13 @@ function contextOf({ requestId, deadline }: InvokeMessage): object {
   };
 }
 
-/** Runs a handler of any of Lambda's forms: async, returning a promise, or calling back. */
+/** Runs a handler of any of Lambda's forms: async, with a promise, or with a callback. */
 function run(handler: Handler, message: InvokeMessage): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const callback = (error: unknown, result?: unknown) => (error ? reject(error) : resolve(result));
     const returned = handler(JSON.parse(message.payload), contextOf(message), callback);
     if (returned instanceof Promise) returned.then(resolve, reject);
-    // A handler that declares no callback and returns no promise has returned its result.
+    // A handler without a callback parameter that returns no promise has returned its result.
     else if (handler.length < 3) resolve(returned);
   });
 }
@@ -50,13 +50,13 @@ function rssMb(): number {
   return Math.ceil(process.memoryUsage.rss() / 1_048_576);
 }
 
-/** The marker goes out behind all that the handler wrote: pipes are written synchronously. */
+/** Writes the marker after the handler's output. Pipes are written synchronously. */
 function endOutput(): void {
   for (const fd of [1, 2]) {
     try {
       writeSync(fd, `${endOfOutput}\n`);
     } catch {
-      // The stack is gone; so will we be.
+      // The stack has ended, and this process ends too.
     }
   }
 }
@@ -87,7 +87,10 @@ async function serve(handler: Handler, message: InvokeMessage): Promise<void> {
   }
 }
 
-/** As Lambda's runtime: an error outside of the handler's reach ends the environment, with the invocation that met it. */
+/**
+ * Ends the environment after an error outside the handler's control, together with the current invocation, as in
+ * Lambda's runtime.
+ */
 function die(error: FunctionError, exitCode: number): void {
   const exit = () => process.exit(exitCode);
   if (active) fail(active, error, exit);
@@ -105,7 +108,7 @@ function load(bundle: string): Handler {
   });
 }
 
-/** A handler that never yields would not hear of the stack's end: a thread of its own watches for it. */
+/** Watches for the end of the stack in a separate thread, because a handler may block the event loop. */
 function watchParent(): void {
   const code = `const parent = ${process.ppid};
     setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGKILL"); }, 1000);`;

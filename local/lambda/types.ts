@@ -1,45 +1,48 @@
 import type { Clock } from "../clock";
 import type { LogAppender } from "../log-appender";
 
-/** One function, as its deployment would configure it. */
+/** A function with the settings of its deployment. */
 export interface FunctionConfig {
   readonly name: string;
-  /** Absolute path of a CommonJS bundle that exports `handler`. */
+  /** The absolute path of a CommonJS bundle that exports `handler`. */
   readonly bundle: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** 1–900. Default 3, as Lambda's. */
+  /** The timeout: 1–900 s. The default is 3, as in Lambda. */
   readonly timeoutSeconds?: number;
-  /** Default 128. Bounds the JavaScript heap. */
+  /** The memory. It bounds the JavaScript heap. The default is 128. */
   readonly memoryMb?: number;
-  /** Invocations at once beyond which callers are throttled. Without it, callers wait for a free environment. */
+  /** The number of concurrent invocations. More are throttled. Without it, callers wait for a free environment. */
   readonly reservedConcurrency?: number;
 }
 
 export interface LambdaOptions {
   readonly functions: readonly FunctionConfig[];
-  /** The service keeps its files in here: queued asynchronous invocations and their dead letters. */
+  /** The directory of the service's files: queued asynchronous invocations and their dead letters. */
   readonly dataDirectory: string;
-  /** Where the seal of the store lies; by default next to its files. */
+  /** The directory of the store's seal. The default is the store's directory. */
   readonly seals?: string;
   readonly logs?: LogAppender;
   readonly clock?: Clock;
-  /** Bundle of `runtime.ts`. Default: `lambda-runtime.js` beside the running bundle. */
+  /** The bundle of `runtime.ts`. The default is `lambda-runtime.js` next to the running bundle. */
   readonly runtimePath?: string;
-  /** Execution environments a function may have at once; more invocations wait. Default 10. */
+  /** The maximum number of execution environments of a function. More invocations wait. The default is 10. */
   readonly maxEnvironments?: number;
-  /** Environments of a function that may start at once. Default: half of the processor's cores. */
+  /** The number of environments of a function that may start at once. The default is half of the processor's cores. */
   readonly maxStarting?: number;
-  /** How long an idle environment is kept warm. Default 60 s. */
+  /** The time after which an idle environment is removed. The default is 60 s. */
   readonly idleMs?: number;
-  /** Waits before the retries of an asynchronous invocation. Default 1 and 2 minutes, as Lambda's. */
+  /** The delays before the retries of an asynchronous invocation. The default is 1 and 2 minutes, as in Lambda. */
   readonly asyncRetryDelaysMs?: readonly number[];
 }
 
-/** What an invocation gave. `payload` is JSON text: the handler's result, or Lambda's error object when `functionError` is set. */
+/**
+ * The outcome of an invocation. `payload` is JSON text: the handler's result, or Lambda's error object if
+ * `functionError` is set.
+ */
 export interface InvocationOutcome {
   readonly payload: string;
   readonly functionError?: "Unhandled";
-  /** The last 4 KB of what this invocation logged. */
+  /** The last 4 KB of this invocation's log. */
   readonly logTail: string;
 }
 
@@ -50,17 +53,17 @@ export interface FunctionError {
   readonly trace?: readonly string[];
 }
 
-/** Stack → execution environment. */
+/** The message from the stack to the execution environment. */
 export interface InvokeMessage {
   readonly type: "invoke";
   readonly requestId: string;
-  /** JSON text. */
+  /** The payload as JSON text. */
   readonly payload: string;
-  /** Milliseconds since the epoch. */
+  /** The deadline in milliseconds since the epoch. */
   readonly deadline: number;
 }
 
-/** Execution environment → stack. */
+/** The messages from the execution environment to the stack. */
 export type RuntimeMessage =
   | { readonly type: "ready" }
   | { readonly type: "init-error"; readonly error: FunctionError }
@@ -70,14 +73,17 @@ export type RuntimeMessage =
       readonly requestId: string;
       readonly error: FunctionError;
       readonly rssMb: number;
-      /** The environment ends with it. */
+      /** Whether the environment ends with the error. */
       readonly fatal: boolean;
     };
 
-/** What the runtime writes to both outputs when an invocation has ended, so that its last lines are told from later ones. */
+/**
+ * The marker that the runtime writes to both outputs when an invocation has ended. It separates the invocation's last
+ * lines from later ones.
+ */
 export const endOfOutput = "\u0000end-of-invocation";
 
-/** Lambda's limits, in bytes. */
+/** Lambda's limits in bytes. */
 export const syncPayloadLimit = 6 * 1024 * 1024 + 100;
 export const responseLimit = 6_291_556;
 export const asyncPayloadLimit = 1024 * 1024;

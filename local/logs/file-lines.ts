@@ -4,7 +4,7 @@ import type { Line } from "./log-record";
 export const blockBytes = 64 * 1024;
 export const newline = 10;
 
-/** Whole lines between two offsets, of which the first is where a line begins. */
+/** Yields the complete lines between two offsets. A line must begin at the first offset. */
 export function* readLines(file: string, from: number, to: number): Generator<Line, undefined> {
   let rest: Buffer = Buffer.alloc(0);
   let start = from;
@@ -22,7 +22,10 @@ export function* readLines(file: string, from: number, to: number): Generator<Li
   return undefined;
 }
 
-/** The file is opened for each block: many streams may be read side by side, and none is left open by a reader that stops. */
+/**
+ * Reads a file in blocks. The file is opened for each block: many streams may be read in parallel, and a reader that
+ * stops leaves no file open.
+ */
 export function* readBlocks(
   file: string,
   from: number,
@@ -43,7 +46,7 @@ export function* readBlocks(
   }
 }
 
-/** Returns where the last line feed ends before an offset; 0 where there is none. */
+/** Returns the end of the last line feed before an offset, or 0 if there is none. */
 export function endOfLastLine(file: string, size: number): number {
   for (let end = size; end > 0; ) {
     const start = Math.max(0, end - blockBytes);

@@ -1,8 +1,9 @@
 import { ServiceError } from "../wire";
 
 /**
- * CloudWatch's unstructured filter patterns: terms that must all be there, `?term` of which one must, `-term` that must not,
- * `"quoted phrases"`. Terms are substrings and case-sensitive. Patterns on JSON (`{…}`), on fields (`[…]`) and regular expressions (`%…%`) are refused.
+ * Parses CloudWatch's unstructured filter patterns: terms that are all required, `?term` of which one is required,
+ * `-term` which must not occur, and `"quoted phrases"`. Terms are case-sensitive substrings. Patterns on JSON (`{…}`),
+ * patterns on fields (`[…]`) and regular expressions (`%…%`) are refused.
  *
  * @throws ServiceError InvalidParameterException
  */

@@ -4,24 +4,24 @@ import { endOfLastLine, readLines } from "./file-lines";
 import { type Header, parseHeader } from "./log-record";
 import { type LogSeal, readLogSeal, removeLog } from "./log-seal";
 
-/** Name of the file that makes a directory a group. */
+/** The name of the file that makes a directory a group. */
 export const groupFile = "group.json";
 
-/** What is found in a file before it is opened. */
+/** The state of a log file before it is opened. */
 export interface Found {
   readonly header: Header;
   readonly legacy: boolean;
-  /** Where the events begin; undefined where the file or its whole header is missing. */
+  /** The start of the events. Undefined if the file or its header is missing. */
   readonly head: number | undefined;
   readonly fileSize: number;
-  /** Where the last whole line ends. */
+  /** The end of the last complete line. */
   readonly end: number;
   readonly seal: LogSeal | undefined;
-  /** Damage that no gap in the numbers shows. */
+  /** Damage that is not visible as a gap in the numbers. */
   readonly reason?: string;
 }
 
-/** Looks at a log file and its seal; changes nothing. Returns undefined where there is no log. */
+/** Examines a log file and its seal without changing them. Returns undefined if there is no log. */
 export function findLog(file: string): Found | undefined {
   const read = readLogSeal(file);
   const seal = read === "damaged" ? undefined : read;
@@ -47,7 +47,7 @@ function reasonOf(seal: LogSeal | "damaged" | undefined, header: boolean, legacy
   return legacy ? undefined : "its seal is missing, and records at its end may be missing";
 }
 
-/** Decodes the name of a stream or group whose header is lost. */
+/** Decodes the name of a stream or group with a lost header. */
 function nameOf(file: string): string {
   const base = path.basename(file);
   const encoded = base === groupFile ? path.basename(path.dirname(file)) : base.replace(/\.jsonl$/, "");
@@ -55,7 +55,7 @@ function nameOf(file: string): string {
   return Buffer.from(bytes, "latin1").toString();
 }
 
-/** Removes what a process left that died while it created or removed a log. */
+/** Removes the files of a process that died while it created or removed a log. */
 export function discardRemains(file: string): void {
   const seal = readLogSeal(file);
   if (seal !== undefined && seal !== "damaged" && seal.removed) removeLog(file, seal.header);

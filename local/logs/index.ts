@@ -10,7 +10,7 @@ import { logOperations, type Operation } from "./operations";
 import { LogStore } from "./store";
 
 export interface LogsOptions {
-  /** Created where it is missing. */
+  /** The data directory. It is created if it does not exist. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
 }
@@ -18,12 +18,13 @@ export interface LogsOptions {
 const contentType = "application/x-amz-json-1.1";
 const target = "Logs_20140328.";
 const largestBody = 8 * 1024 ** 2;
-/** Longer lines are cut, as the agents that feed CloudWatch cut them. */
+/** The maximum length of a message. Longer lines are cut, as by CloudWatch's agents. */
 const longestMessage = 256 * 1024;
 
 /**
- * CloudWatch Logs (JSON 1.1) over append-only files, and the same store for the services of this process. An event whose
- * append has returned survives `kill -9`. Within a stream, events come in the order in which they were appended.
+ * Creates CloudWatch Logs (JSON 1.1) over append-only files. The other services of this process use the same store. An
+ * event survives `kill -9` once its append has returned. The events of a stream have the order in which they were
+ * appended.
  */
 export async function createLogs({ dataDirectory, clock = Date }: LogsOptions): Promise<Service & LogAppender> {
   const store = new LogStore(dataDirectory);
@@ -56,7 +57,7 @@ function newStream(store: LogStore, group: string, stream: string, now: number):
   return store.createStream(group, stream, now);
 }
 
-/** Empty lines are left out: CloudWatch takes none. */
+/** Cuts a line into messages. Empty lines are dropped, because CloudWatch refuses them. */
 function cutLine({ timestamp, message }: LogLine): LogLine[] {
   const lines: LogLine[] = [];
   for (let at = 0; at < message.length; at += longestMessage) {

@@ -18,39 +18,42 @@ import {
 } from "./log-record";
 import { removeLog, writeLogSeal } from "./log-seal";
 
-/** Bytes of one stream's file, by default. */
+/** The default limit on a stream's file, in bytes. */
 const usualBound = 32 * 1024 * 1024;
 
 /**
- * One stream's events, appended to one file, a line each: `CRC NUMBER [order, timestamp, ingested, message]`. The first line
- * is the header, `CRC {"name":…,"created":…}`. Versions before had the same lines without checksum and number.
+ * The events of one stream, appended to one file, one line each: `CRC NUMBER [order, timestamp, ingested, message]`.
+ * The first line is the header, `CRC {"name":…,"created":…}`. Earlier releases wrote the same lines without checksum
+ * and number.
  *
- * `order` is the largest timestamp so far. It never falls, whatever the clocks of those who append, so a place in time is
- * found by bisection, and streams merge; the timestamp itself is what is shown and filtered by.
+ * `order` is the largest timestamp so far. It never decreases, even if the writers' clocks differ, so a time is found
+ * by bisection and streams can be merged. Readers see and filter by the timestamp.
  *
- * An append is one write, followed by one of the seal. One that is cut short (a kill, a full disk) leaves an unfinished
- * last line. It is cut off before the next append, as long as the file holds every record that the seal counts.
+ * An append is one write, followed by a write of the seal. An interrupted append (by a kill or a full disk) leaves an
+ * incomplete last line. If the file contains every record that the seal counts, that line is cut off before the next
+ * append.
  *
- * Damage never stops a reader. The numbers show which records are damaged, missing or misplaced; the next intact event
- * carries a report of them. Where a file's end is lost, `open` appends a note, an event without a message, that carries it.
+ * Damage never stops a reader. The numbers show which records are damaged, missing or misplaced. The next intact event
+ * carries a report of them. If the end of a file is lost, `open` appends a note for the report: an event without a
+ * message.
  *
- * A file that would grow beyond its bound drops its oldest half, by a new file and a rename. Places in the stream stay
- * valid: they count from the stream's first byte, and the header tells where the first kept line is.
+ * A file that would exceed its limit drops its oldest half, by a new file and a rename. Positions in the stream stay
+ * valid: they count from the stream's first byte, and the header contains the position of the first remaining line.
  */
 export class LogFile {
   readonly file: string;
   readonly header: Header;
   readonly #bound: number;
-  /** Where the events begin in the file. */
+  /** The start of the events in the file. */
   #head: number;
-  /** Where the last whole line ends in the file. */
+  /** The end of the last complete line in the file. */
   #size: number;
-  /** Place in the stream less place in the file. */
+  /** The difference between a position in the stream and the offset in the file. */
   #shift: number;
   #lastOrder: number;
-  /** Number of the last record. */
+  /** The number of the last record. */
   #number: number;
-  /** The header as it is in the file. */
+  /** The header in the file. */
   #current: Header;
   #sealed = false;
 
@@ -67,7 +70,10 @@ export class LogFile {
     this.#number = last.number ?? 0;
   }
 
-  /** @throws ErrnoException EEXIST */
+  /**
+   * Creates a log file.
+   * @throws ErrnoException EEXIST
+   */
   static create(file: string, { name, created }: Header, bound?: number): LogFile {
     const header = { name, created, before: 0 };
     const line = headerLine(file, header);
@@ -77,7 +83,10 @@ export class LogFile {
     return log;
   }
 
-  /** Returns undefined where there is none; one whose header was never finished counts as none, and is removed. */
+  /**
+   * Opens a log file, or returns undefined if it does not exist. A file with an incomplete header is removed and counts
+   * as missing.
+   */
   static open(file: string, bound?: number): LogFile | undefined {
     const found = findLog(file);
     if (!found) {
@@ -94,7 +103,7 @@ export class LogFile {
     }
     const log = new LogFile(file, header, head, end, bound);
     if (end < fileSize && log.#number < (seal?.records ?? 0)) {
-      // Part of an acknowledged record: it is kept for whoever repairs the file by hand.
+      // This is part of an acknowledged record. It is kept for a manual repair.
       fs.appendFileSync(file, "\n");
       log.#size = fileSize + 1;
     } else if (end < fileSize) fs.truncateSync(file, end);
@@ -102,7 +111,7 @@ export class LogFile {
     return log;
   }
 
-  /** Reports all damage of a file, and changes nothing. */
+  /** Reports all damage of a file without changing it. */
   static inspect(file: string): readonly string[] {
     const found = findLog(file);
     if (!found) return [];
@@ -122,7 +131,7 @@ export class LogFile {
     removeLog(file, findLog(file)?.header ?? { name: "", created: 0 });
   }
 
-  /** Compares the end with the seal; a note takes the place of what is lost. */
+  /** Compares the end of the file with the seal. A note replaces lost records. */
   #acceptEnd({ seal, legacy, reason }: Found): void {
     this.#sealed = seal !== undefined;
     const records = seal?.records ?? 0;
@@ -140,12 +149,12 @@ export class LogFile {
     this.#sealed = true;
   }
 
-  /** The place where the events begin. */
+  /** The position where the events begin. */
   get head(): number {
     return this.#head + this.#shift;
   }
 
-  /** The place where the events end. */
+  /** The position where the events end. */
   get size(): number {
     return this.#size + this.#shift;
   }
@@ -185,7 +194,7 @@ export class LogFile {
     this.#seal();
   }
 
-  /** Keeps the newest lines, up to half the bound. The rename is the moment at which the others are gone. */
+  /** Drops the oldest lines and keeps up to half the limit. The rename removes them. */
   #dropOldest(): void {
     const from = this.#lineStart(this.#size - Math.floor(this.#bound / 2), this.#size);
     const { number } = this.#recordBefore(from);
@@ -206,7 +215,7 @@ export class LogFile {
     this.#size = header.length + kept.length;
   }
 
-  /** Events that begin at a place or after it. */
+  /** Yields the events that begin at or after a position. */
   *forward(from: number): Generator<StoredEvent> {
     const start = this.#lineStart(from - this.#shift, this.#size);
     let before = this.#recordBefore(start);
@@ -223,7 +232,7 @@ export class LogFile {
     }
   }
 
-  /** Events that end at or before a place, the latest first. */
+  /** Yields the events that end at or before a position, the latest first. */
   *backward(before: number): Generator<StoredEvent> {
     let later: LogRecord | undefined;
     let damagedLines = false;
@@ -251,7 +260,7 @@ export class LogFile {
     return { number: this.#current.before, order: 0 };
   }
 
-  /** The last intact record that ends at or before an offset. */
+  /** Returns the last intact record that ends at or before an offset. */
   #recordBefore(offset: number): Predecessor {
     for (const line of this.#linesBefore(offset)) {
       const record = parseRecord(this.file, line);
@@ -264,7 +273,7 @@ export class LogFile {
     let end = Math.min(offset, this.#size);
     while (end > this.#head) {
       let start = Math.max(this.#head, end - blockBytes);
-      // The block's first line may have begun before it; a line longer than a block makes the block grow.
+      // The first line of the block may begin before it. The block grows if a line is longer than a block.
       let lines = [...readLines(this.file, this.#lineStart(start, end), end)];
       while (lines.length === 0 && start > this.#head) {
         start = Math.max(this.#head, start - blockBytes);
@@ -285,7 +294,7 @@ export class LogFile {
     return this.backward(this.size).next().value ?? undefined;
   }
 
-  /** The place of the first event whose order is at least this; the end where there is none. */
+  /** Returns the position of the first event whose order is at least this, or the end if there is none. */
   seek(order: number): number {
     return this.#seek(order) + this.#shift;
   }
@@ -293,14 +302,14 @@ export class LogFile {
   #seek(order: number): number {
     let low = this.#head;
     let high = this.#size;
-    // Invariant: events that begin before `low` are earlier; the event at `high`, if any, is not.
+    // Invariant: events that begin before `low` have a smaller order. The event at `high`, if any, does not.
     while (low < high) {
       const middle = this.#lineStart(low + Math.floor((high - low) / 2), high);
       const event = middle < high ? this.#recordFrom(middle, high) : undefined;
       if (event && event.order < order) low = event.end;
       else if (event && middle > low) high = middle;
       else {
-        // No intact line begins in the upper half: walk the lines of the lower.
+        // No intact line begins in the upper half, so the lines of the lower half are read in turn.
         for (const line of readLines(this.file, low, this.#size)) {
           if (line.start >= high) return high;
           const record = parseRecord(this.file, line);
@@ -312,7 +321,7 @@ export class LogFile {
     return low;
   }
 
-  /** The first intact record that begins between two offsets. */
+  /** Returns the first intact record that begins between two offsets. */
   #recordFrom(offset: number, end: number): LogRecord | undefined {
     for (const line of readLines(this.file, offset, this.#size)) {
       if (line.start >= end) return undefined;
@@ -322,7 +331,7 @@ export class LogFile {
     return undefined;
   }
 
-  /** The offset of the first line that begins at or after `offset`, or `end`. */
+  /** Returns the offset of the first line that begins at or after `offset`, or `end`. */
   #lineStart(offset: number, end: number): number {
     if (offset <= this.#head) return this.#head;
     for (const { at, block } of readBlocks(this.file, offset - 1, end)) {

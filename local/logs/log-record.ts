@@ -1,7 +1,7 @@
 import path from "node:path";
 import { openLine, sealLine } from "../storage/sealed-line";
 
-/** One line of a log file, without its line feed, and where it lies in the file, in bytes. */
+/** A line of a log file without its line feed, with its position in bytes. */
 export interface Line {
   readonly start: number;
   readonly end: number;
@@ -10,7 +10,7 @@ export interface Line {
 
 /** An intact line. */
 export interface LogRecord {
-  /** Counts the stream's records from 1. Undefined in lines of versions without checksums. */
+  /** The number of the record in the stream, from 1. Undefined in lines of releases without checksums. */
   readonly number?: number;
   readonly start: number;
   readonly end: number;
@@ -18,23 +18,23 @@ export interface LogRecord {
   readonly order: number;
   readonly timestamp: number;
   readonly ingested: number;
-  /** Empty in a note: such a record only reports a damage before it. */
+  /** The message. It is empty in a note, which only reports damage before it. */
   readonly message: string;
-  /** What a note reports. Where it is missing, the gap in the numbers before the note says it all. */
+  /** The report of a note. If undefined, the gap in the numbers before the note describes the damage. */
   readonly reason?: string;
 }
 
 export interface Header {
   readonly name: string;
-  /** Milliseconds since the epoch. */
+  /** The creation time in milliseconds since the epoch. */
   readonly created: number;
-  /** Place of the first line that is kept; absent where all are. */
+  /** The position of the first remaining line. Undefined if no line was dropped. */
   readonly first?: number;
-  /** Number of the last record before the first that is kept; absent where all are, and in files without checksums. */
+  /** The number of the last dropped record. Undefined if none was dropped, and in files without checksums. */
   readonly before?: number;
 }
 
-/** What a line's checksum covers besides its text: the names of the group and of the stream, as files. */
+/** Returns the owner that a line's checksum covers besides its text: the file names of the group and the stream. */
 export function ownerOf(file: string): string {
   return path.join(path.basename(path.dirname(file)), path.basename(file));
 }
@@ -43,7 +43,7 @@ export function headerLine(file: string, header: Header): Buffer {
   return Buffer.from(sealLine(ownerOf(file), JSON.stringify(header)));
 }
 
-/** Returns undefined where the header is damaged. */
+/** Parses a header. Returns undefined if it is damaged. */
 export function parseHeader(
   file: string,
   line: string,
@@ -60,7 +60,7 @@ export function recordLine(file: string, number: number, ...fields: Fields): str
   return sealLine(ownerOf(file), `${number} ${JSON.stringify(fields)}`);
 }
 
-/** Returns undefined where the line is damaged. */
+/** Parses a line. Returns undefined if it is damaged. */
 export function parseRecord(file: string, { start, end, text }: Line): LogRecord | undefined {
   if (text.startsWith("[")) {
     const fields = parseJson(text);
@@ -84,21 +84,21 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The record before another one, as far as it is known. */
+/** The known facts about the previous record. */
 export interface Predecessor {
   readonly number?: number | undefined;
   readonly order: number;
 }
 
-/** Whether a record lies before one that was written earlier. */
+/** Returns whether a record comes before one that was written earlier. */
 export function isMisplaced(record: LogRecord, before: Predecessor): boolean {
   return record.number !== undefined && before.number !== undefined && record.number <= before.number;
 }
 
 /**
- * Says what is damaged between two intact records that follow each other, or undefined.
+ * Describes the damage between two adjacent intact records, or returns undefined.
  *
- * @param damagedLines whether damaged lines lie between them
+ * @param damagedLines whether damaged lines are between them
  */
 export function gapBetween(before: Predecessor, record: LogRecord, damagedLines: boolean): string | undefined {
   const reasons = [record.reason, missingIn(before, record, damagedLines)].filter((each) => each !== undefined);
@@ -107,11 +107,11 @@ export function gapBetween(before: Predecessor, record: LogRecord, damagedLines:
 
 function missingIn(before: Predecessor, { number }: LogRecord, damagedLines: boolean): string | undefined {
   const missing = number === undefined ? undefined : missingBetween((before.number ?? 0) + 1, number - 1);
-  // Lines of versions without checksums have no numbers, which would show that one is missing.
+  // Lines of releases without checksums have no numbers to show that one is missing.
   return missing ?? (damagedLines && before.number === undefined ? "records are damaged" : undefined);
 }
 
-/** Returns undefined where there is no record between two numbers, both included. */
+/** Describes the missing records between two numbers, inclusive. Returns undefined if there are none. */
 export function missingBetween(first: number, last: number): string | undefined {
   if (last < first) return undefined;
   return first === last
@@ -121,7 +121,7 @@ export function missingBetween(first: number, last: number): string | undefined 
 
 const repaired = " (found by a repair)";
 
-/** What the note of a repair says: readers still see it, and nothing is left to repair. */
+/** Returns the text for a note about repaired damage. Readers still see it, but nothing is left to repair. */
 export function repairedReason(reason: string): string {
   return reason.endsWith(repaired) ? reason : reason + repaired;
 }
@@ -130,19 +130,19 @@ export function isRepaired(reason: string): boolean {
   return reason.endsWith(repaired);
 }
 
-/** An event as a reader gets it. */
+/** An event for readers. */
 export interface StoredEvent {
-  /** Where its line begins and ends in the file, in bytes. */
+  /** The start and end of its line in the file, in bytes. */
   readonly start: number;
   readonly end: number;
   readonly order: number;
   readonly timestamp: number;
   readonly ingested: number;
-  /** Empty in a note. */
+  /** The message. It is empty in a note. */
   readonly message: string;
-  /** Reports damage between the event before and this one. */
+  /** The damage between the previous event and this one. */
   readonly damage?: DamageReport;
-  /** The event is such a report, made for a reader. */
+  /** Whether the event is such a report, made for a reader. */
   readonly isReport?: true;
 }
 

@@ -3,14 +3,14 @@ import { openLine, sealLine } from "../storage/sealed-line";
 import { type Header, ownerOf } from "./log-record";
 
 /**
- * What a log file must hold at least. It lies next to the file, in `FILE.seal`, and shows that the file's end, its header
- * or the whole file is lost.
+ * The minimum content of a log file. It is stored next to the file, in `FILE.seal`, and shows that the file's end, its
+ * header or the whole file is lost.
  */
 export interface LogSeal {
   readonly header: Header;
-  /** Number of the last record whose append has returned. */
+  /** The number of the last record whose append has returned. */
   readonly records: number;
-  /** The file is being removed: its absence is no damage. */
+  /** Set while the file is being removed. Its absence is then no damage. */
   readonly removed?: true;
 }
 
@@ -30,8 +30,8 @@ export function readLogSeal(file: string): LogSeal | "damaged" | undefined {
 }
 
 /**
- * Overwrites in place, in one write within a page, so that a killed process leaves the old seal or the new one. A longer
- * line that was there before leaves its end behind the line feed.
+ * Overwrites the seal in place. The write is within one page, so a kill leaves the old seal or the new one. The end of
+ * a longer earlier line stays after the line feed.
  */
 export function writeLogSeal(file: string, seal: LogSeal): void {
   const line = sealLine(ownerOf(file + sealEnding), JSON.stringify(seal));
@@ -44,7 +44,7 @@ export function writeLogSeal(file: string, seal: LogSeal): void {
   }
 }
 
-/** Removes a log file and its seal. A process that dies in between leaves a seal that says so. */
+/** Removes a log file and its seal. If the process dies in between, the remaining seal records the removal. */
 export function removeLog(file: string, header: Header): void {
   writeLogSeal(file, { header, records: 0, removed: true });
   fs.rmSync(file, { force: true });

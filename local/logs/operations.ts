@@ -13,7 +13,7 @@ const streamName = z.string().regex(/^[^:*]{1,512}$/);
 const limit = (most: number) => z.number().int().min(1).max(most).default(most);
 const milliseconds = z.number().int().min(0);
 
-/** Groups are named by name or by ARN. */
+/** A group's name or ARN. */
 const groupReference = {
   logGroupName: groupName.optional(),
   logGroupIdentifier: z.string().min(1).max(2048).optional(),
@@ -89,7 +89,7 @@ const arnOf = (group: string) => `arn:aws:logs:${region}:${account}:log-group:${
 
 export type Operation = (input: unknown) => object;
 
-/** The operations of `Logs_20140328` that are there, by name. */
+/** Returns the implemented operations of `Logs_20140328` by name. */
 export function logOperations(store: LogStore, clock: Clock): Readonly<Record<string, Operation>> {
   return {
     CreateLogGroup: (input) => {
@@ -162,7 +162,7 @@ function filterLogEvents(store: LogStore, input: unknown): object {
   const streams = logStreamNames
     ? [...new Set(logStreamNames)].map((name) => store.requireStream(group, name))
     : store.listStreams(group, logStreamNamePrefix);
-  // Here, unlike in GetLogEvents, the end is included.
+  // The end is inclusive here, unlike in GetLogEvents.
   const range = { from: asked.startTime, to: asked.endTime + 1 };
   const page = filterStreams(streams, range, parseFilterPattern(asked.filterPattern), asked.limit, asked.nextToken);
   return {
@@ -225,7 +225,7 @@ function describeStream(group: string, stream: LogFile) {
     logStreamName: name,
     creationTime: created,
     arn: `${arnOf(group)}:log-stream:${name}`,
-    storedBytes: 0, // as on AWS since 2019
+    storedBytes: 0, // As on AWS since 2019.
     ...(first && last
       ? {
           firstEventTimestamp: first.timestamp,

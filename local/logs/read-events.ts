@@ -2,20 +2,26 @@ import { ServiceError } from "../wire";
 import type { LogFile } from "./log-file";
 import type { StoredEvent } from "./log-record";
 
-/** At most so many bytes of files are read for one answer; a page may so be short, or empty, and its token goes on. */
+/**
+ * The maximum bytes of files that are read for one answer. A page may therefore be short or empty, and its token
+ * continues.
+ */
 const scanBudget = 16 * 1024 ** 2;
-/** Bytes of messages in one answer. */
+/** The maximum bytes of messages in one answer. */
 const pageBytes = 1024 ** 2;
 export const mostEvents = 10_000;
 
 export interface TimeRange {
-  /** First millisecond that counts. */
+  /** The first millisecond of the range, inclusive. */
   readonly from: number;
-  /** First millisecond that no longer counts. */
+  /** The end of the range in milliseconds, exclusive. */
   readonly to: number;
 }
 
-/** Events that a reader gets for a stored one: a report of the damage before it, and itself. No filter hides a report. */
+/**
+ * Returns the events that a reader sees for a stored event: a report of the damage before it, and the event itself. No
+ * filter hides a report.
+ */
 function shownFor(
   stored: StoredEvent,
   range: TimeRange,
@@ -38,7 +44,9 @@ export interface StreamPage {
   readonly backwardToken: string;
 }
 
-/** A page of one stream, in its order. Tokens are places in the file: `f/` goes on after it, `b/` before it. */
+/**
+ * Returns a page of one stream in its order. Tokens are positions in the file: `f/` continues after it, `b/` before it.
+ */
 export function readStream(
   stream: LogFile,
   range: TimeRange,
@@ -56,7 +64,7 @@ export function readStream(
     if (events.length >= limit || bytes + event.message.length > pageBytes) break;
     if (Math.abs((forward ? event.end : event.start) - start) > scanBudget) break;
     if (!forward && event.order < range.from) {
-      reached = stream.head; // orders fall from here on: nothing earlier can count
+      reached = stream.head; // Orders only decrease from here on, so no earlier event is in the range.
       break;
     }
     reached = forward ? event.end : event.start;
@@ -87,10 +95,10 @@ export interface FilterPage {
   readonly nextToken?: string;
 }
 
-/** The place of an event among all streams: by order, then stream, then offset. */
+/** The position of an event among all streams: by order, then stream, then offset. */
 type Place = readonly [order: number, stream: string, start: number];
 
-/** A page of the events of many streams that pass, merged by time. */
+/** Returns a page of the matching events of many streams, merged by time. */
 export function filterStreams(
   streams: readonly LogFile[],
   range: TimeRange,
@@ -116,7 +124,7 @@ export function filterStreams(
   return { events };
 }
 
-/** Events of all streams from an order on, after a place, in the order of places. */
+/** Yields the events of all streams from an order on and after a position, in the order of positions. */
 function* merge(streams: readonly LogFile[], order: number, after: Place | undefined): Generator<FoundEvent> {
   const heads: { readonly reader: Generator<StoredEvent>; event: FoundEvent }[] = [];
   for (const stream of streams) {

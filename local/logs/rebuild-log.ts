@@ -5,8 +5,8 @@ import { headerLine, recordLine, repairedReason } from "./log-record";
 import { writeLogSeal } from "./log-seal";
 
 /**
- * Replaces a damaged log by one with all of its intact records, and copies the damaged file to `aside`. Notes take the
- * places of the records that are lost, so that readers still see where they were. May be run again after it was killed.
+ * Replaces a damaged log by a log with all of its intact records, and copies the damaged file to `aside`. Notes replace
+ * the lost records, so that readers still see the gaps. An interrupted call can be repeated.
  */
 export function rebuildLog(file: string, aside: string): void {
   if (fs.existsSync(file)) {
@@ -26,7 +26,7 @@ export function rebuildLog(file: string, aside: string): void {
   const header = { name, created, before: 0 };
   const unfinished = `${file}.tmp`;
   fs.writeFileSync(unfinished, Buffer.concat([headerLine(file, header), Buffer.from(lines.join(""))]), { mode: 0o600 });
-  // The seal allows both files before the new one is in place.
+  // The seal accepts both files until the new one is in place.
   writeLogSeal(file, { header, records: 0 });
   fs.renameSync(unfinished, file);
   writeLogSeal(file, { header, records: lines.length });

@@ -9,14 +9,17 @@ import { sealEnding } from "./log-seal";
 
 export interface LogGroup {
   readonly name: string;
-  /** Milliseconds since the epoch. */
+  /** The creation time in milliseconds since the epoch. */
   readonly created: number;
 }
 
-/** Groups are directories, streams are files in them. Nothing is kept open; what a stream's end looks like is remembered. */
+/**
+ * The log store. Groups are directories, and streams are files in them. No file stays open. The state of a stream's end
+ * is cached.
+ */
 export class LogStore {
   readonly #root: string;
-  /** Streams touched lately, by file: spares each append a look at the file's end. */
+  /** The recently used streams by file. Cached streams need no examination of the file's end for an append. */
   readonly #open = new BoundedMap<string, LogFile>(1_000);
 
   readonly #limits: GroupLimits;
@@ -48,7 +51,7 @@ export class LogStore {
     throw new ServiceError("ResourceNotFoundException", 400, `The specified log group does not exist: ${name}`);
   }
 
-  /** By name. */
+  /** Lists the groups by name. */
   listGroups(): readonly LogGroup[] {
     return fs
       .readdirSync(this.#root)
@@ -82,7 +85,7 @@ export class LogStore {
     throw new ServiceError("ResourceNotFoundException", 400, `The specified log stream does not exist: ${name}`);
   }
 
-  /** By name, those whose names begin with the prefix. */
+  /** Lists the streams with a prefix by name. */
   listStreams(group: string, prefix = ""): readonly LogFile[] {
     this.requireGroup(group);
     const directory = path.join(this.#root, fileName(group));
@@ -93,7 +96,7 @@ export class LogStore {
       .sort((a, b) => (a.header.name < b.header.name ? -1 : 1));
   }
 
-  /** Bytes of all the group's files. */
+  /** Returns the bytes of all the group's files. */
   sizeOf(group: string): number {
     const directory = path.join(this.#root, fileName(group));
     return fs.readdirSync(directory).reduce((sum, name) => sum + fs.statSync(path.join(directory, name)).size, 0);
@@ -103,7 +106,7 @@ export class LogStore {
     return path.join(this.#root, fileName(group), `${fileName(name)}${streamEnding}`);
   }
 
-  /** Removes the streams of a group that were written to the longest ago, as long as there are too many or they are too large together. */
+  /** Removes the streams of a group with the oldest writes, while there are too many or they are too large together. */
   #dropOldest(directory: string): void {
     const streams = fs
       .readdirSync(directory)
@@ -131,7 +134,7 @@ export class LogStore {
 
 const streamEnding = ".jsonl";
 
-/** Files of a group's streams, those included of which only the seal is left. */
+/** Returns the files of a group's streams, including those with only a seal left. */
 function streamFilesIn(directory: string): readonly string[] {
   const logs = fs
     .readdirSync(directory)
@@ -139,7 +142,7 @@ function streamFilesIn(directory: string): readonly string[] {
   return [...new Set(logs)].filter((name) => name.endsWith(streamEnding)).map((name) => path.join(directory, name));
 }
 
-/** Reports the damage of every log in the directory of the logs; changes nothing. */
+/** Reports the damage of every log in the directory without changing anything. */
 export function listLogDamage(
   dataDirectory: string,
 ): readonly { readonly file: string; readonly reasons: readonly string[] }[] {
@@ -157,10 +160,13 @@ export interface GroupLimits {
   readonly bytes: number;
 }
 
-/** Limits for a group. */
+/** The default limits of a group. */
 const usualLimits: GroupLimits = { streams: 2_000, bytes: 512 * 1024 * 1024 };
 
-/** A name as a file name that is readable where it can be, safe always, and distinct even where case is folded. */
+/**
+ * Converts a name to a file name. File names are readable if possible, always safe, and distinct on case-insensitive
+ * file systems.
+ */
 function fileName(name: string): string {
   const encoded = Buffer.from(name)
     .toString("latin1")

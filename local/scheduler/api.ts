@@ -8,7 +8,7 @@ export interface SchedulerRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The Scheduler's REST API. Resolves to the answer's body when everything is on disk. */
+/** Handles the Scheduler's REST API. Resolves with the body of the answer when everything is on disk. */
 export async function handleScheduler(schedules: Schedules, { method, url, body }: SchedulerRequest): Promise<object> {
   const [root, encoded, ...rest] = url.pathname.slice(1).replace(/\/$/, "").split("/");
   const name = encoded === undefined ? undefined : decodeURIComponent(encoded);
@@ -53,7 +53,7 @@ async function create(schedules: Schedules, Name: string, body: SchedulerRequest
   return { ScheduleArn };
 }
 
-/** Replaces the whole definition: what is not given has its default again. */
+/** Replaces the whole definition. A missing field gets its default. */
 async function update(schedules: Schedules, Name: string, body: SchedulerRequest["body"]): Promise<object> {
   const definition = parseDefinition(body);
   const { CreationDate, token } = find(schedules, definition.GroupName, Name);

@@ -3,12 +3,12 @@ import { isObject, parseObject, readBody, ServiceError, sendError, sendJson } fr
 import { validation } from "./errors";
 import type { MovableClock } from "./movable-clock";
 
-/** Ten years. */
+/** The maximum advance: ten years. */
 const mostSeconds = 315_360_000;
 
 /**
- * `GET` tells the Scheduler's time; `POST {"advanceSeconds": 86400}` puts its clock forward, until the stack ends. AWS has nothing like it: it
- * is there to try out schedules.
+ * Creates the endpoint of the Scheduler's clock, which is for trying out schedules. `GET` returns its time. `POST
+ * {"advanceSeconds": 86400}` advances it until the stack ends. AWS has no such endpoint.
  */
 export function clockEndpoint(clock: MovableClock) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

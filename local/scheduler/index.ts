@@ -11,27 +11,26 @@ import { validation } from "./errors";
 import { Schedules } from "./schedules";
 
 export interface SchedulerOptions extends TargetPorts {
-  /** The service keeps its files in here. */
+  /** The directory of the service's files. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
-  /** Where the seal of the store lies; by default next to its files. */
+  /** The directory of the store's seal. The default is the store's directory. */
   readonly seals?: string;
 }
 
 export interface SchedulerService extends Service {
-  /** Resolves when the schedules are loaded; requests wait for it by themselves. */
+  /** Resolves when the schedules are loaded. Requests wait for it. */
   readonly ready: Promise<void>;
-  /** Fires the schedules that are due by the clock; with a clock whose timers run they fire by themselves. */
+  /** Fires the schedules that are due by the clock. Needed only with a clock whose timers do not run. */
   tick(): void;
 }
 
 const bodyLimit = 1024 * 1024;
 
 /**
- * EventBridge Scheduler on one machine.
+ * Creates EventBridge Scheduler for one machine.
  *
- * @example
- * const scheduler = createScheduler({ dataDirectory, functions: lambda, startExecution, clock });
+ * @example const scheduler = createScheduler({ dataDirectory, functions: lambda, startExecution, clock });
  */
 export function createScheduler(options: SchedulerOptions): SchedulerService {
   const clock = options.clock ?? systemClock;
@@ -40,7 +39,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerService {
   const db = new JsonDatabase({ directory: join(dataDirectory, "scheduler.level"), store: "scheduler", seals });
   const schedules = new Schedules({ ...options, clock, db });
   const ready = db.open().then(() => schedules.open());
-  // Whoever awaits it is told; nobody else is brought down.
+  // The callers that await it get the error. Without callers it must not end the process.
   ready.catch(() => undefined);
 
   return {

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from "../clock";
 
 /**
- * A clock that runs like the system's and can be put forward: what falls due by that fires at once. For schedules, so that nobody has to wait
- * for three in the morning to see what happens then.
+ * A clock that runs like the system's and can be advanced. Everything that becomes due then fires at once, so a
+ * schedule for 3 a.m. can be tested at any time.
  */
 export class MovableClock implements Clock {
   #aheadMs = 0;

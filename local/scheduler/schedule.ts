@@ -8,7 +8,7 @@ import { validation } from "./errors";
 
 const name = z.string().regex(/^[0-9a-zA-Z\-_.]{1,64}$/, "must be 1–64 letters, digits, '-', '_' or '.'");
 
-/** What CreateSchedule and UpdateSchedule are given. Times are seconds since the epoch. */
+/** The input of CreateSchedule and UpdateSchedule. Times are in seconds since the epoch. */
 const definition = z.object({
   GroupName: name.default("default"),
   ScheduleExpression: z.string().min(1).max(256),
@@ -42,15 +42,15 @@ const definition = z.object({
 
 export type Definition = z.infer<typeof definition>;
 
-/** A schedule as it is kept. */
+/** A stored schedule. */
 export interface Schedule extends Definition {
   readonly Name: string;
-  /** Seconds since the epoch. */
+  /** The creation time in seconds since the epoch. */
   readonly CreationDate: number;
   readonly LastModificationDate: number;
-  /** Of the request that made it: the same request again is not another. */
+  /** The token of the request that created it. Another request with the same token creates nothing. */
   readonly token?: string;
-  /** When it fires next: milliseconds since the epoch. Missing when it never will. */
+  /** The time of the next firing in milliseconds since the epoch. Undefined if it never fires again. */
   readonly dueAt?: number;
 }
 
@@ -86,7 +86,10 @@ function expressionOf(text: string): Expression {
   }
 }
 
-/** The schedule's next firing after a moment, in milliseconds since the epoch. A flexible window is used at its beginning. */
+/**
+ * Returns the schedule's next firing after a time, in milliseconds since the epoch. A flexible window fires at its
+ * beginning.
+ */
 export function nextFiring(schedule: Omit<Schedule, "dueAt">, after: number): number | undefined {
   if (schedule.State === "DISABLED") return undefined;
   const { StartDate, EndDate } = schedule;
@@ -108,7 +111,9 @@ export function groupArn(group: string): string {
   return `arn:aws:scheduler:${region}:${account}:schedule-group/${group}`;
 }
 
-/** What the target gets: its `Input` with the context attributes filled in, else the Scheduler's own notification. */
+/**
+ * Returns the target's input: its `Input` with the context attributes filled in, or the Scheduler's own notification.
+ */
 export function firingInput(schedule: Schedule, dueAt: number, executionId: string): string {
   const time = new Date(dueAt).toISOString().replace(/\.\d+Z$/, "Z");
   const arn = scheduleArn(schedule);

@@ -9,7 +9,7 @@ import { firingInput, nextFiring, type Schedule } from "./schedule";
 
 export interface Group {
   readonly Name: string;
-  /** Seconds since the epoch. */
+  /** The creation time in seconds since the epoch. */
   readonly CreationDate: number;
   readonly token?: string;
 }
@@ -27,7 +27,10 @@ export function keyOf({ GroupName, Name }: Pick<Schedule, "GroupName" | "Name">)
   return `${GroupName}/${Name}`;
 }
 
-/** Schedules, their groups, and their firing: each at least once, with an execution name that makes a second one harmless. */
+/**
+ * The schedules and their groups. Each firing is delivered at least once. Its execution name makes a second delivery
+ * harmless.
+ */
 export class Schedules {
   private readonly schedules = new Map<string, Schedule>();
   private readonly groups = new Map<string, Group>();
@@ -45,7 +48,7 @@ export class Schedules {
     });
   }
 
-  /** What fell due while nothing ran fires now, once. */
+  /** Loads the schedules. A firing that became due while no process ran happens now, once. */
   async open(): Promise<void> {
     for await (const [key, value] of this.options.db.iterator()) {
       if (key.startsWith(groupPrefix)) this.groups.set((value as Group).Name, value as Group);
@@ -64,7 +67,7 @@ export class Schedules {
     return this.groups.get(name);
   }
 
-  /** By group and name. */
+  /** Returns all schedules by group and name. */
   all(): readonly Schedule[] {
     return [...this.schedules].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, schedule]) => schedule);
   }
@@ -73,7 +76,7 @@ export class Schedules {
     return [...this.groups.values()].sort((a, b) => (a.Name < b.Name ? -1 : 1));
   }
 
-  /** In force at once; resolves when it is on disk. */
+  /** Stores a schedule. It is in force at once. Resolves when it is on disk. */
   put(schedule: Omit<Schedule, "dueAt">): Promise<void> {
     return this.keep({ ...schedule, dueAt: nextFiring(schedule, this.options.clock.now()) });
   }
@@ -89,7 +92,7 @@ export class Schedules {
     return this.options.db.put(groupPrefix + group.Name, group);
   }
 
-  /** With all of its schedules. */
+  /** Deletes a group with all of its schedules. */
   async deleteGroup(name: string): Promise<void> {
     const doomed = this.all().filter(({ GroupName }) => GroupName === name);
     this.groups.delete(name);
@@ -103,7 +106,7 @@ export class Schedules {
     this.ticker.tick();
   }
 
-  /** Seconds since the epoch, as the API tells times. */
+  /** Returns the time in seconds since the epoch, as in the API. */
   seconds(): number {
     return this.options.clock.now() / 1000;
   }
@@ -121,16 +124,19 @@ export class Schedules {
     return this.options.db.put(schedulePrefix + key, schedule);
   }
 
-  /** A firing is on disk before the next one takes its place: a kill between them repeats it, under the same id. */
+  /**
+   * Fires a schedule. The firing is on disk before the next one is recorded. A kill in between repeats the firing with
+   * the same id.
+   */
   private async fire(key: string, dueAt: number): Promise<void> {
     const schedule = this.schedules.get(key);
-    // Deleted or moved since it was found to be due.
+    // The schedule was deleted or moved after it was found due.
     if (!schedule || schedule.State === "DISABLED" || schedule.dueAt !== dueAt) return;
     const id = `${key}/${schedule.CreationDate}/${dueAt}`;
     const executionId = createHash("sha256").update(id).digest("hex").slice(0, 32);
     const { Arn, RetryPolicy } = schedule.Target;
     await this.queue.add(id, { arn: Arn, input: firingInput(schedule, dueAt, executionId), retryPolicy: RetryPolicy });
-    // It may have been changed while the firing was written: its own next time stands then.
+    // The schedule was changed while the firing was written, so its new next time stays.
     if (this.schedules.get(key) !== schedule) return;
     const next = nextFiring(schedule, this.options.clock.now());
     if (next === undefined && schedule.ActionAfterCompletion === "DELETE") await this.delete(key);

@@ -5,8 +5,8 @@ import { hmac, sha256, signingKey } from "./verify";
 const emptyDigest = sha256("");
 
 /**
- * Verifies the signatures of an `aws-chunked` body. Each covers its chunk and the signature before it; the first follows the request's own
- * (docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html).
+ * Verifies the signatures of an `aws-chunked` body. Each covers its chunk and the previous signature. The first one
+ * follows the signature of the request (docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html).
  */
 export class ChunkVerifier {
   readonly #key: Buffer;
@@ -17,7 +17,7 @@ export class ChunkVerifier {
   constructor(
     { scope, time, signature }: SignatureClaim,
     secretAccessKey: string,
-    /** Whether the trailing headers are signed, too. */
+    /** Whether the trailing headers are also signed. */
     readonly signedTrailer: boolean,
   ) {
     this.#key = signingKey(secretAccessKey, scope);
@@ -25,7 +25,7 @@ export class ChunkVerifier {
     this.#previous = signature;
   }
 
-  /** Takes bytes of the current chunk. */
+  /** Adds bytes to the current chunk. */
   update(bytes: Uint8Array): void {
     this.#hash.update(bytes);
   }
@@ -40,7 +40,10 @@ export class ChunkVerifier {
     );
   }
 
-  /** @param lines `name:value\n` of each trailing header but the signature */
+  /**
+   * Verifies the trailing headers.
+   * @param lines `name:value\n` of each trailing header except the signature
+   */
   endTrailer(lines: string, signature: string): boolean {
     return this.#take(`AWS4-HMAC-SHA256-TRAILER\n${this.#prefix}\n${this.#previous}\n${sha256(lines)}`, signature);
   }

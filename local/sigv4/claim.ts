@@ -1,52 +1,55 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** AWS accepts signatures of the last and the next five minutes. */
+/** The maximum clock skew. AWS accepts signatures of the last and the next five minutes. */
 const maxSkewMs = 5 * 60_000;
-/** Seconds that a presigned URL may be valid. */
+/** The maximum validity of a presigned URL in seconds. */
 const maxExpires = 604_800;
 export const algorithm = "AWS4-HMAC-SHA256";
 
-/** The parts of a request that its signature covers, as they came over the wire. */
+/** The signed parts of a request, as received. */
 export interface SignedRequest {
   readonly method: string;
-  /** Path and query. */
+  /** The path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A request's claim about its signature; nothing of it is verified yet. */
+/** A request's signature, not verified yet. */
 export interface SignatureClaim {
   readonly accessKeyId: string;
-  /** `<date>/<region>/<service>/aws4_request` */
+  /** The scope `<date>/<region>/<service>/aws4_request`. */
   readonly scope: readonly [date: string, region: string, service: string, terminator: string];
   readonly signedHeaders: readonly string[];
   readonly signature: string;
-  /** `20150830T123600Z` */
+  /** The time, e.g. `20150830T123600Z`. */
   readonly time: string;
-  /** `x-amz-content-sha256`: a digest, `UNSIGNED-PAYLOAD` or `STREAMING-…`; `undefined` where the request does not name it. */
+  /**
+   * The header `x-amz-content-sha256`: a digest, `UNSIGNED-PAYLOAD` or `STREAMING-…`. `undefined` if the request has no
+   * such header.
+   */
   readonly payload: string | undefined;
   readonly sessionToken: string | undefined;
   /** Whether the signature is in the query. */
   readonly presigned: boolean;
-  /** `X-Amz-Expires` of a presigned URL, in seconds. */
+  /** The parameter `X-Amz-Expires` of a presigned URL, in seconds. */
   readonly expires?: string | null;
 }
 
 export type ProblemKind = "missing" | "incomplete" | "skewed" | "expired";
 
-/** Why a request has no usable signature. */
+/** The reason why a request has no usable signature. */
 export interface SignatureProblem {
   readonly kind: ProblemKind;
   readonly message: string;
 }
 
-/** Whether the header names Signature Version 4. */
+/** Returns whether the header names Signature Version 4. */
 export function isSignature(authorization: string | undefined): boolean {
   return authorization?.startsWith(`${algorithm} `) ?? false;
 }
 
 /**
- * Reads a signature of AWS Signature Version 4, in the header or in the query
+ * Reads a signature of AWS Signature Version 4 from the header or the query
  * (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
  */
 export function readClaim({ headers, url }: SignedRequest): SignatureClaim | SignatureProblem {

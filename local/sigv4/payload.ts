@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { ChunkVerifier } from "./chunks";
 
-/** A verified signature's statement about the request's body. */
+/** The statement of a verified signature about the request's body. */
 export interface SignedPayload {
-  /** The whole body; its digest matched. */
+  /** The whole body, which matches its digest. */
   readonly body?: Buffer;
-  /** SHA-256 that the body must have, in lower-case hex; the service that reads it compares. */
+  /** The required SHA-256 of the body in lower-case hex. The service that reads the body compares it. */
   readonly digest?: string;
-  /** Verifies a body that is signed chunk by chunk; the service that reads it does so. */
+  /** Verifies a body with signed chunks. The service that reads the body calls it. */
   readonly chunks?: ChunkVerifier;
 }
 

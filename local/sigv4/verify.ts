@@ -4,15 +4,16 @@ import { BoundedMap } from "../../core/bounded-map";
 import { algorithm, type SignatureClaim, type SignedRequest } from "./claim";
 
 /**
- * How a service canonicalizes path and query. `standard` encodes the encoded path once more; S3 does not. `lenient` also accepts path and query as
- * they are on the wire, as requests-auth-aws-sigv4 signs them for MLflow's clients.
+ * The canonical form of path and query for a service. `standard` encodes the encoded path again, but S3 does not.
+ * `lenient` also accepts path and query as received, because requests-auth-aws-sigv4 signs them in this form for
+ * MLflow's clients.
  */
 export type Canonicalization = "standard" | "s3" | "lenient";
 
 /**
- * Compares a request's signature with the one that its secret key makes, in constant time.
+ * Compares a request's signature with the signature by its secret key, in constant time.
  *
- * @param payload the body's SHA-256 in lower-case hex, or the text that stands for it
+ * @param payload the body's SHA-256 in lower-case hex, or the text that replaces it
  */
 export function signatureMatches(
   request: SignedRequest,
@@ -37,7 +38,10 @@ export function signatureMatches(
 
 const keys = new BoundedMap<string, Buffer>(1_000);
 
-/** Derives the key that signs on one day, in one region, for one service. Kept: deriving it takes four times as long as using it. */
+/**
+ * Derives the key that signs on one day, in one region, for one service. Keys are cached, because deriving one takes
+ * four times as long as using it.
+ */
 export function signingKey(secretAccessKey: string, scope: SignatureClaim["scope"]): Buffer {
   const name = `${secretAccessKey} ${scope.join("/")}`;
   const known = keys.get(name);
@@ -55,7 +59,7 @@ export function hmac(key: Buffer, text: string): Buffer {
   return createHmac("sha256", key).update(text).digest();
 }
 
-/** The canonical path and query, each on a line. */
+/** Returns the canonical path and query, each on a line. */
 function canonicalTargets(url: string, presigned: boolean, canonicalization: Canonicalization): readonly string[] {
   if (url === "/") return ["/\n"];
   const question = url.indexOf("?");
@@ -100,7 +104,7 @@ function headerOf(headers: IncomingHttpHeaders, name: string): string {
   return [value ?? ""].flat().join(",").trim().replaceAll(/ +/g, " ");
 }
 
-/** Encodes as RFC 3986 does, which leaves fewer characters as they are than JavaScript does. */
+/** Encodes text by RFC 3986, which leaves fewer characters unencoded than JavaScript. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,7 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { SignedRequest } from "./claim";
 
-/** Parameters that the signature covers. A request with any other is refused: the signature would not cover it. */
+/**
+ * The parameters that the signature covers. A request with any other parameter is refused, because the signature would
+ * not cover it.
+ */
 const covered = new Set([
   ...[
     "response-cache-control",
@@ -12,20 +15,21 @@ const covered = new Set([
   ...["response-content-type", "response-expires", "partNumber", "uploadId", "uploads", "tagging", "versionId"],
 ]);
 
-/** A presigned URL of Signature Version 2, which the AWS CLI 1 and boto3 make for S3 in this region unless they are configured otherwise. */
+/** A presigned URL of Signature Version 2. The AWS CLI 1 and boto3 create it by default for S3 in this region. */
 export interface Version2Claim {
   readonly accessKeyId: string;
   readonly sessionToken: string | undefined;
   readonly signature: string;
-  /** Milliseconds since the epoch. */
+  /** The expiry in milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly toSign: string;
 }
 
 /**
- * Reads such a URL (docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html, "Query string request authentication").
+ * Reads such a URL (docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html, "Query string request
+ * authentication").
  *
- * @returns `undefined` where the request has none, or a parameter that the signature does not cover
+ * @returns `undefined` if the request has no such signature, or a parameter that the signature does not cover
  */
 export function readVersion2({ method, url, headers }: SignedRequest): Version2Claim | undefined {
   const [path = "", search = ""] = url.split(/\?(.*)/s);
@@ -56,7 +60,7 @@ export function readVersion2({ method, url, headers }: SignedRequest): Version2C
   };
 }
 
-/** Compares in constant time. */
+/** Compares the signatures in constant time. */
 export function version2Matches({ toSign, signature }: Version2Claim, secretAccessKey: string): boolean {
   const expected = createHmac("sha1", secretAccessKey).update(toSign).digest();
   const given = Buffer.from(signature, "base64");

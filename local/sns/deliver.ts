@@ -22,7 +22,10 @@ const maxRetries = 50;
 const maxDelayMs = 20_000;
 const timeoutMs = 15_000;
 
-/** Posts a message once, as SNS does to an HTTP endpoint: "HTTP/HTTPS notification JSON format", Amazon SNS developer guide. */
+/**
+ * Posts a message once, as SNS does to an HTTP endpoint ("HTTP/HTTPS notification JSON format", Amazon SNS developer
+ * guide).
+ */
 export async function deliver({ item, attempts }: Queued<Notification>): Promise<Delivery> {
   const { messageId, topicArn, subscriptionArn, endpoint, subject, message, attributes, timestamp } = item;
   let error: string;

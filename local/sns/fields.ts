@@ -18,7 +18,7 @@ export function topicNameOf(arn: string | null): string | undefined {
   return arn?.startsWith(arnPrefix) ? arn.slice(arnPrefix.length) : undefined;
 }
 
-/** Reads the name of a standard topic. A FIFO topic's ends in `.fifo`, and is refused with every other that has a dot. */
+/** Reads the name of a standard topic. Names with a dot are refused, which includes FIFO topics (`.fifo`). */
 export function readTopicName(fields: Fields): string {
   const name = fields.get("Name") ?? "";
   if (/^[\w-]{1,256}$/.test(name)) return name;

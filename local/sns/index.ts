@@ -12,19 +12,19 @@ import { deliver, type Notification } from "./deliver";
 import { invalid, readAttributes, readEndpoint, readTopicName, topicArn, topicNameOf } from "./fields";
 
 export interface SnsOptions {
-  /** The service keeps its files in here. */
+  /** The directory of the service's files. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
-  /** Where the seal of the store lies; by default next to its files. */
+  /** The directory of the store's seal. The default is the store's directory. */
   readonly seals?: string;
-  /** Topics that exist although nobody has created them: those that a deployment brings. */
+  /** Returns whether a topic exists without a CreateTopic, like the topics of a deployment. */
   readonly provided?: (name: string) => boolean;
-  /** Ports of the stack itself: no subscription names them. */
+  /** The ports of the stack itself, which subscriptions may not use. */
   readonly ownPorts?: readonly number[];
 }
 
 export interface SnsService extends Service {
-  /** Resolves when topics, subscriptions and undelivered messages are loaded; requests wait for it by themselves. */
+  /** Resolves when topics, subscriptions and undelivered messages are loaded. Requests wait for it. */
   readonly ready: Promise<void>;
 }
 
@@ -35,16 +35,16 @@ interface Subscription {
 }
 
 const namespace = "http://sns.amazonaws.com/doc/2010-03-31/";
-/** A message with its form encoding; SNS takes 256 KiB of text. */
+/** The maximum size of a message with its form encoding. SNS accepts 256 KiB of text. */
 const maxBytes = 1024 * 1024;
 const maxMessageBytes = 256 * 1024;
 
 /**
- * Simple Notification Service on one machine: topics, and subscriptions of HTTP endpoints on this machine, delivered at least once. A subscription is
- * confirmed at once, and deliveries carry no signature: both need AWS's own certificates.
+ * Creates Simple Notification Service for one machine: topics, and subscriptions of HTTP endpoints on this machine,
+ * delivered at least once. A subscription is confirmed at once, and deliveries have no signature, because both need
+ * AWS's own certificates.
  *
- * @example
- * const sns = createSns({ dataDirectory, provided: (name) => name.startsWith("ringmaster-team-") });
+ * @example const sns = createSns({ dataDirectory, provided: (name) => name.startsWith("ringmaster-team-") });
  */
 export function createSns({
   dataDirectory,
@@ -68,7 +68,7 @@ export function createSns({
     }
     await queue.open();
   });
-  // Whoever awaits it is told; nobody else is brought down.
+  // The callers that await it get the error. Without callers it must not end the process.
   ready.catch(() => undefined);
 
   const find = (fields: Fields): string => {

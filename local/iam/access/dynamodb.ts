@@ -5,13 +5,13 @@ import type { Access } from "../policy";
 type Body = Readonly<Record<string, unknown>>;
 type Item = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Name of a table's partition key; undefined where there is no such table. */
+/** Returns the name of a table's partition key, or undefined if the table does not exist. */
 export type PartitionKeyOf = (table: string) => string | undefined;
 
 const arnOf = (table: string, index?: string): string =>
   `${table.startsWith("arn:") ? table : `arn:aws:dynamodb:${region}:${account}:table/${table}`}${index === undefined ? "" : `/index/${index}`}`;
 
-/** What IAM is asked for a request to DynamoDB: for a transaction or a batch, about each of its parts. */
+/** Returns the accesses of a request to DynamoDB. A transaction or a batch has one for each of its parts. */
 export function dynamoDbAccesses(operation: string, body: Body, partitionKeyOf: PartitionKeyOf): readonly Access[] {
   const one = (action: string, table: string, index: string | undefined, keys: () => readonly unknown[]): Access => ({
     action: `dynamodb:${action}`,
@@ -61,13 +61,13 @@ export function dynamoDbAccesses(operation: string, body: Body, partitionKeyOf: 
   }
 }
 
-/** Absent where not every key could be found out: conditions on it then do not hold. */
+/** Returns the leading keys. The condition key is absent unless every key is known, so conditions on it then fail. */
 function leadingKeys(keys: readonly unknown[]): RequestContext {
   const texts = keys.flatMap((key) => Object.values((key ?? {}) as Record<string, unknown>).map(String));
   return texts.length === keys.length && texts.length > 0 ? { "dynamodb:leadingkeys": texts } : {};
 }
 
-/** The partition that a query is about: of its condition the part `<partition key> = :value`. */
+/** Returns the partition of a query: the part `<partition key> = :value` of its condition. */
 function queriedKey(body: Body, table: string, partitionKeyOf: PartitionKeyOf): unknown {
   if (body["IndexName"] !== undefined) return undefined;
   const name = partitionKeyOf(table.split("/").at(-1) ?? "");

@@ -8,7 +8,7 @@ const text = (body: Body, name: string): string => String(body[name] ?? "");
 const asArn = (service: string, kind: string, value: string): string =>
   value.startsWith("arn:") ? value : arn(service, `${kind}/${value}`);
 
-/** What IAM is asked for a request to Step Functions. @param machineOf the state machine that a task token belongs to */
+/** Returns the accesses of a request to Step Functions. @param machineOf returns the state machine of a task token */
 export function statesAccesses(
   operation: string,
   body: Body,
@@ -22,7 +22,7 @@ export function statesAccesses(
   return [{ action, resource: text(body, "stateMachineArn") || text(body, "executionArn") || "*" }];
 }
 
-/** Of Batch: the operation's name is the last part of the path, in lower case. */
+/** Returns the accesses of a request to Batch. The operation's name is the last part of the path, in lower case. */
 export function batchAccesses(operation: string, body: Body): readonly Access[] {
   switch (operation) {
     case "submitjob":
@@ -43,7 +43,10 @@ export function batchAccesses(operation: string, body: Body): readonly Access[] 
   }
 }
 
-/** Of Lambda: `/2015-03-31/functions/<name>/invocations`; all else is administration. */
+/**
+ * Returns the access of a request to Lambda. `/2015-03-31/functions/<name>/invocations` is an invocation, and
+ * everything else is administration.
+ */
 export function lambdaAccess(path: string): Access {
   const [, name] = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/.exec(path) ?? [];
   if (name === undefined) return { action: "lambda:Administer", resource: "*" };
@@ -71,7 +74,10 @@ const schedulerOperations: Readonly<Record<string, string>> = {
   "DELETE schedule-groups": "DeleteScheduleGroup",
 };
 
-/** Of the Scheduler: a schedule is handed the role by which it calls its target. */
+/**
+ * Returns the accesses of a request to the Scheduler. A schedule also needs `PassRole` for the role with which it calls
+ * its target.
+ */
 export function schedulerAccesses(method: string, url: URL, body: Body): readonly Access[] {
   const [root = "", name] = url.pathname.slice(1).replace(/\/$/, "").split("/");
   if (name === undefined)

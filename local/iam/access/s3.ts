@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { RequestContext } from "../conditions";
 import type { Access } from "../policy";
 
-/** A request to S3, as far as IAM looks at it. */
+/** The parts of a request to S3 that IAM needs. */
 export interface S3Request {
   readonly method: string;
   readonly bucket: string;
@@ -11,7 +11,7 @@ export interface S3Request {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** By the operation's name. */
+/** The actions by the name of the operation. */
 const actions: Readonly<Record<string, string>> = {
   "service GET": "ListAllMyBuckets",
   "bucket PUT": "CreateBucket",
@@ -38,7 +38,7 @@ const actions: Readonly<Record<string, string>> = {
   "object POST uploadId": "PutObject",
 };
 
-/** Parameters that make a request another operation. */
+/** The query parameters that select another operation. */
 const selectors = [
   ...["list-type", "location", "uploads", "delete", "tagging", "uploadId"],
   ...[
@@ -67,20 +67,23 @@ const selectors = [
   ],
 ];
 
-/** Names the operation of a request: scope, method and the parameter that selects it. S3 finds what to do by this name, too. */
+/**
+ * Names the operation of a request: scope, method and the parameter that selects it. S3 also uses the name to find its
+ * handler.
+ */
 export function operationName({ method, bucket, key, query }: Omit<S3Request, "headers">): string {
   const scope = bucket === "" ? "service" : key === "" ? "bucket" : "object";
   const selector = selectors.find((name) => query.has(name));
   return [scope, method, selector].filter((word) => word !== undefined).join(" ");
 }
 
-/** What IAM is asked for a request to S3; what it does not know is asked for under a name that nobody is granted. */
+/** Returns the accesses of a request to S3. An unknown operation gets an action that no policy grants. */
 export function s3Accesses(request: S3Request): readonly Access[] {
   const { bucket, key, headers } = request;
   const operation = operationName(request);
   const action = `s3:${actions[operation] ?? `Unknown(${operation})`}`;
   const context = () => contextOf(request, operation);
-  // A list of keys to delete is in the body: who may delete any may send one.
+  // The keys to delete are in the body. A caller who may delete any object may send the list.
   const resource =
     operation === "bucket POST delete"
       ? objectArn(bucket, "*")
@@ -96,7 +99,10 @@ export function s3Accesses(request: S3Request): readonly Access[] {
   ];
 }
 
-/** What S3 asks before it says of an object that it is not there: whoever may not list is not told. */
+/**
+ * Returns the access that S3 checks before it reports a missing object. A caller without it must not learn that the
+ * object does not exist.
+ */
 export function listAccess(bucket: string): Access {
   return { action: "s3:ListBucket", resource: bucketArn(bucket) };
 }
