@@ -3,7 +3,7 @@ import { hasAws, hasMlflow, type WorldIds } from "./world";
 /** A documented command that is not run here. */
 export interface NotRun {
   readonly file: string;
-  /** What the command begins with. */
+  /** The beginning of the command. */
   readonly command: string;
   readonly reason: string;
 }
@@ -13,7 +13,7 @@ const aws = "needs an AWS account";
 const checkout = "works on the checkout itself";
 const bench = "a benchmark takes minutes; bench/README.md has its results";
 
-/** Every command that is not run. An entry that names no command any more fails the test. */
+/** Every command that is not run. An entry that matches no command fails the test. */
 export const notRun: readonly NotRun[] = [
   { file: "docs/notifications.md", command: "aws sns subscribe", reason: aws },
   { file: "README.md", command: "npx ringmaster down", reason: "run once, when all other commands were run" },
@@ -95,15 +95,15 @@ export const notRun: readonly NotRun[] = [
       ]),
 ];
 
-/** What is exchanged in a command before it runs. */
+/** A replacement in a command before it runs. */
 export type Exchange = readonly [pattern: RegExp, by: string];
 
-/** How the commands of a block are run, where they need something of their own. */
+/** Settings of a block whose commands need a special environment. */
 export interface Setting {
   readonly file: string;
-  /** What a command of the block contains; absent: every block of the page has this setting. */
+  /** Text that a command of the block contains. Absent: every block of the page has this setting. */
   readonly command?: string;
-  /** A team of its own: the block begins with nothing. */
+  /** A separate team, so that the block begins without data. */
   readonly team?: string;
   readonly before?: readonly string[];
   readonly exchange?: readonly Exchange[];
@@ -116,11 +116,11 @@ const fewer: readonly Exchange[] = [
 const push = "ringmaster datasets push digits --file digits.parquet --schema examples/digits/schema.yaml";
 
 export const settings: readonly Setting[] = [
-  // A webhook's host must have an address, which a machine without a network does not find.
+  // A webhook's host needs a public address. Without a network no name has one. The commands send nothing to it.
   {
     file: "docs/notifications.md",
     team: "notified",
-    exchange: [[/https:\/\/example\.com\/ringmaster/, "http://127.0.0.1:9/ringmaster"]],
+    exchange: [[/https:\/\/example\.com\/ringmaster/, "https://1.1.1.1/ringmaster"]],
   },
   { file: "docs/your-own-data.md", team: "own" },
   { file: "README.md", command: "npx ringmaster up", team: "readme", exchange: fewer },
@@ -139,7 +139,7 @@ export const settings: readonly Setting[] = [
     before: ["ringmaster models policy set digits reviewed.yaml", "ringmaster models judge digits 3"],
   },
   { file: "docs/reproduce.md", command: "ringmaster runs reproduce", exchange: [[/RUN2/, "$(latest_run)"]] },
-  // The run is deleted, so it is one that no other page names.
+  // The command deletes the run, so no other page may use it.
   { file: "docs/tracking.md", command: "ringmaster runs delete RUN", exchange: [[/RUN/, "$(run_of 1)"]] },
   {
     file: "docs/local.md",

@@ -1,4 +1,5 @@
 import { parseExperimentFilter } from "../../../api/mlflow/search/experiments";
+import { parseLoggedModelFilter } from "../../../api/mlflow/search/logged-models";
 import { mlflowRuns } from "../../../api/mlflow/search/runs";
 import { SearchSyntaxError } from "../../../core/tracking/search/errors";
 
@@ -31,11 +32,26 @@ describe("a filter of MLflow's clients", () => {
     ["start_time > now-1d", 14, "must be a number without quotes"],
     ["status IN ('RUNNING')", 8, "is not a comparator of this field"],
     ["foo.a = 'x'", 1, "must begin with metrics."],
+    [`"run_name" = 'x'`, 1, "a field was expected"],
   ])("%s is refused at character %d: %s", (filter, position, rule) => {
     expect(() => mlflowRuns.parseFilter(filter, 0)).toThrow(SearchSyntaxError);
     expect(() => mlflowRuns.parseFilter(filter, 0)).toThrow(`filter at character ${position} `);
     expect(() => mlflowRuns.parseFilter(filter, 0)).toThrow(rule);
   });
+
+  it("accepts double quotes around a name after its dot, and backticks around any name", () => {
+    expect(mlflowRuns.parseFilter(`metrics."a b" > 1`, 0)).toEqual(mlflowRuns.parseFilter("metrics.`a b` > 1", 0));
+    expect(mlflowRuns.parseFilter("`run_name` = 'x'", 0)).toEqual(mlflowRuns.parseFilter("run_name = 'x'", 0));
+    expect(() => parseExperimentFilter(`"name" = 'x'`)).toThrow("a field was expected");
+    expect(() => parseLoggedModelFilter(`"name" = 'x'`)).toThrow("a field was expected");
+  });
+
+  it.each(["name = foo", "tags.team = foo", "params.lr = 3"])(
+    "of logged models needs quotes around a text: %s is refused",
+    (filter) => {
+      expect(() => parseLoggedModelFilter(filter)).toThrow("must be a text in quotes");
+    },
+  );
 
   it("compares ids of experiments as numbers", () => {
     const at = "2026-01-01T00:00:00Z";
