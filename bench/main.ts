@@ -1,4 +1,5 @@
 import { benchCheckpoint } from "./checkpoint/bench";
+import { benchChecksums } from "./checksums/bench";
 import { benchCloud } from "./cloud/bench";
 import { benchCollective } from "./collective/bench";
 import { benchCorruption } from "./corruption/bench";
@@ -24,6 +25,7 @@ import { benchTrain } from "./train/bench";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   checkpoint: benchCheckpoint,
+  checksums: benchChecksums,
   cloud: benchCloud,
   collective: benchCollective,
   corruption: benchCorruption,

@@ -51,7 +51,8 @@ export async function benchCloud(args: readonly string[]): Promise<void> {
   }
 }
 
-async function measureAll(variants: readonly Variant[], rounds: number, only: string): Promise<readonly Row[]> {
+/** @param only operations whose name contains this text */
+export async function measureAll(variants: readonly Variant[], rounds: number, only: string): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const [index, { name }] of (variants[0]?.operations ?? []).entries()) {
     if (!name.includes(only)) continue;

@@ -5,12 +5,23 @@ const ticksPerSecond = 100;
 
 /** Milliseconds of processor time that a process has taken; `undefined` where there is no /proc, or no such process. */
 export function processTimeOf(pid: number): number | undefined {
+  return ticksOf(pid, 2);
+}
+
+/** The same of a process and all that it has started, those that have ended included; 0 where there is no /proc. */
+export function wholeCpuMsOf(pid: number): number {
+  return childrenOf(pid).reduce((sum, child) => sum + wholeCpuMsOf(child), ticksOf(pid, 4) ?? 0);
+}
+
+/** @param count 2: the process's user and system time; 4: and those of ended children that it has waited for */
+function ticksOf(pid: number, count: 2 | 4): number | undefined {
   try {
     // The name, in parentheses, may have spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /, "")
       .split(" ");
-    return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1_000;
+    const ticks = fields.slice(11, 11 + count).reduce((sum, field) => sum + Number(field), 0);
+    return (ticks / ticksPerSecond) * 1_000;
   } catch {
     return undefined;
   }

@@ -17,20 +17,20 @@ export interface BenchStack {
   close(): void;
 }
 
-const cli = join(process.cwd(), "bin", "ringmaster.js");
-
 export function runNode(script: string, ...args: string[]): void {
   const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: "utf8" });
   if (status !== 0) throw new Error(`${script} ended with code ${status}: ${stderr}`);
 }
 
-export function startStack(): BenchStack {
+/** @param root of the product: this checkout, or a changed copy of it */
+export function startStack(root = process.cwd()): BenchStack {
+  const cli = join(root, "bin", "ringmaster.js");
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-bench-"));
   const ringmaster = (args: readonly string[], accepted: readonly number[] = [0]): unknown => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [cli, "--data", join(directory, "data"), ...args, "--json"],
-      { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
+      { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
     );
     if (status === null || !accepted.includes(status))
       throw new Error(`ringmaster ${args.join(" ")}: ${stderr}${stdout}`);
