@@ -27,11 +27,11 @@ import type { OutcomeRepository } from "../core/serving/outcomes";
 import type { Artifacts } from "../core/tracking/artifacts";
 import { defaultExperimentId } from "../core/tracking/experiment";
 import type { Experiments } from "../core/tracking/experiments";
-import { notingInputs } from "../core/tracking/lineage/noting-inputs";
+import { recordLineage } from "../core/tracking/lineage/lineage-recorder";
 import type { LineageIndex } from "../core/tracking/lineage/port";
 import type { LoggedModels } from "../core/tracking/logged-model";
 import type { MetricStore } from "../core/tracking/metric-store";
-import { createLiveRuns, type LiveRuns, notingRecords } from "../core/tracking/records/live-runs";
+import { createLiveRuns, type LiveRuns, noteLiveRuns } from "../core/tracking/records/live-runs";
 import { firstRecordOf, trackedRuns } from "../core/tracking/records/tracked-runs";
 import { canBeRunId, type RunIdentity } from "../core/tracking/run-record";
 import type { RunChanges, RunRecords } from "../core/tracking/run-records";
@@ -283,7 +283,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
       const tracking = {
         metrics: createMetricStore(metrics, team, { identify, changes }),
         experiments: experimentsOf(team),
-        records: notingInputs(notingRecords(records.of(team), liveRuns), lineage),
+        records: recordLineage(noteLiveRuns(records.of(team), liveRuns), lineage),
         changes: changes.of(team),
       };
       const platform: Platform = {

@@ -29,7 +29,7 @@ export interface LogLimits {
 
 export const logLimits: LogLimits = {
   // Some 400 points a metric: an item of the table for each 400 points. A reader reads at most as much that is not folded.
-  segment: { batches: 512, bytesPerMetric: 4 * 1024, leastBytes: 128 * 1024, mostBytes: 1024 * 1024 },
+  segment: { batches: 512, bytesPerMetric: 4 * 1024, minBytes: 128 * 1024, maxBytes: 1024 * 1024 },
   fold: { entryPoints: 512, blockPoints: 2_048 },
   youngBytes: 4 * 1024,
   batchesPerState: 32,

@@ -4,7 +4,7 @@ import type { MetricStore } from "./metric-store";
 
 export type CopyPorts = Pick<MetricStore, "summaries" | "readAfter" | "append">;
 
-/** Names a metric of the machines that a run used. */
+/** Prefix of the metrics of a run's machines. */
 const machinePrefix = "system/";
 
 /**

@@ -2,27 +2,38 @@ import type { Experiment } from "./experiment";
 
 /** The port to a team's experiments. */
 export interface Experiments {
-  /** @throws ExperimentExistsError where the name is taken, by a deleted one too. */
-  create(asked: {
+  /**
+   * Creates an experiment.
+   *
+   * @throws ExperimentExistsError if an experiment has the name, deleted ones included
+   */
+  create(experiment: {
     readonly name: string;
     readonly tags: Readonly<Record<string, string>>;
     readonly artifactLocation?: string;
     readonly by: string;
     readonly at: string;
-    /** Of the same request again the same experiment is answered, whatever became of it. */
+    /** A repetition of the same request returns the same experiment, whatever its state. */
     readonly request?: string;
   }): Promise<Experiment>;
   /**
-   * That of the name, made where there is none. Safe to call from several processes at once; of one that was met active within the last second another
-   * process's deletion or renaming may not be known.
+   * Returns the experiment of that name, and creates it if there is none. Safe to call concurrently. For an experiment
+   * that was active within the last second, another process's deletion or renaming may not be visible yet.
    */
   ensure(name: string, by: string, at: string): Promise<Experiment>;
   find(experimentId: string): Promise<Experiment | undefined>;
-  /** As `find`; of one that was met active within the last second another process's changes may not be known. For who makes runs by the thousand. */
+  /**
+   * Like `find`, for callers that create thousands of runs. For an experiment that was active within the last second,
+   * another process's changes may not be visible yet.
+   */
   findRecent(experimentId: string): Promise<Experiment | undefined>;
   findByName(name: string): Promise<Experiment | undefined>;
-  /** All of the team's, deleted ones too, in the order in which they were made. */
+  /** Lists all experiments of the team, deleted ones included, in order of creation. */
   list(): Promise<readonly Experiment[]>;
-  /** As `RunRecords.change`. A new name is taken in the same transaction. @throws ExperimentNotFoundError, ExperimentExistsError, ExperimentBusyError */
+  /**
+   * Like `RunRecords.change`. The same transaction reserves a new name.
+   *
+   * @throws ExperimentNotFoundError, ExperimentExistsError, ExperimentBusyError
+   */
   change(experimentId: string, transition: (experiment: Experiment) => Experiment | undefined): Promise<Experiment>;
 }

@@ -4,20 +4,20 @@ import { encodeCursor, type FollowCursor } from "./follow-cursor";
 import type { MetricPoint, MetricStore, SeriesPosition } from "./metric-store";
 import { type EncodedValue, encodedPoint } from "./metric-values";
 
-/** What a follower is told. `id` is where he goes on after he was cut off. */
+/** An event for a follower. `id` is the position from which a follower continues after a disconnect. */
 export type FollowEvent =
   | { readonly event: "run"; readonly data: FollowedRun }
   | { readonly event: "metrics"; readonly id: string; readonly data: { readonly metrics: readonly FollowedSeries[] } }
-  /** The run has ended and everything was told: do not come again. */
+  /** The run has ended and all points were sent. The follower must not reconnect. */
   | { readonly event: "end"; readonly id: string; readonly data: FollowedRun }
-  /** Nothing is new, and the line is alive. */
+  /** Sent when there is nothing new, to show that the connection is alive. */
   | { readonly event: "heartbeat" };
 
 export type FollowedRun = Pick<Run, "runId" | "status" | "phase" | "updatedAt" | "endedAt" | "failure" | "outcome">;
 
 export interface FollowedSeries {
   readonly metric: string;
-  /** Ascending by step; all of them after those of earlier events. */
+  /** Ascending by step, and all after those of earlier events. */
   readonly points: readonly (Omit<MetricPoint, "value"> & { readonly value: EncodedValue })[];
 }
 
@@ -30,36 +30,42 @@ export interface FollowDependencies {
   readonly findRun: () => Promise<Run | undefined>;
   readonly metrics: Pick<MetricStore, "summaries" | "readAfter">;
   readonly clock: Clock;
-  /** Resolves early where the follower is gone. */
+  /** Resolves early if the follower has disconnected. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 export interface FollowOptions {
   readonly runId: string;
   readonly from: FollowCursor;
-  /** Of this metric alone. */
+  /** Restricts the events to this metric. */
   readonly metric?: string;
-  /** The stream ends by itself by then, milliseconds since the epoch; who follows comes again with the last id. */
+  /**
+   * Time at which the stream ends by itself, milliseconds since the epoch. The follower reconnects with the last id.
+   */
   readonly until: number;
-  /** Whether the follower is gone. */
+  /** Returns whether the follower has disconnected. */
   readonly isGone: () => boolean;
 }
 
-/** A trainer sends each half second. Where nothing comes, as in a queue, looking is rarer by and by. */
-const shortestPauseMs = 1_000;
-const longestPauseMs = 4_000;
-/** With the longest pause, and a second for looking: a sign of life at least each 15 s. */
+/**
+ * Pause between two reads. A trainer sends every half second. The pause grows while nothing new arrives, e.g. in a
+ * queue.
+ */
+const minPauseMs = 1_000;
+const maxPauseMs = 4_000;
+/** Together with the longest pause and a second for the read, an event is sent at least every 15 s. */
 const heartbeatMs = 10_000;
-/** A trainer's last batches may come in after the run's end. */
+/** Time after a run's end in which a trainer's last batches may arrive. */
 const settleMs = 3_000;
-/** Of one event, over all its metrics. */
+/** Maximum number of points of one event, over all its metrics. */
 const pointsPerEvent = 5_000;
 
 const start: SeriesPosition = { step: -1, item: 0 };
 
 /**
- * Follows a run: what it has, then what comes in, until it has ended and all its points are told. Each point is told once in a stream and in those that
- * go on from its ids, except one that is stored after a later one of its metric was told; whoever needs every point reads them as JSON.
+ * Follows a run: sends its points, then new ones, until the run has ended and all points were sent. Each point is sent
+ * once within a stream and its continuations. Exception: a point that is stored after a later point of its metric was
+ * sent. A client that needs every point reads them as JSON.
  */
 export async function* followRun(
   dependencies: FollowDependencies,
@@ -68,20 +74,20 @@ export async function* followRun(
   const { findRun, metrics, clock, sleep } = dependencies;
   const { runId, metric: wanted, until, isGone } = options;
   const positions = new Map(options.from.positions);
-  let told = "";
-  let toldAt = clock.now();
-  let pause = shortestPauseMs;
+  let sentState = "";
+  let sentAt = clock.now();
+  let pause = minPauseMs;
 
   while (!isGone()) {
-    // The run before its points: what was written before its end is then among them.
+    // The run is read before its points, so that points that were written before its end are included.
     const run = await findRun();
     if (!run) return;
     const state = stateOf(run);
     const settled = !isOpen(run.status) && clock.now() - Date.parse(run.endedAt ?? run.updatedAt) >= settleMs;
     let news = false;
 
-    if (JSON.stringify(state) !== told) {
-      told = JSON.stringify(state);
+    if (JSON.stringify(state) !== sentState) {
+      sentState = JSON.stringify(state);
       news = true;
       yield { event: "run", data: state };
     }
@@ -96,18 +102,18 @@ export async function* followRun(
       yield { event: "end", id: encodeCursor({ positions, ended: true }), data: state };
       return;
     }
-    if (news) toldAt = clock.now();
-    else if (clock.now() - toldAt >= heartbeatMs) {
-      toldAt = clock.now();
+    if (news) sentAt = clock.now();
+    else if (clock.now() - sentAt >= heartbeatMs) {
+      sentAt = clock.now();
       yield { event: "heartbeat" };
     }
-    pause = news ? shortestPauseMs : Math.min(longestPauseMs, pause * 1.5);
+    pause = news ? minPauseMs : Math.min(maxPauseMs, pause * 1.5);
     if (clock.now() + pause >= until) return;
     await sleep(pause);
   }
 }
 
-/** Metrics that have points after the follower's position, as their summaries say. */
+/** Returns the metrics whose summaries show points after the follower's position. */
 export function metricsBehind(
   summaries: readonly { readonly metric: string; readonly lastStep: number }[],
   positions: ReadonlyMap<string, SeriesPosition>,
@@ -119,7 +125,9 @@ export function metricsBehind(
     .map(({ metric }) => metric);
 }
 
-/** Reads new points of several metrics, some thousand at a time. Advances `positions` past what it yields. */
+/**
+ * Reads new points of several metrics, some thousand at a time. Advances `positions` past the points that it yields.
+ */
 export async function* newPoints(
   metrics: Pick<MetricStore, "readAfter">,
   runId: string,
@@ -141,7 +149,7 @@ export async function* newPoints(
         size += page.points.length;
         positions.set(metric, from);
       } else if (!more && !found && again) {
-        // Batches of two leaders may overlap: then what is new lies in an item before the last one's.
+        // Batches of two leaders may overlap, so that a new point is in an item before the last one.
         again = false;
         more = true;
         from = { step: from.step, item: 0 };

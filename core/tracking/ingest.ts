@@ -54,9 +54,11 @@ export interface IngestDependencies {
 }
 
 /**
- * Checks a batch of an open run and writes it. The order of the writes does not matter: each may be repeated. A recovery is metered when it is first recorded with a time.
+ * Validates a batch of an open run and writes it. The order of the writes does not matter, and each may be repeated. A
+ * recovery is metered when it is first recorded with a time.
  *
- * @param forRun the repositories of the run's team. @throws RunNotFoundError from it, InvalidInputError
+ * @param forRun returns the repositories of the run's team
+ * @throws RunNotFoundError from `forRun`, InvalidInputError
  * @throws RunKeyRefusedError if the sender is no trainer of the run
  * @throws RunFieldFixedError for metrics that the run's evaluation measures
  * @throws RunEndedError

@@ -1,17 +1,20 @@
 import { RingmasterError } from "../errors";
 import type { Lifecycle } from "./experiment";
 
-/** A model that a client has logged: files at one place, made by a run or by none. What MLflow 3 puts between runs and registered models. */
+/**
+ * A model that a client has logged: files in one place, optionally of a run. MLflow 3 has logged models between runs
+ * and registered models.
+ */
 export interface LoggedModel {
   /** `m-` and 32 hexadecimal digits. */
   readonly modelId: string;
   readonly team: string;
   readonly experimentId: string;
   readonly name: string;
-  /** As its maker says: `Agent`, `Classifier`, or nothing. */
+  /** The type that the client gave: `Agent`, `Classifier`, or empty. */
   readonly modelType: string;
   readonly sourceRunId: string;
-  /** `unspecified` where its client says so. */
+  /** `unspecified` if the client says so. */
   readonly status: "unspecified" | "pending" | "ready" | "failed";
   readonly lifecycle: Lifecycle;
   readonly params: Readonly<Record<string, string>>;
@@ -24,7 +27,7 @@ export interface LoggedModel {
   readonly revision: number;
 }
 
-/** Of a run that made or tested the model. */
+/** A metric of a run that made or tested the model. */
 export interface LoggedModelMetric {
   readonly key: string;
   readonly value: number;
@@ -37,20 +40,24 @@ export interface LoggedModelMetric {
 
 /** The port to a team's logged models. All reads are strongly consistent. */
 export interface LoggedModels {
-  /** Makes it, or answers the one that is there under the same id. */
+  /** Creates the model, or returns the existing one with the same id. */
   create(model: LoggedModel): Promise<LoggedModel>;
-  /** Deleted ones too. */
+  /** Returns the model, also if it is deleted. */
   find(modelId: string): Promise<LoggedModel | undefined>;
-  /** As `RunRecords.change`. @throws LoggedModelNotFoundError, LoggedModelBusyError, LoggedModelTooLargeError */
+  /**
+   * Like `RunRecords.change`.
+   *
+   * @throws LoggedModelNotFoundError, LoggedModelBusyError, LoggedModelTooLargeError
+   */
   change(modelId: string, transition: (model: LoggedModel) => LoggedModel | undefined): Promise<LoggedModel>;
-  /** All of the experiment, deleted ones too, in the order in which they were made. */
+  /** Lists all models of the experiment, deleted ones included, in order of creation. */
   list(experimentId: string): Promise<readonly LoggedModel[]>;
 }
 
-/** Of more points the oldest go. */
-const mostMetrics = 1_000;
+/** Maximum number of points. The oldest are dropped. */
+const maxMetrics = 1_000;
 
-/** Points that are there already add nothing. A point is known by its metric, time, step and run, as MLflow has it. */
+/** Adds points that are new. A point is identified by metric, time, step and run, as in MLflow. */
 export function withModelMetrics(model: LoggedModel, points: readonly LoggedModelMetric[]): LoggedModel {
   const identity = ({ key, timestamp, step, runId }: LoggedModelMetric): string =>
     JSON.stringify([key, timestamp, step, runId]);
@@ -61,7 +68,7 @@ export function withModelMetrics(model: LoggedModel, points: readonly LoggedMode
     if (!known.has(id)) added.push(point);
     known.add(id);
   }
-  return added.length === 0 ? model : { ...model, metrics: [...model.metrics, ...added].slice(-mostMetrics) };
+  return added.length === 0 ? model : { ...model, metrics: [...model.metrics, ...added].slice(-maxMetrics) };
 }
 
 export class LoggedModelNotFoundError extends RingmasterError {
@@ -85,7 +92,7 @@ export class LoggedModelBusyError extends RingmasterError {
   }
 }
 
-/** What is kept of it would not fit its row. Nothing was changed. */
+/** Thrown when the changed model would not fit its row. Nothing was changed. */
 export class LoggedModelTooLargeError extends RingmasterError {
   constructor(modelId: string, bytes: number, most: number) {
     super(

@@ -1,16 +1,17 @@
 import type { RunRecord } from "./run-record";
 
 /**
- * Tags by which MLflow's clients say what a record has members for. The member is the truth: whoever changes it, by whichever door, changes the tag.
+ * Tags with which MLflow's clients write properties that a record has as fields. The field is authoritative. A change
+ * through any API changes both.
  */
 interface MemberTag {
   readonly key: string;
   read(record: RunRecord): string | undefined;
-  /** `undefined`: the tag is deleted. */
+  /** `undefined` if the tag is deleted. */
   write(record: RunRecord, value: string | undefined): RunRecord;
-  /** What the member cannot be stays a tag. */
+  /** Returns whether the field can hold the value. Other values stay tags. */
   readonly holds?: (value: string) => boolean;
-  /** What the platform itself knows of a run that it trains. */
+  /** Set for fields of a training run that the platform itself determines. */
   readonly ofTraining?: "read-only";
 }
 
@@ -18,7 +19,7 @@ const memberTags: readonly MemberTag[] = [
   {
     key: "mlflow.runName",
     read: ({ name }) => name || undefined,
-    // A run keeps its name when the tag goes.
+    // A run keeps its name if the tag is deleted.
     write: (record, value) => ({ ...record, name: value || record.name }),
   },
   {
@@ -31,7 +32,7 @@ const memberTags: readonly MemberTag[] = [
     key: "mlflow.parentRunId",
     read: ({ parentRunId }) => parentRunId,
     write: ({ parentRunId: _, ...record }, value) => (value === undefined ? record : { ...record, parentRunId: value }),
-    // Longer texts are no run's id, and no key of a table either.
+    // A longer text is no run id, and cannot be a key of a table.
     holds: (value) => value !== "" && value.length <= 256,
   },
   codeTag("mlflow.source.name", "entryPoint"),
@@ -54,7 +55,7 @@ function codeTag(key: string, member: "entryPoint" | "commit" | "branch" | "repo
   };
 }
 
-/** All tags of a run as MLflow's clients see them: those that were set, and those that stand for members. */
+/** Returns all tags of a run as MLflow's clients see them: stored tags and those that stand for fields. */
 export function mlflowTags(record: RunRecord): Readonly<Record<string, string>> {
   const tags: Record<string, string> = { ...record.tags };
   for (const key of derivedKeys) {
@@ -64,7 +65,7 @@ export function mlflowTags(record: RunRecord): Readonly<Record<string, string>> 
   return tags;
 }
 
-/** One of them; `undefined` where the run has none of that name. */
+/** Returns one of them; `undefined` if the run has no tag of that name. */
 export function mlflowTag(record: RunRecord, key: string): string | undefined {
   const value = derived(record, key);
   if (value !== undefined) return value;
@@ -82,7 +83,7 @@ function derived(record: RunRecord, key: string): string | undefined {
   return key === "mlflow.source.type" ? "JOB" : undefined;
 }
 
-/** The same record where the tag has that value already. */
+/** Sets a tag; returns the same record if the tag has that value. */
 export function withMlflowTag(record: RunRecord, key: string, value: string): RunRecord {
   const member = memberOf(record, key);
   if (!member) return record.tags[key] === value ? record : { ...record, tags: { ...record.tags, [key]: value } };
@@ -94,7 +95,7 @@ export function withMlflowTag(record: RunRecord, key: string, value: string): Ru
   return member.write(withoutOwn(record, key), value);
 }
 
-/** `undefined` where the run has no such tag. */
+/** Deletes a tag; returns `undefined` if the run does not have it. */
 export function withoutMlflowTag(record: RunRecord, key: string): RunRecord | undefined {
   const member = memberOf(record, key);
   const held = member?.read(record) !== undefined;
@@ -114,7 +115,7 @@ function memberOf({ source }: RunRecord, key: string): MemberTag | undefined {
   return member && !(source === "training" && member.ofTraining === "read-only") ? member : undefined;
 }
 
-/** Ids of the runs that tags name as parent. */
+/** Returns the ids of parent runs in tags. */
 export function parentsIn(tags: readonly { readonly key?: string; readonly value?: string }[]): readonly string[] {
   return tags.flatMap(({ key, value }) => (key === "mlflow.parentRunId" && value ? [value] : []));
 }

@@ -4,21 +4,24 @@ import type { TrainingProgress } from "./progress";
 export type { TrainingProgress, WorkerProgress } from "./progress";
 
 /**
- * What a trainer sends every 500 ms to the `ingest-metrics` function. Sending it twice, late or from two leaders changes nothing: a point is
- * identified by (run, metric, step), and a deterministic run gives it one value.
+ * A batch that a trainer sends every 500 ms to the function `ingest-metrics`. Idempotent, also if it is late or comes
+ * from two leaders: a point is identified by (run, metric, step), and a deterministic run has one value there.
  */
 export interface MetricBatch {
   readonly runId: string;
   readonly series: readonly MetricSeries[];
-  /** Latest state of affairs; older ones (by step) are ignored. */
+  /** The latest progress; older progress (by step) is ignored. */
   readonly progress?: TrainingProgress;
-  /** What the sender runs on. */
+  /** The sender's machine. */
   readonly machine?: MachineRecord;
-  /** How the gang came back from its losses; of one generation the first is kept. */
+  /** The gang's recoveries from losses. The first record of a generation stays. */
   readonly recoveries?: readonly RecoveryRecord[];
 }
 
-/** Points as parallel columns of float64: the i-th point is (steps[i], values[i], times[i]). Values may be NaN or infinite. */
+/**
+ * Points as parallel columns of float64: the i-th point is (steps[i], values[i], times[i]). Values may be NaN or
+ * infinite.
+ */
 export interface PointColumns {
   readonly steps: readonly number[];
   readonly values: readonly number[];
@@ -26,7 +29,7 @@ export interface PointColumns {
   readonly times: readonly number[];
 }
 
-/** Points of one metric. Steps ascend in what trainers send. */
+/** Points of one metric. Trainers send them with ascending steps. */
 export interface MetricSeries extends PointColumns {
   /** `train/loss`, `system/worker-0/rss`, … */
   readonly metric: string;

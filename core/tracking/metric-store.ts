@@ -14,18 +14,18 @@ export interface MetricSummary {
   readonly lastStep: number;
   /** Milliseconds since the epoch. */
   readonly lastTime: number;
-  /** NaN where all values are. */
+  /** NaN if all values are NaN. */
   readonly min: number;
   readonly max: number;
 }
 
-/** Identifies a batch: the same sequence number of the same writer is the same batch. */
+/** Identifies a batch by its writer and its sequence number. */
 export interface BatchReceipt {
   readonly writer: string;
   readonly sequence: number;
 }
 
-/** A stretch of a metric's points; both ends belong to it. */
+/** A range of a metric's points; both ends are included. */
 export interface PointRange {
   readonly fromStep?: number;
   readonly toStep?: number;
@@ -35,7 +35,9 @@ export interface PointRange {
 }
 
 export interface Downsampled {
-  /** First and last, and the minimum and maximum of each stretch, at their own steps. Ascending by step. */
+  /**
+   * The first and the last point, and the minimum and maximum of each stretch, at their own steps. Ascending by step.
+   */
   readonly points: readonly MetricPoint[];
   /** Number of points in the range. */
   readonly total: number;
@@ -49,14 +51,14 @@ export interface HistoryPage {
 
 /** A place in a metric's points. */
 export interface SeriesPosition {
-  /** The last step before it; −1 at the beginning. */
+  /** The last step before the position; −1 at the start. */
   readonly step: number;
-  /** Where the store continues to look. Opaque to callers; 0 where it is not known. */
+  /** Hint where the store continues to search. Opaque to callers; 0 if unknown. */
   readonly item: number;
 }
 
 export interface SeriesPage {
-  /** Points after the requested position, ascending by step. May be empty although there are more. */
+  /** Points after the requested position, ascending by step. May be empty although more points follow. */
   readonly points: readonly MetricPoint[];
   /** The position after them. */
   readonly position: SeriesPosition;
@@ -64,36 +66,37 @@ export interface SeriesPage {
 }
 
 /**
- * The port to the metrics of a team's runs. All reads are strongly consistent. A point of a training run is identified by (run, metric, step), a point of a
- * logged run by all that it holds: storing it again changes nothing.
+ * The port to the metrics of a team's runs. All reads are strongly consistent. A point of a training run is identified
+ * by (run, metric, step), a point of a logged run by all its values. Storing a point again changes nothing.
  *
- * Every method but `summariesOf` @throws RunNotFoundError for a run that the team does not have.
+ * @throws RunNotFoundError in every method but `summariesOf`, for a run that the team does not have
  */
 export interface MetricStore {
   /**
-   * Stores points, and marks the run in `RunChanges` before it resolves. Without points and receipt only checks that the run exists.
+   * Stores points, and marks the run in `RunChanges` before it resolves. Without points and receipt it only checks that
+   * the run exists.
    *
-   * @returns `duplicate`: a batch of that receipt was stored before, and nothing was written
+   * @returns `duplicate` if a batch with that receipt was stored before; nothing was written
    */
   append(
     runId: string,
     series: readonly MetricSeries[],
     receipt?: BatchReceipt,
   ): Promise<{ readonly duplicate: boolean }>;
-  /** All points of a metric, ascending by step. */
+  /** Reads all points of a metric, ascending by step. */
   read(runId: string, metric: string): Promise<readonly MetricPoint[]>;
-  /** Some points after a position. Includes every point that an earlier summary counts. */
+  /** Reads some points after a position. Includes every point that an earlier summary counts. */
   readAfter(runId: string, metric: string, position: SeriesPosition): Promise<SeriesPage>;
   /** @param points the maximum number of points to return */
   downsample(runId: string, metric: string, points: number, range?: PointRange): Promise<Downsampled>;
-  /** @throws InvalidInputError for a token that no page gave */
+  /** @throws InvalidInputError for a token that no page returned */
   history(
     runId: string,
     metric: string,
     page: { readonly limit: number; readonly token?: string },
   ): Promise<HistoryPage>;
-  /** By name of the metric. */
+  /** Lists summaries by the metric's name. */
   summaries(runId: string): Promise<readonly MetricSummary[]>;
-  /** Summaries of many runs at once. Runs of other teams and runs without metrics are left out. */
+  /** Returns summaries of many runs. Runs of other teams and runs without metrics are omitted. */
   summariesOf(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly MetricSummary[]>>;
 }

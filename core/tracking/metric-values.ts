@@ -1,7 +1,7 @@
 import type { MetricSeries } from "./metric-batch";
 import type { MetricPoint, MetricSummary } from "./metric-store";
 
-/** JSON has no NaN and no infinities: requests and answers have them as strings. All else has numbers. */
+/** A number in JSON. JSON has neither NaN nor infinities, so requests and responses have them as strings. */
 export type EncodedValue = number | "NaN" | "Infinity" | "-Infinity";
 
 export function encodeValue(value: number): EncodedValue {
@@ -12,7 +12,7 @@ export function decodeValue(value: EncodedValue): number {
   return Number(value);
 }
 
-/** Points of a metric as JSON has them. */
+/** Points of a metric in JSON. */
 export interface EncodedSeries extends Omit<MetricSeries, "values"> {
   readonly values: readonly EncodedValue[];
 }
@@ -21,7 +21,7 @@ export function encodedSeries<Series extends MetricSeries>({ values, ...rest }: 
   return { ...rest, values: values.map(encodeValue) };
 }
 
-/** For the wire. */
+/** Encodes a point for JSON. */
 export function encodedPoint({ step, value, time }: MetricPoint) {
   return { step, value: encodeValue(value), time };
 }

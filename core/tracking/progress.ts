@@ -25,7 +25,7 @@ export const progressSchema = z.object({
         step: count,
       }),
     )
-    .meta({ description: "By rank." }),
+    .meta({ description: "Indexed by rank." }),
 });
 export interface TrainingProgress extends Shape<typeof progressSchema> {}
 export type WorkerProgress = TrainingProgress["workers"][number];

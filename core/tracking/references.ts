@@ -13,18 +13,19 @@ export interface References {
   readonly datasets?: readonly { readonly name: string; readonly version?: number }[];
 }
 
-/** The repositories of the caller's team: another team's ids are not in them. */
+/** The repositories of the caller's team. They do not have ids of other teams. */
 export interface ReferencePorts {
   readonly records: Pick<RunRecords, "identify">;
   readonly loggedModels: Pick<LoggedModels, "find">;
   readonly datasets: DatasetRepository;
 }
 
-/** Far above any dataset's name, far below what a key may have. */
+/** Far above any dataset's name, and far below the maximum length of a key. */
 const maxNameLength = 255;
 
 /**
- * Checks that what a request names is the caller's team's. The rule of every API: another team's is answered as what is nowhere.
+ * Checks that everything that a request refers to belongs to the caller's team. All APIs use this rule: an id of
+ * another team is not found.
  *
  * @throws RunNotFoundError, LoggedModelNotFoundError, DatasetNotFoundError, DatasetVersionNotFoundError
  */

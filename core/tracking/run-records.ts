@@ -2,7 +2,7 @@ import type { MetricSeries } from "./metric-batch";
 import type { BatchReceipt } from "./metric-store";
 import type { RunIdentity, RunRecord } from "./run-record";
 
-/** `undefined`: what was asked for is so already. May throw: then nothing changes. */
+/** Returns the changed record; `undefined` if nothing changes. If it throws, nothing changes. */
 export type RunTransition = (record: RunRecord) => RunRecord | undefined;
 
 export interface CreateOptions {
@@ -13,59 +13,62 @@ export interface CreateOptions {
 export interface CreatedRun {
   readonly created: boolean;
   readonly record: RunRecord;
-  /** Else they are to be appended under their receipt. */
+  /** If false, the caller appends the points under their receipt. */
   readonly pointsStored: boolean;
-  /** Of the request that made it. */
+  /** Digest of the request that created the run. */
   readonly requestDigest?: string;
 }
 
 /**
- * The port to a team's records of runs, training and logged. Every change marks its run in `RunChanges` before it is answered, so that a search that begins
- * afterwards sees it.
+ * The port to a team's records of runs, training and logged. Every change marks its run in `RunChanges` before it is
+ * acknowledged, so that a search that starts afterwards sees it.
  */
 export interface RunRecords {
-  /** From memory where it was asked before. `undefined` where the team has no such run. */
+  /** Returns a run's identity, from memory if it was read before; `undefined` if the team has no such run. */
   identify(runId: string): Promise<RunIdentity | undefined>;
   /**
-   * Makes a logged run, or answers the one that is there under the same id. All of it is written, or nothing.
-   * @param options.requestDigest of the request that makes it, kept with it: who made the one that is there asks so whether it was the same request
-   * @param options.firstPoints are written with it where they are few enough, which the answer says
+   * Creates a logged run, or returns the existing one with the same id. Writes everything or nothing.
+   *
+   * @param options.requestDigest digest of the request, stored with the run. A caller compares it with that of an
+   * existing run.
+   * @param options.firstPoints points that are written with the run if they are few enough, which the result states
    */
   create(record: RunRecord, options?: CreateOptions): Promise<CreatedRun>;
   /** Strongly consistent. */
   find(runId: string): Promise<RunRecord | undefined>;
-  /** Strongly consistent; those that are not there are left out. */
+  /** Strongly consistent. Missing runs are omitted. */
   findMany(runIds: readonly string[]): Promise<readonly RunRecord[]>;
   /**
-   * Reads, decides, writes under the revision that was read; again where that was overtaken. Of a training run only what its state does not tell may
-   * change: name, tags, notes, lifecycle, params beside its job's, inputs.
+   * Reads, applies the transition, and writes if the revision is unchanged; repeats otherwise. For a training run only
+   * fields that do not follow from its state may change: name, tags, notes, lifecycle, params other than its job's,
+   * inputs.
    *
-   * @throws RunNotFoundError, RunBusyError, and what the transition throws
+   * @throws RunNotFoundError, RunBusyError, and the errors of the transition
    */
   change(runId: string, transition: RunTransition): Promise<RunRecord>;
-  /** All of an experiment, page by page, as an index has them: what changed in the last minute is in `RunChanges`. */
+  /** Lists all runs of an experiment in pages, from an index. Changes of the last minute are in `RunChanges`. */
   list(experimentId: string): AsyncIterable<readonly RunRecord[]>;
-  /** One page of the same, newest start first. */
+  /** Returns one page of that list, newest start first. */
   page(
     experimentId: string,
     page: { readonly limit: number; readonly nextToken?: string },
   ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextToken?: string }>;
-  /** Ids of the runs that name this one as their parent. */
+  /** Returns the ids of the runs that name this one as their parent. */
   children(runId: string): Promise<readonly string[]>;
 }
 
 /**
- * Which of an experiment's runs have changed lately, by second: how an index in memory is kept true. Strongly consistent. Clocks of writers may differ by
- * `clockSkewMs`; who reads looks as far back.
+ * The runs of an experiment that changed recently, by second, from which an index in memory is updated. Strongly
+ * consistent. Clocks of writers may differ by `clockSkewMs`, so a reader looks back by as much.
  */
 export interface RunChanges {
-  /** To be called after the change is stored and before it is acknowledged. */
+  /** Marks a run as changed. Called after the change is stored and before it is acknowledged. */
   mark(run: RunIdentity): Promise<void>;
-  /** Ids of runs marked at or after `since` (milliseconds since the epoch), each once. */
+  /** Returns the ids of the runs marked at or after `since` (milliseconds since the epoch), without duplicates. */
   since(experimentId: string, since: number): Promise<readonly string[]>;
 }
 
 export const clockSkewMs = 5_000;
 
-/** How far back marks are kept: an index that was not kept true for longer is loaded anew. */
+/** Time for which marks are kept. An index that was not updated for longer is loaded again. */
 export const changesKeptMs = 3_600_000;

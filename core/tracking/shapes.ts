@@ -12,7 +12,7 @@ const lifecycle = z
   .meta({ description: "Deleting is a mark that can be taken off again." });
 export type Lifecycle = Shape<typeof lifecycle>;
 
-export const runStatus = z.enum(runStatuses).meta({ id: "RunStatus", description: "How far the run is." });
+export const runStatus = z.enum(runStatuses).meta({ id: "RunStatus", description: "Progress of the run." });
 
 export const experiment = z
   .object({
@@ -21,7 +21,7 @@ export const experiment = z
     team: z.string(),
     lifecycle,
     tags: texts,
-    artifactLocation: z.string().meta({ description: "Where clients are told to put artifacts." }),
+    artifactLocation: z.string().meta({ description: "Location where clients put artifacts." }),
     createdBy: z.string(),
     createdAt: instant,
     updatedAt: instant,
@@ -36,7 +36,7 @@ export interface Experiment extends Shape<typeof experiment> {}
 export const datasetFields = {
   name: z.string().min(1).max(limits.experimentName),
   digest: z.string().min(1).max(100),
-  version: z.int().min(1).optional().meta({ description: "Of a dataset that is registered here." }),
+  version: z.int().min(1).optional().meta({ description: "Present for a dataset that is registered here." }),
   sourceType: z.string().max(100),
   source: z.string().max(10_000),
   schema: z.string().max(65_535).optional(),
@@ -61,13 +61,13 @@ const environment = z
       .string()
       .optional()
       .meta({ description: "The trainer's container image, as the job definition names it." }),
-    imageDigest: z.string().optional().meta({ description: "Of the trainer's container image." }),
+    imageDigest: z.string().optional().meta({ description: "Digest of the trainer's container image." }),
     numerics: numericsRecord.optional(),
     hardware: z
       .object({ instanceTypes: z.array(z.string()), cpu: z.string().optional(), gpu: z.string().optional() })
       .optional(),
   })
-  .meta({ id: "RunEnvironment", description: "What it ran in." });
+  .meta({ id: "RunEnvironment", description: "Environment in which it ran." });
 export interface RunEnvironment extends Shape<typeof environment> {}
 
 export const runRecord = z
@@ -75,20 +75,20 @@ export const runRecord = z
     runId: z.string(),
     team: z.string(),
     experimentId: z.string(),
-    source: z.enum(["training", "logged"]).meta({ description: "Trained here from a job, or told of by a client." }),
+    source: z.enum(["training", "logged"]).meta({ description: "Executed here from a job, or logged by a client." }),
     name: z.string(),
     status: runStatus,
-    phase: phase.optional().meta({ description: "Of a training run that has begun." }),
+    phase: phase.optional().meta({ description: "Present for a training run that has started." }),
     lifecycle,
     deletedAt: instant.optional(),
     createdBy: z.string(),
     submitters: z.array(z.string()).optional().meta({
-      description: "Immutable ids of the people who submitted it, where they are known.",
+      description: "Immutable ids of the people who submitted it, if known.",
     }),
     startedAt: milliseconds,
     awaitingSince: milliseconds.optional().meta({
       description:
-        "Milliseconds since the epoch: when a training run first waited for an approval, the end of its own work.",
+        "Time at which a training run first waited for an approval, the end of its own work; milliseconds since the epoch.",
     }),
     endedAt: milliseconds.optional(),
     params: texts.meta({ description: "Written once each; of a training run its job's leaves by dotted path, too." }),
@@ -102,12 +102,12 @@ export const runRecord = z
     environment,
     seed: z.number().optional(),
     artifactUri: z.string(),
-    job: job.optional().meta({ description: "Of a training run." }),
-    weightsSha256: sha256.optional().meta({ description: "Of a training run that has trained." }),
+    job: job.optional().meta({ description: "Present for a training run." }),
+    weightsSha256: sha256.optional().meta({ description: "Present for a training run that has trained." }),
     reusedFrom: z
       .string()
       .optional()
-      .meta({ description: "Id of the run whose training, with its metrics, this training run reuses." }),
+      .meta({ description: "Id of the run whose training and metrics this training run reuses." }),
     revision: z.int(),
   })
   .meta({ id: "RunRecord", description: "A run, trained here or logged by a client." });

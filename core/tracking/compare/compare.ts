@@ -12,21 +12,21 @@ import { mayHaveCurve } from "./metric-rank";
 import { metricRows, metricsOf, paramRows } from "./pivot";
 
 export const compareLimits = { runs: 50, metrics: 100, curves: 24, points: 2_000 } as const;
-/** Of all curves together: what an answer holds. Where there are many, each has fewer. */
-const mostPoints = 80_000;
-/** Curves where nobody says which: what fits on a page. */
+/** Maximum number of points of all curves together. If there are many curves, each has fewer points. */
+const maxPoints = 80_000;
+/** Default number of curves: what fits on a page. */
 const usualCurves = 6;
 
 export interface CompareRequest {
-  /** Named one by one, or the best of a search by a metric. */
+  /** Run ids, or the best runs of a search by a metric. */
   readonly runs: readonly string[] | TopRuns;
-  /** Compared with the others, beside them where it is none of them. */
+  /** Run with which the others are compared. If it is not among them, it is added. */
   readonly baseline?: string;
-  /** Empty: all in the table; as curves those that most runs have. */
+  /** If empty: all metrics in the table, and those that most runs have as curves. */
   readonly metrics: readonly string[];
   readonly goals: Readonly<Record<string, Goal>>;
   readonly axis: Axis;
-  /** Of a curve, at most; 0: no curves. */
+  /** Maximum number of points of a curve; 0 for no curves. */
   readonly points: number;
 }
 
@@ -44,7 +44,11 @@ export interface ComparePorts {
   readonly runSearch: RunSearch;
 }
 
-/** @throws RunNotFoundError, and what a search throws */
+/**
+ * Compares runs.
+ *
+ * @throws RunNotFoundError, and the errors of a search
+ */
 export async function compareRuns(ports: ComparePorts, request: CompareRequest): Promise<Comparison> {
   const { runs, rankedBy } = await chosenRuns(ports, request);
   const all = metricsOf(runs);
@@ -52,7 +56,7 @@ export async function compareRuns(ports: ComparePorts, request: CompareRequest):
   const shown = request.metrics.length > 0 ? request.metrics : [...new Set([...ranked, ...all])];
   const drawn = request.metrics.length > 0 ? request.metrics : [...ranked, ...curveMetrics(runs, all)];
   const curves = [...new Set(drawn)].slice(0, request.metrics.length > 0 ? compareLimits.curves : usualCurves);
-  const points = Math.min(request.points, Math.floor(mostPoints / Math.max(1, runs.length * curves.length)));
+  const points = Math.min(request.points, Math.floor(maxPoints / Math.max(1, runs.length * curves.length)));
   const goals = rankedBy === undefined ? request.goals : { [rankedBy.metric]: rankedBy.goal, ...request.goals };
   const records = runs.map(({ record }) => record);
   return {
@@ -73,7 +77,7 @@ export async function compareRuns(ports: ComparePorts, request: CompareRequest):
   };
 }
 
-/** Metrics that have a history worth drawing. */
+/** Returns the metrics with enough history for a curve. */
 function curveMetrics(runs: readonly SearchedRun[], all: readonly string[]): readonly string[] {
   return all.filter(
     (metric) =>
@@ -105,9 +109,9 @@ async function topRuns(search: RunSearch, { metric, count, goal: said, experimen
     const rule = `has a name that does not tell whether lower or higher is better; set goal: "min" or "max"`;
     throw new InvalidInputError("the comparison", [{ path: "top.goal", value: metric, rule }]);
   }
-  // Unquoted where it can be, so that `val_loss` may be short for `validation/loss`.
+  // Unquoted if possible, so that `val_loss` can abbreviate `validation/loss`.
   const field = /^[\w/.-]+$/.test(metric) ? `metrics.${metric}` : `metrics.\`${metric.replaceAll("`", "``")}\``;
-  // A run without the metric is none of the best; one whose value is NaN is the worst.
+  // Runs without the metric are excluded; NaN sorts last.
   const has = `${field} IS NOT NULL`;
   const { runs } = await search.search({
     experimentIds,
@@ -126,7 +130,7 @@ async function topRuns(search: RunSearch, { metric, count, goal: said, experimen
   return { page: runs, rankedBy: { metric: name, goal } };
 }
 
-/** In the order asked for. */
+/** Reads the runs in the requested order. */
 async function read({ records, metrics }: ComparePorts, runIds: readonly string[]): Promise<readonly SearchedRun[]> {
   const [found, summaries] = await Promise.all([records.findMany(runIds), metrics.summariesOf(runIds)]);
   const byId = new Map(found.map((record) => [record.runId, record]));

@@ -21,8 +21,8 @@ const cell = z
     lastStep: z.number(),
     min: metricValue,
     max: metricValue,
-    delta: z.number().optional().meta({ description: "Of the last value to the baseline's." }),
-    relativeDelta: z.number().optional().meta({ description: "As a part of the baseline's size." }),
+    delta: z.number().optional().meta({ description: "Difference of the last value from the baseline's." }),
+    relativeDelta: z.number().optional().meta({ description: "Relative to the baseline's absolute value." }),
   })
   .meta({ id: "ComparisonCell" });
 export interface MetricCell extends Shape<typeof cell> {}
@@ -32,7 +32,7 @@ const series = z
     runId: z.string(),
     x: z.array(z.number()),
     y: z.array(metricValue),
-    total: z.int().meta({ description: "How many points there are." }),
+    total: z.int().meta({ description: "Number of points." }),
   })
   .meta({ id: "ComparisonSeries", description: "Parallel columns, ascending by x; downsampled (min/max kept)." });
 export interface CurveSeries extends Shape<typeof series> {}
@@ -45,12 +45,12 @@ export const comparison = z
         name: z.string(),
         experimentId: z.string(),
         status: runStatus,
-        phase: phase.optional().meta({ description: "Of an open training run." }),
+        phase: phase.optional().meta({ description: "Progress of an open training run." }),
         source: z.string(),
         reusedFrom: z
           .string()
           .optional()
-          .meta({ description: "Id of the run whose training, with its metrics, this one reuses." }),
+          .meta({ description: "Id of the run whose training and metrics this run reuses." }),
         createdBy: z.string(),
         startedAt: z.number(),
         endedAt: z.number().optional(),
@@ -67,7 +67,7 @@ export const comparison = z
         metric: z.string(),
         goal: goal.optional(),
         values: z.array(cell.nullable()),
-        best: z.array(z.string()).meta({ description: "Ids of the runs whose last value is best." }),
+        best: z.array(z.string()).meta({ description: "Ids of the runs with the best last value." }),
       }),
     ),
     curves: z.array(z.object({ metric: z.string(), axis, series: z.array(series) })),

@@ -3,7 +3,7 @@ import type { RunRecord } from "../run-record";
 import type { Row } from "./comparison";
 import { differs, rowsOf } from "./pivot";
 
-/** What is not the same in the runs beside their params: only rows that differ. */
+/** Returns the rows, other than params, that differ between the runs. */
 export function differencesOf(records: readonly RunRecord[]): {
   readonly code: readonly Row[];
   readonly data: readonly Row[];
@@ -30,7 +30,7 @@ function codeFields({ code }: RunRecord): Readonly<Record<string, string | undef
   };
 }
 
-/** A run may read several datasets of one name: their digests together. */
+/** Combines the digests if a run reads several datasets of one name. */
 function dataFields({ datasets }: RunRecord): Readonly<Record<string, string | undefined>> {
   const digests = new Map<string, string[]>();
   for (const { name, version, digest } of datasets) {

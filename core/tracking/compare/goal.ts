@@ -5,9 +5,9 @@ const less =
 const more =
   /(?:^|[/._\s-])(?:accuracy|acc|auc|f1|precision|recall|ndcg|mrr|map|r2|score|bleu|rouge|iou|dice|reward|throughput)(?:$|[/._\s@-])/;
 
-/** What a metric's name says of it, where it says anything: `validation/loss` is to be small, `top-5-accuracy` great. */
+/** Derives a metric's goal from its name if possible: `validation/loss` is minimized, `top-5-accuracy` maximized. */
 export function goalOf(metric: string): Goal | undefined {
-  // The last word decides: `accuracy-loss` is a loss.
+  // The last part of the name decides: `accuracy-loss` is a loss.
   const name = metric.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
   const lastOf = (pattern: RegExp): number => {
     let at = -1;

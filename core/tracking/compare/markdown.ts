@@ -2,7 +2,10 @@ import { displayedStatus } from "../../training/run-status";
 import type { Comparison, MetricCell, Row } from "./comparison";
 import { deltaText, metricText, timeText } from "./numbers";
 
-/** A comparison as tables of GitHub's Markdown. What people named is escaped: it can neither break a table nor be a link. */
+/**
+ * Formats a comparison as tables in GitHub's Markdown. Names are escaped, so that none can break a table or become a
+ * link.
+ */
 export function comparisonMarkdown(comparison: Comparison): string {
   const { runs, baseline, rankedBy, params, metrics, differences } = comparison;
   const titles = runs.map(
@@ -79,7 +82,7 @@ function text(value: string): string {
     .replaceAll("\\&", "&amp;");
 }
 
-/** Between as many backticks as it takes; a bar would end the cell even there. */
+/** Quotes a value with enough backticks. A bar would end the cell even there, so it is replaced. */
 function code(value: string): string {
   const plain = value.replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
   const longest = Math.max(0, ...[...plain.matchAll(/`+/g)].map(([run]) => run.length));

@@ -2,13 +2,13 @@ import { testPrefix } from "../../evaluation/test-metrics";
 import type { MetricSummary } from "../metric-store";
 import { goalOf } from "./goal";
 
-/** Metrics of the test split that sum up a model. */
+/** Metrics of the test split that summarize a model. */
 const headline = ["accuracy", "auc", "logLoss", "rmse", "mae", "r2"].map((name) => `${testPrefix}${name}`);
 const detail = /^test\/(?:precision|recall|f1|prAuc)/;
 
 /**
- * Ranks a metric by what a reader looks for first, smaller first: the model on test data, then on validation and other data, then on training data, then details
- * of the test, then metrics of which neither less nor more is better, then those of machines.
+ * Ranks a metric by its interest for a reader, smaller first: the model on test data, on validation and other data, on
+ * training data, details of the test, metrics without a goal, metrics of machines.
  */
 export function metricRank(metric: string): number {
   const place = headline.indexOf(metric);
@@ -24,7 +24,7 @@ export function byRank(a: string, b: string): number {
   return metricRank(a) - metricRank(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** Tells whether a metric may have a curve: an evaluation leaves one point, at the last step of the training. */
+/** Returns whether a metric may have a curve. An evaluation leaves one point, at the last step of the training. */
 export function mayHaveCurve({ metric, lastStep, min, max }: MetricSummary): boolean {
   return lastStep > 0 && !(metric.startsWith(testPrefix) && min === max);
 }

@@ -1,18 +1,18 @@
 import { formatMetric } from "../metric-text";
 import { decodeValue, type EncodedValue, encodeValue } from "../metric-values";
 
-/** Five significant digits, without trailing noise; `NaN` and the infinities as they are. */
+/** Formats five significant digits without trailing zeros; `NaN` and infinities by name. */
 export function numberText(value: EncodedValue): string {
   if (typeof value === "string") return value === "Infinity" ? "∞" : value === "-Infinity" ? "−∞" : "NaN";
   return String(Number(value.toPrecision(5))).replace("-", "−");
 }
 
-/** A metric's value; bytes with their unit. */
+/** Formats a metric's value; bytes with their unit. */
 export function metricText(metric: string, value: EncodedValue): string {
   return formatMetric(metric, decodeValue(value), (number) => numberText(encodeValue(number)));
 }
 
-/** `+0.012 (+3.4 %)`, `−1.5 MB (−3.4 %)`. */
+/** Formats a difference: `+0.012 (+3.4 %)`, `−1.5 MB (−3.4 %)`. */
 export function deltaText(metric: string, delta: number, relativeDelta: number | undefined): string {
   const sign = delta > 0 ? "+" : delta < 0 ? "−" : "";
   const size = metricText(metric, Math.abs(delta));
@@ -20,7 +20,7 @@ export function deltaText(metric: string, delta: number, relativeDelta: number |
   return `${sign}${size} (${sign}${Number(Math.abs(relativeDelta * 100).toPrecision(3))} %)`;
 }
 
-/** `2026-03-01 12:00:05` in UTC. */
+/** Formats a time in UTC: `2026-03-01 12:00:05`. */
 export function timeText(milliseconds: number): string {
   const date = new Date(milliseconds);
   return Number.isNaN(date.getTime()) ? String(milliseconds) : date.toISOString().slice(0, 19).replace("T", " ");

@@ -1,11 +1,14 @@
 import type { Row } from "./comparison";
 
-/** Whether a text is written as a finite number. */
+/** Tests whether a text is a finite number. */
 export function isNumber(text: string): boolean {
   return text.trim() !== "" && Number.isFinite(Number(text));
 }
 
-/** Rows sorted by how much of the metric they explain, the strongest first, ties by name; rows with fewer than two values are left out. */
+/**
+ * Sorts rows by the share of the metric that they explain, the greatest first, ties by name. Omits rows with fewer than
+ * two values.
+ */
 export function byStrength(rows: readonly Row[], metric: readonly number[]): readonly Row[] {
   return rows
     .filter(({ values }) => new Set(values.filter((value) => value !== null)).size > 1)
@@ -15,9 +18,12 @@ export function byStrength(rows: readonly Row[], metric: readonly number[]): rea
 }
 
 /**
- * Estimates the share of a metric's variance, by ranks, that a param explains: 0 to 1. Of numbers it is the square of Spearman's rank correlation, or the share
- * between groups of equal values where that is more (an optimum in the middle). Of texts it is the latter: ε² (Kelley, 1935), which corrects η² for the number of
- * groups, so that a param with a different value in each run explains nothing. Runs without the param or the metric are left out.
+ * Estimates the share of a metric's variance, by ranks, that a param explains: 0 to 1.
+ *
+ * For numbers it is the square of Spearman's rank correlation, or the share between groups of equal values if that is
+ * greater (an optimum in the middle). For texts it is the latter: ε² (Kelley, 1935), which corrects η² for the number
+ * of groups, so that a param with a different value in each run explains nothing. Runs without the param or the metric
+ * are omitted.
  */
 export function paramStrength(values: readonly (string | null)[], metric: readonly number[]): number {
   const known = values.flatMap((value, run) =>
@@ -32,7 +38,7 @@ export function paramStrength(values: readonly (string | null)[], metric: readon
   return Math.max(between, squaredCorrelation(ranksOf(known.map(({ value }) => Number(value))), ranks));
 }
 
-/** Ranks from 0; equal values share the mean of theirs. */
+/** Returns ranks from 0; equal values share the mean of their ranks. */
 function ranksOf(values: readonly number[]): readonly number[] {
   const order = values.map((value, at) => ({ value, at })).sort((a, b) => a.value - b.value);
   const ranks = new Array<number>(values.length).fill(0);

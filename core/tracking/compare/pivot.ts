@@ -5,7 +5,10 @@ import type { Goal, MetricCell, MetricRow, Row } from "./comparison";
 import { goalOf } from "./goal";
 import { byRank } from "./metric-rank";
 
-/** Params that are not the same in all runs, and those that are; by name. Numbers written differently (`1e-3`, `0.001`) are the same. */
+/**
+ * Returns the params that differ between the runs, and the others; by name. Equal numbers in different notation
+ * (`1e-3`, `0.001`) are the same.
+ */
 export function paramRows(runs: readonly SearchedRun[]): {
   readonly differing: readonly Row[];
   readonly common: readonly { readonly name: string; readonly value: string }[];
@@ -17,7 +20,7 @@ export function paramRows(runs: readonly SearchedRun[]): {
   };
 }
 
-/** The union of names, in their order, with each one's value or `null`. */
+/** Returns the union of the names, in order, with each run's value or `null`. */
 export function rowsOf(columns: readonly Readonly<Record<string, string>>[]): readonly Row[] {
   const names = [...new Set(columns.flatMap(Object.keys))].sort();
   return names.map((name) => ({
@@ -35,9 +38,10 @@ function normalText(text: string): string {
 }
 
 /**
- * A row for each metric, those of most runs first, then by name; each value with its distance to the baseline's.
+ * Returns a row for each metric, those of most runs first, then by name; each value with its difference from the
+ * baseline's.
  *
- * @param goals beside what the names say
+ * @param goals goals in addition to those that follow from the names
  */
 export function metricRows(
   runs: readonly SearchedRun[],
@@ -86,7 +90,9 @@ function bestOf(
   return known.filter(({ last }) => last === best).map(({ runId }) => runId);
 }
 
-/** All metrics of the runs: those that most of them have first, then by rank; metrics of machines (`system/…`) last. */
+/**
+ * Returns all metrics of the runs: first by the number of runs, then by rank; metrics of machines (`system/…`) last.
+ */
 export function metricsOf(runs: readonly SearchedRun[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { metrics } of runs) for (const { metric } of metrics) counts.set(metric, (counts.get(metric) ?? 0) + 1);

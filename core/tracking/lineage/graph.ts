@@ -2,12 +2,16 @@ import type { LineageEdge, LineageGraph, LineageNode } from "./shapes";
 
 export type { LineageEdge, LineageGraph, LineageNode } from "./shapes";
 
-/** Collects a graph; a node or edge that is there already stays as it is. */
+/** Collects a graph. An existing node or edge stays unchanged. */
 export class LineageBuilder {
   readonly #nodes = new Map<string, LineageNode>();
   readonly #edges = new Map<string, LineageEdge>();
 
-  /** @returns its id */
+  /**
+   * Adds a node.
+   *
+   * @returns its id
+   */
   add(
     kind: LineageNode["kind"],
     name: string,

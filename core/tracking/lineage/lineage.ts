@@ -6,7 +6,9 @@ import type { ObjectStore } from "../../ports";
 import { LineageBuilder, type LineageGraph } from "./graph";
 import { addDataset, addShards, addSources, addUses, type ForwardDependencies, type LineagePage } from "./of-dataset";
 
-/** A version of a dataset: its files and shards before it, the runs and models that saw it behind it. */
+/**
+ * Returns the lineage of a dataset version: upstream its files and shards, downstream the runs and models that used it.
+ */
 export async function lineageOfDataset(
   dependencies: ForwardDependencies & { readonly datasets: DatasetRepository },
   name: string,
@@ -25,9 +27,11 @@ export async function lineageOfDataset(
 }
 
 /**
- * A content, by its SHA-256: a raw file, whether it is in the store or not, or a shard. Every version that holds it, and what saw those; of each the first runs, the rest by the version's own lineage.
+ * Returns the lineage of a content by its SHA-256: a raw file, whether it is in the store or not, or a shard. It shows
+ * every version that holds the content and what used these versions. For each version it shows only the first runs; the
+ * version's own lineage has the others.
  *
- * @throws RingmasterError CONTENT_NOT_FOUND where nothing is known of it
+ * @throws RingmasterError CONTENT_NOT_FOUND if nothing is known of it
  */
 export async function lineageOfContent(
   dependencies: ForwardDependencies & { readonly objects: Pick<ObjectStore, "size"> },
@@ -43,7 +47,7 @@ export async function lineageOfContent(
       { code: "CONTENT_NOT_FOUND", httpStatus: 404 },
     );
   const [first] = uses;
-  // One content may be in several versions, at other rows of each: the dataset's lineage has them.
+  // One content may be in several versions at different rows. The dataset's lineage shows the rows.
   const root = graph.add(first?.role === "shard" ? "shard" : "file", sha256, { file: first?.file, bytes });
   for (const { dataset } of uses) {
     const node = addDataset(graph, dataset);

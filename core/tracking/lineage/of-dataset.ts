@@ -16,7 +16,7 @@ export interface LineagePage {
   readonly nextToken?: string;
 }
 
-/** A version of a dataset: whence, how large. */
+/** Adds a dataset version with its origin and size. */
 export function addDataset(
   graph: LineageBuilder,
   { name, version, digest }: DatasetVersionKey,
@@ -37,7 +37,7 @@ export function addDataset(
   });
 }
 
-/** The raw files that made a version, with the rows that each gave. */
+/** Adds the raw files of a version, with the rows that came from each. */
 export async function addSources(
   graph: LineageBuilder,
   lineage: LineageIndex,
@@ -47,7 +47,7 @@ export async function addSources(
   for (const source of await lineage.sourcesOf(dataset)) graph.connect(addContent(graph, source), node);
 }
 
-/** A version's shards: where in the store its rows lie. */
+/** Adds a version's shards with their places in the store. */
 export function addShards(graph: LineageBuilder, manifest: DatasetManifest, node: string): void {
   for (const shard of shardsOf(manifest)) graph.connect(addContent(graph, shard), node);
 }
@@ -61,7 +61,7 @@ export function addContent(
 }
 
 /**
- * What came of a version's data: the runs that read it, by pages, and, on the first page, the versions of models.
+ * Adds the uses of a version's data: pages of the runs that read it and, on the first page, the model versions.
  *
  * @returns the token of the next page
  */

@@ -17,7 +17,10 @@ export interface BackwardDependencies {
   readonly runs: Pick<RunRepository, "findDetails">;
 }
 
-/** From a model's version back: its run and that one's code, features and data, down to the raw files and the rows that each gave. */
+/**
+ * Returns the upstream lineage of a model version: its run, the run's code, features and data, down to the raw files
+ * and their rows.
+ */
 export async function lineageOfVersion(
   dependencies: BackwardDependencies,
   version: ModelVersion,
@@ -45,7 +48,7 @@ export async function lineageOfVersion(
   const made =
     features && graph.add("features", features.digest, { key: features.featureManifestKey, width: features.width });
   if (made) graph.connect(made, run);
-  // What the run itself read became its features; what people noted besides, the run alone tells of.
+  // The run's own inputs became its features. Inputs that people added are attached only to the run.
   for (const [index, input] of record.datasets.entries())
     await addInput(graph, dependencies, input, index === 0 && made ? made : run);
   return graph.finish(root);
@@ -58,7 +61,7 @@ function addCode(graph: LineageBuilder, { code }: RunRecord, run: string): void 
   graph.connect(graph.add("code", name, { moduleSha256, commit, dirty, repository, branch, diffSha256 }), run);
 }
 
-/** Of data that are registered here, all that is known; of others, what the client said. */
+/** Adds a dataset: with its whole lineage if it is registered here, else with what the client recorded. */
 async function addInput(
   graph: LineageBuilder,
   { lineage, datasets }: BackwardDependencies,

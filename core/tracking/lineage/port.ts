@@ -1,16 +1,16 @@
 import type { Page } from "../../datasets/repository";
 import type { ContentReference } from "../../ports";
 
-/** Data by what they are: the same for a version registered here and for what a client has logged. */
+/** The identity of data: the same for a version registered here and for data that a client has logged. */
 export interface DatasetKey {
   readonly name: string;
   readonly digest: string;
 }
 
-/** A raw file that was made a version, or a shard of one, with the version's rows that it holds. */
+/** A raw file from which a version was made, or a shard of one, with the version's rows that it holds. */
 export interface DatasetContent extends ContentReference {
   readonly role: "source" | "shard";
-  /** Of a source: the file as whoever pushed it named it, or its path in the inbox. */
+  /** Name of a source file as the client gave it, or its path in the inbox. */
   readonly file?: string;
   /** Counted over the whole version, from 0. */
   readonly firstRow: number;
@@ -26,7 +26,7 @@ export interface ContentUse extends Omit<DatasetContent, keyof ContentReference>
   readonly dataset: DatasetVersionKey;
 }
 
-/** A version of a model whose run read the data. */
+/** A model version whose run read the data. */
 export interface ModelUse {
   readonly model: string;
   readonly version: number;
@@ -34,16 +34,17 @@ export interface ModelUse {
 }
 
 /**
- * The port to a team's lineage: edges written where a fact arises, each under both of its ends, and never changed. That a run reads a registered version is
- * written with the run, that a version comes of data with the version; both in the same transaction.
+ * The port to a team's lineage. An edge is written when its fact arises, under both of its ends, and never changes. The
+ * edge from a run to a registered version is written with the run, and the edge from a version to its data with the
+ * version, each in the same transaction.
  */
 export interface LineageIndex {
-  /** After the version is registered; sent again it writes the same. */
+  /** Called after the version is registered. Idempotent. */
   noteContents(dataset: DatasetVersionKey, contents: readonly DatasetContent[]): Promise<void>;
-  /** Of a run that was logged. */
+  /** Records the inputs of a logged run. */
   noteInputs(runId: string, datasets: readonly DatasetKey[]): Promise<void>;
   usesOf(sha256: string): Promise<readonly ContentUse[]>;
-  /** Raw files that made the version; none of one from before files were noted. */
+  /** Returns the raw files of a version. Versions of earlier releases have none. */
   sourcesOf(dataset: DatasetKey): Promise<readonly DatasetContent[]>;
   runsOf(dataset: DatasetKey, page: { readonly limit: number; readonly nextToken?: string }): Promise<Page<string>>;
   modelsOf(dataset: DatasetKey): Promise<readonly ModelUse[]>;

@@ -9,10 +9,11 @@ import type { DatasetContent, LineageIndex } from "./port";
 export type { SourceFile } from "../../datasets/shapes";
 
 /**
- * Registers a version, and notes which files and shards hold which of its rows. Who dies between the two repeats the push; the version is found, and the rest
- * done. A file that gives a version that is there already is one more source of it.
+ * Registers a version and records which files and shards hold which of its rows. If a client dies in between, its
+ * repeated push finds the version and completes the rest. A file that yields an existing version becomes one more
+ * source of it.
  *
- * @throws what `registerDataset` does; InvalidInputError where the files' rows are not the version's
+ * @throws the errors of `registerDataset`; InvalidInputError if the files' rows are not those of the version
  */
 export async function registerFrom(
   { lineage, ...dependencies }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents"> },
@@ -36,7 +37,7 @@ function sourcesOf(sources: readonly SourceFile[]): readonly DatasetContent[] {
   return placed(sources.map((source) => ({ ...source, role: "source" })));
 }
 
-/** A version's shards with their rows. */
+/** Returns a version's shards with their rows. */
 export function shardsOf({ shards }: Pick<DatasetManifest, "shards">): readonly DatasetContent[] {
   return placed(shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows, role: "shard" })));
 }

@@ -14,13 +14,13 @@ export interface LineageNode extends Shape<typeof node> {}
 
 export const lineageGraph = z
   .object({
-    root: z.string().meta({ description: "The id of the node that was asked for." }),
+    root: z.string().meta({ description: "Id of the requested node." }),
     nodes: z.array(node),
     edges: z
       .array(z.object({ from: z.string(), to: z.string() }))
       .meta({ description: "`to` was made of `from`, or read it." }),
     nextToken,
   })
-  .meta({ id: "LineageGraph", description: "What came of what." });
+  .meta({ id: "LineageGraph", description: "Edges, from origin to result." });
 export interface LineageGraph extends Shape<typeof lineageGraph> {}
 export type LineageEdge = LineageGraph["edges"][number];

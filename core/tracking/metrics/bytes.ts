@@ -1,4 +1,4 @@
-/** Largest size of an integer whose difference to another of that size is exact, and twice that, too. */
+/** Largest integer for which differences, and twice the differences, are exact. */
 const widest = 2 ** 51;
 
 /** Writes numbers, texts and columns into a buffer that grows. */
@@ -14,7 +14,7 @@ export class ByteWriter {
     return this.at;
   }
 
-  /** A whole number from 0 to 2^53, seven bits a byte, the lowest first. */
+  /** Writes a whole number from 0 to 2^53 with seven bits a byte, the lowest first. */
   count(value: number): void {
     this.reserve(8);
     let rest = value;
@@ -47,8 +47,9 @@ export class ByteWriter {
   }
 
   /**
-   * A column of numbers that are mostly whole and mostly near their neighbours: equal ones as one, whole ones as differences (zigzag, as Protocol Buffers
-   * have it), all others as they are. How many there are is known to whoever reads.
+   * Writes a column of numbers that are mostly whole and close to their neighbours. Equal numbers are stored once,
+   * whole ones as differences (zigzag, as in Protocol Buffers), others unchanged. The reader must know the column's
+   * length.
    */
   column(values: readonly number[]): void {
     if (values.length === 0) return;
@@ -65,7 +66,7 @@ export class ByteWriter {
     }
   }
 
-  /** What was written, in memory of its own. */
+  /** Returns the written bytes in memory of their own. */
   bytes(): Buffer {
     return this.buffer.subarray(0, this.at);
   }
@@ -96,7 +97,11 @@ function kindOf(values: readonly number[]): number {
   return same ? columnKinds.constant : columnKinds.differences;
 }
 
-/** Reads what a `ByteWriter` wrote. @throws RangeError where the bytes end too early */
+/**
+ * Reads the output of a `ByteWriter`.
+ *
+ * @throws RangeError if the bytes end too early
+ */
 export class ByteReader {
   private at = 0;
   private readonly buffer: Buffer;
@@ -140,7 +145,7 @@ export class ByteReader {
     return values;
   }
 
-  /** Passes so many floats, and tells those of them that are asked for. */
+  /** Skips `length` floats, and returns a function that reads any of them. */
   someFloats(length: number): (i: number) => number {
     const first = this.at;
     this.at += 8 * length;

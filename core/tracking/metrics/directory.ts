@@ -1,19 +1,19 @@
 import type { MetricPoint } from "../metric-store";
 import { ByteReader, ByteWriter } from "./bytes";
 
-/** A stretch of a metric's points in a block, and what a coarse view needs to know of them. */
+/** A range of a metric's points in a block, with the values that a coarse view needs. */
 export interface DirectoryEntry {
   /** The metric's number. */
   readonly id: number;
   /** The block's number within its group and segment. */
   readonly block: number;
   readonly count: number;
-  /** Whether several of them have one step. */
+  /** Whether several points have the same step. */
   readonly repeats: boolean;
   /** By step, time and value. */
   readonly first: MetricPoint;
   readonly last: MetricPoint;
-  /** By value; NaN only where all are. */
+  /** By value; NaN only if all are NaN. */
   readonly least: MetricPoint;
   readonly greatest: MetricPoint;
   /** Times. */
@@ -36,7 +36,7 @@ export function packDirectory(entries: readonly DirectoryEntry[]): Buffer {
   return out.bytes();
 }
 
-/** Of one metric. */
+/** Reads the entries of one metric. */
 export function unpackDirectory(bytes: Uint8Array, wanted: number): DirectoryEntry[] {
   const from = new ByteReader(bytes);
   const length = from.count();

@@ -3,12 +3,13 @@ import type { DirectoryEntry } from "./directory";
 import { comparePoints, type PointIdentity } from "./points";
 import { openAll, type StoredSeries, setApart } from "./series";
 
-/** What is known of an entry without opening it: as many points. */
+/** Number of points that are known of an entry without reading it. */
 const pointsOfEntry = 4;
 
 /**
- * A view of a series for a screen of so many points. Min-max decimation (as in Steinarsson 2013, "Downsampling Time Series for Visual Representation", 2.3, and
- * M4 of Jugel et al. 2014): the series is cut into stretches of equally many points, and of each the least and the greatest are shown where they are.
+ * Reduces a series to about `points` points for a screen. Min-max decimation (as in Steinarsson 2013, "Downsampling
+ * Time Series for Visual Representation", 2.3, and M4 of Jugel et al. 2014): the series is divided into stretches of
+ * equally many points, and the minimum and the maximum of each are kept at their own places.
  */
 export async function downsample(
   series: StoredSeries,
@@ -18,7 +19,7 @@ export async function downsample(
 ): Promise<Downsampled> {
   const apart = await setApart(series, identity, range);
   const { entries, loose, total } = apart;
-  // Coarse where that is fine enough for so many points: then what is read does not grow with the series.
+  // The coarse view is used if it has enough points. The amount of data read then does not grow with the series.
   if (entries.length * pointsOfEntry < points || total <= points) {
     const all = await openAll(apart, identity);
     return { points: decimate(all.map(one), points), total };
@@ -29,9 +30,9 @@ export async function downsample(
   return { points: decimate(stretches, points), total };
 }
 
-/** Neighbouring points of which some are known. */
+/** A range of neighbouring points of which some are known. */
 interface Known {
-  /** In order: the first, the last, the least and the greatest among them. */
+  /** The first, the last, the minimum and the maximum, in order. */
   readonly points: readonly MetricPoint[];
   readonly count: number;
 }
@@ -65,7 +66,10 @@ export function decimate(all: readonly Known[], most: number): MetricPoint[] {
   return chosen.filter((point, i) => i === 0 || comparePoints(chosen[i - 1]!, point) < 0);
 }
 
-/** The least and the greatest, in order; where there is no number, the first, for the gap to be seen. */
+/**
+ * Returns the minimum and the maximum in order. If there is no number, returns the first point, so that the gap is
+ * visible.
+ */
 function extremes(points: readonly MetricPoint[]): MetricPoint[] {
   const numbers = points.filter(({ value }) => !Number.isNaN(value));
   if (numbers.length === 0) return points.slice(0, 1);

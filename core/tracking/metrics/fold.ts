@@ -3,30 +3,31 @@ import { type DirectoryEntry, packDirectory } from "./directory";
 import { addPoints, eachSeries, type NumberedPoints, noPoints, packPoints } from "./packed-points";
 import { comparePoints } from "./points";
 
-/** Metrics that share a directory, by number: reading one reads what the directory says of the others, too. */
+/** Number of metrics that share a directory. Reading one metric also reads the directory entries of the others. */
 const metricsPerGroup = 8;
 export const groupOf = (id: number): number => Math.floor(id / metricsPerGroup);
 
 export interface FoldSizes {
-  /** Points of one entry of the directory: what is known of them without reading them. */
+  /** Number of points of a directory entry. An entry has their summary without reading them. */
   readonly entryPoints: number;
-  /** Points from which on a block is full. */
+  /** Number of points at which a block is full. */
   readonly blockPoints: number;
 }
 
 export const foldSizes: FoldSizes = { entryPoints: 512, blockPoints: 2_048 };
 
-/** What a group's metrics have in a segment. */
+/** The points of a group's metrics in a segment. */
 export interface FoldedGroup {
   readonly group: number;
-  /** Packed points, ordered by metric and then as points are; see `unpackPoints`. */
+  /** Packed points, ordered by metric, then like points; see `unpackPoints`. */
   readonly blocks: readonly Buffer[];
-  /** What lies where; see `unpackDirectory`. */
+  /** The places of the points; see `unpackDirectory`. */
   readonly directory: Buffer;
 }
 
 /**
- * Orders a segment's points by metric. A pure function of the batches, so that two who fold the same segment write the same: neither needs to know of the other.
+ * Orders a segment's points by metric. A pure function of the batches: concurrent writers that fold the same segment
+ * write the same bytes.
  */
 export function* foldSegment(
   batches: readonly NumberedPoints[],
@@ -60,7 +61,10 @@ export function* foldSegment(
   }
 }
 
-/** Very same points once. Two of one step stay two: which of them stands depends on the run, of which this knows nothing. */
+/**
+ * Orders points and removes exact repetitions. Several points of one step are kept: which of them counts depends on the
+ * run, which is not known here.
+ */
 function orderedOnce(
   { steps, times, values }: NumberedPoints,
   parts: readonly (readonly [number, number])[],

@@ -3,15 +3,18 @@ import type { LogBatch } from "./packed-points";
 import { Receipts } from "./receipts";
 import { Statistics } from "./statistics";
 
-/** When a stretch of the log is long enough to be folded: by its batches, or by their packed size, which grows with the number of metrics. */
+/**
+ * Limits at which a segment of the log is folded: the number of batches, or their packed size, which grows with the
+ * number of metrics.
+ */
 export interface SegmentLimits {
   readonly batches: number;
   readonly bytesPerMetric: number;
-  readonly leastBytes: number;
-  readonly mostBytes: number;
+  readonly minBytes: number;
+  readonly maxBytes: number;
 }
 
-/** A stretch of the log that takes no more: batches past `from` up to `to`. */
+/** A closed segment of the log: batches after `from`, up to and including `to`. */
 export interface Segment {
   /** Counted from 1. */
   readonly number: number;
@@ -20,15 +23,15 @@ export interface Segment {
 }
 
 /**
- * What follows from a run's log up to a version. The same batches always lead to the same state, whoever applies them: which number a metric has and
- * where segments end is thereby agreed upon without a word.
+ * The state that follows from a run's log up to a version. The same batches always give the same state. All processes
+ * therefore agree on the metrics' numbers and on the ends of segments without communication.
  */
 export class LogState {
-  /** Batches applied. */
+  /** Number of applied batches. */
   version = 0;
-  /** Segments that are closed. */
+  /** Number of closed segments. */
   closed = 0;
-  /** Last versions of the latest closed segments; of older ones nobody asks any more. */
+  /** Last versions of the latest closed segments. Older ones are no longer needed. */
   private ends: number[] = [];
   private openBytes = 0;
 
@@ -42,7 +45,7 @@ export class LogState {
     return new LogState(limits, new Statistics(), new Receipts());
   }
 
-  /** @param bytes the batch's packed size; none while the log is young and lies in its head */
+  /** @param bytes the batch's packed size; none while the log is short and is stored in its head */
   apply(batch: LogBatch, bytes?: number): void {
     this.version += 1;
     for (const name of batch.names) this.statistics.addName(name);
@@ -52,14 +55,17 @@ export class LogState {
     this.openBytes += bytes;
     const { limits, openBytes } = this;
     const batches = this.version - (this.ends.at(-1) ?? 0);
-    const enough = Math.max(limits.leastBytes, limits.bytesPerMetric * this.statistics.names.length);
-    if (batches < limits.batches && openBytes < Math.min(enough, limits.mostBytes)) return;
+    const enough = Math.max(limits.minBytes, limits.bytesPerMetric * this.statistics.names.length);
+    if (batches < limits.batches && openBytes < Math.min(enough, limits.maxBytes)) return;
     this.closed += 1;
     this.openBytes = 0;
     this.ends.push(this.version);
   }
 
-  /** Closed segments that are not folded, the oldest first. `folded` of them are, up to that version. */
+  /**
+   * Returns the closed segments that are not folded, the oldest first. `folded` segments are folded, up to version
+   * `foldedVersion`.
+   */
   unfolded(folded: number, foldedVersion: number): Segment[] {
     const oldest = this.closed - this.ends.length + 1;
     return this.ends
@@ -68,7 +74,7 @@ export class LogState {
       .map((segment) => (segment.number === folded + 1 ? { ...segment, from: foldedVersion } : segment));
   }
 
-  /** Forgets where segments end that are folded; the last end is where the open one begins. */
+  /** Drops the ends of folded segments. The last end stays, because the open segment starts there. */
   prune(folded: number): void {
     const oldest = this.closed - this.ends.length + 1;
     this.ends.splice(0, Math.max(0, Math.min(folded - oldest + 1, this.ends.length - 1)));

@@ -3,10 +3,10 @@ import type { BatchReceipt } from "../metric-store";
 import { decodeValue, type EncodedSeries } from "../metric-values";
 import { limits } from "../records/limits";
 
-/** What one call may hold, far above what logging each step takes; and what one answer does. */
+/** Limits of one request, far above what logging each step needs, and of one response. */
 export const metricLimits = { series: 10_000, points: 100_000, view: 10_000, page: 25_000 } as const;
 
-/** A call that logs metrics, as its contract has it (`logMetricsBody`). */
+/** A request that logs metrics, as in its contract (`logMetricsBody`). */
 export interface LoggedMetrics {
   readonly writer?: string;
   readonly sequence?: number;
@@ -19,8 +19,8 @@ const knownOfSeries: ReadonlySet<string> = new Set(["metric", "steps", "values",
 const control = /[\u0000-\u001f\u007f]/;
 
 /**
- * Whether a body surely keeps its contract, found in a tenth of the time that the contract's own schema takes. `false` decides nothing: then the schema is
- * asked, and says what is wrong.
+ * Tests in a tenth of the schema's time whether a body certainly satisfies its contract. `false` is inconclusive: the
+ * schema then decides and describes the problem.
  */
 export function surelyLoggedMetrics(body: unknown): body is LoggedMetrics {
   if (!isObject(body)) return false;
@@ -63,7 +63,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/** Decodes a call. @param now the time of points that come without; milliseconds since the epoch */
+/**
+ * Decodes a request.
+ *
+ * @param now time of points without one; milliseconds since the epoch
+ */
 export function seriesOf({ series }: LoggedMetrics, now: number): MetricSeries[] {
   return series.map(({ metric, steps, values, times }) => ({
     metric,

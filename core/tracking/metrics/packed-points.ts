@@ -16,16 +16,16 @@ export interface NumberedPoints extends PointColumns {
 
 export const noPoints = (): NumberedPoints => ({ ids: [], counts: [], steps: [], times: [], values: [] });
 
-/** What one write adds to a run's log. */
+/** One write's additions to a run's log. */
 export interface LogBatch {
   /** Metrics that occur for the first time; they take the next numbers. */
   readonly names: readonly string[];
-  /** Receipts of the calls whose last points are in this batch. */
+  /** Receipts of the requests whose last points are in this batch. */
   readonly receipts: readonly BatchReceipt[];
   readonly points: NumberedPoints;
 }
 
-/** Writes about 10 bytes a point: 8 of the value, one or two of step and time. */
+/** Writes about 10 bytes for each point: 8 for the value, one or two for step and time. */
 function writePoints(out: ByteWriter, { ids, counts, steps, times, values }: NumberedPoints): void {
   out.count(ids.length);
   out.column(ids);
@@ -69,7 +69,10 @@ export function unpackBatch(bytes: Uint8Array): LogBatch {
   return { ...readFront(from), points: readPoints(from) };
 }
 
-/** Reads one metric's points of a packed batch, in their order. Skips the values of all other metrics, which are most of the bytes. */
+/**
+ * Reads one metric's points of a packed batch, in order. Skips the values of all other metrics, which are most of the
+ * bytes.
+ */
 export function unpackBatchOf(bytes: Uint8Array, wanted: number): MetricPoint[] {
   const from = new ByteReader(bytes);
   readFront(from);

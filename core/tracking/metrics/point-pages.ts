@@ -4,15 +4,15 @@ import type { DirectoryEntry } from "./directory";
 import { comparePoints, mergePoints, type PointIdentity } from "./points";
 import { type StoredSeries, setApart } from "./series";
 
-/** By time, then step, then value: MLflow's order of a history. */
+/** Compares by time, then step, then value, the order of a history in MLflow. */
 function compareInTime(a: MetricPoint, b: MetricPoint): number {
   return a.time !== b.time ? a.time - b.time : comparePoints(a, b);
 }
 
 /**
- * A page of a series in the order of time. Reads the entries that may hold what comes next and no others.
+ * Returns a page of a series in the order of time. Reads only the entries that may hold the next points.
  *
- * @throws InvalidInputError for a token that no page gave
+ * @throws InvalidInputError for a token that no page returned
  */
 export async function historyPage(
   series: StoredSeries,
@@ -27,7 +27,7 @@ export async function historyPage(
     .filter(({ latest }) => after === undefined || latest >= after.time)
     .sort((a, b) => a.earliest - b.earliest);
   for (let next = 0; next < waiting.length; ) {
-    // With one more than the page holds, all before the earliest of what is left, the page is settled.
+    // The page is settled once there is one more point than it holds before the earliest unread entry.
     const settled = found[limit];
     if (settled !== undefined && settled.time < waiting[next]!.earliest) break;
     const some = atOnce(waiting, next, limit + 1 - found.length);
@@ -40,7 +40,7 @@ export async function historyPage(
   return found.length > limit ? { points, nextToken: encodeToken(points.at(-1)!) } : { points };
 }
 
-/** As many of the waiting entries as hold the points that are wanted; one at least. */
+/** Returns as many of the waiting entries as hold the wanted points; at least one. */
 function atOnce<Entry extends DirectoryEntry>(waiting: readonly Entry[], from: number, wanted: number): Entry[] {
   let to = from;
   for (let count = 0; to < waiting.length && (to === from || count < wanted); to += 1) count += waiting[to]!.count;
@@ -71,7 +71,7 @@ const followedPoints = 10_000;
 /**
  * Reads a page of a series after a step, in the order of steps.
  *
- * @param version of the log that the series was read from; a follower that has all of it continues there
+ * @param version version of the log from which the series was read; a follower that has all points continues there
  */
 export async function followPage(
   series: StoredSeries,
@@ -87,7 +87,7 @@ export async function followPage(
     return room;
   });
   const next = entries[taken.length];
-  // Loose points past the next entry belong to the page that has this entry.
+  // Loose points past the next entry belong to the page with this entry.
   const between = loose.filter((point) => next === undefined || comparePoints(point, next.first) < 0);
   const points = mergePoints([...between, ...(await openEntries(taken)).flat()], identity);
   const last = points.at(-1)?.step ?? step;

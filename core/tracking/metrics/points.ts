@@ -1,15 +1,18 @@
 import type { MetricPoint } from "../metric-store";
 
 /**
- * When two points of a metric are one. `step`: of a training run, where a step has one value and the later told one stands. `point`: of a logged run, where a
- * client may tell several of a step, and only the very same point is one.
+ * The identity of a point. `step`: for a training run, where a step has one value and the later one counts. `point`:
+ * for a logged run, where a client may send several points for a step, and only exact repetitions are the same point.
  */
 export type PointIdentity = "step" | "point";
 
-/** MLflow keeps NaN as 0 beside a mark, and orders by that (`SqlMetric.value`, `is_nan`). */
+/** MLflow stores NaN as 0 with a flag, and orders by it (`SqlMetric.value`, `is_nan`). */
 const ordinal = (value: number): number => (Number.isNaN(value) ? 0 : value);
 
-/** By step, then time, then value: what is latest, as MLflow's `_update_latest_metrics_if_necessary` has it. Equal only where the points are one. */
+/**
+ * Compares by step, then time, then value; the greatest is the latest, as in MLflow's
+ * `_update_latest_metrics_if_necessary`. Equal only for identical points.
+ */
 export function comparePoints(a: MetricPoint, b: MetricPoint): number {
   if (a.step !== b.step) return a.step - b.step;
   if (a.time !== b.time) return a.time - b.time;
@@ -23,7 +26,10 @@ function compareValues(a: number, b: number): number {
   return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
 }
 
-/** In order, each once; of those with one step the last where the step is what makes a point. Sorts what it is given. */
+/**
+ * Orders points and removes duplicates. If the identity is `step`, the last point of each step is kept. Sorts its
+ * argument in place.
+ */
 export function mergePoints(points: MetricPoint[], identity: PointIdentity): MetricPoint[] {
   if (!isAscending(points)) points.sort(comparePoints);
   return points.filter((point, i) => {

@@ -1,19 +1,19 @@
 import { BoundedMap } from "../../bounded-map";
 import type { ByteReader, ByteWriter } from "./bytes";
 
-/** Writers of whom is remembered what they have sent; of each, stretches of sequence numbers without a gap. */
-const mostWriters = 64;
-const mostStretches = 32;
+/** Maximum number of writers with receipts. For each, gapless ranges of sequence numbers are stored. */
+const maxWriters = 64;
+const maxStretches = 32;
 
 type Stretch = [first: number, last: number];
 
 /**
- * Which batches of which writers are stored. What is forgotten past the bounds does no harm: a batch that then is stored again has the same points, and points
- * are told apart by what they are.
+ * Records which batches of which writers are stored. Forgetting old receipts is harmless: a batch that is stored again
+ * has the same points, which are recognised by their identity.
  */
 export class Receipts {
-  /** By last use, the latest at the end. */
-  private readonly writers = new BoundedMap<string, Stretch[]>(mostWriters);
+  /** Ordered by last use, the latest at the end. */
+  private readonly writers = new BoundedMap<string, Stretch[]>(maxWriters);
 
   has(writer: string, sequence: number): boolean {
     return this.writers.get(writer)?.some(([first, last]) => first <= sequence && sequence <= last) ?? false;
@@ -56,5 +56,5 @@ function joined(stretches: readonly Stretch[], sequence: number): Stretch[] {
     if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last);
     else result.push([first, last]);
   }
-  return result.slice(-mostStretches);
+  return result.slice(-maxStretches);
 }

@@ -2,32 +2,32 @@ import type { MetricPoint, PointRange } from "../metric-store";
 import type { DirectoryEntry } from "./directory";
 import { comparePoints, mergePoints, type PointIdentity } from "./points";
 
-/** A metric's points as they are stored: some at hand, most of them in blocks of which only the directory is. */
+/** A metric's stored points: some are loaded, most are in blocks of which only the directory is loaded. */
 export interface StoredSeries<Entry extends DirectoryEntry = DirectoryEntry> {
-  /** In any order, perhaps twice. */
+  /** In any order, possibly with duplicates. */
   readonly loose: readonly MetricPoint[];
   readonly entries: readonly Entry[];
-  /** Points of some entries, each entry's in order. */
+  /** Reads the points of some entries, each entry's in order. */
   openEntries(entries: readonly Entry[]): Promise<readonly (readonly MetricPoint[])[]>;
 }
 
 export const noSeries: StoredSeries = { loose: [], entries: [], openEntries: async () => [] };
 
-/** The same without anything double: entries apart from each other and from every loose point, all within the range. */
+/** A series without duplicates: entries overlap neither each other nor a loose point, and all are within the range. */
 export interface ApartSeries<Entry extends DirectoryEntry = DirectoryEntry> extends StoredSeries<Entry> {
-  /** In order, each once. */
+  /** In order, without duplicates. */
   readonly loose: readonly MetricPoint[];
   /** In order. */
   readonly entries: readonly Entry[];
   readonly total: number;
 }
 
-/** Rounds in which of two entries that meet only the wider is opened; past them both are. */
+/** Number of rounds in which only the wider of two overlapping entries is read. Later rounds read both. */
 const patientRounds = 3;
 
 /**
- * Opens what must be opened for nothing to be counted twice: entries that reach over the range's ends, and those that meet others, as points that came late or
- * twice make them. Where a run's points came in order that is next to nothing.
+ * Reads the entries that would otherwise be counted twice: those that reach over the range's ends, and those that
+ * overlap others because points arrived late or twice. If a run's points arrived in order, almost nothing is read.
  */
 export async function setApart<Entry extends DirectoryEntry>(
   series: StoredSeries<Entry>,
@@ -36,7 +36,7 @@ export async function setApart<Entry extends DirectoryEntry>(
 ): Promise<ApartSeries<Entry>> {
   const { fromTime, toTime, ...steps } = range;
   if (identity === "step" && (fromTime !== undefined || toTime !== undefined)) {
-    // Which point of a step stands is known only where all of it are: then come times.
+    // The point that counts for a step is known only after all its points are read; then times apply.
     const all = await openAll(await setApart(series, identity, steps), identity);
     const loose = all.filter(within(range));
     return { loose, entries: [], total: loose.length, openEntries: series.openEntries };
@@ -58,7 +58,7 @@ export async function setApart<Entry extends DirectoryEntry>(
   return { loose, entries: closed, total, openEntries: series.openEntries };
 }
 
-/** Everything, in order. */
+/** Reads all points, in order. */
 export async function openAll(series: StoredSeries, identity: PointIdentity): Promise<MetricPoint[]> {
   const opened = await series.openEntries(series.entries);
   return mergePoints([...series.loose, ...opened.flat()], identity);

@@ -3,7 +3,10 @@ import type { ByteReader, ByteWriter } from "./bytes";
 import { eachSeries, type NumberedPoints } from "./packed-points";
 import { comparePoints } from "./points";
 
-/** Names of a run's metrics, and of each how many points were stored, the latest, the least and the greatest: by number of the metric. */
+/**
+ * The names of a run's metrics with the number of stored points, the latest, the minimum and the maximum, by the
+ * metric's number.
+ */
 export class Statistics {
   readonly names: string[] = [];
   private readonly ids = new Map<string, number>();
@@ -18,7 +21,7 @@ export class Statistics {
     return this.ids.get(name);
   }
 
-  /** Stored points, those stored twice twice. */
+  /** Returns the number of stored points; a point that was stored twice counts twice. */
   countOf(id: number): number {
     return this.counts[id] ?? 0;
   }
@@ -46,7 +49,7 @@ export class Statistics {
           this.lasts[id] = value;
         }
         this.counts[id]! += 1;
-        // Both false while what is compared with is NaN, and of a value that is NaN.
+        // Comparisons with NaN are false.
         if (!(value >= this.mins[id]!) && !Number.isNaN(value)) this.mins[id] = value;
         if (!(value <= this.maxs[id]!) && !Number.isNaN(value)) this.maxs[id] = value;
       }
@@ -58,7 +61,7 @@ export class Statistics {
     return comparePoints({ step, time, value }, { step, time: this.times[id]!, value: this.lasts[id]! }) > 0;
   }
 
-  /** By name. Metrics that were named and have no points are none. */
+  /** Lists summaries by name. Metrics without points are omitted. */
   summaries(): MetricSummary[] {
     return this.names
       .map((metric, id) => ({ metric, id }))
@@ -74,7 +77,7 @@ export class Statistics {
       }));
   }
 
-  /** Names of a run have beginnings in common, mostly with the one before. */
+  /** Names of a run often share a prefix, usually with the previous name. */
   write(out: ByteWriter): void {
     out.count(this.names.length);
     this.names.forEach((name, i) => {
@@ -103,7 +106,10 @@ function replace(column: number[], values: readonly number[]): void {
   for (let i = 0; i < values.length; i += 1) column[i] = values[i]!;
 }
 
-/** In UTF-16 units, never between the two of one character, which could not be written alone. */
+/**
+ * Returns the length of the common prefix in UTF-16 units. Never splits a surrogate pair, whose halves cannot be
+ * written alone.
+ */
 function commonLength(a: string, b: string): number {
   const most = Math.min(a.length, b.length);
   let length = 0;

@@ -11,14 +11,15 @@ export interface StoredPlace {
   readonly folder?: string;
 }
 
-/** The number of times that MLflow's server decodes a path. */
+/** Number of times that MLflow's server decodes a path. */
 const maxDecodings = 10;
 
 /**
- * Brings a client's path under the artifact root to its normal form. As in MLflow's server (`validate_path_is_safe`), the path is percent-decoded until
- * nothing changes. A path that is absolute, climbs, or has a fragment is refused.
+ * Converts a client's path under the artifact root to its normal form. As in MLflow's server (`validate_path_is_safe`),
+ * the path is percent-decoded until nothing changes. A path that is absolute, leaves the root, or has a fragment is
+ * refused.
  *
- * @returns the normal path, `""` for the root; or the rule that the path breaks, `""` where there is no more to say
+ * @returns the normal path, `""` for the root; or the rule that the path breaks, `""` if there is no explanation
  */
 export function normalPath(path: string): { readonly path: string } | { readonly rule: string } {
   const unescaped = decode(path);
@@ -43,8 +44,8 @@ export function normalPath(path: string): { readonly path: string } | { readonly
 }
 
 /**
- * Finds the owner of a path. Files under `…/<run>/artifacts` belong to the run, whatever its experiment's location is. Files under
- * `…/models/<model>/artifacts` belong to the logged model. The rest belongs to the team.
+ * Finds the owner of a path. Files under `…/<run>/artifacts` belong to the run, wherever its experiment is located.
+ * Files under `…/models/<model>/artifacts` belong to the logged model. Other files belong to the team.
  *
  * @param path in normal form
  */
@@ -65,7 +66,7 @@ export async function storedPlace(
 /** The scheme of URIs of the team's artifact tree. */
 export const artifactScheme = "mlflow-artifacts:";
 
-/** @returns the path that a URI of the artifact tree names, not yet in normal form */
+/** Returns the path that a URI of the artifact tree names, not yet in normal form. */
 export function pathOfArtifactUri(uri: string): string {
   return uri
     .slice(artifactScheme.length)
@@ -83,7 +84,10 @@ function decode(path: string): string | undefined {
   return undefined;
 }
 
-/** Keeps percent signs that begin no sequence, as Python's `unquote` does. Bytes that are not UTF-8 become U+FFFD. */
+/**
+ * Decodes percent sequences once. Percent signs that start no sequence stay, as in Python's `unquote`. Bytes that are
+ * not UTF-8 become U+FFFD.
+ */
 function decodeOnce(path: string): string {
   return path.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
 }
@@ -100,7 +104,7 @@ function isModelId(id: string): boolean {
   return /^m-[0-9a-f]{32}$/.test(id);
 }
 
-/** Saves a read for names that cannot be a run's id. */
+/** Avoids a read for names that cannot be a run's id. */
 function isRunId(id: string): boolean {
   return /^[a-zA-Z0-9][\w-]{0,255}$/.test(id);
 }

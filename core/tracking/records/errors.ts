@@ -1,17 +1,18 @@
 import { RingmasterError } from "../../errors";
 
 export class ExperimentNotFoundError extends RingmasterError {
-  constructor(asked: { readonly experimentId: string } | { readonly name: string }) {
-    const what = "name" in asked ? `named ${JSON.stringify(asked.name)}` : JSON.stringify(asked.experimentId);
+  constructor(reference: { readonly experimentId: string } | { readonly name: string }) {
+    const what =
+      "name" in reference ? `named ${JSON.stringify(reference.name)}` : JSON.stringify(reference.experimentId);
     super(`there is no experiment ${what}; \`ringmaster experiments list\` lists experiments`, {
       code: "EXPERIMENT_NOT_FOUND",
       httpStatus: 404,
-      details: asked,
+      details: reference,
     });
   }
 }
 
-/** The name is taken, by a deleted experiment too: it could be restored. */
+/** Thrown when an experiment, possibly deleted, has the name. A deleted one could be restored. */
 export class ExperimentExistsError extends RingmasterError {
   constructor(name: string, experimentId: string | undefined) {
     super(
@@ -21,7 +22,7 @@ export class ExperimentExistsError extends RingmasterError {
   }
 }
 
-/** Nothing new goes into a deleted experiment. */
+/** Thrown when something is added to a deleted experiment. */
 export class ExperimentDeletedError extends RingmasterError {
   constructor(experimentId: string, name: string) {
     super(
@@ -53,7 +54,7 @@ export class RunBusyError extends RingmasterError {
   }
 }
 
-/** What is kept of the run would not fit its row. Nothing was changed. */
+/** Thrown when the changed run would not fit its row. Nothing was changed. */
 export class RunRecordTooLargeError extends RingmasterError {
   constructor(runId: string, bytes: number, most: number) {
     super(
@@ -63,7 +64,7 @@ export class RunRecordTooLargeError extends RingmasterError {
   }
 }
 
-/** What is kept of the experiment would not fit its row. Nothing was changed. */
+/** Thrown when the changed experiment would not fit its row. Nothing was changed. */
 export class ExperimentTooLargeError extends RingmasterError {
   constructor(name: string, bytes: number, most: number) {
     super(
@@ -73,7 +74,9 @@ export class ExperimentTooLargeError extends RingmasterError {
   }
 }
 
-/** Of a training run its own progress tells status, end and job's parameters: no client does. */
+/**
+ * Thrown when a client changes the status, end or job parameters of a training run, which follow from its own progress.
+ */
 export class RunFieldFixedError extends RingmasterError {
   constructor(runId: string, field: string) {
     super(
@@ -83,7 +86,7 @@ export class RunFieldFixedError extends RingmasterError {
   }
 }
 
-/** A param is written once. */
+/** Thrown when a param is written with another value. */
 export class ParamConflictError extends RingmasterError {
   constructor(
     runId: string,
@@ -98,7 +101,7 @@ export class ParamConflictError extends RingmasterError {
   }
 }
 
-/** A deleted run does not change until it is restored. */
+/** Thrown when a deleted run is changed. */
 export class RunDeletedError extends RingmasterError {
   constructor(runId: string) {
     super(`run ${runId} is deleted: restore it first with \`ringmaster runs undelete ${runId}\``, {
@@ -119,7 +122,7 @@ export class ArtifactNotFoundError extends RingmasterError {
   }
 }
 
-/** Refuses a change of what the platform makes for a training run. */
+/** Thrown when a client changes files that the platform writes for a training run. */
 export class ArtifactReservedError extends RingmasterError {
   constructor(runId: string, path: string, reserved: string) {
     super(
@@ -129,7 +132,7 @@ export class ArtifactReservedError extends RingmasterError {
   }
 }
 
-/** Refuses a change of the files of an evaluated version. */
+/** Thrown when the files of an evaluated version are changed. */
 export class ArtifactFrozenError extends RingmasterError {
   constructor(owner: string, path: string, frozen: string) {
     const which = frozen === "" ? "its files" : `the files under ${quote(frozen)}`;

@@ -1,15 +1,15 @@
 import type { Experiment } from "../experiment";
 import { withTags } from "./transitions";
 
-/** What a client may change of an experiment. */
+/** A client's change of an experiment. */
 export interface ExperimentEdit {
   readonly name?: string;
-  /** `null` takes a tag off. */
+  /** `null` removes a tag. */
   readonly tags?: Readonly<Record<string, string | null>>;
   readonly lifecycle?: Experiment["lifecycle"];
 }
 
-/** `undefined` where it is so already. */
+/** Applies an edit; returns `undefined` if nothing changes. */
 export function withExperimentEdit(before: Experiment, edit: ExperimentEdit, at: string): Experiment | undefined {
   const { name = before.name, lifecycle = before.lifecycle } = edit;
   const tags = edit.tags === undefined ? before.tags : withTags(before.tags, edit.tags);

@@ -1,11 +1,14 @@
 import type { Job } from "../../training/job";
 
-/** What of a job is no parameter: where it belongs, what it reads (an input of the record), and what people note. */
+/**
+ * Fields of a job that are not parameters: its experiment, its inputs (which the record has as inputs), and people's
+ * notes.
+ */
 const others: ReadonlySet<string> = new Set(["experiment", "dataset", "registerAs", "tags", "notes"]);
 
 /**
- * Returns a job's leaves by dotted path: `hyperparameters.learningRate` → `0.001`. Texts as they are, all else as JSON; arrays and empty objects
- * are leaves.
+ * Returns a job's leaves by dotted path: `hyperparameters.learningRate` → `0.001`. Texts are unchanged, other values
+ * are JSON; arrays and empty objects are leaves.
  */
 export function paramsOfJob(job: { readonly [Field in keyof Job]: unknown }): Readonly<Record<string, string>> {
   const params: Record<string, string> = {};

@@ -1,6 +1,8 @@
 import { z } from "zod";
 
-/** What a record takes, each as MLflow 3 has it, so that no client of either meets two rules. Characters are UTF-16 units. */
+/**
+ * Limits of a record. They equal those of MLflow 3, so that both APIs have the same rules. Characters are UTF-16 units.
+ */
 export const limits = {
   experimentName: 500,
   experimentTagValue: 5_000,
@@ -9,14 +11,14 @@ export const limits = {
   paramValue: 6_000,
   tagValue: 8_000,
   notes: 100_000,
-  /** Of one call. A record has no such limit: it is full where its row is. */
+  /** Maximum number of entries of one request. A record is limited only by its row's size. */
   entries: 1_000,
 } as const;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const control = /[\u0000-\u001f\u007f]/;
 
-/** Of a param, a tag or a metric. */
+/** Key of a param, a tag or a metric. */
 export const keyText = z
   .string()
   .min(1)
@@ -29,7 +31,7 @@ const tooMany = `must be at most ${limits.entries} in a call`;
 
 export const paramsInput = z.record(keyText, z.string().max(limits.paramValue)).refine(atMost, tooMany);
 export const tagsInput = z.record(keyText, z.string().max(limits.tagValue)).refine(atMost, tooMany);
-/** `null` takes a tag off. */
+/** `null` removes a tag. */
 export const tagChanges = z.record(keyText, z.string().max(limits.tagValue).nullable()).refine(atMost, tooMany);
 
 export const experimentName = z

@@ -3,19 +3,19 @@ import type { Clock } from "../../ports";
 import type { RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
 
-/** Which runs were found active a moment ago: what logs to them need not read them to know. */
+/** Runs that were active recently. A request that logs to such a run need not read it. */
 export interface LiveRuns {
-  /** Found active, by this process, within the last second; what it deleted itself is not. */
+  /** Returns whether this process found the run active within the last second and has not deleted it since. */
   isLive(runId: string): boolean;
   note(record: Pick<RunRecord, "runId" | "lifecycle">): void;
 }
 
-/** Of other processes' deletions a point may not know for as long. */
+/** Time for which another process's deletion may be missed. */
 const trustedMs = 1_000;
-const mostRemembered = 50_000;
+const maxRemembered = 50_000;
 
 export function createLiveRuns(clock: Clock): LiveRuns {
-  const until = new BoundedMap<string, number>(mostRemembered);
+  const until = new BoundedMap<string, number>(maxRemembered);
   return {
     isLive: (runId) => (until.get(runId) ?? 0) > clock.now(),
     note({ runId, lifecycle }) {
@@ -28,8 +28,8 @@ export function createLiveRuns(clock: Clock): LiveRuns {
   };
 }
 
-/** The same records; what is found or changed through them is noted. */
-export function notingRecords(records: RunRecords, live: LiveRuns): RunRecords {
+/** Wraps records so that runs that are found or changed through them are noted as active. */
+export function noteLiveRuns(records: RunRecords, live: LiveRuns): RunRecords {
   return {
     ...records,
     async create(record, options) {

@@ -18,17 +18,17 @@ export interface LogRunDependencies extends ReferencePorts {
   readonly records: Pick<RunRecords, "create" | "identify">;
   readonly metrics: Pick<MetricStore, "append">;
   readonly clock: Clock;
-  /** A fresh random id, 16 or more lower-case hex digits. */
+  /** Returns a new random id, at least 16 lower-case hex digits. */
   readonly randomId: () => string;
 }
 
-/** A run that was made elsewhere, as its client tells of it. */
+/** A run that was executed elsewhere, as its client describes it. */
 export interface LogRunRequest {
   readonly team: string;
   readonly actor: string;
   readonly submitters?: readonly string[];
   readonly idempotencyKey?: string;
-  /** By id, or by name, which is then made where there is none; `Default` where neither is said. */
+  /** By id, or by name, which creates the experiment if necessary. `Default` if neither is given. */
   readonly experimentId?: string;
   readonly experiment?: string;
   readonly name?: string;
@@ -48,15 +48,15 @@ export interface LogRunRequest {
   readonly seed?: number;
 }
 
-/** Of a run's own making: no client's. */
+/** Writer id for values that the platform itself writes. */
 const firstValues = { writer: "ringmaster/first-values", sequence: 0 };
 
 /**
- * Makes a logged run with all that is known of it: its record, then its first metrics. The same request under the same key finds the same run, whose
- * metrics it then mends where the first one died before them.
+ * Creates a logged run: its record, then its first metrics. A repetition under the same idempotency key finds the same
+ * run, and adds the metrics if the first request died before them.
  *
- * @throws ExperimentNotFoundError, ExperimentDeletedError, RunNotFoundError for its parent, DatasetVersionNotFoundError for an input,
- * IdempotencyConflictError, RunRecordTooLargeError
+ * @throws ExperimentNotFoundError, ExperimentDeletedError, RunNotFoundError for its parent, DatasetVersionNotFoundError
+ * for an input, IdempotencyConflictError, RunRecordTooLargeError
  */
 export async function logRun(dependencies: LogRunDependencies, request: LogRunRequest): Promise<RunRecord> {
   const { records, clock } = dependencies;
@@ -95,7 +95,7 @@ export async function logRun(dependencies: LogRunDependencies, request: LogRunRe
   }
   const { record, pointsStored } = made;
   if (!pointsStored && firstPoints.series.length > 0) {
-    // At the start that the record has: a request that is sent again says the same points.
+    // Uses the start that the record has, so that a repeated request gives the same points.
     await dependencies.metrics.append(runId, seriesOf(metrics, record.startedAt), firstValues);
   }
   return record;

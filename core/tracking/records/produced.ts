@@ -3,16 +3,16 @@ import type { ContentReference } from "../../ports";
 import type { Phase, StepRecord } from "../../training/run";
 import type { Artifact } from "../artifacts";
 
-/** Where all that training itself makes is named. */
+/** Directory of the files that training itself writes. */
 const producedDirectory = "training";
 
-/** Directories of a training run that the platform alone writes: the output of training, and exports of its model. */
+/** Directories of a training run that only the platform writes: the output of training, and exports of its model. */
 export const producedDirectories: readonly string[] = [producedDirectory, "exports"];
 
-/** What a finished step of a training run leaves, by names that are the same in every run. */
+/** Returns the files of a finished step of a training run. Their names are the same in every run. */
 export function producedArtifacts({ step, output, finishedAt }: StepRecord): readonly Artifact[] {
   return contentsOf(step, output).flatMap(([path, content, contentType]) => {
-    // An output without it, as of an older version of the step, has nothing to name.
+    // Outputs of earlier versions of the step may lack a file.
     if (content === undefined) return [];
     const { sha256, bytes } = content;
     return [{ path: `${producedDirectory}/${path}`, sha256, bytes, contentType, updatedAt: finishedAt }];

@@ -2,24 +2,25 @@ import type { ArtifactOwner } from "../artifacts";
 import type { RunRecord } from "../run-record";
 import { ArtifactFrozenError, ArtifactReservedError } from "./errors";
 import { producedDirectories } from "./produced";
-import { insistOnActive } from "./transitions";
+import { assertActive } from "./transitions";
 
 /** The rules that protect an owner's artifacts against changes. */
 export interface Protection {
   readonly owner: ArtifactOwner;
-  /** The record of the run that owns them; `undefined` for other owners and for a run without a record. */
+  /** The record of the run that owns the files; `undefined` for other owners and for a run without a record. */
   readonly run?: RunRecord;
-  /** Paths whose files belong to evaluated versions; `""` for all of the owner's. */
+  /** Paths whose files belong to evaluated versions; `""` for all files of the owner. */
   readonly frozen: readonly string[];
 }
 
 /**
- * Refuses to change a path that is protected. A directory is protected where it lies under a protected path; what lies in it is checked file by file.
+ * Refuses to change a protected path. A directory is protected if it is under a protected path; its content is checked
+ * file by file.
  *
  * @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError
  */
 export function checkUnprotected({ owner, run, frozen }: Protection, paths: readonly string[]): void {
-  if (run) insistOnActive(run);
+  if (run) assertActive(run);
   const reserved = run?.source === "training" ? producedDirectories : [];
   for (const path of paths) {
     const produced = reserved.find((directory) => isAtOrUnder(path, directory));
@@ -29,7 +30,7 @@ export function checkUnprotected({ owner, run, frozen }: Protection, paths: read
   }
 }
 
-/** Whether a path is the directory, or lies in it; all paths lie in `""`. */
+/** Tests whether a path is the directory or lies in it. All paths lie in `""`. */
 export function isAtOrUnder(path: string, directory: string): boolean {
   return directory === "" || path === directory || path.startsWith(`${directory}/`);
 }

@@ -9,14 +9,17 @@ import { ExperimentDeletedError } from "./errors";
 import { producedArtifacts } from "./produced";
 import { type FirstRecord, keptAtFirst } from "./training-record";
 
-/** Whose runs are, of all teams. */
+/** The runs of all teams, for finding a run's owner. */
 export interface RunOwners {
   identify(runId: string): Promise<RunIdentity | undefined>;
-  /** Twice is once. */
+  /** Idempotent. */
   addInstanceType(run: RunIdentity, instanceType: string): Promise<void>;
 }
 
-/** What of tracking a training run's own rows need. Ports are handed on whole, so that the derivation of rights sees which is called. */
+/**
+ * The ports for tracking that a training run's own rows need. Ports are passed whole, so that the derivation of
+ * permissions sees the calls.
+ */
 export interface TrainingTracking {
   readonly records: RunOwners;
   readonly changes: Pick<RunChanges, "mark">;
@@ -24,7 +27,7 @@ export interface TrainingTracking {
   artifactsOf(team: string): Pick<Artifacts, "putProduced">;
 }
 
-/** Makes its experiment where there is none. `deleted`: that one is. */
+/** Creates the run's experiment if there is none. `deleted`: the experiment is deleted. */
 export async function firstRecordOf(
   { experimentsOf }: Pick<TrainingTracking, "experimentsOf">,
   run: Run,
@@ -39,9 +42,15 @@ export async function firstRecordOf(
   };
 }
 
-/** Runs whose records follow them: each run is created with its record, and each change of what a record tells is marked. */
+/**
+ * Wraps runs so that their records follow: each run is created with its record, and each change that the record shows
+ * is marked.
+ */
 export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
-  /** The mark comes before the write, for who dies after it, and after it, for who looked between the two. */
+  /**
+   * Marks before the write, in case the process dies after it, and after the write, for a reader that looked in
+   * between.
+   */
   async function marked<T>(runId: string, write: () => Promise<T>): Promise<T> {
     const identity = await tracking.records.identify(runId);
     if (!identity) return write();
@@ -61,7 +70,7 @@ export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
     async create(run) {
       const first = await firstRecordOf(tracking, run);
       if (first.deleted) {
-        // What was asked for before the experiment was deleted is answered as before.
+        // A request from before the experiment's deletion has the same answer as before.
         const known = await all.find(run.runId);
         if (known) return { created: false, run: known };
         throw new ExperimentDeletedError(first.identity.experimentId, run.job.experiment);
@@ -76,7 +85,7 @@ export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
     conclude: (runId, conclusion) => marked(runId, () => all.conclude(runId, conclusion)),
     async recordStep(runId, record) {
       await marked(runId, async () => {
-        // Before the step is done: whoever dies between the two does the step's end again.
+        // Written before the step is finished. If the process dies in between, the step's end is repeated.
         const [identity, made] = [await tracking.records.identify(runId), producedArtifacts(record)];
         if (identity && made.length > 0)
           await tracking.artifactsOf(identity.team).putProduced(runId, made, folderOf(identity));

@@ -18,21 +18,23 @@ const keptFields = [
   "artifactUri",
 ] as const;
 
-/** What is kept of a training run beside its state: what people add. `params` and `datasets` are those beside its job's. */
+/**
+ * The stored part of a training run's record, which people change. `params` and `datasets` exclude those of its job.
+ */
 export type KeptRecord = Pick<RunRecord, (typeof keptFields)[number]>;
 
-/** What the platform itself knows of a training run. */
+/** The part of a training run that the platform determines. */
 export interface TrainingState {
   readonly run: Run;
-  /** Once it has trained. */
+  /** Present once the run has trained. */
   readonly training?: TrainingOutput;
-  /** The run that trained, where this one reuses its output. */
+  /** The run that trained, if this run reuses its output. */
   readonly reusedFrom?: string | undefined;
-  /** Of the machines that it has run on. */
+  /** Types of the machines on which it has run. */
   readonly instanceTypes: readonly string[];
 }
 
-/** At the run's creation. */
+/** Returns the stored part at the run's creation. */
 export function keptAtFirst(run: Run, artifactLocation: string): KeptRecord {
   return {
     name: run.runId,
@@ -48,7 +50,7 @@ export function keptAtFirst(run: Run, artifactLocation: string): KeptRecord {
   };
 }
 
-/** The record of a training run: what its state tells, and what is kept beside it. */
+/** Combines a training run's record from its state and its stored part. */
 export function recordOf(
   identity: RunIdentity,
   kept: KeptRecord,
@@ -92,7 +94,9 @@ export function recordOf(
 }
 
 /**
- * What is to be kept of a changed record. @returns the field that only the run's own state tells, where the change would touch one.
+ * Splits a changed record.
+ *
+ * @returns the stored part, or the field that follows from the run's own state if the change affects one
  */
 export function keptOf(
   before: RunRecord,

@@ -5,16 +5,17 @@ import { ParamConflictError, RunDeletedError } from "./errors";
 type Texts = Readonly<Record<string, string>>;
 
 /** @throws RunDeletedError */
-export function insistOnActive(record: RunRecord): void {
+export function assertActive(record: RunRecord): void {
   if (record.lifecycle === "deleted") throw new RunDeletedError(record.runId);
 }
 
 /**
- * With further params. The same value again is nothing new. `undefined` where all are known so.
- * @throws ParamConflictError where one is known with another value, RunDeletedError
+ * Adds params. A repetition of the same value changes nothing. Returns `undefined` if no param is new.
+ *
+ * @throws ParamConflictError if a param has another value, RunDeletedError
  */
 export function withParams(record: RunRecord, params: Texts): RunRecord | undefined {
-  insistOnActive(record);
+  assertActive(record);
   const known = Object.entries(params).filter(([key]) => Object.hasOwn(record.params, key));
   const conflicts = known
     .filter(([key, given]) => record.params[key] !== given)
@@ -24,20 +25,24 @@ export function withParams(record: RunRecord, params: Texts): RunRecord | undefi
   return { ...record, params: { ...record.params, ...params } };
 }
 
-/** What a client may change of a run. */
+/** A client's change of a run. */
 export interface RunEdit {
   readonly name?: string;
   readonly notes?: string;
-  /** `null` takes a tag off. */
+  /** `null` removes a tag. */
   readonly tags?: Readonly<Record<string, string | null>>;
   readonly status?: RunStatus;
-  /** Milliseconds since the epoch; of a run that ends without it, now. */
+  /** Milliseconds since the epoch. Default for a run that ends: now. */
   readonly endedAt?: number;
 }
 
-/** `undefined` where it is so already. @throws RunDeletedError */
+/**
+ * Applies an edit; returns `undefined` if nothing changes.
+ *
+ * @throws RunDeletedError
+ */
 export function withEdit(record: RunRecord, edit: RunEdit, now: number): RunRecord | undefined {
-  insistOnActive(record);
+  assertActive(record);
   const after = { ...record, ...endOf(record, edit, now) };
   if (edit.name !== undefined) after.name = edit.name;
   if (edit.notes !== undefined) after.notes = edit.notes;
@@ -52,14 +57,14 @@ export function withTags(tags: Texts, changes: Readonly<Record<string, string | 
   return Object.fromEntries([...kept, ...set]);
 }
 
-/** Deleted or active again; a mark that can be taken off. `undefined` where it is so already. */
+/** Deletes or restores a run; returns `undefined` if nothing changes. */
 export function withLifecycle(record: RunRecord, lifecycle: RunRecord["lifecycle"], at: string): RunRecord | undefined {
   if (record.lifecycle === lifecycle) return undefined;
   const { deletedAt: _, ...rest } = record;
   return lifecycle === "deleted" ? { ...rest, lifecycle, deletedAt: at } : { ...rest, lifecycle };
 }
 
-/** A run that ends again keeps its first end, unless another is said; one that goes on has none. */
+/** A run that ends again keeps its first end unless the edit has another one. A run that continues has none. */
 function endOf(record: RunRecord, { status, endedAt }: RunEdit, now: number): Partial<RunRecord> {
   const after = status ?? record.status;
   if (endedAt !== undefined) return { status: after, endedAt };

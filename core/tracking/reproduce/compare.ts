@@ -7,9 +7,9 @@ import type { Agreement, Reproduction, ReproductionDifference } from "./shapes";
 export type { Agreement, FirstDifference, Reproduction, ReproductionDifference } from "./shapes";
 
 /**
- * Holds a run against the one that it reproduces, or any other.
+ * Compares a run with the one that it reproduces, or with any other.
  *
- * @param walk finds where two trainings part; asked only where their weights differ
+ * @param walk finds where two trainings diverge; called only if their weights differ
  */
 export async function compareRuns(
   reproduction: RunDetails,

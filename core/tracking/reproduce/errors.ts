@@ -1,6 +1,6 @@
 import { RingmasterError } from "../../errors";
 
-/** A run whose training did not come to its end left no weights: there is nothing that another could be identical to. */
+/** Thrown when a run did not complete its training, so that there are no weights to compare. */
 export class NotTrainedError extends RingmasterError {
   constructor(runId: string) {
     super(
@@ -10,7 +10,7 @@ export class NotTrainedError extends RingmasterError {
   }
 }
 
-/** The run is no reproduction, and it was not said which other it is to be held against. */
+/** Thrown when the run is no reproduction and the request names no other run. */
 export class NothingToCompareError extends RingmasterError {
   constructor(runId: string) {
     super(
@@ -20,7 +20,7 @@ export class NothingToCompareError extends RingmasterError {
   }
 }
 
-/** A reproduction answers whether weights come out again: it makes no version of a model. */
+/** Thrown when a reproduction is registered. A reproduction only shows whether the weights are identical. */
 export class ReproductionNotRegisteredError extends RingmasterError {
   constructor(runId: string, of: string) {
     super(

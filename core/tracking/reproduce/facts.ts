@@ -6,27 +6,27 @@ import type { NumericsRecord } from "../../training/numerics";
 import type { RunDetails } from "../../training/run";
 import { paramsOfJob } from "../records/job-params";
 
-/** What decides a run's weights, and what came of it. */
+/** Everything that determines a run's weights, and the result. */
 export interface TrainingFacts {
   readonly runId: string;
-  /** Of the code, as it was submitted. */
+  /** The code as it was submitted. */
   readonly code: Readonly<Record<string, string>>;
   readonly data: Readonly<Record<string, string>>;
-  /** The job's leaves that decide weights; workers, market and the like do not. */
+  /** The job's leaves that determine the weights; workers, market and the like do not. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Once it has trained. */
+  /** Present once the run has trained. */
   readonly trained?: {
     readonly weightsSha256: string;
     readonly steps: number;
     readonly numerics: NumericsRecord;
-    /** Fields of the numerics that changed on the way. */
+    /** Fields of the numerics that changed during training. */
     readonly otherNumerics: readonly string[];
-    /** The run whose metrics and checkpoints tell of this training. */
+    /** The run that has the metrics and checkpoints of this training. */
     readonly by: string;
   };
 }
 
-/** Parameters that say how a run is conducted, or what is made of its weights. */
+/** Parameters that determine how a run is executed, or how its weights are used. */
 const conduct =
   /^(experiment|registerAs|dataset|notes|retries|tags\.|evaluation\.|checkpoint\.|resources\.(?!microshards$|backend$|vcpusPerWorker$|gpusPerWorker$|tf32$)|model\.(path|sha256)$)/;
 
@@ -36,7 +36,7 @@ export function factsOf(details: RunDetails): TrainingFacts {
   const { lockfileSha256, image, imageDigest } = run.environment ?? {};
   const training = findOutput<TrainingOutput>(details, "LaunchTraining");
   const reusedFrom = steps.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
-  // A run that was recorded before an option existed equals one that has its default.
+  // Options that did not exist when a run was recorded have their defaults.
   const hyperparameters = decidingHyperparameters(run.job.hyperparameters);
   const job = { ...withoutLaterOptions(run.job), hyperparameters };
   const parameters = Object.entries(paramsOfJob(job)).filter(([name]) => !conduct.test(name));

@@ -15,8 +15,9 @@ export interface ReproduceRequest {
 }
 
 /**
- * Runs a run again from its record: the same job, code and dataset version, from the first step on, every step computed anew. It ends behind its evaluation: it registers
- * and promotes nothing. A dataset version that was deprecated since is no hindrance: what it was used for can still be shown.
+ * Repeats a run from its record: the same job, code and dataset version, from the first step, without the cache. The
+ * new run ends after its evaluation and registers nothing. A dataset version that was deprecated in the meantime is
+ * accepted.
  *
  * @throws RunNotFoundError, NotTrainedError, IdempotencyConflictError
  */

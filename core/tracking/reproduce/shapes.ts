@@ -22,7 +22,7 @@ const firstDifference = z
   })
   .meta({
     id: "FirstDifference",
-    description: "Where two trainings part: a metric's point, or a checkpoint's weights.",
+    description: "The first difference of two trainings: a metric's point, or a checkpoint's weights.",
   });
 export interface FirstDifference extends Shape<typeof firstDifference> {}
 
@@ -31,19 +31,19 @@ export const reproduction = z
     runId: z.string(),
     of: z.string().meta({ description: "The run that it is held against." }),
     verdict: z.enum(["pending", "identical", "different", "failed"]),
-    originalSha256: sha256.optional().meta({ description: "Of the weights." }),
+    originalSha256: sha256.optional().meta({ description: "Digests of the weights." }),
     reproductionSha256: sha256.optional(),
     differences: z
       .array(difference)
-      .meta({ description: "What could make them differ: code first, then data, parameters, numerics." }),
+      .meta({ description: "Possible reasons: code first, then data, parameters, numerics." }),
     agreement: z
       .object({
-        steps: count.meta({ description: "Of which both have a point of the training loss." }),
-        checkpoints: count.meta({ description: "Of the same step, that both still have." }),
+        steps: count.meta({ description: "Steps at which both have a point of the training loss." }),
+        checkpoints: count.meta({ description: "Checkpoints of the same step that both still have." }),
         first: firstDifference.optional(),
       })
       .optional()
-      .meta({ description: "Of two that have trained and differ." }),
+      .meta({ description: "Present if both have trained and differ." }),
     explanation: z.string(),
   })
   .meta({

@@ -4,7 +4,7 @@ import type { MetricPoint, MetricStore, SeriesPosition } from "../metric-store";
 import type { Agreement, FirstDifference } from "./compare";
 import type { TrainingFacts } from "./facts";
 
-/** Of each step, and computed of the weights before it. */
+/** A metric that has a point for every step, computed from the weights before it. */
 const walked = "train/loss";
 
 export interface WalkDependencies {
@@ -12,7 +12,10 @@ export interface WalkDependencies {
   readonly objects: ObjectStore;
 }
 
-/** Goes along two trainings until they part: point by point of the training loss, and over the checkpoints that both still have. */
+/**
+ * Compares two trainings until they diverge: the training loss point by point, and the checkpoints that both still
+ * have.
+ */
 export function walkOf({ metrics, objects }: WalkDependencies) {
   return async (original: TrainingFacts, reproduction: TrainingFacts): Promise<Agreement> => {
     const [left, right] = [original.trained!.by, reproduction.trained!.by];
@@ -26,7 +29,7 @@ export function walkOf({ metrics, objects }: WalkDependencies) {
   };
 }
 
-/** Page by page: of a million points no more are held than a page of each. */
+/** Compares page by page, so that only a page of each run is in memory. */
 async function walkMetric(
   metrics: WalkDependencies["metrics"],
   left: string,
@@ -37,7 +40,7 @@ async function walkMetric(
   let steps = 0;
   while (!a.done && !b.done) {
     if (a.value.step !== b.value.step) {
-      // Of a step that only one has there is nothing to say.
+      // A step that only one run has cannot be compared.
       if (a.value.step < b.value.step) a = await ours.next();
       else b = await theirs.next();
       continue;
@@ -45,8 +48,8 @@ async function walkMetric(
     steps += 1;
     const { step, value } = a.value;
     if (!Object.is(value, b.value.value)) {
-      const told = { original: String(value), reproduction: String(b.value.value) };
-      return { steps, first: { by: "metric", step, metric: walked, ...told } };
+      const values = { original: String(value), reproduction: String(b.value.value) };
+      return { steps, first: { by: "metric", step, metric: walked, ...values } };
     }
     [a, b] = await Promise.all([ours.next(), theirs.next()]);
   }

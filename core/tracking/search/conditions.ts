@@ -4,10 +4,10 @@ import { fieldText } from "./fields";
 import { likeProblem } from "./like";
 import { nearest } from "./nearest";
 import type { Operator } from "./parser";
-import { momentHint, type Token } from "./tokens";
+import { type Token, timeHint } from "./tokens";
 
 /**
- * Builds a condition of the native language: checks which literals and comparisons go with the field.
+ * Builds a condition of the native language, and checks which literals and comparisons fit the field.
  *
  * @throws SearchSyntaxError
  */
@@ -33,9 +33,9 @@ export function nativeCondition(field: Field, { name, negated }: Operator, token
 
 /** Refuses what is not a literal. */
 function checkValue(token: Token): void {
-  if (token.type === "number" || token.type === "moment" || token.type === "text") return;
+  if (token.type === "number" || token.type === "time" || token.type === "text") return;
   if (token.type === "word" && /^(?:true|false|nan|inf|infinity)$/i.test(token.raw)) return;
-  if (/^now\b/i.test(token.raw)) refuse(token, "is not a time", momentHint);
+  if (/^now\b/i.test(token.raw)) refuse(token, "is not a time", timeHint);
   const isName = token.type === "word" || token.type === "quoted-name";
   const meant = isName && token.raw[0] !== "`" ? `put text in quotes: '${token.raw}'` : undefined;
   refuse(token, "a value was expected", meant);
@@ -73,7 +73,7 @@ function typeOf(field: Field): "number" | "text" | "time" | "boolean" | "status"
 function literal(field: Field, token: Token): Value {
   const name = fieldText(field);
   const type = typeOf(field);
-  if (token.type === "moment" && type !== "time") {
+  if (token.type === "time" && type !== "time") {
     const meant = type === "text" || type === "any" ? `put text in quotes: '${token.raw}'` : undefined;
     return refuse(token, `is a time, but ${name} is not a time`, meant);
   }
@@ -131,7 +131,7 @@ const isoTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]
 
 /** Parses a time. Without a zone it is UTC, so that a filter means the same everywhere. */
 function timeOf(token: Token): number | undefined {
-  if (token.type === "number" || token.type === "moment") return token.number;
+  if (token.type === "number" || token.type === "time") return token.number;
   const match = token.type === "text" ? isoTime.exec(token.value) : null;
   if (!match) return undefined;
   const hasTime = token.value.length > 10;

@@ -3,25 +3,23 @@ import { InvalidInputError, type Problem } from "../../errors";
 /** The place of an error in a filter or an order: `position` counts characters from 1. */
 export interface SearchProblem {
   readonly position: number;
-  /** The text there; empty at the end. */
+  /** The text at the position; empty at the end. */
   readonly token: string;
   readonly rule: string;
-  /** A hint at what was probably meant. */
+  /** A suggestion of what was probably meant. */
   readonly suggestion?: string;
 }
 
-/** The member of a request that is wrong; `order_by` is that of MLflow. */
+/** The invalid member of a request; `order_by` is MLflow's. */
 export type SearchPath = "filter" | "orderBy" | "order_by";
 
-/**
- * A line of the source, and a line of marks under the error, for a monospaced font.
- */
+/** A line of the source, and a line that marks the error, for a monospaced font. */
 export interface Excerpt {
   readonly line: string;
   readonly marks: string;
 }
 
-/** A filter or an order that breaks the grammar of its language. */
+/** Thrown when a filter or an order breaks the grammar of its language. */
 export class SearchSyntaxError extends InvalidInputError {
   readonly problem: SearchProblem;
   declare readonly details: {
@@ -56,9 +54,9 @@ export function pointingInto<Result>(source: string, work: () => Result): Result
   }
 }
 
-/** Characters of a line of an excerpt. */
+/** Number of characters of an excerpt's line. */
 const excerptWidth = 72;
-/** Characters before the error. */
+/** Number of characters before the error. */
 const excerptBefore = 40;
 
 export function excerptOf(source: string, { position, token }: Pick<SearchProblem, "position" | "token">): Excerpt {
@@ -67,13 +65,13 @@ export function excerptOf(source: string, { position, token }: Pick<SearchProble
     source.length <= excerptWidth ? 0 : Math.max(0, Math.min(at - excerptBefore, source.length - excerptWidth + 2));
   const cutBefore = start > 0 ? "… " : "";
   const cutAfter = source.length > start + excerptWidth ? " …" : "";
-  // Line breaks and tabs would move what stands below them.
+  // Line breaks and tabs would shift the marks.
   const line = source.slice(start, start + excerptWidth).replaceAll(/\s/g, " ");
   const length = Math.max(1, Math.min(token.length, start + excerptWidth - at));
   return { line: cutBefore + line + cutAfter, marks: " ".repeat(cutBefore.length + at - start) + "^".repeat(length) };
 }
 
-/** A short name abbreviates several params or metrics of one run. */
+/** Thrown when a short name abbreviates several params or metrics of one run. */
 export class AmbiguousNameError extends InvalidInputError {
   constructor(kind: "params" | "metrics", name: string, candidates: readonly string[], runId: string) {
     super("the search is not valid", [
@@ -87,7 +85,7 @@ export class AmbiguousNameError extends InvalidInputError {
   }
 }
 
-/** The token belongs to another query, or is not valid. */
+/** Thrown when the token belongs to another query or is invalid. */
 export class PageTokenError extends InvalidInputError {
   constructor(rule: string) {
     super("the page cannot be found", [{ path: "pageToken", rule: `${rule}; search again without it` }]);

@@ -2,17 +2,16 @@ import type { Comparator, Condition, Expression, Test, Value } from "./expressio
 import { likeMatcher } from "./like";
 import { numberOfText } from "./record-values";
 
-/** The value of a field; `undefined` where a row does not have it. A list where a row may have several. */
+/** Reads the value of a field: `undefined` if a row does not have it, a list if a row may have several. */
 export type Reader<Row> = (row: Row) => Value | undefined | readonly Value[];
 
 /**
- * Compiles a filter to a predicate. As in SQL, a condition on a value that a row does not have is neither true nor
- * false, and neither is its NOT: NOT is
- * moved down to the conditions (De Morgan), and a condition, negated or not, holds only where there is a value. `IS
- * NULL` alone tests for that.
+ * Compiles a filter to a predicate. As in SQL, a condition on a missing value is neither true nor false, and neither is
+ * its NOT. NOT is moved to the conditions (De Morgan), and a condition, negated or not, holds only if there is a value.
+ * Only `IS NULL` tests for missing values.
  *
- * A row may have several values of a field, such as the datasets of a run: a condition holds where one of them meets
- * it, its NOT where none does.
+ * A row may have several values of a field, such as the datasets of a run. A condition holds if one of them satisfies
+ * it, its NOT if none does.
  */
 export function compileFilter<F, Row>(
   expression: Expression<F>,
@@ -51,7 +50,10 @@ function compileCondition<F, Row>(condition: Condition<F>, read: Reader<Row>, de
   };
 }
 
-/** Returns `undefined` where the value has another type than the literal: it neither meets nor fails the condition. */
+/**
+ * Tests a value; returns `undefined` if the value has another type than the literal, so that it neither satisfies nor
+ * fails the condition.
+ */
 type ValueTest = (value: Value) => boolean | undefined;
 
 function valueTest(condition: Exclude<Test, { type: "null" }>): ValueTest {
@@ -107,7 +109,7 @@ function booleanOfText(text: string): boolean | undefined {
   return word === "true" ? true : word === "false" ? false : undefined;
 }
 
-/** NaN equals NaN here, so that runs with NaN can be found; it is neither less nor greater than a number. */
+/** NaN equals NaN here, so that runs with NaN can be found. It is neither less nor greater than a number. */
 const numberComparisons: Readonly<Record<Comparator, (a: number, b: number) => boolean>> = {
   "=": (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b)),
   "!=": (a, b) => a !== b && !(Number.isNaN(a) && Number.isNaN(b)),

@@ -19,11 +19,10 @@ const batchSize = 100;
 const batchesAtOnce = 8;
 
 /**
- * All runs of an experiment, in memory. Loaded once; before each look those that were marked as changed since the last
- * are read anew, strongly
- * consistently. The look-back reaches `clockSkewMs` before the last look's own time, so that marks by clocks that
- * differ, and changes that came after
- * their second's mark was seen, are found the next time.
+ * All runs of an experiment, in memory. They are loaded once. Before each search, runs that were marked as changed
+ * since the last refresh are read again, strongly consistently. The look-back starts `clockSkewMs` before the last
+ * refresh, so that marks of clocks that differ, and changes after their second's mark was read, are found by the next
+ * refresh.
  */
 export class ExperimentIndex {
   private readonly rows = new Map<string, SearchRow>();
@@ -47,9 +46,8 @@ export class ExperimentIndex {
   }
 
   /**
-   * Resolves once the index knows every change that was acknowledged before the call. A refresh on its way may have
-   * read before that: callers wait for
-   * the next one, together.
+   * Resolves once the index has every change that was acknowledged before the call. A running refresh may have read
+   * before that, so callers wait together for the next one.
    */
   refresh(): Promise<void> {
     if (this.waiting) return this.waiting;
@@ -77,11 +75,11 @@ export class ExperimentIndex {
     const { clock, changes } = this.sources;
     const now = clock.now();
     const last = this.lookedAt;
-    // Marks are forgotten at the end of their time, and a clock may have been set.
+    // Marks expire, and a clock may have been set.
     const known = last !== undefined && Math.abs(now - last) < changesKeptMs / 2;
     if (!known) await this.load();
     const since = known ? Math.min(now, last) : now - listLagMs;
-    await this.readAnew(await changes.since(this.experimentId, since - clockSkewMs));
+    await this.reload(await changes.since(this.experimentId, since - clockSkewMs));
     this.lookedAt = now;
   }
 
@@ -97,7 +95,7 @@ export class ExperimentIndex {
     for (const runId of this.rows.keys()) if (!listed.has(runId)) this.rows.delete(runId);
   }
 
-  private async readAnew(runIds: readonly string[]): Promise<void> {
+  private async reload(runIds: readonly string[]): Promise<void> {
     const { records, metrics } = this.sources;
     await eachLimited(inParts(runIds, batchSize), batchesAtOnce, async (ids) => {
       const [found, summaries] = await Promise.all([records.findMany(ids), metrics.summariesOf(ids)]);

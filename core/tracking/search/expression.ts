@@ -1,7 +1,7 @@
 /**
  * A filter as a tree, the same for every language.
  *
- * @typeParam F what a condition may be about: by default a run's fields
+ * @typeParam F the fields of conditions: by default a run's fields
  */
 export type Expression<F = Field> =
   | { readonly type: "and" | "or"; readonly operands: readonly Expression<F>[] }
@@ -20,7 +20,7 @@ export type Test =
   | { readonly type: "between"; readonly negated: boolean; readonly low: Value; readonly high: Value }
   | { readonly type: "null"; readonly negated: boolean };
 
-/** A number is compared as a number, a text as a text, a boolean with the texts `true` and `false` in any case. */
+/** Numbers are compared as numbers, texts as texts, booleans with the texts `true` and `false` in any case. */
 export type Value = number | string | boolean;
 
 export type MetricAspect = "last" | "min" | "max" | "step";
@@ -40,7 +40,7 @@ export type Field =
 
 export type DatasetField = "name" | "digest" | "version" | "context";
 
-/** The types of the attributes, which decide the literals they may be compared with. */
+/** The types of the attributes, which determine the literals for comparisons. */
 export const attributes = {
   run_id: "text",
   name: "text",
@@ -80,7 +80,7 @@ export interface OrderTerm<F = Field> {
   readonly ascending: boolean;
 }
 
-/** Returns every field that a filter is about. */
+/** Returns every field of a filter. */
 export function fieldsOf<F>(expression: Expression<F>): readonly F[] {
   switch (expression.type) {
     case "and":

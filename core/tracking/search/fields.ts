@@ -98,7 +98,7 @@ export function resolveField(parts: readonly NamedPart[], at: Place): Field {
   }
 }
 
-/** Returns the field as it is written in a filter. */
+/** Returns a field's text in a filter. */
 export function fieldText(field: Field): string {
   switch (field.kind) {
     case "metric": {

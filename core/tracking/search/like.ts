@@ -1,22 +1,22 @@
 import { anyOne, placesIn, type Segment, segmentOf } from "./segment";
 
 /** Bounds the time of a match: 100,000 characters of text take about 3 million steps. */
-const longestWithAnyOne = 1_000;
+const maxWithAnyOne = 1_000;
 
 /** Returns the rule that a pattern breaks, or undefined. */
 export function likeProblem(pattern: string): string | undefined {
   const parts = pattern.split("%").filter((part) => part.includes("_"));
   const characters = parts.reduce((sum, { length }) => sum + length, 0);
-  return characters <= longestWithAnyOne
+  return characters <= maxWithAnyOne
     ? undefined
-    : `has ${characters} characters in its parts with _, but may have at most ${longestWithAnyOne}`;
+    : `has ${characters} characters in its parts with _, but may have at most ${maxWithAnyOne}`;
 }
 
 /**
  * Returns a matcher of SQL's LIKE: `%` is any text, `_` any character; there is no escape. The pattern is split at `%`.
  * The first and the last segment are at the ends of the text. The others are found one after another, each at the first
- * place after the one before. A segment without `_` takes linear time. A segment with `_` takes at most
- * (places in the text) × (its characters other than `_`) / 32 steps.
+ * place after the previous one. A segment without `_` takes linear time. A segment with `_` takes at most (places in
+ * the text) × (its characters other than `_`) / 32 steps.
  */
 export function likeMatcher(pattern: string, ignoreCase: boolean): (text: string) => boolean {
   if (last?.pattern !== pattern || last.ignoreCase !== ignoreCase) {
@@ -25,7 +25,7 @@ export function likeMatcher(pattern: string, ignoreCase: boolean): (text: string
   return last.matches;
 }
 
-/** The last pattern: a condition is tested with the same pattern on many texts. */
+/** The last pattern. A condition tests many texts with the same pattern. */
 let last:
   | { readonly pattern: string; readonly ignoreCase: boolean; readonly matches: (text: string) => boolean }
   | undefined;

@@ -1,9 +1,8 @@
 import { BoundedMap } from "../../bounded-map";
 
 /**
- * The names of a run's params or metrics. Most runs of an experiment have the same names, so they share one object: a
- * short name is
- * resolved once per set of names, not once per run.
+ * The names of a run's params or metrics. Most runs of an experiment have the same names and share one object, so that
+ * a short name is resolved once for each set of names.
  */
 export class NameSet {
   private readonly positions: ReadonlyMap<string, number>;
@@ -16,7 +15,7 @@ export class NameSet {
     this.positions = new Map(names.map((name, position) => [name, position]));
   }
 
-  /** Resolves a name: to itself or, unless it must be exact, to the only name that it abbreviates. */
+  /** Resolves a name to itself or, unless it must be exact, to the only name that it abbreviates. */
   resolve(name: string, exact: boolean): Resolution {
     const position = this.positions.get(name);
     if (position !== undefined) return { name, position };
@@ -39,9 +38,9 @@ export class NameSet {
 
 export interface Resolution {
   readonly name?: string;
-  /** Index of the name; −1 where there is none. */
+  /** Index of the name; −1 if there is none. */
   readonly position: number;
-  /** The names that it may abbreviate, where they are several. */
+  /** The names that it may abbreviate, if there are several. */
   readonly ambiguous?: readonly string[];
 }
 

@@ -43,7 +43,11 @@ export function parseFilter(source: string, now: number): Expression | undefined
   return parseExpression(grammar, source, now);
 }
 
-/** Parses `metrics.val_loss ASC, params.depth`: the terms of all texts, in order. @throws SearchSyntaxError */
+/**
+ * Parses `metrics.val_loss ASC, params.depth`: the terms of all texts, in order.
+ *
+ * @throws SearchSyntaxError
+ */
 export function parseOrder(sources: readonly string[]): readonly OrderTerm[] {
   const terms = sources.flatMap((source) => parseOrderTerms(grammar, source));
   if (terms.length > searchLimits.orderTerms) {

@@ -3,10 +3,10 @@ import { numberOfText, type SearchContext } from "./record-values";
 import type { SearchRow } from "./row";
 import { valueReader } from "./row-values";
 
-/** The value of a term of the order; `null` where the run has none. */
+/** The value of a term of the order; `null` if the run has none. */
 export type OrderValue = number | string | null;
 
-/** A position in the order of a search: that of a run, which may have been deleted. */
+/** The position of a run in the order of a search. The run may have been deleted. */
 export interface OrderKey {
   readonly values: readonly OrderValue[];
   readonly startedAt: number;
@@ -48,8 +48,7 @@ export function ranker(
 
 /**
  * Compares by the terms, then by start, newest first, then by run id. In both directions NaN comes after the numbers,
- * and runs without
- * the value come last.
+ * and missing values come last.
  */
 export function orderComparator(terms: readonly OrderTerm[]): (a: OrderKey, b: OrderKey) => number {
   const signs = terms.map(({ ascending }) => (ascending ? 1 : -1));
@@ -64,7 +63,7 @@ export function orderComparator(terms: readonly OrderTerm[]): (a: OrderKey, b: O
 }
 
 /**
- * Compares two values: NaN comes after the numbers, and what is absent last, in both directions.
+ * Compares two values. In both directions NaN comes after the numbers, and missing values come last.
  *
  * @param sign −1: descending
  */

@@ -5,9 +5,8 @@ import type { OrderKey, OrderValue } from "./order";
 import type { SearchQuery } from "./query";
 
 /**
- * Encodes a page token: the order key of the last run on the page, and a digest of the query. The next page begins
- * after that position, whatever
- * runs were created or deleted.
+ * Encodes a page token: the order key of the last run on the page, and a digest of the query. The next page starts
+ * after that position, even if runs were created or deleted.
  */
 export function pageTokenOf(query: SearchQuery, last: OrderKey): string {
   const fields = [1, queryDigest(query), last.values.map(encode), last.startedAt, last.runId];

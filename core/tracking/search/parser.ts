@@ -33,7 +33,7 @@ export interface FilterLimits {
 }
 
 /**
- * What a language adds to the common syntax: which fields there are, and which conditions go with them.
+ * The parts of a language that extend the common syntax: its fields and their conditions.
  *
  * @typeParam N a field as the language resolves it
  * @typeParam F a field as the evaluator reads it
@@ -43,15 +43,15 @@ export interface Grammar<N, F> {
   readonly limits: FilterLimits;
   /** OR, NOT and parentheses. Without them a filter is a list of conditions, with or without AND between them. */
   readonly logic: boolean;
-  /** @throws SearchSyntaxError where there is no such field */
+  /** @throws SearchSyntaxError if there is no such field */
   field(parts: readonly NamedPart[], at: Place): N;
   /** Names of the functions of a field, as in `min(metrics.loss)`. */
   readonly functions: readonly string[];
-  /** @throws SearchSyntaxError where the function does not apply to the field */
+  /** @throws SearchSyntaxError if the function does not apply to the field */
   applied(name: string, field: N, at: Place): N;
-  /** @throws SearchSyntaxError where the field cannot be compared so */
+  /** @throws SearchSyntaxError if the field cannot be compared like this */
   condition(field: N, operator: Operator, values: readonly Token[]): Condition<F>;
-  /** @throws SearchSyntaxError where nothing can be ordered by the field */
+  /** @throws SearchSyntaxError if the field has no order */
   ordered(field: N, at: Place): F;
 }
 
@@ -80,7 +80,11 @@ export function parseExpression<N, F>(grammar: Grammar<N, F>, source: string, no
   });
 }
 
-/** Parses `metrics.val_loss ASC, params.depth`. @throws SearchSyntaxError */
+/**
+ * Parses `metrics.val_loss ASC, params.depth`.
+ *
+ * @throws SearchSyntaxError
+ */
 export function parseOrderTerms<N, F>(grammar: Grammar<N, F>, source: string): readonly OrderTerm<F>[] {
   const path = grammar.orderPath;
   checkLength(source, path, grammar.limits.filterLength);
@@ -231,7 +235,7 @@ class Parser<N, F> {
     const values = [this.value()];
     while (this.peek.raw === "," && this.peek.type === "punctuation") {
       this.next();
-      // Python writes a tuple of one as `('a',)`.
+      // Python writes a tuple with one element as `('a',)`.
       if (this.isClosing()) break;
       values.push(this.value());
       if (values.length > listLength) {
@@ -246,7 +250,7 @@ class Parser<N, F> {
     return this.peek.type === "punctuation" && this.peek.raw === ")";
   }
 
-  /** A literal or a name: the language decides what a field may be compared with. */
+  /** Parses a literal or a name. The language decides whether it fits the field. */
   private value(): Token {
     const token = this.next();
     const isValue = token.type !== "end" && token.type !== "punctuation" && token.type !== "operator";

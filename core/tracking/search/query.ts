@@ -2,12 +2,17 @@ import type { MetricSummary } from "../metric-store";
 import type { RunRecord } from "../run-record";
 import type { Expression, OrderTerm } from "./expression";
 
-/** Reads the texts of a query. Every language yields the same expressions. */
+/** Parses the texts of a query. Every language yields the same expressions. */
 export interface QueryLanguage {
   readonly name: "ringmaster" | "mlflow";
   /** Params and tags that are numbers are ordered as numbers, before other texts. */
   readonly ordersNumbersInText: boolean;
-  /** @param now milliseconds since the epoch @returns `undefined` where the filter is empty */
+  /**
+   * Parses a filter.
+   *
+   * @param now milliseconds since the epoch
+   * @returns `undefined` if the filter is empty
+   */
   parseFilter(filter: string, now: number): Expression | undefined;
   parseOrder(orderBy: readonly string[]): readonly OrderTerm[];
 }
@@ -22,7 +27,7 @@ export interface SearchQuery {
   /** `metrics.val_loss ASC`, `params.depth`, … Ties are ordered by start, newest first, then by run id. */
   readonly orderBy: readonly string[];
   readonly limit: number;
-  /** The token of the page before; it must belong to the same query. */
+  /** The token of the previous page; it must belong to the same query. */
   readonly pageToken?: string;
   readonly view: "active" | "deleted" | "all";
 }
@@ -35,13 +40,13 @@ export interface SearchedRun {
 
 export interface SearchPage {
   readonly runs: readonly SearchedRun[];
-  /** Number of runs that meet the query, on all pages. */
+  /** Number of runs that satisfy the query, on all pages. */
   readonly total: number;
   /** Opaque; absent on the last page. Runs that are created or deleted between pages neither repeat nor hide others. */
   readonly nextToken?: string;
 }
 
-/** The port of searches. A search sees every change that was acknowledged before it began. */
+/** The port of searches. A search sees every change that was acknowledged before it started. */
 export interface RunSearch {
   search(query: SearchQuery): Promise<SearchPage>;
 }

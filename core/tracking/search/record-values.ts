@@ -57,7 +57,7 @@ export function datasetValue(dataset: DatasetInput, field: DatasetField): string
   return Object.hasOwn(dataset.tags, contextTag) ? dataset.tags[contextTag] : undefined;
 }
 
-/** Parses a number, also `nan` and `inf` as Python writes them; `undefined` where the text is not a number. */
+/** Parses a number, including `nan` and `inf` as Python writes them; `undefined` if the text is not a number. */
 export function numberOfText(text: string): number | undefined {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > 64) return undefined;

@@ -8,7 +8,7 @@ import { metricOffsets, metricWidth, type SearchRow } from "./row";
 
 export type ValueReader = (row: SearchRow) => Value | undefined;
 
-/** Returns the reader of a field of a run, for a filter. */
+/** Returns the reader of a run's field, for a filter. */
 export function fieldReader(field: Field, context: SearchContext): Reader<SearchRow> {
   if (field.kind !== "dataset") return valueReader(field, context);
   return ({ record }) =>
@@ -42,7 +42,7 @@ export function valueReader(field: Exclude<Field, { kind: "dataset" }>, context:
   }
 }
 
-/** Returns a resolver that keeps its last result, because consecutive runs mostly have the same names. */
+/** Returns a resolver that keeps its last result, because consecutive runs usually have the same names. */
 function resolver(field: { readonly name: string; readonly exact: boolean }): (names: NameSet) => Resolution {
   let last: NameSet | undefined;
   let resolution: Resolution | undefined;
@@ -56,7 +56,7 @@ function resolver(field: { readonly name: string; readonly exact: boolean }): (n
 }
 
 /**
- * Returns a check that refuses a short name of several params or metrics of a run, even where the rest of the filter
+ * Returns a check that refuses a short name of several params or metrics of a run, even if the rest of the filter
  * excludes that run.
  *
  * @throws AmbiguousNameError

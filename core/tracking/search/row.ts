@@ -10,11 +10,11 @@ export interface SearchRow {
   readonly record: RunRecord;
   readonly paramNames: NameSet;
   readonly metricNames: NameSet;
-  /** Five numbers per metric, in the order of the names: last, min, max, and step and time of the last. */
+  /** Five numbers for each metric, in the order of the names: last, min, max, and step and time of the last. */
   readonly metrics: Float64Array;
 }
 
-/** Numbers of a metric. */
+/** Number of stored numbers of a metric. */
 export const metricWidth = 5;
 export const perMetric = 5;
 export const metricOffsets: Readonly<Record<MetricAspect, number>> = { last: 0, min: 1, max: 2, step: 3 };
@@ -56,7 +56,7 @@ export class RowMaker {
     const key = JSON.stringify(value);
     const known = this.shared.get(key);
     if (known !== undefined) return known as T;
-    // Bounded, for indexes whose runs have nothing in common.
+    // Bounded, because an index may have runs with nothing in common.
     this.shared.set(key, value);
     return value;
   }

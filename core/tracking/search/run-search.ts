@@ -16,18 +16,18 @@ export interface RunSearches {
   of(team: string, sources: SearchSources): RunSearch;
 }
 
-/** Runs of all teams in memory; a run with ten params and five metrics takes 1 KB. */
-const mostRuns = 100_000;
-const mostIndexes = 1_000;
-/** Experiments that are refreshed in parallel. */
+/** Maximum number of runs of all teams in memory. A run with ten params and five metrics takes 1 KB. */
+const maxRuns = 100_000;
+const maxIndexes = 1_000;
+/** Number of experiments that are refreshed in parallel. */
 const experimentsAtOnce = 16;
 
 /**
- * Creates the search indexes of a process, by team and experiment. The least recently used are evicted where there are
- * too many runs.
+ * Creates the search indexes of a process, by team and experiment. Evicts the least recently used if there are too many
+ * runs.
  */
-export function createRunSearches(most = mostRuns): RunSearches {
-  /** In the order of their last use. */
+export function createRunSearches(most = maxRuns): RunSearches {
+  /** Ordered by last use. */
   const indexes = new Map<string, ExperimentIndex>();
 
   function indexOf(team: string, experimentId: string, sources: IndexSources): ExperimentIndex {
@@ -42,7 +42,7 @@ export function createRunSearches(most = mostRuns): RunSearches {
     let runs = 0;
     for (const index of indexes.values()) runs += index.size;
     for (const [key, index] of indexes) {
-      if (indexes.size <= 1 || (runs <= most && indexes.size <= mostIndexes)) return;
+      if (indexes.size <= 1 || (runs <= most && indexes.size <= maxIndexes)) return;
       indexes.delete(key);
       runs -= index.size;
     }

@@ -3,19 +3,23 @@ import type { Experiments } from "../experiments";
 import { ExperimentNotFoundError } from "../records/errors";
 
 /**
- * Ids of the experiments that are named by id or by name; where digits are both, by id. None named: none, which a
- * search takes for all.
+ * Returns the ids of experiments that are given by id or by name. Digits that are both an id and a name are the id. An
+ * empty list stays empty, which a search treats as all experiments.
  *
  * @throws ExperimentNotFoundError
  */
 export async function experimentIdsOf(
   experiments: Pick<Experiments, "find" | "findByName">,
-  asked: readonly string[],
+  requested: readonly string[],
 ): Promise<readonly string[]> {
-  return Promise.all([...new Set(asked)].map(async (text) => (await experimentOf(experiments, text)).experimentId));
+  return Promise.all([...new Set(requested)].map(async (text) => (await experimentOf(experiments, text)).experimentId));
 }
 
-/** Finds an experiment by its id or name; where digits are both, by id. @throws ExperimentNotFoundError */
+/**
+ * Finds an experiment by its id or name. Digits that are both are the id.
+ *
+ * @throws ExperimentNotFoundError
+ */
 export async function experimentOf(
   experiments: Pick<Experiments, "find" | "findByName">,
   text: string,

@@ -4,19 +4,19 @@ export type Codes = ArrayLike<number>;
 /** A part of a LIKE pattern without `%`: characters, and `_` for any one character. */
 export interface Segment {
   readonly length: number;
-  /** Whether the segment is at this place of the text. */
+  /** Returns whether the segment is at this place of the text. */
   readonly isAt: (text: Codes, at: number) => boolean;
-  /** The end of the first occurrence in text[from, to); -1 where there is none. */
+  /** Returns the end of the first occurrence in text[from, to); -1 if there is none. */
   readonly endIn: (text: Codes, from: number, to: number, places: Places) => number;
 }
 
-/** Gives the places of a character in the text as bits; `undefined` where the text does not have it. */
+/** Returns the places of a character in the text as bits; `undefined` if the text does not have it. */
 export type Places = (code: number) => ArrayLike<number> | undefined;
 
 export const anyOne = "_".charCodeAt(0);
 
 const wordBits = 32;
-/** Places that are tried at once, in words. */
+/** Number of 32-bit words of places that are tested together. */
 const blockWords = 32;
 
 export function segmentOf(codes: Codes): Segment {
@@ -32,7 +32,7 @@ export function segmentOf(codes: Codes): Segment {
 /** Knuth, Morris and Pratt, "Fast pattern matching in strings", 1977: reads each character of the text once. */
 function literalSearch(codes: Codes): Segment["endIn"] {
   const { length } = codes;
-  /** For each number of characters that match, the longest proper prefix that is also their suffix. */
+  /** For each number of matching characters, the longest proper prefix that is also a suffix of them. */
   const borders = new Int32Array(length + 1);
   borders[0] = -1;
   for (let i = 0, border = -1; i < length; i += 1) {
@@ -57,7 +57,7 @@ interface Literal {
   readonly offset: number;
 }
 
-/** Intersects, for 1,024 places at once, the places of each character that is not `_`, shifted by its offset. */
+/** Intersects, for 1,024 places at a time, the places of each character that is not `_`, shifted by its offset. */
 function placeSearch(length: number, literals: readonly Literal[]): Segment["endIn"] {
   return (_text, from, to, places) => {
     const block = new Int32Array(blockWords);
@@ -77,7 +77,11 @@ function placeSearch(length: number, literals: readonly Literal[]): Segment["end
   };
 }
 
-/** Keeps the bits of the block that are also in `set` from bit `from` on. @returns whether there is one */
+/**
+ * Keeps the bits of the block that are also in `set` from bit `from` on.
+ *
+ * @returns whether any bit is left
+ */
 function intersect(block: Int32Array, set: ArrayLike<number>, from: number): boolean {
   const first = Math.floor(from / wordBits);
   const shift = from % wordBits;
@@ -107,7 +111,7 @@ export function placesIn(text: Codes, wanted: ReadonlySet<number>): Places {
 }
 
 function findPlaces(text: Codes, wanted: ReadonlySet<number>): Map<number, Int32Array> {
-  // A block that begins at the last place reads one word past its own.
+  // A block that starts at the last place reads one word past its own.
   const words = Math.floor(text.length / wordBits) + blockWords + 1;
   const found = new Map<number, Int32Array>();
   for (let i = 0; i < text.length; i += 1) {

@@ -17,7 +17,12 @@ export interface PlannedQuery {
   readonly order: readonly OrderTerm[];
 }
 
-/** Parses a query. @param now milliseconds since the epoch @throws SearchSyntaxError */
+/**
+ * Parses a query.
+ *
+ * @param now milliseconds since the epoch
+ * @throws SearchSyntaxError
+ */
 export function planQuery(query: SearchQuery, now: number): PlannedQuery {
   const { language = nativeLanguage } = query;
   return {
@@ -35,7 +40,7 @@ export interface Selection {
 }
 
 /**
- * Selects the page of a query in one pass: the first `limit` rows, in order, that meet the filter and come after the
+ * Selects the page of a query in one pass: the first `limit` rows, in order, that satisfy the filter and come after the
  * token.
  *
  * @throws AmbiguousNameError, PageTokenError
@@ -47,7 +52,7 @@ export function selectPage(plan: PlannedQuery, rows: Iterable<SearchRow>, contex
   const check = ambiguityCheck(filter, order);
   const meets = filter === undefined ? undefined : compileFilter(filter, (field) => fieldReader(field, context));
   const rank = ranker(order, context, language.ordersNumbersInText);
-  // One row more than the page shows whether there is another page.
+  // One more row than the page holds shows whether there is another page.
   let total = 0;
   const first = new TopK<Ranked>(query.limit + 1, compare);
   for (const row of rows) {

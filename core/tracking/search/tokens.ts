@@ -8,12 +8,12 @@ export type Token =
       readonly value: string;
       /** Position of the first character, from 1. */
       readonly position: number;
-      /** Nothing but the token before stands right before it. */
+      /** Whether the token directly follows the previous one. */
       readonly glued: boolean;
     }
   | {
-      /** A moment is a time relative to now, told in milliseconds since the epoch. */
-      readonly type: "number" | "moment";
+      /** A time is relative to now. Its value is in milliseconds since the epoch. */
+      readonly type: "number" | "time";
       readonly raw: string;
       readonly value: string;
       readonly number: number;
@@ -21,22 +21,22 @@ export type Token =
       readonly glued: boolean;
     };
 
-/** Milliseconds. Months and years are left out, because their length varies. */
+/** Milliseconds. Months and years are omitted, because their length varies. */
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** Matches `now`, `now-7d`, `now - 1d - 12h`, `now+1.5h`. */
-const momentPattern = /now(?:\s*[+-]\s*\d{1,9}(?:\.\d{1,9})?[smhdw])*(?![\p{L}\p{N}_/:@$#.+-])/iuy;
+const timePattern = /now(?:\s*[+-]\s*\d{1,9}(?:\.\d{1,9})?[smhdw])*(?![\p{L}\p{N}_/:@$#.+-])/iuy;
 
-export const momentHint =
+export const timeHint =
   "write now-7d: now, + or -, a number, and s, m, h, d or w for seconds, minutes, hours, days or weeks";
 
 /** Converts a relative time to milliseconds since the epoch. */
-function momentOf(text: string, now: number): number {
-  let moment = now;
+function relativeTime(text: string, now: number): number {
+  let time = now;
   for (const [, sign, count, unit] of text.matchAll(/([+-])\s*([\d.]+)([smhdw])/gi)) {
-    moment += (sign === "-" ? -1 : 1) * Number(count) * units[unit!.toLowerCase()]!;
+    time += (sign === "-" ? -1 : 1) * Number(count) * units[unit!.toLowerCase()]!;
   }
-  return Math.round(moment);
+  return Math.round(time);
 }
 
 const patterns = {
@@ -48,7 +48,12 @@ const patterns = {
   punctuation: /[(),.]/y,
 };
 
-/** Splits a filter or an order into tokens. @param now milliseconds since the epoch @throws SearchSyntaxError */
+/**
+ * Splits a filter or an order into tokens.
+ *
+ * @param now milliseconds since the epoch
+ * @throws SearchSyntaxError
+ */
 export function tokenize(source: string, path: SearchPath, now: number): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -58,7 +63,7 @@ export function tokenize(source: string, path: SearchPath, now: number): readonl
     return pattern.exec(source)?.[0];
   };
   const add = (token: {
-    readonly type: Exclude<Token["type"], "number" | "moment">;
+    readonly type: Exclude<Token["type"], "number" | "time">;
     raw: string;
     value: string;
   }): void => {
@@ -75,7 +80,7 @@ export function tokenize(source: string, path: SearchPath, now: number): readonl
     const character = source[at]!;
     if (character === "'" || character === '"' || character === "`") {
       const { raw, value } = quoted(source, at, path);
-      // After a dot a quoted thing is a name: `metrics."a b"`.
+      // After a dot a quoted text is a name: `metrics."a b"`.
       const isName = character === "`" || (tokens.at(-1)?.raw === "." && end === at);
       add({ type: isName ? "quoted-name" : "text", raw, value });
       continue;
@@ -83,14 +88,14 @@ export function tokenize(source: string, path: SearchPath, now: number): readonl
     // `metrics.5` is a name; `>.5` is not.
     const before = end === at ? tokens.at(-1) : undefined;
     const inName = before?.raw === "." || before?.type === "word" || before?.type === "quoted-name";
-    const moment = inName ? undefined : take(momentPattern);
-    const number = inName ? undefined : (moment ?? take(patterns.number));
+    const time = inName ? undefined : take(timePattern);
+    const number = inName ? undefined : (time ?? take(patterns.number));
     if (number !== undefined) {
       tokens.push({
-        type: moment === undefined ? "number" : "moment",
+        type: time === undefined ? "number" : "time",
         raw: number,
         value: number,
-        number: moment === undefined ? Number(number) : momentOf(moment, now),
+        number: time === undefined ? Number(number) : relativeTime(time, now),
         position: at + 1,
         glued: end === at,
       });
@@ -110,8 +115,8 @@ export function tokenize(source: string, path: SearchPath, now: number): readonl
         token: String.fromCodePoint(source.codePointAt(at)!),
         rule: "is not part of the search language",
         suggestion:
-          tokens.at(-1)?.type === "moment"
-            ? momentHint
+          tokens.at(-1)?.type === "time"
+            ? timeHint
             : "put names with other characters in backticks: metrics.`my metric!`",
       });
     }
@@ -120,7 +125,7 @@ export function tokenize(source: string, path: SearchPath, now: number): readonl
   return tokens;
 }
 
-/** A quote within is written twice. */
+/** Reads a quoted text; a quote inside is written twice. */
 function quoted(source: string, start: number, path: SearchPath): { readonly raw: string; readonly value: string } {
   const quote = source[start]!;
   let at = start + 1;

@@ -8,7 +8,7 @@ import { type Embedded, startEmbedded } from "../../support/embedded";
 
 /** A segment is 20 batches; of 64 metrics it has 8 groups, of two rows each. */
 const limits: LogLimits = {
-  segment: { batches: 20, bytesPerMetric: 1024, leastBytes: 1_000_000, mostBytes: 1_000_000 },
+  segment: { batches: 20, bytesPerMetric: 1024, minBytes: 1_000_000, maxBytes: 1_000_000 },
   fold: { entryPoints: 64, blockPoints: 1_024 },
   youngBytes: 0,
   batchesPerState: 1_000,

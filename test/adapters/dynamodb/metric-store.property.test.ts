@@ -12,7 +12,7 @@ import { bySteps, inTime, naivePoints, naiveSummaries } from "../../support/naiv
 
 /** So small that a few dozen points are young, grown, folded and spread over many blocks. */
 const limits: LogLimits = {
-  segment: { batches: 5, bytesPerMetric: 60, leastBytes: 100, mostBytes: 300 },
+  segment: { batches: 5, bytesPerMetric: 60, minBytes: 100, maxBytes: 300 },
   fold: { entryPoints: 3, blockPoints: 5 },
   youngBytes: 700,
   batchesPerState: 3,

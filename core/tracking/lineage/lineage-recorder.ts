@@ -2,10 +2,10 @@ import type { RunRecords } from "../run-records";
 import type { LineageIndex } from "./port";
 
 /**
- * Records whose data are found again from the data's side, too. Noted behind the record, and again by any later change in another process: a writer that dies in between leaves it
- * to the client's repetition.
+ * Wraps run records so that lineage is recorded from the data's side, too. It is written after the record, and again by
+ * any later change. If a writer dies in between, the client's repetition writes it.
  */
-export function notingInputs(records: RunRecords, lineage: Pick<LineageIndex, "noteInputs">): RunRecords {
+export function recordLineage(records: RunRecords, lineage: Pick<LineageIndex, "noteInputs">): RunRecords {
   return {
     ...records,
     async create(record, options) {
@@ -15,7 +15,7 @@ export function notingInputs(records: RunRecords, lineage: Pick<LineageIndex, "n
     },
     async change(runId, transition) {
       const record = await records.change(runId, transition);
-      // A training run's own data were noted with the run.
+      // A training run's own data were recorded with the run.
       await lineage.noteInputs(runId, record.datasets.slice(record.source === "training" ? 1 : 0));
       return record;
     },
