@@ -2,5 +2,8 @@ import type { ExportTools } from "../core/export/ports";
 import { startOnnxRuntime } from "./onnx/run-onnx";
 import { loadExportable, runLayersModel } from "./tfjs/exportable";
 
-/** What exports are made and checked with: TensorFlow.js and onnxruntime, both on WebAssembly. To be imported when it is needed: they take their time to load. */
+/**
+ * The tools that make and check exports: TensorFlow.js and onnxruntime, both on WebAssembly. Import this module only
+ * when it is needed, because they load slowly.
+ */
 export const exportTools: ExportTools = { loadModel: loadExportable, runLayersModel, startOnnxRuntime };

@@ -87,35 +87,35 @@ import { createExecutions } from "./stepfunctions/executions";
 import { createTaskTokens } from "./stepfunctions/task-tokens";
 import { createTeamRegistry, type TeamRegistry } from "./team-registry";
 
-/** What no team owns, and the way to each team's platform. */
+/** The ports without a team, and the access to each team's platform. */
 export interface Deployment {
   readonly config: PlatformConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What is measured of the platform's own running. */
+  /** Measures the operation of the platform itself. */
   readonly meter: Meter;
   readonly runKeys: RunKeys;
   readonly endedRuns: EndedRuns;
-  /** Every team's, for those who look after them all. */
+  /** Lists the open runs of every team, for the monitors. */
   listOpenRuns(): Promise<readonly Run[]>;
-  /** Every team's processes on an EC2 instance. */
+  /** Finds every team's processes on an EC2 instance. */
   findOnInstance(instanceId: string): Promise<readonly InstanceUse[]>;
-  /** `undefined` where there is no such run. */
+  /** Returns the team of a run, or `undefined` if the run does not exist. */
   teamOf(runId: string): Promise<string | undefined>;
-  /** All of core's ports, as that team sees them. @throws InvalidInputError where the name is none. */
+  /** Returns all of core's ports for a team. @throws InvalidInputError if the name is invalid */
   forTeam(team: string): Platform;
-  /** What the retraining sweep goes through. */
+  /** The rules that the retraining sweep visits. */
   readonly retrainingIndex: RetrainingIndex;
   readonly schedules: RetrainingSchedules;
-  /** What is left to tell of changes of models. */
+  /** The events of model changes that are not published yet. */
   readonly outboxIndex: OutboxIndex;
-  /** Notifications that are to be attempted. */
+  /** The due notifications. */
   readonly dueDeliveries: DueDeliveries;
-  /** The platform of the run's team. @throws RunNotFoundError */
+  /** Returns the platform of the run's team. @throws RunNotFoundError */
   forRun(runId: string): Promise<Platform>;
 }
 
-/** All of core's ports on AWS for one team: nothing of another team can be read or written through them. */
+/** All of core's ports on AWS for one team. They read and write no data of another team. */
 export interface Platform extends Deployment, StepDependencies {
   readonly team: string;
   readonly objects: ObjectStore;
@@ -135,23 +135,23 @@ export interface Platform extends Deployment, StepDependencies {
   readonly artifacts: Artifacts;
   readonly lineage: LineageIndex;
   readonly registry: Registry;
-  /** What follows from the registry's changes. */
+  /** Publishes the consequences of registry changes. */
   readonly outbox: TeamRegistry["outbox"];
   readonly runEvents: RunEvents;
-  /** What serving should load, from the registry and from the bucket. */
+  /** The production models that serving loads, from the registry and from the bucket. */
   readonly production: TeamRegistry["production"];
   readonly routing: TeamRegistry["routing"];
   readonly outcomes: OutcomeRepository;
-  /** Checks of versions that are asked over HTTP. */
+  /** The checks of versions over HTTP. */
   readonly hooks: CheckHooks;
   readonly webhooks: Webhooks;
   readonly notifications: NotificationRepository;
   readonly topic: TeamTopic;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   /** Waits between the rounds of an optimistic write. */
   readonly pause: Pause;
-  /** Fresh ones, for keys. */
+  /** Returns new random bytes for keys. */
   readonly randomBytes: (count: number) => Uint8Array;
   readonly retraining: RetrainingRepository;
   readonly executions: Executions;
@@ -159,7 +159,7 @@ export interface Platform extends Deployment, StepDependencies {
   readonly jobs: TrainingJobs;
 }
 
-/** What stands behind the ports. Endpoints are the SDK's own business (`AWS_ENDPOINT_URL`). */
+/** The clients behind the ports. The SDK determines the endpoints (`AWS_ENDPOINT_URL`). */
 export interface Backing
   extends Pick<
     Platform,
@@ -169,11 +169,11 @@ export interface Backing
   readonly dynamodb: DynamoDBDocumentClient;
   readonly s3: S3Client;
   readonly events: ModelEvents & RunEvents;
-  /** Where left out, of the public internet only. */
+  /** The checks over HTTP. By default they call only the public internet. */
   readonly hooks?: CheckHooks;
 }
 
-/** Reads and checks the environment, and wires every port for one process. Clients connect when they are first used. */
+/** Reads and checks the environment, and creates every port for one process. Clients connect on first use. */
 export function createPlatform(environment: Readonly<Record<string, string | undefined>> = process.env): Deployment {
   const config = readConfig(environment);
   const clock: Clock = { now: () => Date.now() };
@@ -210,13 +210,13 @@ export function createPlatform(environment: Readonly<Record<string, string | und
   });
 }
 
-/** Before a webhook's second try; the third waits up to twice as long. */
+/** The pause before a webhook's second attempt. The third waits up to twice as long. */
 const webhookPauseMs = 500;
 
-/** More than a process serves teams; made anew, a platform is the same. */
+/** The number of cached platforms, more than the teams that a process serves. A recreated platform is equal. */
 const mostPlatforms = 1_000;
 
-/** A team's platform is closures over what all teams share, made when it is first asked for. */
+/** Creates the deployment. A team's platform consists of closures over shared ports and is created on first use. */
 export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: Backing): Deployment {
   const { bucket, tables } = shared.config;
   const rows = createRunRepository(dynamodb, tables.catalog);
@@ -238,10 +238,11 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
   const searches = createRunSearches();
   const allRuns = trackedRuns(rows, { records, changes, experimentsOf, artifactsOf });
   const runs = teamRuns(allRuns);
-  // Runs that are older than records are known by their own rows.
+  // Runs that are older than records are found by their own rows.
   const teamOf = async (runId: string): Promise<string | undefined> =>
     (await records.identify(runId))?.team ?? runs.teamOf(runId);
-  // One that trains across an upgrade loses no point: no search shows it before it has a record, so that its mark is nobody's.
+  // A run that trains during an upgrade loses no point. No search shows it before it has a record, so its marks affect
+  // nothing.
   const identify = async (runId: string): Promise<RunIdentity | undefined> => {
     const known = await records.identify(runId);
     if (known || !canBeRunId(runId)) return known;
@@ -252,7 +253,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
   const hooks =
     shared.hooks ?? createCheckHooks({ clock: shared.clock, pause: pauseBeforeRound, targets: publicTargets });
 
-  /** Nothing of a request is in them. */
+  /** The platforms contain nothing of a request. */
   const platforms = new BoundedMap<string, Platform>(mostPlatforms);
 
   const deployment: Deployment = {

@@ -11,7 +11,7 @@ export interface SignableRequest {
   readonly host: string;
   /** The value of `X-Amz-Target`. The query protocol has none. */
   readonly target?: string;
-  /** By default that of DynamoDB's protocol. */
+  /** The content type. The default is that of DynamoDB's protocol. */
   readonly contentType?: string;
   readonly body: Buffer;
 }
@@ -19,9 +19,10 @@ export interface SignableRequest {
 export const contentType = "application/x-amz-json-1.0";
 
 /**
- * Signature Version 4 of such requests, as in AWS's "Create a signed AWS API request". The key that follows from secret, day and region is kept.
+ * Signs such requests with Signature Version 4 (AWS, "Create a signed AWS API request"). The key derived from secret,
+ * day and region is cached.
  *
- * @returns the request's headers, signed
+ * @returns the signed headers of the request
  */
 export class Signer {
   private kept: { readonly of: string; readonly key: Buffer } | undefined;

@@ -20,7 +20,10 @@ export interface TeamRegistryPorts {
   readonly logger: Logger;
 }
 
-/** A team's registry with what follows from its changes: events, and pointers to champions and to who answers whom. */
+/**
+ * Creates a team's registry with the consequences of its changes: events, and pointers to champions and serving
+ * targets.
+ */
 export function createTeamRegistry({ team, repository, objects, pointers, events, uriOf, logger }: TeamRegistryPorts) {
   const reader = createRegistry(repository);
   const champions: PointerSource<ResolvedModel> = {
@@ -39,7 +42,7 @@ export function createTeamRegistry({ team, repository, objects, pointers, events
       try {
         await outbox.committed(change);
       } catch (error) {
-        // The change stands, and its row in the outbox: the sweep does it within a minute.
+        // The change and its outbox row are stored. The sweep publishes it within a minute.
         const { name, revision } = change.model;
         logger.log("warn", "a change is told of later", { team, model: name, revision, error });
       }
@@ -57,7 +60,7 @@ export function createTeamRegistry({ team, repository, objects, pointers, events
   return { registry, outbox, production, routing: routed };
 }
 
-/** From the registry, and from the bucket. */
+/** The pointed-to documents, from the registry and from the bucket. */
 type PointedTo<Told> = PointerSource<Told> & Pick<Pointer<Told>, "find">;
 
 export type TeamRegistry = ReturnType<typeof createTeamRegistry>;

@@ -4,7 +4,7 @@ import type { JobRequest } from "../../core/training/ports";
 import { isMultiNode } from "../../core/training/run";
 import { isLost, type WorkerSpan } from "../../core/training/usage";
 
-/** Batch describes a hundred jobs a call. */
+/** Describes jobs, a hundred per call (Batch's limit). */
 export async function describeAll(client: BatchClient, ids: readonly string[]): Promise<readonly JobDetail[]> {
   const described: JobDetail[] = [];
   for (let from = 0; from < ids.length; from += 100) {
@@ -14,14 +14,16 @@ export async function describeAll(client: BatchClient, ids: readonly string[]): 
   return described;
 }
 
-/** The jobs of single workers, whose ids follow from the whole's: children of an array, nodes of a gang. */
+/**
+ * Returns the ids of the workers' jobs, which are derived from the job's id: children of an array, or nodes of a gang.
+ */
 export function workerJobsOf(jobId: string, workers: number, market: JobRequest["market"]): readonly string[] {
   if (workers === 1) return [jobId];
   const separator = isMultiNode({ workers, market }) ? "#" : ":";
   return Array.from({ length: workers }, (_, index) => `${jobId}${separator}${index}`);
 }
 
-/** Each of Batch's own attempts, and the one that runs. */
+/** Returns the time spans of Batch's own attempts, including the running one. */
 export function spansOf({ jobId, status, startedAt, attempts = [] }: JobDetail): readonly WorkerSpan[] {
   const spans: WorkerSpan[] = attempts.flatMap((attempt, i) =>
     attempt.startedAt === undefined
@@ -39,7 +41,7 @@ export function spansOf({ jobId, status, startedAt, attempts = [] }: JobDetail):
   return [...spans, { memberId: `${jobId}/${attempts.length + 1}`, startedAt }];
 }
 
-/** Batch keeps an array's failure with its children. */
+/** Returns the failed children of an array, because Batch records an array's failure there. */
 export async function failedChildren(client: BatchClient, job: JobDetail): Promise<readonly JobDetail[]> {
   const { size } = job.arrayProperties ?? {};
   if (job.status !== "FAILED" || !size || job.jobId === undefined) return [job];

@@ -8,10 +8,12 @@ import { schedulingOf } from "../../platform/shares";
 import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";
 
 /**
- * Spot: an array of single-node jobs (one: a plain job) that find each other by our own rendezvous. On-demand with several workers: one
- * multi-node-parallel job. Batch refuses the latter on Spot by hanging in RUNNABLE, so it is never asked for.
+ * Submits, describes and stops training jobs. On Spot, the workers are an array of single-node jobs (one worker: a
+ * plain job) that find each other through the platform's rendezvous. On demand, several workers are one multi-node
+ * parallel job. Batch leaves a multi-node job on Spot RUNNABLE forever, so none is submitted.
  *
- * @param once a client that does not try again by itself: SubmitJob knows no idempotency token, and behind a lost answer may be a job
+ * @param once a client without retries. SubmitJob has no idempotency token, and a job may exist although the answer was
+ * lost.
  */
 export function createTrainingJobs(
   client: BatchClient,
@@ -19,7 +21,7 @@ export function createTrainingJobs(
   config: Pick<PlatformConfig, "jobQueues" | "jobDefinitions" | "teamShares">,
   keys: Pick<RunKeys, "keyOf">,
 ): TrainingJobs {
-  /** A queue a market and kind of machine. */
+  /** Returns the queue for a market and a kind of machine. */
   function queueOf({ market, gpusPerWorker }: JobRequest): string {
     const { spot, spotGpu, onDemand, onDemandGpu } = config.jobQueues;
     if (gpusPerWorker > 0) return market === "spot" ? spotGpu : onDemandGpu;
@@ -63,7 +65,7 @@ export function createTrainingJobs(
     },
 
     async terminate(jobId, reason) {
-      // TerminateJob answers success for jobs that have ended.
+      // TerminateJob also succeeds for ended jobs.
       await client.send(new TerminateJobCommand({ jobId, reason }));
     },
   };
@@ -76,7 +78,7 @@ type JobShape = Pick<
 
 function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfig["jobDefinitions"]): JobShape {
   const overrides = {
-    // Overrides are limited to 8 KiB: which run, whose, and what shows it; all else is in the store.
+    // Overrides are limited to 8 KiB. They contain the run, its team and its key. Everything else is in the store.
     environment: [
       { name: "RINGMASTER_RUN_ID", value: request.runId },
       { name: "RINGMASTER_TEAM", value: request.team },
@@ -104,7 +106,7 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
   };
 }
 
-/** What Batch would answer again: the request itself is wrong. */
+/** Returns whether Batch would refuse the request again, because the request itself is invalid. */
 function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error) || error.name !== "ClientException") return false;
   const { httpStatusCode } = (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata ?? {};

@@ -7,16 +7,17 @@ import {
 } from "../../core/metering/metrics";
 import type { Clock } from "../../core/ports";
 
-/** What CloudWatch takes of one metric from one line (embedded metric format: values, directives). */
+/** The maximum number of values of one metric in one line (embedded metric format). */
 const valuesALine = 100;
 
 /**
- * A meter that writes CloudWatch's embedded metric format, one JSON line a call: the log of a function is where CloudWatch finds it, and no call
- * and no permission is needed. https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+ * Creates a meter that writes CloudWatch's embedded metric format, one JSON line per call. CloudWatch reads the metrics
+ * from the log of the function, so no request and no permission is needed.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  *
- * Each metric has one set of dimensions, because each set is a metric that is paid for: by platform, or by platform and team.
+ * Each metric has one set of dimensions (platform, or platform and team), because each set is billed as a metric.
  *
- * @param platform several may stand in one account
+ * @param platform distinguishes several platforms in one account
  */
 export function createEmfMeter(write: (line: string) => void, clock: Clock, platform: string): Meter {
   return {
@@ -38,7 +39,10 @@ export function createEmfMeter(write: (line: string) => void, clock: Clock, plat
   };
 }
 
-/** Finite values only: CloudWatch drops a whole line for one that is not. */
+/**
+ * Returns the next values of each metric. Only finite values are included, because CloudWatch drops a whole line with
+ * any other value.
+ */
 function partOf(measures: Measures, from: number): Measures {
   const parts = Object.entries(measures).flatMap(([name, value]) => {
     const values = (typeof value === "number" ? [value] : value)

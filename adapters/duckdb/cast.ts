@@ -4,7 +4,7 @@ import { quoteName } from "./session";
 
 type SourceKind = "text" | "integer" | "real" | "boolean" | "time" | "zoned-time" | "list" | "other";
 
-/** Types of the canonical Parquet. */
+/** The types of the canonical Parquet. */
 export const canonicalTypes: Readonly<Record<ColumnSchema["type"], string>> = {
   int: "BIGINT",
   float: "DOUBLE",
@@ -15,8 +15,9 @@ export const canonicalTypes: Readonly<Record<ColumnSchema["type"], string>> = {
 };
 
 /**
- * SQL for the column's canonical value: NULL where it is missing, and where it is not of the schema's type (which the rules then tell apart).
- * Values are never changed to fit: 3.7 is no int, as DuckDB's own cast would have it.
+ * Returns SQL for the column's canonical value. It is NULL for a missing value and for a value of another type than the
+ * schema's. The rules distinguish the two. Values are never changed to fit: 3.7 is not an int, unlike in DuckDB's own
+ * cast.
  */
 export function castTo(column: ColumnSchema, sourceType: string): string {
   const raw = quoteName(column.name);
@@ -27,7 +28,7 @@ export function castTo(column: ColumnSchema, sourceType: string): string {
     case "float": {
       const value =
         kind === "text" || kind === "integer" || kind === "real" ? `TRY_CAST(${raw} AS DOUBLE)` : none("DOUBLE");
-      // Where a number may be missing, NaN is how numeric tools write that it is.
+      // In a nullable number column, NaN also means missing: numeric tools write missing values as NaN.
       return isNullable(column) ? `CASE WHEN NOT isnan(${value}) THEN ${value} END` : value;
     }
     case "string":
@@ -41,7 +42,7 @@ export function castTo(column: ColumnSchema, sourceType: string): string {
   }
 }
 
-/** Whether a value of this type may be missing its rule: false where the types alone show that it cannot. */
+/** Returns whether a value may have another type than the schema's. False if the types alone exclude it. */
 export function mayMismatch(column: ColumnSchema, sourceType: string): boolean {
   return sourceType !== canonicalTypes[column.type] || column.type === "int" || column.type === "tensor";
 }
@@ -70,7 +71,8 @@ function castBool(raw: string, kind: SourceKind): string {
 }
 
 function castTimestamp(raw: string, kind: SourceKind): string {
-  // A plain cast from text drops the offset (02:00+02 would become 02:00), so it goes through the zoned type.
+  // A plain cast from text drops the offset (02:00+02 would become 02:00), so the value is cast through the type with a
+  // time zone.
   const utc = (zoned: string): string => `CASE WHEN isfinite(${zoned}) THEN make_timestamp(epoch_us(${zoned})) END`;
   if (kind === "text") return utc(`TRY_CAST(${raw} AS TIMESTAMPTZ)`);
   if (kind === "zoned-time") return utc(raw);
@@ -81,7 +83,7 @@ function castTimestamp(raw: string, kind: SourceKind): string {
 function castTensor(raw: string, kind: SourceKind, sourceType: string, elements: number): string {
   let list = none("FLOAT[]");
   if (kind === "text") {
-    // Nested or flat, the numbers come in one order: only the outermost brackets matter.
+    // Nested and flat lists have the numbers in the same order, so only the outermost brackets matter.
     list = `TRY_CAST('[' || replace(replace(${raw}, '[', ''), ']', '') || ']' AS FLOAT[])`;
   } else if (kind === "list") {
     const depth = sourceType.split("[").length - 1;

@@ -9,7 +9,7 @@ import type { DuckDbSession } from "./session";
 type ProfiledVersion = Pick<DatasetManifest, "name" | "version" | "digest" | "rowCount" | "schema">;
 
 /**
- * Profiles a version's rows: statistics by column, classes by split, and rows that repeat.
+ * Profiles a version's rows: statistics by column, classes by split, and duplicate rows.
  *
  * @param splitOf index into `splitNames` of each row
  */

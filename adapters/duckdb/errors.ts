@@ -1,6 +1,6 @@
 import { RingmasterError } from "../../core/errors";
 
-/** The temporary directory's file system is full. What was begun is gone; nothing was registered. */
+/** The file system of the temporary directory is full. The unfinished work was removed, and nothing was registered. */
 export class DiskFullError extends RingmasterError {
   constructor(directory: string, cause: unknown) {
     super(
@@ -10,7 +10,7 @@ export class DiskFullError extends RingmasterError {
   }
 }
 
-/** Node says it by code, DuckDB in words. */
+/** Returns whether an error means a full disk. Node reports it by code, and DuckDB in its message. */
 export function isDiskFull(error: unknown): boolean {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return (
@@ -18,7 +18,10 @@ export function isDiskFull(error: unknown): boolean {
   );
 }
 
-/** By its shape: what a native addon throws need not be an instance of this realm's `Error`. */
+/**
+ * Returns the message of an error. A native addon may throw an object that is not an instance of this realm's `Error`,
+ * so only its shape is checked.
+ */
 export function messageOf(error: unknown): string {
   const { message } = (error ?? {}) as { readonly message?: unknown };
   return typeof message === "string" ? message : "";

@@ -4,16 +4,16 @@ import { castTo } from "./cast";
 import { type DuckDbSession, quoteName } from "./session";
 import { openSource, reading } from "./source";
 
-/** A column as its values suggest it, with a remark where a person should look. */
+/** A suggested column, with a remark if a person should check it. */
 export interface InferredColumn extends ColumnSchema {
   readonly note?: string;
 }
 
-/** In the order in which they are tried: the first type that all values have is the column's. */
+/** The types in the order of the attempts. The first type that fits all values is suggested. */
 const candidates = ["bool", "int", "float", "timestamp", "string"] as const;
-/** A one-hot has at most so many values (core/features). */
+/** The maximum number of values of a one-hot (core/features). */
 const maxCategories = 1_000;
-/** A whole number with more values than this is taken for a quantity, not for a class. */
+/** The maximum number of values of an integer class. A column with more values is suggested as a quantity. */
 const maxIntClasses = 20;
 
 interface Counts {
@@ -21,16 +21,16 @@ interface Counts {
   readonly present: number;
   readonly distinct: number;
   readonly words: number;
-  /** The parts between commas, where every value is in brackets. */
+  /** The number of elements between commas, if every value is in brackets. */
   readonly elements?: number;
   readonly fitting: Readonly<Record<(typeof candidates)[number], number>>;
 }
 
 /**
- * Suggests a schema for a CSV, Parquet or JSON file. A type is suggested where a push would accept every value as such.
+ * Suggests a schema for a CSV, Parquet or JSON file. A type is suggested only if a push would accept every value.
  *
  * @param label names the column to predict
- * @throws InvalidInputError where the file cannot be read, or has no such column
+ * @throws InvalidInputError if the file cannot be read or has no such column
  */
 export async function inferColumns(
   session: DuckDbSession,
@@ -78,7 +78,7 @@ async function countsOf(session: DuckDbSession, table: string, name: string, sou
 }
 
 function typeOf({ present, words, fitting }: Counts): (typeof candidates)[number] | undefined {
-  // 0 and 1 could be bool, too: they are numbers until a person says otherwise.
+  // 0 and 1 could also be bool. They are suggested as numbers, and the user may change that.
   return candidates.find((type) => fitting[type] === present && (type !== "bool" || words === present));
 }
 

@@ -7,7 +7,10 @@ import { type DuckDbSession, quoteName } from "./session";
 
 type Found = Readonly<Record<string, DuckDBValue>>;
 
-/** Statistics of each column of a canonical table; one query a column, so that the memory of one is gone before the next. */
+/**
+ * Computes statistics of each column of a canonical table. Each column has its own query, so that the memory of one
+ * query is released before the next.
+ */
 export async function profileColumns(
   session: DuckDbSession,
   table: string,
@@ -104,7 +107,7 @@ async function profileTensor(session: DuckDbSession, table: string, column: Colu
   return { name, type, count, nulls, min, max, mean: stats.mean, std: min === max ? 0 : stats.deviation };
 }
 
-/** A hash of each whole row, in row order: 53 bits. */
+/** Yields a 53-bit hash of each row, in row order. */
 export async function* hashRows(
   session: DuckDbSession,
   table: string,

@@ -19,18 +19,21 @@ export type PushProgress =
       readonly phase: "uploading";
       readonly bytes: number;
       readonly sentBytes: number;
-      /** Content that the store had already. */
+      /** The bytes of content that the store already had. */
       readonly knownBytes: number;
     }
   | { readonly phase: "profiling" | "registering" };
 
 export interface PushFileOptions<Registered> {
   readonly name: string;
-  /** CSV, Parquet or JSON, on this disk. */
+  /** The path of a local CSV, Parquet or JSON file. */
   readonly file: string;
   readonly schema: DatasetSchema;
   readonly uploads: UploadPort;
-  /** Makes the uploaded draft a version, or finds the version that it already is; and keeps which file it is of. */
+  /**
+   * Registers the uploaded draft as a version, or finds the existing equal version. Records the file that it was made
+   * from.
+   */
   readonly register: (
     draft: DatasetDraft,
     source: ContentReference,
@@ -48,10 +51,12 @@ export interface PushResult<Registered> {
 }
 
 /**
- * A file becomes a version, whoever brings it: rows become canonical shards on the local disk, content that the store lacks is sent, and the
- * draft is registered last. Interrupted anywhere, it is repeated whole; what was sent is not sent again.
+ * Pushes a file as a dataset version. Rows are written as canonical shards on the local disk, content that the store
+ * lacks is uploaded, and the draft is registered last. An interrupted push can be repeated, and uploaded content is not
+ * sent again.
  *
- * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError, DiskFullError, and what `uploads` and `register` reject with.
+ * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError, DiskFullError, and the errors of `uploads` and
+ * `register`
  */
 export async function pushFile<Registered>(options: PushFileOptions<Registered>): Promise<PushResult<Registered>> {
   const { name, file, schema, onProgress = () => undefined } = options;
@@ -71,7 +76,7 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
   });
 }
 
-/** Judges the rows that a snapshot was made of, as the validation of a run does. */
+/** Returns the warnings about a snapshot's rows, by the rules of a run's validation. */
 async function warningsOf(session: DuckDbSession, { draft, indexes }: Snapshot): Promise<readonly Warning[]> {
   const rowsOf = (split: SplitName): Uint32Array =>
     decodeSplitIndex(indexes.get(draft.split.indexes[split].sha256) ?? new Uint8Array(0));
@@ -80,7 +85,7 @@ async function warningsOf(session: DuckDbSession, { draft, indexes }: Snapshot):
   return judge(draft, await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf)).warnings;
 }
 
-/** Of the raw file: its rows are looked for by it, long after it is gone. */
+/** Returns the digest of the raw file. Lineage finds the version by it, even if the file no longer exists. */
 async function digestOfFile(file: string): Promise<ContentReference> {
   const hash = createHash("sha256");
   let bytes = 0;

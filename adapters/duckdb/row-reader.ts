@@ -4,7 +4,7 @@ import { elementsOf } from "../../core/datasets/rules";
 import type { ColumnBatch, ColumnValues } from "../../core/features/columns";
 import { type DuckDbSession, quoteName } from "./session";
 
-/** Streams columns of a canonical table (or of its Parquet shards), a chunk of at most 2,048 rows a batch. */
+/** Streams columns of a canonical table (or of its Parquet shards) in batches of at most 2,048 rows. */
 export async function* readColumns(
   session: DuckDbSession,
   table: string,
@@ -51,7 +51,7 @@ function numbers(vector: DuckDBVector, rows: number): ColumnValues {
   const valid = new Uint8Array(rows);
   for (let row = 0; row < rows; row += 1) {
     const value = vector.getItem(row) as number | null;
-    // A push writes missing numbers as null; a NaN of other making means the same.
+    // A push writes missing numbers as null. A NaN from elsewhere has the same meaning.
     if (value === null || Number.isNaN(value)) continue;
     values[row] = value;
     valid[row] = 1;

@@ -2,20 +2,20 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
 
-/** One DuckDB on disk, below a directory that the caller owns. */
+/** A DuckDB on disk, in a directory that the caller owns. */
 export interface DuckDbSession {
   readonly connection: DuckDBConnection;
   readonly directory: string;
-  /** Runs statements whose result nobody reads. */
+  /** Runs statements without a result. */
   run(sql: string): Promise<void>;
-  /** All rows of a small result, as objects. */
+  /** Returns all rows of a small result as objects. */
   rows(sql: string): Promise<readonly Readonly<Record<string, DuckDBValue>>[]>;
   close(): void;
 }
 
 /**
- * One thread and insertion order kept: equal input gives equal bytes and equal sums. The memory limit is DuckDB's own; what is larger spills
- * into `directory`. Timestamps without an offset are UTC.
+ * Opens a DuckDB with one thread and preserved insertion order: equal input gives equal bytes and equal sums. DuckDB
+ * enforces the memory limit and spills larger data into `directory`. Timestamps without an offset are UTC.
  */
 export async function openDuckDb(directory: string, memoryLimitMb = 512): Promise<DuckDbSession> {
   fs.mkdirSync(directory, { recursive: true });

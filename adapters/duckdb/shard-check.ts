@@ -5,7 +5,8 @@ import { messageOf } from "./errors";
 import { type DuckDbSession, quoteText } from "./session";
 
 /**
- * Whether the shards hold what the manifest says: readable Parquet, its rows, its columns with their canonical types.
+ * Checks that the shards match the manifest: readable Parquet, its number of rows, and its columns with their canonical
+ * types.
  *
  * @throws InvalidManifestError
  */

@@ -6,10 +6,13 @@ import type { ObjectStore } from "../../core/ports";
 import { readColumns } from "./row-reader";
 import { type DuckDbSession, quoteText } from "./session";
 
-/** Shards up to this size together stay on the disk between passes; of larger datasets one shard at a time does. */
+/**
+ * The maximum total size of shards that stay on disk between passes. Of a larger dataset, one shard at a time is on
+ * disk.
+ */
 const keptBytes = 384 * 1024 * 1024;
 
-/** A dataset version's rows, streamed shard by shard from the content store; each shard is checked against its digest. */
+/** Streams a dataset version's rows shard by shard from the content store, and checks each shard against its digest. */
 export function createShardSource(session: DuckDbSession, objects: ObjectStore, manifest: DatasetManifest): RowSource {
   const keep = manifest.bytes <= keptBytes;
   return {
@@ -25,7 +28,7 @@ export function createShardSource(session: DuckDbSession, objects: ObjectStore, 
   };
 }
 
-/** All shards as local files, in their order. Needs disk for all of them. */
+/** Downloads all shards as local files, in their order. The disk must have room for all of them. */
 export async function fetchAllShards(
   session: DuckDbSession,
   objects: ObjectStore,

@@ -11,15 +11,15 @@ export interface ShardFile extends DatasetShard {
   readonly path: string;
 }
 
-/** A row group is buffered whole: this bounds the memory for writing and for reading. */
+/** The size of a row group. A row group is buffered completely, so this bounds the memory for writing and reading. */
 const rowGroupBytes = 16 * 1024 * 1024;
 const largestRowGroup = 122_880;
 const vectorSize = 2_048;
 const attempts = 8;
 
 /**
- * Writes `rows` of the canonical table `table` as Parquet shards of about equal bytes. A function of rows and schema alone: same bytes on
- * every machine with this version of DuckDB.
+ * Writes `rows` of the canonical table `table` as Parquet shards of about equal size. The result depends only on rows
+ * and schema: every machine with this version of DuckDB writes the same bytes.
  */
 export async function writeShards(
   session: DuckDbSession,
@@ -31,7 +31,7 @@ export async function writeShards(
   const names = columns.map(({ name }) => quoteName(name)).join(", ");
   const width = columns.reduce((bytes, column) => bytes + bytesOf(column), 0);
   const groupRows = Math.min(largestRowGroup, Math.max(1, Math.floor(rowGroupBytes / width / vectorSize)) * vectorSize);
-  // A column of that name hides DuckDB's own row number; OFFSET finds the rows then, if slower.
+  // A column named like DuckDB's row number hides it. The rows are then selected by OFFSET, which is slower.
   const hidden = columns.some(({ name }) => name.toLowerCase() === "rowid");
   const rowsAt = (from: number, count: number): string =>
     hidden ? `LIMIT ${count} OFFSET ${from}` : `WHERE rowid >= ${from} AND rowid < ${from + count}`;
@@ -58,7 +58,7 @@ export async function writeShards(
   }
 }
 
-/** Bytes of one value uncompressed; a guess for text. */
+/** Returns the uncompressed bytes of one value. The size of text is estimated. */
 function bytesOf(column: ColumnSchema): number {
   if (column.type === "tensor") return 4 * elementsOf(column);
   if (column.type === "string") return 24;

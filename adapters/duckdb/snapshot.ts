@@ -18,15 +18,15 @@ export type SnapshotPhase = "checking" | "casting" | "writing" | "splitting";
 export interface Snapshot {
   readonly draft: DatasetDraft;
   readonly shards: readonly ShardFile[];
-  /** Index files by SHA-256. */
+  /** The index files by SHA-256. */
   readonly indexes: ReadonlyMap<string, Uint8Array>;
-  /** Columns of the file that the schema does not name. */
+  /** The columns of the file that the schema does not name. */
   readonly ignoredColumns: readonly string[];
 }
 
 /**
- * Reads a CSV, Parquet or JSON file as the schema says and writes it in its canonical form. The same rows give the same snapshot, whatever
- * format they came in.
+ * Reads a CSV, Parquet or JSON file by the schema and writes it in canonical form. The same rows give the same snapshot
+ * in every format.
  *
  * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError
  */
@@ -115,7 +115,7 @@ async function splitRows(
   return { split: { ...split, indexes }, indexes: new Map(files.map(({ bytes, index }) => [index.sha256, bytes])) };
 }
 
-/** The column's values in ascending order, missing last, with their rows. */
+/** Returns the column's values in ascending order, missing values last, with their numbers of rows. */
 async function classCounts(
   session: DuckDbSession,
   { name, type }: ColumnSchema,

@@ -6,11 +6,11 @@ import { InvalidInputError, type Problem, RingmasterError } from "../../core/err
 import { messageOf } from "./errors";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 
-/** A file of rows, as something to select from. */
+/** A file of rows as a table. */
 export interface SourceFile {
-  /** A table expression; each call reads the file anew, in its order. */
+  /** A table expression. Each use reads the file again, in its order. */
   readonly table: string;
-  /** Column → DuckDB type, in the file's order. CSV and JSON values come as text, whatever they look like. */
+  /** The DuckDB types of the columns, in the file's order. Values of CSV and JSON are always text. */
   readonly types: ReadonlyMap<string, string>;
 }
 
@@ -26,7 +26,10 @@ const formats: Readonly<Record<string, Format>> = {
   ".jsonl": "json",
 };
 
-/** @throws InvalidInputError where the file cannot be read or lacks columns. */
+/**
+ * Opens a file as a table.
+ * @throws InvalidInputError if the file cannot be read or lacks columns
+ */
 export async function openSource(
   session: DuckDbSession,
   file: string,
@@ -52,7 +55,7 @@ export async function openSource(
     );
   }
   if (format !== "json") return { table, types };
-  // Values as their text, so that JSON's 5 and CSV's 5 go one way.
+  // Values are read as text, so that a 5 in JSON and a 5 in CSV are treated alike.
   const declared = columns.map(({ name }) => `${quoteText(name)}: 'JSON'`).join(", ");
   const texts = columns.map(({ name }) => `${quoteName(name)} ->> '$' AS ${quoteName(name)}`).join(", ");
   return {
@@ -84,7 +87,9 @@ async function openCsv(session: DuckDbSession, file: string): Promise<SourceFile
   return { table, types: new Map(names.map((column) => [column, "VARCHAR"])) };
 }
 
-/** Malformed lines and pages show only when they are read: DuckDB's complaints become problems of the input. */
+/**
+ * Runs a read and converts DuckDB's errors to input errors. Malformed lines and pages are only found by reading them.
+ */
 export async function reading<Result>(file: string, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();

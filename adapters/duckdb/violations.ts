@@ -5,9 +5,12 @@ import { castTo, mayMismatch } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 
 const examplesShown = 3;
-// Our own columns end in #, which no column of a schema can.
+// Internal columns end in #, which no column of a schema may contain.
 
-/** Rows of `table` that break a rule of their column, all rules and columns at once; one pass, and one more where there are any. */
+/**
+ * Finds the rows of `table` that break a rule of their column. One pass checks all rules and columns, and another one
+ * reads the violations.
+ */
 export async function findViolations(
   session: DuckDbSession,
   table: string,
@@ -40,14 +43,14 @@ async function findExamples(
 ): Promise<RowViolation["examples"]> {
   const name = quoteName(column);
   const rows = await session.rows(
-    // No column is called " row": names have no blanks at their ends.
+    // No column is named " row", because names neither begin nor end with a space.
     `SELECT " row", left(CAST(${name} AS VARCHAR), 80) AS "value#"
      FROM (SELECT row_number() OVER () AS " row", ${name} FROM ${table}) WHERE ${broken} LIMIT ${examplesShown}`,
   );
   return rows.map((found) => ({ row: Number(found[" row"]), value: found["value#"] }));
 }
 
-/** SQL that is true for a row that breaks the rule; not true for one that another rule is about. */
+/** Returns SQL that is true for a row that breaks the rule. It is not true for a row that another rule covers. */
 function predicate({ column, kind }: ColumnRule, sourceType: string): string {
   const raw = quoteName(column.name);
   const value = castTo(column, sourceType);
@@ -70,7 +73,7 @@ function predicate({ column, kind }: ColumnRule, sourceType: string): string {
   }
 }
 
-/** DuckDB orders NaN above every number; it breaks one rule, not two. */
+/** Excludes NaN, which DuckDB orders above every number. A NaN must break one rule, not two. */
 function notNan(value: string, column: ColumnSchema): string {
   return column.type === "float" ? `NOT isnan(${value})` : "true";
 }

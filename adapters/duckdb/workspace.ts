@@ -5,9 +5,9 @@ import { DiskFullError, isDiskFull } from "./errors";
 import { type DuckDbSession, openDuckDb } from "./session";
 
 /**
- * Runs `work` with a DuckDB in a temporary directory, which goes with it.
+ * Runs `work` with a DuckDB in a temporary directory, which is removed afterwards.
  *
- * @throws DiskFullError, and what `work` rejects with.
+ * @throws DiskFullError, and the errors of `work`
  */
 export async function withDuckDb<Result>(work: (session: DuckDbSession) => Promise<Result>): Promise<Result> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-duckdb-"));

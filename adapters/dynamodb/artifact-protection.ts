@@ -14,18 +14,24 @@ import { pauseBeforeRound } from "./contention";
 
 export type ArtifactWrites = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 
-/** DynamoDB's limit is 100; one is the condition. */
+/** The writes of a transaction. DynamoDB's limit is 100, and one is the condition. */
 const writesPerTransaction = 99;
 const rounds = 24;
-/** Limit for one owner. Beyond it, all of the owner's files are frozen, so that the row stays small. */
+/**
+ * The maximum number of frozen paths of an owner. Beyond it, all of the owner's files are frozen, so that the row stays
+ * small.
+ */
 const maxFrozenPaths = 300;
 
-/** The protection of an owner's files, with the condition under which it still holds. */
+/** The protection of an owner's files, with the condition under which it still applies. */
 interface Guard extends Protection {
   readonly condition: ArtifactWrites[number];
 }
 
-/** Frozen paths of runs and logged models, and writes under the condition that no path was frozen since the check. */
+/**
+ * Stores the frozen paths of runs and logged models. It writes artifacts under the condition that no path was frozen
+ * after the check.
+ */
 export function createArtifactProtection(
   client: DynamoDBDocumentClient,
   table: string,
@@ -50,7 +56,7 @@ export function createArtifactProtection(
     const condition = {
       TableName: table,
       Key: keyOf(owner),
-      // Paths are only ever added: the same number is the same set.
+      // Paths are only added, so the same number means the same set.
       ...(frozen.length === 0
         ? { ConditionExpression: "attribute_not_exists(pk)" }
         : { ConditionExpression: "size(paths) = :count", ExpressionAttributeValues: { ":count": frozen.length } }),
@@ -59,7 +65,10 @@ export function createArtifactProtection(
   }
 
   return {
-    /** @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError */
+    /**
+     * Checks that paths may be written.
+     * @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError
+     */
     async check(owner: ArtifactOwner, paths: readonly string[]): Promise<void> {
       if (owner.kind !== "team") checkUnprotected(await guardOf(owner), paths);
     },

@@ -11,15 +11,15 @@ import { pauseBeforeRound } from "./contention";
 
 /** DynamoDB's limit. */
 const rowsPerWrite = 25;
-/** Whose files are taken away together. */
+/** The number of owners whose files are removed concurrently. */
 const ownersAtOnce = 16;
-/** Of one step through a listing: a directory beyond the page's end is stepped over whole. */
+/** The rows read by one step of a listing. A directory beyond the page's end is skipped completely. */
 const rowsPerStep = 200;
 
 /**
- * A team's names of artifacts in the Catalog table; docs/access-patterns.md, "Artifacts".
+ * Stores a team's artifact names in the Catalog table (docs/access-patterns.md, "Artifacts").
  *
- * @param records say what of a run's artifacts is protected
+ * @param records know the protected artifacts of a run
  */
 export function createArtifactRepository(
   client: DynamoDBDocumentClient,
@@ -36,7 +36,10 @@ export function createArtifactRepository(
         ? `${prefix}MODEL#${owner.modelId}`
         : `${prefix}TEAM`;
 
-  /** A row of the team's own tree that no file can have, because of its last slash; to a list it is as a file below would be. */
+  /**
+   * Returns the key of a folder's row in the team's own tree. It ends in a slash, so no file can have it. A listing
+   * treats it like a file in the folder.
+   */
   const folderKey = (folder: string) => ({ pk: partition({ kind: "team" }), sk: lowestPathIn(artifactPath(folder)) });
 
   async function find(owner: ArtifactOwner, path: string): Promise<Artifact | undefined> {
@@ -72,7 +75,7 @@ export function createArtifactRepository(
   }
 
   function rowsOf(owner: ArtifactOwner, artifacts: readonly Artifact[], folder: string | undefined) {
-    // The last entry for a path wins: a write must not name a row twice.
+    // The last entry for a path applies, because a write must not contain a row twice.
     const files = new Map(artifacts.map((artifact) => [artifactPath(artifact.path), artifact]));
     return [
       ...(folder === undefined ? [] : [{ ...folderKey(folder), owner }]),
@@ -114,7 +117,7 @@ export function createArtifactRepository(
       const directory = directoryPath(path);
       const inside = directory === "" ? "" : lowestPathIn(directory);
       const entries = new Map<string, ArtifactEntry>();
-      // "0" follows "/": what lies in the directory is between the two.
+      // "0" follows "/", so the content of the directory sorts between the two.
       const past = directory === "" ? undefined : lowestPathPast(directory);
       for (let from: string | undefined = inside || undefined; ; ) {
         const page: { Items?: Record<string, unknown>[]; LastEvaluatedKey?: Record<string, unknown> } =
@@ -169,14 +172,14 @@ export function createArtifactRepository(
       });
       const own = [...(directory === "" ? [] : [directory]), ...pathsOf(rows)];
       if (owner.kind !== "team") return protection.write(owner, own, deletionsOf(owner, own));
-      // Their files first: a folder that still leads to some must not be gone.
+      // Removes the files first, because a folder that still has files must remain visible.
       for (const { owner: each, paths } of removals) await protection.write(each, paths, deletionsOf(each, paths));
       await writeRows(own.map((sk) => ({ DeleteRequest: { Key: { pk: partition(owner), sk } } })));
     },
   };
 }
 
-/** Of a folder's row in the team's tree: whose files are listed behind it. */
+/** Returns the owner whose files are listed under a folder's row in the team's tree. */
 function ownerIn(row: Record<string, unknown>): ArtifactOwner | undefined {
   return row["owner"] as ArtifactOwner | undefined;
 }

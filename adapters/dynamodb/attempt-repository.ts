@@ -8,12 +8,12 @@ import { type MonthUsage, monthOf } from "../../core/training/attempt-repository
 import type { AllRuns } from "../../core/training/run-repository";
 import { isTransactionConditionFailed, isTransactionConflict } from "./client";
 
-/** Of one team's months, all of its attempts write the same row. */
+/** The number of retries after a conflict. All attempts of a team in one month update the same row. */
 const conflictAttempts = 10;
 
 const monthKey = (team: string, month: string) => ({ pk: `TEAM#${team}#USAGE`, sk: `MONTH#${month}` });
 
-/** The rows `ATTEMPT#<4 digits>` of a run; see docs/access-patterns.md, "Runs". */
+/** Stores the rows `ATTEMPT#<4 digits>` of a run (docs/access-patterns.md, "Runs"). */
 export function createAttemptRepository(
   client: DynamoDBDocumentClient,
   table: string,
@@ -22,7 +22,7 @@ export function createAttemptRepository(
   const attemptKey = (runId: string, attempt: number) => key(runId, `ATTEMPT#${String(attempt).padStart(4, "0")}`);
   const names = { "#record": "record", "#status": "status" };
 
-  /** In one transaction with the look at the run: an attempt does not change behind its end. */
+  /** Writes in one transaction with a check of the run, so that an attempt does not change after the run's end. */
   async function whileTraining(runId: string, write: Record<string, unknown>): Promise<boolean> {
     const check = {
       ConditionCheck: {
@@ -36,7 +36,9 @@ export function createAttemptRepository(
     return transact([check, write]);
   }
 
-  /** False where a condition does not hold. Another transaction on the same rows at the same moment is waited for. */
+  /**
+   * Runs a transaction. Returns false if a condition does not hold. Retries after a conflict with another transaction.
+   */
   async function transact(TransactItems: TransactWriteCommandInput["TransactItems"]): Promise<boolean> {
     for (let attempt = 1; ; attempt += 1) {
       try {

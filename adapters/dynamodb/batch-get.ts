@@ -4,12 +4,14 @@ import { pauseBeforeRound } from "./contention";
 
 /** DynamoDB's limit. */
 const keysPerCall = 100;
-/** Calls side by side: 800 rows on the way. */
+/** The number of concurrent calls: 800 rows at once. */
 const callsAtOnce = 8;
 
 type Item = Record<string, unknown>;
 
-/** Rows by their keys, strongly consistent, in no order; those that are not there are left out. Keys must differ. */
+/**
+ * Returns rows by their keys with strong consistency, in any order. Missing rows are omitted. Keys must be distinct.
+ */
 export async function batchGet(
   client: DynamoDBDocumentClient,
   table: string,
@@ -19,7 +21,7 @@ export async function batchGet(
   return found.flat();
 }
 
-/** What one call leaves out, being past 16 MB or throttled, the next one asks for. */
+/** Reads one chunk. The next call requests the keys that DynamoDB left out because of the 16 MB limit or throttling. */
 async function getChunk(
   client: DynamoDBDocumentClient,
   table: string,

@@ -3,20 +3,26 @@ import { DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from "@a
 import { InvalidInputError } from "../../core/errors";
 import { sendLean } from "./lean-client";
 
-/** Far above any id that a client names, far below what a key may have: a longer one names nothing. */
+/**
+ * The maximum length of an id: far above the length of any client's id and far below the limit on keys. A longer id
+ * matches nothing.
+ */
 export const longestId = 255;
 
-/** A document client that keeps JavaScript's habits: `undefined` members are left out, numbers are doubles. */
+/**
+ * Creates a document client with JavaScript's conventions: `undefined` members are omitted, and numbers are doubles.
+ */
 export function createDocumentClient(client: DynamoDBClient = new DynamoDBClient({})): DynamoDBDocumentClient {
   const documents = DynamoDBDocumentClient.from(client, {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
-    // Else a whole number past 2^53, as of a loss that explodes, would come back as a bigint, which JSON has not.
+    // Otherwise a whole number past 2^53, e.g. a diverging loss, would be returned as a bigint, which JSON does not
+    // support.
     unmarshallOptions: { wrapNumbers: Number },
   });
   return sendLean(documents, client);
 }
 
-/** Every item of a query, page after page. */
+/** Returns all items of a query. */
 export async function queryAll(
   client: DynamoDBDocumentClient,
   query: QueryCommandInput,
@@ -31,7 +37,7 @@ export async function queryAll(
   return items;
 }
 
-/** True where a conditional write was done, false where its condition did not hold. */
+/** Awaits a conditional write. Returns true if it was made, and false if its condition did not hold. */
 export async function holds(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;
@@ -42,17 +48,22 @@ export async function holds(write: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** The error that DynamoDB answers when a condition does not hold. */
+/** Returns whether DynamoDB reported a failed condition. */
 export function isConditionFailed(error: unknown): boolean {
   return error instanceof Error && error.name === "ConditionalCheckFailedException";
 }
 
-/** Whether a transaction was cancelled because some condition did not hold (rather than by throttling or a conflict). */
+/**
+ * Returns whether a transaction was cancelled because a condition did not hold, and not by throttling or a conflict.
+ */
 export function isTransactionConditionFailed(error: unknown): boolean {
   return cancellationCodes(error).includes("ConditionalCheckFailed");
 }
 
-/** Whether the transaction is worth another try as it is: another one touched the same rows at the same moment, or the table had no capacity to spare. */
+/**
+ * Returns whether the transaction can be retried unchanged: another one accessed the same rows at the same time, or the
+ * table was throttled.
+ */
 export function isTransactionConflict(error: unknown): boolean {
   const codes = cancellationCodes(error);
   return ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"].some((code) =>
@@ -60,20 +71,21 @@ export function isTransactionConflict(error: unknown): boolean {
   );
 }
 
-/** Why each item of a cancelled transaction was in the way, in their order; empty for any other error. */
+/** Returns the cancellation code of each item of a cancelled transaction, in order. Empty for any other error. */
 export function cancellationCodes(error: unknown): readonly (string | undefined)[] {
   if (!(error instanceof Error) || error.name !== "TransactionCanceledException") return [];
   const { CancellationReasons } = error as Error & { CancellationReasons?: readonly { Code?: string }[] };
   return (CancellationReasons ?? []).map((reason) => reason.Code);
 }
 
-/** Opaque page tokens: the last evaluated key, base64url. */
+/** Encodes a page token: the last evaluated key in base64url. */
 function encodePageToken(key: Record<string, unknown> | undefined): string | undefined {
   return key === undefined ? undefined : Buffer.from(JSON.stringify(key)).toString("base64url");
 }
 
 /**
- * One page of a query. @throws InvalidInputError for a token that no page of this query gave: not JSON, or no key of the index.
+ * Returns one page of a query. @throws InvalidInputError for a token that is not from this query: not JSON, or not a
+ * key of the index
  */
 export async function queryPage(
   client: DynamoDBDocumentClient,
@@ -92,16 +104,16 @@ export async function queryPage(
   }
 }
 
-/** Items that one page of a filtered query looks at, and calls that it makes, at most. */
+/** The number of items that one call of a filtered query reads. */
 const lookedAtACall = 500;
 const maxCalls = 40;
 
 /**
- * Returns the next `limit` items that meet the query's filter, over as many calls as that takes. Whether another item follows is looked up, so that no
- * page is empty but the first; after `maxCalls` calls a page ends early with a token.
+ * Returns the next `limit` items that match the query's filter, with as many calls as needed. It checks whether another
+ * item follows, so only the first page can be empty. After `maxCalls` calls a page ends early with a token.
  *
  * @param keyNames attributes of the table's and the index's key
- * @throws InvalidInputError as `queryPage`
+ * @throws InvalidInputError like `queryPage`
  */
 export async function queryMatching(
   client: DynamoDBDocumentClient,

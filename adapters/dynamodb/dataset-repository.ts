@@ -14,13 +14,13 @@ import type { DatasetRepository, DatasetSummary, DatasetVersion } from "../../co
 import { holds, isConditionFailed, queryPage } from "./client";
 import { pauseBeforeRound } from "./contention";
 
-/** Each attempt fails only where another registration succeeded meanwhile. */
+/** The maximum number of rounds. A round fails only if another registration succeeded in the meantime. */
 const rounds = 32;
 const versionKey = (version: number): string => `VERSION#${String(version).padStart(9, "0")}`;
 
 /**
- * A team's dataset versions in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Datasets". A version's row holds its whole manifest:
- * at 90 bytes a shard, DynamoDB's 400 KB are some 4,000 shards, half a terabyte.
+ * Stores a team's dataset versions in the Catalog table (docs/access-patterns.md, "Datasets"). The row of a version
+ * contains its whole manifest. At 90 bytes per shard, DynamoDB's 400 KB hold about 4,000 shards, or half a terabyte.
  */
 export function createDatasetRepository(
   client: DynamoDBDocumentClient,
@@ -59,7 +59,7 @@ export function createDatasetRepository(
     };
   }
 
-  /** False where another registration came first. */
+  /** Tries to register a version. Returns false if another registration was first. */
   async function tryRegister(manifest: DatasetManifest, by: string | undefined): Promise<boolean> {
     const { name, version, digest, rowCount, bytes, createdAt } = manifest;
     const pk = partition(name);
@@ -108,7 +108,7 @@ export function createDatasetRepository(
       );
       return true;
     } catch (error) {
-      // A condition that failed, or another transaction on the same rows: the rows now say which version is next.
+      // A condition failed, or another transaction changed the same rows. The rows now show the next version number.
       if (error instanceof Error && error.name === "TransactionCanceledException" && lostRace(error)) return false;
       throw error;
     }

@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { EndedRuns } from "../../core/training/end-sessions";
 import { queryAll } from "./client";
 
-/** The rows of runs that have ended lately; see docs/access-patterns.md, "Runs". */
+/** Stores the rows of runs that have ended recently (docs/access-patterns.md, "Runs"). */
 export function createEndedRuns(client: DynamoDBDocumentClient, table: string): EndedRuns {
   const pk = "RUNS#ENDED";
   return {

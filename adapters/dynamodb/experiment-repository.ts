@@ -22,9 +22,9 @@ import { holds, isTransactionConditionFailed, isTransactionConflict, queryAll } 
 import { pauseBeforeRound } from "./contention";
 import { RecentExperiments } from "./recent-experiments";
 
-/** Bytes of JSON; with room below DynamoDB's 400 KB for what it counts otherwise. */
+/** The maximum bytes of JSON. The rest of DynamoDB's 400 KB is for overhead. */
 const largest = 350_000;
-/** Each fails only where another change succeeded meanwhile. */
+/** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
 const retry = (experiment: string) => ({
   rounds,
@@ -34,13 +34,16 @@ const retry = (experiment: string) => ({
 
 type Asked = Parameters<Experiments["create"]>[0];
 
-/** One way of writing each. */
+/** The form of an id. It has only one spelling for each number. */
 const idForm = /^(0|[1-9]\d{0,11})$/;
 const idKey = (experimentId: string): string => `EXPERIMENT#${experimentId.padStart(12, "0")}`;
-/** A name may be longer than a key. */
+/** Returns the key of a name. It contains a hash, because a name may be longer than a key. */
 const nameKey = (name: string): string => `NAME#${sha256(name)}`;
 
-/** Teams' experiments in the Catalog table; docs/access-patterns.md, "Experiments". One for a process: it makes a team's `Default` once. */
+/**
+ * Stores teams' experiments in the Catalog table (docs/access-patterns.md, "Experiments"). Use one per process, because
+ * it creates a team's `Default` only once.
+ */
 export function createExperimentRepositories(
   client: DynamoDBDocumentClient,
   table: string,
@@ -71,7 +74,7 @@ export function createExperimentRepositories(
       request,
     });
 
-    /** True where all was written; false where a condition does not hold. */
+    /** Runs a transaction. Returns false if a condition does not hold. */
     async function transact(TransactItems: TransactWriteCommandInput["TransactItems"]): Promise<boolean> {
       for (let round = 1; ; round += 1) {
         try {
@@ -92,7 +95,7 @@ export function createExperimentRepositories(
       ]);
     }
 
-    /** Every team has it; made when a process first looks at the team's experiments. */
+    /** Creates the team's `Default` experiment when a process first accesses the team's experiments. */
     function ensureDefault(): Promise<void> {
       let making = withDefault.get(team);
       if (!making) {
@@ -141,11 +144,14 @@ export function createExperimentRepositories(
       await ensureDefault();
       const experimentId = await idOfName(name);
       const experiment = experimentId === undefined ? undefined : await find(experimentId);
-      // Between the two reads it may have got another name.
+      // The experiment may have been renamed between the two reads.
       return experiment?.name === name ? experiment : undefined;
     }
 
-    /** Ids have gaps where a name was taken meanwhile, and no two creations wait for each other. */
+    /**
+     * Returns the next id. Ids have gaps if a name was taken in the meantime, and concurrent creations do not wait for
+     * each other.
+     */
     async function nextId(): Promise<string> {
       const { Attributes } = await client.send(
         new UpdateCommand({

@@ -1,7 +1,10 @@
 import { type DynamoDBDocumentClient, PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { holds, isTransactionConditionFailed, isTransactionConflict } from "./client";
 
-/** DynamoDB's limits are 100 items and 4 MB; less, for those who wait behind it. */
+/**
+ * The maximum number of puts per request. DynamoDB's limits are 100 items and 4 MB. Smaller requests keep the waiting
+ * time of later calls short.
+ */
 const mostPuts = 50;
 const mostBytes = 1024 * 1024;
 
@@ -13,8 +16,9 @@ interface Put {
 }
 
 /**
- * Creates items of one table, each under the condition that there is none of its key. Those that come while one request is under way go together in the next, as a
- * transaction, which costs a request where they would have cost one each. A process that has one call at a time, as an AWS Lambda function, never meets another.
+ * Creates items of one table, each under the condition that its key does not exist. Items that arrive while a request
+ * is in progress are sent together in the next one, as a transaction. A process with one call at a time, like an AWS
+ * Lambda function, never groups.
  */
 export class GroupCommit {
   private waiting: Put[] = [];
@@ -25,7 +29,7 @@ export class GroupCommit {
     private readonly table: string,
   ) {}
 
-  /** `false`: there is an item of that key. No two of the same key may wait at once. */
+  /** Creates an item. Returns false if its key exists. Two waiting items must not have the same key. */
   create(item: Record<string, unknown>, bytes: number): Promise<boolean> {
     const created = new Promise<boolean>((settle, fail) => {
       this.waiting.push({ item, bytes, settle, fail });
@@ -55,7 +59,7 @@ export class GroupCommit {
     return this.waiting.splice(0, count);
   }
 
-  /** `false`: nothing was done, because something stood in the way of one of them. */
+  /** Creates items in one transaction. Returns false if nothing was written because one of them failed. */
   private async putTogether(puts: readonly Put[]): Promise<boolean> {
     try {
       await this.client.send(

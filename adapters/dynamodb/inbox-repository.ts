@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/li
 import type { InboxReport, InboxRepository } from "../../core/datasets/inbox/report";
 import { holds, queryPage } from "./client";
 
-/** Reports of a team's inbox in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Inboxes". */
+/** Stores the reports of a team's inbox in the Catalog table (docs/access-patterns.md, "Inboxes"). */
 export function createInboxRepository(client: DynamoDBDocumentClient, table: string, team: string): InboxRepository {
   const pk = `TEAM#${team}#INBOX`;
   const reportOf = (item: Record<string, unknown>): InboxReport => item["report"] as InboxReport;

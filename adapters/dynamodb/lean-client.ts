@@ -19,7 +19,7 @@ import {
 import { type Credentials, Signer } from "../signer";
 import { fromWire, toWire } from "./lean-values";
 
-/** A command's class and what the protocol calls it. */
+/** The command classes and their names in the protocol. */
 const operations = new Map<unknown, string>([
   [BatchGetCommand, "BatchGetItem"],
   [BatchWriteCommand, "BatchWriteItem"],
@@ -31,7 +31,7 @@ const operations = new Map<unknown, string>([
   [UpdateCommand, "UpdateItem"],
 ]);
 
-/** Where the SDK sends requests to. */
+/** The address to which the SDK sends requests. */
 interface Place {
   readonly protocol: string;
   readonly hostname: string;
@@ -49,10 +49,13 @@ interface Document {
 }
 
 /**
- * Lets a document client send what is plain by a short way of its own, a fifth of the work: the same wire protocol, the SDK's own connections, credentials and region, its own
- * signature and translation of values. One attempt; all that is not an answer to it, or a condition that does not hold, goes the SDK's way from
- * the beginning (what failed on the way, throttling, values that are not plain), with its retries and its errors. So does the first request, which
- * shows where the SDK sends them to.
+ * Lets a document client send ordinary commands with a fifth of the SDK's processor time. It uses the same wire
+ * protocol, the SDK's connections, credentials and region, and its own signature and value translation. It makes one
+ * attempt.
+ *
+ * The SDK runs a command from the beginning if this attempt gives anything but an answer or a failed condition (an
+ * error, throttling, a value of a special type), with its own retries and errors. The SDK also runs the first command,
+ * which shows the address of the service.
  */
 export function sendLean(documents: DynamoDBDocumentClient, client: DynamoDBClient): DynamoDBDocumentClient {
   const stock = documents.send.bind(documents) as (command: unknown, ...rest: unknown[]) => Promise<unknown>;
@@ -97,16 +100,16 @@ export function sendLean(documents: DynamoDBDocumentClient, client: DynamoDBClie
   return Object.assign(documents, { send });
 }
 
-/** Only what stands at a server's root: nothing else is what DynamoDB's protocol has. */
+/** Returns the address if it is the root of a server. DynamoDB's protocol uses no other path. */
 function placeOf({ protocol, hostname, port, path }: Place): Place | undefined {
   if (path !== "/") return undefined;
   return { protocol, hostname, path, ...(port === undefined ? {} : { port }) };
 }
 
-/** No answer to the request; the SDK finds out itself what it is. */
+/** The request has no usable answer. The SDK repeats it and determines the error. */
 class NotAnswered extends Error {}
 
-/** A transaction that is sent again, here or by the SDK, is the same one. */
+/** Adds an idempotency token, so that a repeated transaction, by this code or by the SDK, is applied once. */
 function withToken(command: Document): Document {
   const input = { ClientRequestToken: randomUUID(), ...command.input };
   return new TransactWriteCommand(input as ConstructorParameters<typeof TransactWriteCommand>[0]);
@@ -114,7 +117,10 @@ function withToken(command: Document): Document {
 
 type Metadata = DynamoDBServiceException["$metadata"];
 
-/** As the SDK would throw it; of reasons that come with items it does. */
+/**
+ * Returns the error that the SDK would throw for a failed condition. The SDK itself handles cancellation reasons with
+ * items.
+ */
 function failedCondition(text: string, $metadata: Metadata): Error | undefined {
   const refusal = JSON.parse(text) as Refusal;
   const name = refusal.__type?.split("#").at(-1);

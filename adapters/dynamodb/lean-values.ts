@@ -1,6 +1,6 @@
 type Attribute = Readonly<Record<string, unknown>>;
 
-/** A value that is left to the SDK: sets, dates, bigints, classes, what is no number, holes in lists. */
+/** A value that only the SDK can translate: sets, dates, bigints, classes, non-finite numbers, lists with holes. */
 export class UnusualValue extends Error {}
 
 const maps: ReadonlySet<string> = new Set(["Item", "Key", "ExpressionAttributeValues", "ExclusiveStartKey"]);
@@ -8,7 +8,7 @@ const shownMaps: ReadonlySet<string> = new Set(["Item", "Key", "Attributes", "La
 const shownLists: ReadonlySet<string> = new Set(["Items", "Keys"]);
 
 /**
- * A document command's input as it goes over the wire, with the values where DynamoDB has attribute values.
+ * Translates the input of a document command to the wire format with attribute values.
  *
  * @throws UnusualValue
  */
@@ -26,7 +26,7 @@ export function toWire(input: unknown): unknown {
   return wire;
 }
 
-/** The same back, of an answer. `Responses` are lists of items by table. */
+/** Translates an answer from the wire format. `Responses` are lists of items by table. */
 export function fromWire(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(fromWire);
   if (typeof answer !== "object" || answer === null) return answer;

@@ -7,9 +7,10 @@ import { contentPartition, datasetPartition, readRow } from "./lineage-rows";
 const putsAtOnce = 25;
 
 /**
- * A team's lineage in the Catalog table; docs/access-patterns.md, "Lineage".
+ * Stores a team's lineage in the Catalog table (docs/access-patterns.md, "Lineage").
  *
- * @param written edges that this process has written of logged runs, of all teams: not each change of a run writes them again
+ * @param written the edges of logged runs that this process has written, for all teams, so that a change of a run does
+ * not write them again
  */
 export function createLineageIndex(
   client: DynamoDBDocumentClient,
@@ -43,7 +44,7 @@ export function createLineageIndex(
         const at = `${content.role}#${String(content.firstRow).padStart(12, "0")}`;
         const edge: ContentUse = { dataset: { name, version, digest }, ...use };
         add({ pk: contentPartition(team, sha256), sk: `DATASET#${name}#${digest}#${at}`, edge });
-        // The version's own row has its shards.
+        // The version's own row lists its shards.
         if (content.role === "source")
           add({ pk: datasetPartition(team, dataset), sk: `SOURCE#${sha256}`, edge: content });
       }

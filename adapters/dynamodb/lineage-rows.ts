@@ -1,13 +1,13 @@
 import { sha256 } from "../../core/digest";
 import type { DatasetKey } from "../../core/tracking/lineage/port";
 
-/** In bytes; the rest is the team's. */
+/** The maximum length of the rest of the key in bytes, besides the team. */
 const longestKey = 1_500;
 
-/** Names and digests that clients give may be any text. */
+/** Returns the partition of a dataset. The name and the digest come from clients and may be any text. */
 export function datasetPartition(team: string, { name, digest }: DatasetKey): string {
   const key = `${encodeURIComponent(name)}#${encodeURIComponent(digest)}`;
-  // A partition's key has 2,048 bytes at most, and a name of 500 letters beyond ASCII some 4,500.
+  // The key of a partition has at most 2,048 bytes, and a name of 500 letters beyond ASCII may have 4,500.
   return key.length <= longestKey
     ? `TEAM#${team}#LINEAGE#DATASET#${key}`
     : `TEAM#${team}#LINEAGE#DATASET-SHA256#${sha256(key)}`;
@@ -17,12 +17,12 @@ export function contentPartition(team: string, sha256: string): string {
   return `TEAM#${team}#LINEAGE#CONTENT#${sha256}`;
 }
 
-/** That a run reads data. */
+/** Builds the row for a run that reads data. */
 export function readRow(team: string, dataset: DatasetKey, runId: string): Record<string, unknown> {
   return { pk: datasetPartition(team, dataset), sk: `RUN#${runId}`, runId };
 }
 
-/** That a model's version comes of data. */
+/** Builds the row for a model version that is derived from data. */
 export function modelRow(
   team: string,
   dataset: DatasetKey,

@@ -11,23 +11,23 @@ import { batchGet } from "./batch-get";
 import { holds, isTransactionConditionFailed, isTransactionConflict, longestId, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 
-/** Each fails only where another change succeeded meanwhile. */
+/** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
 const retry = (modelId: string) => ({
   rounds,
   pause: pauseBeforeRound,
   busy: () => new LoggedModelBusyError(modelId, rounds),
 });
-/** DynamoDB's 400 KB an item, less keys and names. */
+/** The maximum size of the content: DynamoDB's 400 KB per item minus keys and names. */
 const largestRow = 380_000;
 
-/** A team's logged models in the Catalog table; docs/access-patterns.md, "Logged models". */
+/** Stores a team's logged models in the Catalog table (docs/access-patterns.md, "Logged models"). */
 export function createLoggedModelRepository(client: DynamoDBDocumentClient, table: string, team: string): LoggedModels {
   const key = (modelId: string) => ({ pk: `TEAM#${team}#LOGGEDMODEL#${modelId}`, sk: "MODEL" });
   const listKey = (experimentId: string): string => `TEAM#${team}#EXPERIMENT#${experimentId}#LOGGEDMODELS`;
 
   function rowOf(model: LoggedModel): Record<string, unknown> {
-    // As a text: values may be NaN, which JSON has not, and numbers beyond DynamoDB's.
+    // Stored as text, because values may be NaN, which JSON does not support, or numbers beyond DynamoDB's range.
     const text = JSON.stringify(model, (_, value: unknown) => (typeof value === "number" ? encode(value) : value));
     const bytes = Buffer.byteLength(text);
     if (bytes > largestRow) throw new LoggedModelTooLargeError(model.modelId, bytes, largestRow);

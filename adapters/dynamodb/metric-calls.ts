@@ -3,11 +3,16 @@ import type { BatchReceipt } from "../../core/tracking/metric-store";
 import { appendTo, type LogBatch, noPoints } from "../../core/tracking/metrics/packed-points";
 import type { MetricLog } from "./metric-log";
 
-/** Of one batch, at some 10 bytes a point and 1,000 a name at worst: below 400 KB. */
+/**
+ * The maximum number of points in a batch. With about 10 bytes per point and 1,000 per name, a batch stays below 400
+ * KB.
+ */
 const maxPoints = 16_384;
 const maxNames = 256;
 
-/** A part of a call that fits in a batch. Parts of a call are written in order; its receipt comes with the last. */
+/**
+ * A part of a call that fits in a batch. The parts of a call are written in order, and the receipt is in the last one.
+ */
 export interface CallPart {
   readonly series: readonly MetricSeries[];
   readonly points: number;
@@ -19,7 +24,10 @@ export interface Call {
   readonly receipt: BatchReceipt | undefined;
   readonly settle: (duplicate: boolean) => void;
   readonly fail: (error: unknown) => void;
-  /** A part was not written: then none of the rest is, for the receipt would say that all is. */
+  /**
+   * Whether a part could not be written. The remaining parts are then not written either, because the receipt would
+   * confirm all of them.
+   */
   failed: boolean;
 }
 
@@ -48,7 +56,7 @@ interface Filling {
   nameLength: number;
 }
 
-/** Long names may be new ones. */
+/** Returns whether the names of a batch are full. A long name may be a new one. */
 function namesFull({ series, nameLength }: Filling): boolean {
   return series.length >= maxNames && nameLength > maxNames * 250;
 }
@@ -57,7 +65,7 @@ function slice({ metric, steps, values, times }: MetricSeries, from: number, to:
   return { metric, steps: steps.slice(from, to), values: values.slice(from, to), times: times.slice(from, to) };
 }
 
-/** The parts that one batch takes, from the front of a queue; parts of failed calls go nowhere. */
+/** Takes the parts for one batch from the front of a queue. The parts of failed calls are dropped. */
 export function takeParts(queue: CallPart[]): CallPart[] {
   const taken: CallPart[] = [];
   let points = 0;
@@ -73,7 +81,10 @@ export function takeParts(queue: CallPart[]): CallPart[] {
   return taken;
 }
 
-/** One batch of several calls' parts, without those that the log has already. `duplicates` learns of them. */
+/**
+ * Builds one batch from the parts of several calls, without the points that the log already has. Those are added to
+ * `duplicates`.
+ */
 export function draftBatch(
   log: Pick<MetricLog, "idOf" | "isStored" | "metrics">,
   parts: readonly CallPart[],

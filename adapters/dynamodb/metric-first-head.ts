@@ -6,12 +6,12 @@ import { draftBatch, partsOf } from "./metric-calls";
 import { logLimits } from "./metric-log";
 import { pkOf } from "./metric-rows";
 
-/** A log that nobody has begun. */
+/** An empty log. */
 const nothing = { idOf: () => undefined, isStored: () => false, metrics: 0 };
 
 /**
- * The head of a new run's log, as the first `append` to it would leave it: so that a run is made together with its first points. `undefined` where they are more than
- * a head takes.
+ * Builds the head of a new run's log as the first `append` would leave it, so that a run is created together with its
+ * first points. Returns `undefined` if the points do not fit in a head.
  */
 export function firstHead(
   runId: string,

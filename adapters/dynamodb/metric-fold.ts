@@ -3,10 +3,13 @@ import type { Segment } from "../../core/tracking/metrics/log-state";
 import type { NumberedPoints } from "../../core/tracking/metrics/packed-points";
 import { blockKey, directoryKey, type MetricRows, pkOf } from "./metric-rows";
 
-/** Groups of a segment go together up to about as many rows as a request takes. */
+/** The target number of rows per request when groups of a segment are written together. */
 const rowsPerWrite = 24;
 
-/** A segment that is being ordered by metric, some groups of metrics at a time. What fails leaves it useless: it is begun anew, and writes the same again. */
+/**
+ * Folds a segment: sorts its points by metric, some groups of metrics at a time. After a failure create a new one,
+ * which writes the same rows again.
+ */
 export class SegmentFold {
   private readonly groups: Iterator<FoldedGroup>;
   private next: IteratorResult<FoldedGroup> | undefined;
@@ -21,7 +24,10 @@ export class SegmentFold {
     this.groups = foldSegment(batches, sizes);
   }
 
-  /** @returns whether all of the segment is written */
+  /**
+   * Writes groups of the segment.
+   * @returns whether all of the segment is written
+   */
   async write(groups: number): Promise<boolean> {
     const pk = pkOf(this.runId);
     this.next ??= this.groups.next();

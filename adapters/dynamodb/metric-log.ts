@@ -21,39 +21,40 @@ import type { LoggedBatch, LogHead, MetricRows } from "./metric-rows";
 export interface LogLimits {
   readonly segment: SegmentLimits;
   readonly fold: FoldSizes;
-  /** Up to this size all of a log lies in its head. */
+  /** The size up to which the whole log is in its head. */
   readonly youngBytes: number;
-  /** A state is kept after so many batches, once they are larger than twice itself. */
+  /** The number of batches after which a state is stored, if they are larger than twice the state. */
   readonly batchesPerState: number;
 }
 
 export const logLimits: LogLimits = {
-  // Some 400 points a metric: an item of the table for each 400 points. A reader reads at most as much that is not folded.
+  // About 400 points per metric and per item of the table. A reader reads at most as much that is not folded.
   segment: { batches: 512, bytesPerMetric: 4 * 1024, minBytes: 128 * 1024, maxBytes: 1024 * 1024 },
   fold: { entryPoints: 512, blockPoints: 2_048 },
   youngBytes: 4 * 1024,
   batchesPerState: 32,
 };
 
-/** Each fails only where another write succeeded meanwhile. */
+/** The maximum number of rounds. A round fails only if another write succeeded in the meantime. */
 const rounds = 64;
-/** Beside the points in a young head: versions, receipts, the item's names. */
+/** The bytes of a young head besides the points: versions, receipts, attribute names. */
 const headBytes = 256;
 const bytesPerMetric = 48;
 const bytesPerPoint = 12;
 
 /**
- * A run's log as this process knows it. The log is the truth and its batches never change: batch n + 1 is written under the condition that there is none, by
- * a process that knows all n before it, which is why one item a write is enough for order, receipts and numbers of metrics. All else (the head's state,
- * segments folded by metric) follows from the batches, whoever works it out and however often.
+ * A process's view of a run's log. The batches are the log, and they never change. A process writes batch n + 1 under
+ * the condition that it does not exist, and only after it has read all batches up to n. One item per write therefore
+ * determines order, receipts and metric numbers. Everything else (the head's state, segments folded by metric) is
+ * derived from the batches, and any process may compute it any number of times.
  *
- * Methods that write or read the table are to be called one after the other; see `RunLogs`.
+ * Callers must run the methods that access the table one after another (see `RunLogs`).
  */
 export class MetricLog {
   private state: LogState;
   private grown = false;
   private inline: NumberedPoints = noPoints();
-  /** Batches past `tailFrom`, packed. */
+  /** The packed batches after `tailFrom`. */
   private tail: LoggedBatch[] = [];
   private tailFrom = 0;
   private folded = 0;
@@ -72,7 +73,7 @@ export class MetricLog {
     this.state = LogState.empty(limits.segment);
   }
 
-  /** Estimate, for those who keep several. */
+  /** Returns the estimated memory in bytes. */
   get memoryBytes(): number {
     const tail = this.tail.reduce((sum, { data }) => sum + data.length + 100, 0);
     return 1_000 + tail + 300 * this.state.statistics.names.length + 40 * this.inline.steps.length;
@@ -90,7 +91,7 @@ export class MetricLog {
     return this.loaded;
   }
 
-  /** How many metrics have a number. */
+  /** Returns the number of metrics with a number. */
   get metrics(): number {
     return this.state.statistics.names.length;
   }
@@ -103,12 +104,12 @@ export class MetricLog {
     return this.state.statistics.idOf(metric);
   }
 
-  /** Learns of all that was stored before the call. */
+  /** Reads everything that was stored before the call. */
   async refresh(): Promise<void> {
     if (this.loaded && this.grown) {
       this.applyAll(await this.rows.batches(this.runId, this.version));
       if (this.state.unfolded(this.folded, this.foldedVersion).length === 0) return;
-      // Another process may have folded what this one still has as batches.
+      // Another process may have folded batches that this process still has in memory.
       const head = await this.rows.findHead(this.runId);
       if (head) this.noteFolded(head.folded, head.foldedVersion);
       return;
@@ -116,7 +117,7 @@ export class MetricLog {
     await this.load();
   }
 
-  /** From the head on. What was known before is known again. */
+  /** Loads the log from the head on. Earlier knowledge is discarded. */
   private async load(): Promise<void> {
     const head = await this.rows.findHead(this.runId);
     this.forget();
@@ -162,9 +163,10 @@ export class MetricLog {
   }
 
   /**
-   * Adds a batch. What it is made of may depend on what the log holds, so that it is asked for again where another process was first.
+   * Appends a batch. The batch may depend on the content of the log, so `draft` is called again if another process was
+   * first.
    *
-   * @param draft `undefined`: there is nothing to write
+   * @param draft returns `undefined` if there is nothing to write
    */
   async append(draft: (log: MetricLog) => LogBatch | undefined): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
@@ -205,7 +207,7 @@ export class MetricLog {
     try {
       return await this.rows.putYoung(this.runId, before, { version: this.version, grown, state, inline });
     } catch (error) {
-      // Whether it was stored is not known.
+      // It is unknown whether the batch was stored.
       this.forget();
       throw error;
     }
@@ -229,31 +231,31 @@ export class MetricLog {
       this.forget();
       throw error;
     }
-    // The SDK may have sent it twice, of which the second met the first.
+    // The SDK may have sent the batch twice, so the second request found the first one's item.
     const others = await this.rows.batches(this.runId, this.version);
     this.applyAll(others);
     return others[0]?.by === logged.by;
   }
 
-  /** Segments that are closed and not folded. */
+  /** Returns the number of closed segments that are not folded. */
   get closedSegments(): number {
     return this.loaded && this.grown ? this.state.unfolded(this.folded, this.foldedVersion).length : 0;
   }
 
-  /** Groups of metrics that folding writes for each batch, as the log has been so far. */
+  /** Returns the average number of groups of metrics per batch that folding has to write. */
   get groupsPerBatch(): number {
     const { metrics, version } = this;
     return metrics === 0 ? 0 : ((groupOf(metrics - 1) + 1) * this.state.closed) / version;
   }
 
-  /** Whether the state has grown old: who comes next would have much to read. */
+  /** Returns whether the stored state is so old that a new reader would have to read many batches. */
   get needsStateKept(): boolean {
     if (!this.loaded || !this.grown) return false;
     return this.version - this.keptVersion >= this.limits.batchesPerState && this.bytesSinceKept >= 2 * this.keptBytes;
   }
 
   /**
-   * Folds so many groups of the oldest segment that is closed. Whatever of it is done twice is done once.
+   * Folds a number of groups of the oldest closed segment. Idempotent.
    *
    * @returns whether no closed segment is left
    */
@@ -300,18 +302,20 @@ export class MetricLog {
   }
 
   private async completeTail(): Promise<void> {
-    // Versions of the young log have no batches.
+    // The versions of a young log have no batches.
     if (this.tailFrom <= this.foldedVersion) return;
     const missing = await this.rows.batches(this.runId, this.foldedVersion, this.tailFrom);
     this.tail.unshift(...missing);
     this.tailFrom = this.foldedVersion;
   }
 
-  /** Points that are not folded, past a version, in the order of the log; and how many segments are. */
+  /**
+   * Returns the points after a version that are not folded, in the order of the log, and the number of folded segments.
+   */
   async unfolded(id: number, after = 0): Promise<{ readonly points: MetricPoint[]; readonly folded: number }> {
     if (after < this.tailFrom) await this.completeTail();
     const points: MetricPoint[] = [];
-    // Of which versions these are is not known: whoever has them tells them apart by their steps.
+    // The versions of these points are unknown. The caller removes duplicates by their steps.
     eachSeries(this.inline, (one, from, to) => {
       if (one === id) points.push(...pointsAt(this.inline, from, to));
     });
@@ -321,7 +325,7 @@ export class MetricLog {
     return { points, folded: this.folded };
   }
 
-  /** Whether the batches past that version are not folded. */
+  /** Returns whether the batches after that version are not folded. */
   isUnfolded(after: number): boolean {
     return this.grown && after >= this.foldedVersion;
   }

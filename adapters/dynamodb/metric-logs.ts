@@ -7,28 +7,32 @@ import { type LogLimits, logLimits, MetricLog } from "./metric-log";
 import type { LogHead, MetricRows } from "./metric-rows";
 import { readSeries } from "./metric-series";
 
-/** Of all logs in memory; one that is used meanwhile may be larger. */
+/** The memory limit for all logs together. A log in use may exceed it. */
 const mostMemoryBytes = 64 * 1024 * 1024;
 const mostLogs = 5_000;
-/** Logs whose ends are read at the same time. */
+/** The number of logs that are refreshed concurrently. */
 const readsAtOnce = 16;
-/** Groups are folded so many times faster than segments that are closed need it: half of the time there is nothing to fold. */
+/** The rate of folding, relative to the rate at which segments close. At 2, half of the calls find nothing to fold. */
 const foldingPace = 2;
-/** Of a group, that each call folds at least: what others have left is done in the end, too. */
+/** The minimum part of a group that each call folds, so that the work that other processes left is also completed. */
 const leastFolding = 1 / 8;
-/** Some ten milliseconds: no other call is kept waiting for longer. */
+/**
+ * The maximum number of groups that one call folds, about ten milliseconds of work. No other call waits longer than
+ * that.
+ */
 const mostGroups = 8;
 /**
- * Past so many closed segments the call that finds them folds the oldest: who reads has no more than those to read by batches. Only of thousands of metrics a
- * segment has more groups than calls fold by and by; where much was left, several calls do it, for none is to take as long as all of it.
+ * The number of closed segments beyond which a call folds the oldest one, so that readers have few unfolded segments.
+ * Only a segment with thousands of metrics has more groups than the regular folding covers. Several calls then share
+ * the work.
  */
 const mostClosedSegments = 2;
 
 interface Known {
   readonly log: MetricLog;
-  /** Work on the log, one after the other. */
+  /** The last work on the log. Work runs one after another. */
   last: Promise<unknown>;
-  /** A refresh that has not begun yet: whoever comes before it begins may share it. */
+  /** A refresh that has not begun. Callers that arrive before it begins share it. */
   refreshing: Promise<void> | undefined;
   readonly queue: CallPart[];
   pumping: boolean;
@@ -37,15 +41,18 @@ interface Known {
 }
 
 /**
- * The logs of all teams' runs, of which this process remembers those that it recently wrote or read. One for a process. All reads are strongly consistent.
+ * The logs of all teams' runs. The process caches the logs that it recently wrote or read. Use one per process. All
+ * reads are strongly consistent.
  */
 export class MetricLogs {
-  /** By last use, the latest at the end. */
+  /** The known logs, the most recently used last. */
   private readonly known = new Map<string, Known>();
   private memoryBytes = 0;
-  /** Those that have a closed segment, in the order in which they got it. Only of the first there is more in memory than the log. */
+  /**
+   * The logs with a closed segment, in the order in which it closed. Only the first one keeps folding data in memory.
+   */
   private readonly toFold: Known[] = [];
-  /** Groups that calls have not folded yet and are to. */
+  /** The number of groups that calls still have to fold. */
   private foldingDue = 0;
   private isFolding = false;
 
@@ -54,12 +61,15 @@ export class MetricLogs {
     private readonly limits: LogLimits = logLimits,
   ) {}
 
-  /** Finds a metric's points. A metric that the run does not have has no points. */
+  /** Returns a metric's points. An unknown metric has no points. */
   series(runId: string, metric: string): Promise<StoredSeries> {
     return this.withFresh(runId, (log) => readSeries(this.rows, log, metric));
   }
 
-  /** Finds the points of a metric past a version of the log, perhaps with earlier ones. As fresh as the last `summaries` here. */
+  /**
+   * Returns the points of a metric after a version of the log, and possibly earlier ones. They are as recent as the
+   * last `summaries` call here.
+   */
   seriesAfter(
     runId: string,
     metric: string,
@@ -75,12 +85,12 @@ export class MetricLogs {
     });
   }
 
-  /** By name of the metric. */
+  /** Returns the summaries by name of the metric. */
   summaries(runId: string): Promise<readonly MetricSummary[]> {
     return this.withFresh(runId, (log) => log.summaries());
   }
 
-  /** Runs without metrics are left out. */
+  /** Returns the summaries of runs. Runs without metrics are omitted. */
   async summariesOf(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly MetricSummary[]>> {
     const found = new Map<string, readonly MetricSummary[]>();
     await eachLimited([...(await this.rows.findHeads(runIds))], readsAtOnce, async ([runId, head]) => {
@@ -98,7 +108,7 @@ export class MetricLogs {
     return log.summaries();
   }
 
-  /** Works with a log that knows all that was stored before the call. */
+  /** Runs work on a log that includes everything that was stored before the call. */
   private withFresh<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
     return this.use(runId, async (known) => {
       known.refreshing ??= this.exclusively(known, () => {
@@ -110,13 +120,16 @@ export class MetricLogs {
     });
   }
 
-  /** The same as fresh as the last `withFresh`, or fresh where there was none. */
+  /** Runs work on a log as recent as the last `withFresh`. Refreshes the log if there was none. */
   private async withKnown<T>(runId: string, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
     if (!this.known.get(runId)?.log.isLoaded) return this.withFresh(runId, work);
     return this.use(runId, (known) => this.withLoaded(known, work));
   }
 
-  /** What failed before it, since it was asked for, may have left the log forgotten: nobody takes that for an empty one. */
+  /**
+   * Runs work on a loaded log. Earlier failed work may have discarded the log, which must not be taken for an empty
+   * one.
+   */
   private withLoaded<T>(known: Known, work: (log: MetricLog) => Promise<T> | T): Promise<T> {
     return this.exclusively(known, async () => {
       if (!known.log.isLoaded) await known.log.refresh();
@@ -124,7 +137,10 @@ export class MetricLogs {
     });
   }
 
-  /** Resolves with whether it was stored before, once it is stored. Calls that come while others are being written go into one batch. */
+  /**
+   * Resolves once the points are stored, with whether they had been stored before. Calls that arrive during a write are
+   * grouped into one batch.
+   */
   append(runId: string, series: readonly MetricSeries[], receipt?: BatchReceipt): Promise<boolean> {
     return this.use(runId, async (known) => {
       const stored = new Promise<boolean>((settle, fail) => {
@@ -155,8 +171,9 @@ export class MetricLogs {
   }
 
   /**
-   * What nobody waits for, but is done before the answer: a function is frozen once it has answered. All who write fold a little each, of whose run it
-   * may be: a whole segment at once would take a call as long as a hundred others, and runs that are written alike close theirs together.
+   * Does maintenance that no caller waits for, but before the answer, because a function is frozen once it has
+   * answered. Every writer folds a little of some run's segments. Folding a whole segment at once would take as long as
+   * a hundred calls, and runs with the same rate close their segments at the same time.
    */
   private async upkeep(known: Known): Promise<void> {
     if (known.log.needsStateKept) await this.leniently(known, () => known.log.keepState());
@@ -186,7 +203,7 @@ export class MetricLogs {
     if (done) this.toFold.shift();
   }
 
-  /** Nothing depends on it: what fails now is done with a later call, by what is stored then. */
+  /** Runs work whose failure does no harm. A later call repeats it with the data stored by then. */
   private leniently(known: Known, work: () => Promise<void>): Promise<void> {
     return this.exclusively(known, work).catch(() => known.log.forget());
   }

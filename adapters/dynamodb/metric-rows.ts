@@ -12,17 +12,17 @@ import { holds, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 import { GroupCommit } from "./group-commit";
 
-/** What is kept of a run's log beside its batches; docs/access-patterns.md, "Metrics". */
+/** The data of a run's log besides its batches (docs/access-patterns.md, "Metrics"). */
 export interface LogHead {
-  /** Up to which `state` goes: never past the log's end. */
+  /** The version of `state`. It is never past the log's end. */
   readonly version: number;
-  /** Whether the log goes on in batches of their own; else the head is all there is. */
+  /** Whether the log continues in separate batches. Otherwise the head contains the whole log. */
   readonly grown: boolean;
   /** A packed `LogState`. */
   readonly state: Uint8Array;
-  /** Packed points of the versions before the log grew, until they are folded. */
+  /** The packed points of the versions before the log had batches, until they are folded. */
   readonly inline: Uint8Array | undefined;
-  /** Segments that are folded, and the last version in them. */
+  /** The number of folded segments, and the last version in them. */
   readonly folded: number;
   readonly foldedVersion: number;
 }
@@ -31,22 +31,22 @@ export interface LoggedBatch {
   readonly version: number;
   /** A packed `LogBatch`. */
   readonly data: Uint8Array;
-  /** Whose write it was. */
+  /** The process that wrote it. */
   readonly by: string;
 }
 
-/** Far below 400 KB, with room for the rest of the item. */
+/** The size of a part of a state, well below 400 KB. */
 const statePartBytes = 300 * 1024;
 const itemsPerWrite = 25;
-/** Of blocks, some 20 KB each. */
+/** The number of concurrent writes of blocks of about 20 KB. */
 const writesAtOnce = 4;
 
 const padded = (value: number, digits: number): string => String(value).padStart(digits, "0");
 const lastKey = "~";
 
-/** Rows of table Metrics. Every read is strongly consistent. */
+/** The rows of table Metrics. Every read is strongly consistent. */
 export class MetricRows {
-  /** Tells this process's writes from others' where an answer was lost. */
+  /** The id that distinguishes this process's writes from others' when an answer was lost. */
   private readonly process = randomBytes(9).toString("base64url");
   private writes = 0;
   private readonly commits: GroupCommit;
@@ -70,12 +70,12 @@ export class MetricRows {
       );
       if (!Item) return undefined;
       const head = await this.whole(runId, Item);
-      // Parts of a state go when a later one is there.
+      // The parts of a state are deleted once a later state exists.
       if (head) return head;
     }
   }
 
-  /** By run; runs without metrics have none. */
+  /** Returns the heads by run. Runs without metrics have none. */
   async findHeads(runIds: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const keys = [...new Set(runIds)].map((runId) => ({ pk: pkOf(runId), sk: "HEAD" }));
     const heads = new Map<string, LogHead>();
@@ -88,7 +88,7 @@ export class MetricRows {
     return heads;
   }
 
-  /** The head of a log that is all in it. `false`: another write was first. */
+  /** Writes the head of a log that is completely in it. Returns `false` if another write was first. */
   putYoung(runId: string, before: number, head: Pick<LogHead, "version" | "state" | "inline" | "grown">) {
     const item = { pk: pkOf(runId), sk: "HEAD", ...head, folded: 0, foldedVersion: 0 };
     return holds(
@@ -108,12 +108,12 @@ export class MetricRows {
     );
   }
 
-  /** `false`: the log has a batch of that version. */
+  /** Writes a batch. Returns `false` if the log already has a batch of that version. */
   putBatch(runId: string, { version, data, by }: LoggedBatch): Promise<boolean> {
     return this.commits.create({ pk: pkOf(runId), sk: batchKey(version), data, by }, data.length);
   }
 
-  /** Batches past one version, up to another. */
+  /** Returns the batches after one version and up to another. */
   async batches(runId: string, after: number, to?: number): Promise<LoggedBatch[]> {
     const items = await this.between(runId, batchKey(after + 1), to === undefined ? `BATCH#${lastKey}` : batchKey(to));
     return items.map(({ sk, data, by }) => ({
@@ -123,7 +123,7 @@ export class MetricRows {
     }));
   }
 
-  /** Keeps the state that a version has led to, unless a later one's is kept. */
+  /** Stores the state of a version, unless a later one is stored. */
   async keepState(runId: string, version: number, state: Uint8Array): Promise<void> {
     const parts = state.length <= statePartBytes ? 0 : Math.ceil(state.length / statePartBytes);
     const partOf = (i: number) => state.subarray(i * statePartBytes, (i + 1) * statePartBytes);
@@ -149,12 +149,12 @@ export class MetricRows {
         old = Attributes;
       }),
     );
-    // Of two states the older one's parts go.
+    // Deletes the parts of the older state.
     if (kept) await this.dropParts(runId, Number(old?.["version"] ?? 0), Number(old?.["parts"] ?? 0));
     else await this.dropParts(runId, version, parts);
   }
 
-  /** A segment's items are all written. */
+  /** Records that all of a segment's items are written. */
   async markFolded(runId: string, segment: number, version: number): Promise<void> {
     await holds(
       this.client.send(
@@ -170,12 +170,12 @@ export class MetricRows {
     );
   }
 
-  /** Puts without conditions, of items that are the same whoever writes them. */
+  /** Puts items without conditions. Every process writes the same items. */
   async write(items: readonly Record<string, unknown>[]): Promise<void> {
     await this.writeRequests(items.map((Item) => ({ PutRequest: { Item } })));
   }
 
-  /** What a group has in segments up to one, by segment. */
+  /** Returns the directory entries of a group in segments up to `to`, by segment. */
   async directories(runId: string, group: number, to: number) {
     const items = await this.between(runId, directoryKey(group, 0), directoryKey(group, to));
     return items.map(({ sk, data }) => ({
@@ -184,7 +184,7 @@ export class MetricRows {
     }));
   }
 
-  /** Blocks by their keys. */
+  /** Returns blocks by their keys. */
   async blocks(runId: string, keys: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
     const { client, table } = this;
     const items = await batchGet(

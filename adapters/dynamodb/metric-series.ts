@@ -6,14 +6,14 @@ import { noSeries, type StoredSeries } from "../../core/tracking/metrics/series"
 import type { MetricLog } from "./metric-log";
 import { blockKey, type MetricRows } from "./metric-rows";
 
-/** A stretch of points and where it is stored. */
+/** A range of points and its location in storage. */
 interface StoredEntry extends DirectoryEntry {
   readonly key: string;
-  /** Index among the stretches of its metric in its block. */
+  /** The index among the ranges of its metric in its block. */
   readonly place: number;
 }
 
-/** Finds a metric's points: those that are not folded, and the directory entries of all others. */
+/** Finds a metric's points: the points that are not folded, and the directory entries of all others. */
 export async function readSeries(rows: MetricRows, log: MetricLog, metric: string): Promise<StoredSeries> {
   const id = log.idOf(metric);
   if (id === undefined) return noSeries;

@@ -8,13 +8,16 @@ import type { RunChanges } from "../../core/tracking/run-records";
 import { RunNotFoundError } from "../../core/training/errors";
 import type { MetricLogs } from "./metric-logs";
 
-/** A team's directory of runs: who owns which, and which have changed. */
+/** A team's directory of runs: their identities, and the marks of changes. */
 export interface RunDirectory {
   readonly changes: Pick<RunChanges, "mark">;
   identify(runId: string): Promise<RunIdentity | undefined>;
 }
 
-/** Metrics of a team's runs in table Metrics; docs/access-patterns.md, "Metrics". @param logs one for a process */
+/**
+ * Stores the metrics of a team's runs in table Metrics (docs/access-patterns.md, "Metrics"). @param logs one per
+ * process
+ */
 export function createMetricStore(logs: MetricLogs, team: string, runs: RunDirectory): MetricStore {
   const owned = async (runId: string): Promise<RunIdentity> => {
     const identity = await runs.identify(runId);
@@ -58,7 +61,10 @@ export function createMetricStore(logs: MetricLogs, team: string, runs: RunDirec
   };
 }
 
-/** A deterministic run has one value a step; a client's points are kept as it sent them. */
+/**
+ * Returns how points are identified. A deterministic run has one value per step. The points of a client are stored as
+ * they were sent.
+ */
 function pointIdentity({ source }: RunIdentity): PointIdentity {
   return source === "training" ? "step" : "point";
 }

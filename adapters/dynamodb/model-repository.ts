@@ -13,7 +13,7 @@ import type { ModelRepository, Once } from "../../core/registry/repository";
 import { isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
 import { modelRow } from "./lineage-rows";
 
-/** Of events that are left to be told, of all teams. */
+/** The index key of all teams' events that are not published yet. */
 export const outboxIndexKey = "REGISTRY#OUTBOX";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
@@ -22,7 +22,7 @@ type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 
 const absent = { ConditionExpression: "attribute_not_exists(pk)" };
 
-/** A team's registry in the Catalog table; docs/access-patterns.md, "Models". */
+/** Stores a team's registry in the Catalog table (docs/access-patterns.md, "Models"). */
 export function createModelRepository(client: DynamoDBDocumentClient, table: string, team: string): ModelRepository {
   const pk = (name: string): string => `TEAM#${team}#MODEL#${name}`;
 
@@ -112,7 +112,7 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
             gsi1pk: `TEAM#${team}#MODELS`,
             gsi1sk: model.name,
           }),
-          // Every change of the model goes through this condition: there is one order of changes, and no lost one.
+          // Every change of the model has this condition, so changes have one order and none is lost.
           ...(model.revision === 1
             ? absent
             : {
@@ -139,7 +139,7 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
     ];
   }
 
-  /** False where a condition did not hold, or another transaction was at the same rows. */
+  /** Runs a transaction. Returns false if a condition did not hold or another transaction changed the same rows. */
   async function transact(TransactItems: Writes): Promise<boolean> {
     try {
       await client.send(new TransactWriteCommand({ TransactItems }));

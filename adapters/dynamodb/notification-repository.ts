@@ -11,12 +11,12 @@ import type { NotificationSettings } from "../../core/notifications/settings";
 import { holds, queryPage } from "./client";
 
 const dueKey = "NOTIFICATIONS#DUE";
-/** How long a delivery can be looked at after its event. */
+/** The time that a delivery is stored after its event. */
 const keptSeconds = 30 * 86_400;
-/** The most that one sweep has time for; the next takes the rest. */
+/** The maximum number of deliveries in one sweep. The next sweep takes the rest. */
 const maxDue = 200;
 
-/** A team's notifications in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Notifications". */
+/** Stores a team's notifications in the Catalog table (docs/access-patterns.md, "Notifications"). */
 export function createNotificationRepository(
   client: DynamoDBDocumentClient,
   table: string,
@@ -103,7 +103,7 @@ export function createNotificationRepository(
   };
 }
 
-/** Deliveries of all teams that are due. */
+/** Finds the due deliveries of all teams. */
 export function createDueDeliveries(client: DynamoDBDocumentClient, table: string): DueDeliveries {
   return {
     async list(before) {

@@ -7,15 +7,15 @@ import type { ArmSums } from "../../core/serving/sequential-test";
 import { cancellationCodes, isTransactionConflict, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 
-/** Units of a transaction, beside a row of sums for each arm: 100 items at most. */
+/** The number of units in a transaction. With a row of sums for each arm it stays below 100 items. */
 const unitsAtOnce = 80;
-/** Rows of sums of an arm: reports of the same moment seldom meet in one. */
+/** The number of rows of sums per arm, so that concurrent reports seldom update the same row. */
 const shards = 8;
 const rounds = 24;
-/** Past any canary. */
+/** The time that outcomes are stored, longer than any canary. */
 const keptDays = 180;
 
-/** Outcomes in the Catalog table; docs/access-patterns.md, "Serving". */
+/** Stores outcomes in the Catalog table (docs/access-patterns.md, "Serving"). */
 export function createOutcomeRepository(
   client: DynamoDBDocumentClient,
   table: string,
@@ -23,7 +23,10 @@ export function createOutcomeRepository(
 ): OutcomeRepository {
   const pk = (model: string, epoch: number): string => `TEAM#${team}#OUTCOMES#${epoch}#${model}`;
 
-  /** Counts those that are new, all or nothing. @returns those that were there; `undefined` where others were at the same rows */
+  /**
+   * Counts the new units atomically. @returns the units that were already counted, or `undefined` after a conflict with
+   * another transaction
+   */
   async function count(
     key: string,
     outcomes: readonly Outcome[],
@@ -84,7 +87,7 @@ export function createOutcomeRepository(
 
   return {
     async report(model, epoch, outcomes, at) {
-      // Of one unit the first: in a request as between them.
+      // The first outcome of a unit counts, also within one request.
       const first = [...new Map(outcomes.toReversed().map((outcome) => [outcome.unit, outcome])).values()];
       const expiresAt = Math.floor(at / 1_000) + keptDays * 86_400;
       let counted = 0;
@@ -110,7 +113,10 @@ export function createOutcomeRepository(
   };
 }
 
-/** DynamoDB adds exactly, up to 38 digits: between 10^24, a million of the largest squares, and these there are 36. */
+/**
+ * Rounds a value so that sums are exact. DynamoDB adds exactly up to 38 digits. The sum of a million of the largest
+ * squares is below 10^24, and with these decimals it has 36 digits.
+ */
 function decimals(value: number): number {
   return Number(value.toFixed(12));
 }

@@ -2,11 +2,14 @@ import { BoundedMap } from "../../core/bounded-map";
 import type { Clock } from "../../core/ports";
 import type { Experiment } from "../../core/tracking/experiment";
 
-/** For so long another process's deletion or renaming may not be known. */
+/** The time that a cached experiment is trusted. Another process's change is seen after that. */
 const trustedMs = 1_000;
 const mostRemembered = 10_000;
 
-/** What this process has read of experiments a moment ago: whoever makes runs by the thousand need not read theirs each time. */
+/**
+ * A cache of recently read experiments. A client that creates thousands of runs then does not read its experiment each
+ * time.
+ */
 export class RecentExperiments {
   private readonly known = new BoundedMap<string, { readonly experiment: Experiment; readonly until: number }>(
     mostRemembered,
@@ -20,7 +23,7 @@ export class RecentExperiments {
     this.known.set(this.nameKey(experiment.team, experiment.name), kept);
   }
 
-  /** To be called where it is about to change. */
+  /** Removes an experiment. Call it before the experiment changes. */
   forget({ team, experimentId, name }: Experiment): void {
     this.known.delete(this.idKey(team, experimentId));
     this.known.delete(this.nameKey(team, name));

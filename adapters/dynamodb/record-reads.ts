@@ -9,7 +9,7 @@ import { runOf } from "./run-repository";
 
 type Item = Record<string, unknown>;
 
-/** Records by run, strongly consistent, in no order; those that are not there are left out. */
+/** Returns records by run with strong consistency, in any order. Missing records are omitted. */
 export async function readRecords(
   client: DynamoDBDocumentClient,
   table: string,
@@ -18,7 +18,10 @@ export async function readRecords(
   return recordOfRows(client, table, await batchGet(client, table, runIds.map(recordKey)));
 }
 
-/** Rows `RECORD` as records, in their order; those of training runs with the rows that tell their state. */
+/**
+ * Converts rows `RECORD` to records, in their order. Records of training runs are combined with the rows of their
+ * state.
+ */
 export async function recordOfRows(
   client: DynamoDBDocumentClient,
   table: string,

@@ -15,12 +15,12 @@ import { experimentRunsKey, identityOf, type LoggedRecord, newRecordRow, packRec
 import type { AllRunChanges } from "./run-changes";
 import type { RunCreations } from "./run-creations";
 
-/** Each fails only where another change succeeded meanwhile. */
+/** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
 const retry = { rounds, pause: pauseBeforeRound };
-/** As many as a process meets; identities never change, so what is remembered stays true. */
+/** The number of cached identities. Identities never change, so cached ones stay valid. */
 const mostRemembered = 100_000;
-/** Records that are remembered whole: at most a thousand, and none that is large. */
+/** The number of complete records in the cache. Large ones are not cached. */
 const mostLatest = 1_000;
 const mostParamsRemembered = 200;
 
@@ -28,19 +28,28 @@ export interface RunRecordDependencies {
   readonly changes: Pick<AllRunChanges, "mark" | "row" | "wrote">;
   readonly creations: RunCreations;
   readonly metricsTable: string;
-  /** What the record of a training run begins with that has none, being older than records. `undefined` where there is no such run. */
+  /**
+   * Returns the first record of a training run that has none because it is older than records. Returns `undefined` if
+   * the run does not exist.
+   */
   readonly older: (runId: string) => Promise<(FirstRecord & { readonly createdAt: string }) | undefined>;
 }
 
 export interface AllRunRecords {
-  /** Of any team; reads only. `undefined` also of a training run that is older than records, until its team asks for it. */
+  /**
+   * Returns the identity of a run of any team, without writing. Also returns `undefined` for a training run that is
+   * older than records, until its team reads it.
+   */
   identify(runId: string): Promise<RunIdentity | undefined>;
-  /** Of the machine under a training run. Twice is once. */
+  /** Records the instance type of a training run's machine. Idempotent. */
   addInstanceType(run: RunIdentity, instanceType: string): Promise<void>;
   of(team: string): RunRecords;
 }
 
-/** Records of runs in the Catalog table; docs/access-patterns.md, "Records of runs". One for a process, which remembers whose runs are. */
+/**
+ * Stores the records of runs in the Catalog table (docs/access-patterns.md, "Records of runs"). Use one per process,
+ * because it caches identities.
+ */
 export function createRunRecords(
   client: DynamoDBDocumentClient,
   table: string,
@@ -48,7 +57,7 @@ export function createRunRecords(
 ): AllRunRecords {
   const identities = new BoundedMap<string, RunIdentity>(mostRemembered);
   const instanceTypes = new BoundedMap<string, true>(mostRemembered);
-  /** Logged runs as this process wrote them last: a client tells of one run several times in a row. */
+  /** The logged runs as this process wrote them last. A client often sends several changes of one run in a row. */
   const latest = new BoundedMap<string, RunRecord>(mostLatest);
 
   function rememberLatest(record: RunRecord): void {
@@ -103,7 +112,10 @@ export function createRunRecords(
     instanceTypes.set(known, true);
   }
 
-  /** Around a write: a reader that looks between the two takes the run as changed for `clockSkewMs`, and one that looks later finds the second mark. */
+  /**
+   * Marks a run as changed before and after a write. A reader between the two treats the run as changed for
+   * `clockSkewMs`, and a later reader finds the second mark.
+   */
   async function marked<T>(identity: RunIdentity, write: () => Promise<T>): Promise<T> {
     const [, written] = await Promise.all([dependencies.changes.mark(identity), write()]);
     await dependencies.changes.mark(identity);
@@ -117,7 +129,7 @@ export function createRunRecords(
       return identity?.team === team ? identity : undefined;
     }
 
-    /** Whoever lists runs asks for their metrics next, whose owner must be known. */
+    /** Caches the identities of listed runs, because the caller usually reads their metrics next. */
     function rememberAll(records: readonly RunRecord[]): void {
       for (const { runId, experimentId, source } of records) remember({ runId, team, experimentId, source });
     }
@@ -144,7 +156,7 @@ export function createRunRecords(
     const childRow = (parentRunId: string, runId: string) => ({ pk: childrenKey(parentRunId), sk: runId });
     const childrenKey = (parentRunId: string): string => `TEAM#${team}#CHILDREN#${parentRunId}`;
 
-    /** Under "nobody has changed it since". */
+    /** Writes a record under the condition that nobody has changed it in the meantime. */
     async function write(before: RunRecord, after: RunRecord): Promise<boolean> {
       const { runId } = before;
       const packed = packRecord(runId, storedOf(before, after));
@@ -170,7 +182,10 @@ export function createRunRecords(
       );
     }
 
-    /** Spares the read where nobody else has changed it. What was remembered may be old: upon it nothing is refused, and nothing is found to be so already. */
+    /**
+     * Changes a run from its cached record, which saves the read if no other process has changed it. The cached record
+     * may be out of date, so it is never used to refuse a change or to skip one.
+     */
     async function changeLatest(runId: string, transition: RunTransition): Promise<RunRecord | undefined> {
       const before = latest.get(runId);
       if (before?.team !== team) return undefined;
@@ -184,7 +199,7 @@ export function createRunRecords(
       return after && (await written(before, after));
     }
 
-    /** `undefined` where somebody has changed it since. */
+    /** Writes a record. Returns `undefined` if another process has changed it in the meantime. */
     async function written(before: RunRecord, after: RunRecord): Promise<RunRecord | undefined> {
       if (!(await write(before, after))) return undefined;
       const record = { ...after, revision: before.revision + 1 };
@@ -228,7 +243,7 @@ export function createRunRecords(
         );
         if (there?.["team"] !== team) throw new Error(`the id ${runId} is taken by another team's run: send it again`);
         const known = there["requestDigest"] as string | undefined;
-        // Who made it may have died before its points.
+        // The process that created it may have died before it wrote the points.
         const answer = { created, record: await must(find(runId), runId), pointsStored: false };
         return known === undefined ? answer : { ...answer, requestDigest: known };
       },
@@ -240,7 +255,7 @@ export function createRunRecords(
           const before = await must(find(runId), runId);
           const after = transition(before);
           if (after === undefined) {
-            // Whoever wrote it may have died before the mark.
+            // The process that wrote it may have died before it wrote the mark.
             await dependencies.changes.mark(before);
             return before;
           }
@@ -298,7 +313,7 @@ async function must(found: Promise<RunRecord | undefined>, runId: string): Promi
   return record;
 }
 
-/** What the row keeps of a changed record. @throws RunFieldFixedError */
+/** Returns the stored part of a changed record. @throws RunFieldFixedError */
 function storedOf(before: RunRecord, after: RunRecord): LoggedRecord | KeptRecord {
   if (before.source === "training") {
     const decided = keptOf(before, after);

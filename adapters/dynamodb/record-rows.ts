@@ -3,10 +3,10 @@ import { RunRecordTooLargeError } from "../../core/tracking/records/errors";
 import type { KeptRecord } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/run-record";
 
-/** Of a logged run all but its identity. */
+/** The stored part of a logged run: everything but its identity. */
 export type LoggedRecord = Omit<RunRecord, keyof RunIdentity | "revision">;
 
-/** A row `RUN#<runId>` / `RECORD`. `record` is a `LoggedRecord` or a `KeptRecord`, as the source says. */
+/** A row `RUN#<runId>` / `RECORD`. `record` is a `LoggedRecord` or a `KeptRecord`, depending on the source. */
 export interface RecordRow<Kept> {
   readonly identity: RunIdentity;
   readonly revision: number;
@@ -15,11 +15,17 @@ export interface RecordRow<Kept> {
   readonly instanceTypes: readonly string[];
 }
 
-/** Readable in the table up to here; compressed beyond. Bytes of JSON, which DynamoDB's own count is near. */
+/**
+ * The maximum bytes of JSON that are stored as readable text. Larger records are compressed. DynamoDB's own size is
+ * close to the bytes of JSON.
+ */
 const largestPlain = 100_000;
-/** DynamoDB's 400 KB an item, less the row's other attributes. */
+/** The maximum bytes of a compressed record: DynamoDB's 400 KB per item minus the row's other attributes. */
 const largestPacked = 380_000;
-/** A megabyte of one letter takes a kilobyte: what is inflated has a bound of its own. */
+/**
+ * The maximum bytes of a decompressed record. A megabyte of one letter compresses to a kilobyte, so this needs its own
+ * limit.
+ */
 const largestInflated = 64 * 1024 * 1024;
 
 export const recordKey = (runId: string) => ({ pk: `RUN#${runId}`, sk: "RECORD" });
@@ -27,7 +33,7 @@ export const recordKey = (runId: string) => ({ pk: `RUN#${runId}`, sk: "RECORD" 
 export const experimentRunsKey = (team: string, experimentId: string): string =>
   `TEAM#${team}#EXPERIMENT#${experimentId}#RUNS`;
 
-/** The row as it is put at first. */
+/** Builds the first row of a record. */
 export function newRecordRow(
   identity: RunIdentity,
   record: LoggedRecord | KeptRecord,
@@ -35,7 +41,7 @@ export function newRecordRow(
   requestDigest?: string,
 ): Record<string, unknown> {
   const { runId, team, experimentId, source } = identity;
-  // Clients' clocks say what they like; the order of a listing needs no more than digits.
+  // Clients' clocks may be wrong. The order of a listing needs only digits.
   const order = String(Math.min(Math.max(0, Math.trunc(startedAt)), 999_999_999_999_999)).padStart(15, "0");
   return {
     ...recordKey(runId),
@@ -50,7 +56,7 @@ export function newRecordRow(
   };
 }
 
-/** One of two attributes. @throws RunRecordTooLargeError */
+/** Returns the record in one of two attributes. @throws RunRecordTooLargeError */
 export function packRecord(
   runId: string,
   record: LoggedRecord | KeptRecord,

@@ -3,10 +3,10 @@ import type { HistoryEntry } from "../../core/registry/model";
 import type { OutboxIndex } from "../../core/registry/outbox";
 import { outboxIndexKey } from "./model-repository";
 
-/** The most that one sweep has time for; the next takes the rest. */
+/** The maximum number of events in one sweep. The next sweep takes the rest. */
 const most = 500;
 
-/** Events of all teams that are left to be told, oldest first; eventually consistent. */
+/** Finds the unpublished events of all teams, the oldest first. Eventually consistent. */
 export function createOutboxIndex(client: DynamoDBDocumentClient, table: string): OutboxIndex {
   return {
     async list(before) {

@@ -16,7 +16,7 @@ const sweptRules = "RETRAINING#RULES";
 const openCauses = "RETRAINING#OPEN";
 const notThere = "attribute_not_exists(pk)";
 
-/** A team's retraining rules in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Retraining". */
+/** Stores a team's retraining rules in the Catalog table (docs/access-patterns.md, "Retraining"). */
 export function createRetrainingRepository(
   client: DynamoDBDocumentClient,
   table: string,
@@ -30,7 +30,7 @@ export function createRetrainingRepository(
     return (await client.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item;
   }
 
-  /** False where some condition did not hold, or another transaction was at the same rows. */
+  /** Runs a transaction. Returns false if a condition did not hold or another transaction changed the same rows. */
   async function transact(TransactItems: Writes): Promise<boolean> {
     try {
       await client.send(new TransactWriteCommand({ TransactItems }));
@@ -41,7 +41,7 @@ export function createRetrainingRepository(
     }
   }
 
-  /** The row under which a dataset or a monitor finds the rule, and by which the sweep does. */
+  /** Builds the row by which a dataset, a monitor or the sweep finds the rule. */
   function pointer(rule: RetrainingRule): Record<string, unknown> & { pk: string; sk: string } {
     const { trigger, name } = rule;
     const swept = trigger.type === "drift" ? {} : { gsi1pk: sweptRules, gsi1sk: `${team}#${name}` };
@@ -203,7 +203,7 @@ export function createRetrainingRepository(
   }
 }
 
-/** Of all teams: what the sweep goes through. */
+/** Finds the rules of all teams for the sweep. */
 export function createRetrainingIndex(client: DynamoDBDocumentClient, table: string): RetrainingIndex {
   const listed = (list: string) =>
     queryAll(client, {
@@ -225,7 +225,7 @@ export function createRetrainingIndex(client: DynamoDBDocumentClient, table: str
   };
 }
 
-/** What a rule's trigger watches; schedules watch nothing that has a name. */
+/** Returns the name of the resource that a rule's trigger watches. Schedules have none. */
 function subjectOf({ trigger }: RetrainingRule): string {
   if (trigger.type === "dataset") return trigger.dataset;
   return trigger.type === "drift" ? trigger.monitor : "-";

@@ -5,19 +5,23 @@ import { changesKeptMs, clockSkewMs, type RunChanges } from "../../core/tracking
 import { queryAll } from "./client";
 
 /**
- * A mark that lands later than this after its second began may be of one that a reader, who looked meanwhile, does not go back to: it is written again. Half of
- * what readers go back; the other half is for clocks that differ.
+ * The maximum delay of a mark after the begin of its second. Readers look back only for a limited time and may miss a
+ * later mark, which is therefore written again. This is half of the time that readers look back. The other half is for
+ * clock differences.
  */
 const latestMs = clockSkewMs / 2;
 
-/** Marks of one second are remembered until the next: more than a process writes in one. */
+/** The maximum number of cached marks of one second, more than a process writes in a second. */
 const mostRemembered = 50_000;
 
 export interface AllRunChanges {
   mark(run: RunIdentity): Promise<void>;
-  /** The mark of this second, for a transaction that also makes the change. */
+  /** Returns the mark of this second, for a transaction that also makes the change. */
   row(run: RunIdentity): MarkRow;
-  /** The transaction has written it: within the mark's second there is no need of another. To be waited for before the change is acknowledged. */
+  /**
+   * Records that a transaction has written the mark, so that no other is needed within its second. Wait for it before
+   * the change is acknowledged.
+   */
   wrote(run: RunIdentity, row: MarkRow): Promise<void>;
   of(team: string): RunChanges;
 }
@@ -27,11 +31,14 @@ interface MarkRow extends Record<string, unknown> {
   readonly sk: string;
 }
 
-/** Marks of changed runs in the Catalog table; docs/access-patterns.md, "Records of runs". One for a process, which remembers what it has marked. */
+/**
+ * Stores the marks of changed runs in the Catalog table (docs/access-patterns.md, "Records of runs"). Use one per
+ * process, because it caches the marks.
+ */
 export function createRunChanges(client: DynamoDBDocumentClient, table: string, clock: Clock): AllRunChanges {
   const partition = (team: string, experimentId: string): string => `TEAM#${team}#CHANGES#${experimentId}`;
   const secondKey = (second: number): string => String(Math.max(0, second)).padStart(10, "0");
-  /** Of `rememberedSecond`; a mark on its way is there, too: whoever finds it waits for it. */
+  /** The marks of `rememberedSecond`, including marks that are being written, which callers wait for. */
   const marked = new Map<string, Promise<unknown>>();
   let rememberedSecond = -1;
 
@@ -58,7 +65,7 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
     if (!writing) {
       writing = client.send(new PutCommand({ TableName: table, Item: rowAt(run, second) }));
       marked.set(runId, writing);
-      // Of a mark that failed the next one knows nothing.
+      // A failed mark is removed, so that the next call writes it again.
       writing.catch(() => marked.get(runId) === writing && marked.delete(runId));
     }
     await writing;

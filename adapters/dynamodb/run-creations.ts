@@ -2,22 +2,22 @@ import { type DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-
 import { isTransactionConditionFailed, isTransactionConflict } from "./client";
 import { pauseBeforeRound } from "./contention";
 
-/** DynamoDB's limits are 100 items and 4 MB; less, for those who wait behind it. */
+/** The maximum number of items per request. DynamoDB's limits are 100 items and 4 MB. */
 const mostItems = 99;
 const mostBytes = 1024 * 1024;
-/** Another transaction on the same rows is waited for so often. */
+/** The number of retries after a conflict with another transaction. */
 const rounds = 10;
 
-/** All rows of one new run, of whichever tables. */
+/** All rows of one new run, in any tables. */
 export interface RunCreation {
   readonly runId: string;
-  /** Each `Put` with its own condition, or without. */
+  /** The puts, each with or without its own condition. */
   readonly puts: readonly {
     readonly TableName: string;
     readonly Item: Record<string, unknown>;
     readonly ConditionExpression?: string;
   }[];
-  /** About so many in all. */
+  /** The approximate size of all rows. */
   readonly bytes: number;
 }
 
@@ -27,8 +27,9 @@ interface Waiting extends RunCreation {
 }
 
 /**
- * Makes runs, all rows of each or none. Those that come while one request is under way go together in the next: a client that makes a thousand runs side by
- * side waits for some thirty requests. A transaction costs twice the write units of its puts, and spares the requests, which is what takes time.
+ * Creates runs, all rows of each or none. Runs that arrive while a request is in progress are created together in the
+ * next one: a client that creates a thousand runs concurrently waits for about thirty requests. A transaction costs
+ * twice the write units of its puts, but it saves requests, which take most of the time.
  */
 export class RunCreations {
   private waiting: Waiting[] = [];
@@ -36,7 +37,7 @@ export class RunCreations {
 
   constructor(private readonly client: DynamoDBDocumentClient) {}
 
-  /** `false`: a condition does not hold, and nothing was written. */
+  /** Creates a run. Returns `false` if a condition does not hold, and nothing was written. */
   create(creation: RunCreation): Promise<boolean> {
     const created = new Promise<boolean>((settle, fail) => {
       this.waiting.push({ ...creation, settle, fail });
@@ -55,7 +56,10 @@ export class RunCreations {
     this.busy = false;
   }
 
-  /** A transaction may name a row once: the same run again waits for the next one. */
+  /**
+   * Takes creations for one transaction. A transaction may contain a row only once, so a second creation of a run waits
+   * for the next one.
+   */
   private takeSome(): Waiting[] {
     const taken: Waiting[] = [];
     const runIds = new Set<string>();
@@ -73,7 +77,7 @@ export class RunCreations {
     return taken;
   }
 
-  /** `false`: nothing was done, because something stood in the way of one of them. */
+  /** Creates runs in one transaction. Returns `false` if nothing was written because one of them failed. */
   private async putTogether(group: readonly Waiting[]): Promise<boolean> {
     try {
       await this.send(group);

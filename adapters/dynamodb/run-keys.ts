@@ -3,7 +3,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/li
 import type { RunKeys } from "../../core/training/run-key";
 import { holds } from "./client";
 
-/** The row `KEY` of a run; see docs/access-patterns.md, "Runs". */
+/** Stores the row `KEY` of a run (docs/access-patterns.md, "Runs"). */
 export function createRunKeys(client: DynamoDBDocumentClient, table: string): RunKeys {
   const rowOf = (runId: string) => ({ pk: `RUN#${runId}`, sk: "KEY" });
 

@@ -30,7 +30,7 @@ const partition = (runId: string): string => `RUN#${runId}`;
 const stillOpen = "attribute_exists(pk) AND #status IN (:queued, :running)";
 const openStatuses = { ":queued": "queued", ":running": "running" };
 
-/** Every team's runs in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Runs". */
+/** Stores every team's runs in the Catalog table (docs/access-patterns.md, "Runs"). */
 export function createRunRepository(client: DynamoDBDocumentClient, table: string): AllRuns {
   const key = (runId: string, sk: string) => ({ pk: partition(runId), sk });
 
@@ -270,7 +270,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
   };
 }
 
-/** The filter of a list of runs, as DynamoDB's expressions. */
+/** Returns the filter of a list of runs as DynamoDB expressions. */
 function filterOf({ experiment, status }: Pick<RunQuery, "experiment" | "status">) {
   const conditions: string[] = [];
   const names: Record<string, string> = {};
@@ -297,7 +297,7 @@ function filterOf({ experiment, status }: Pick<RunQuery, "experiment" | "status"
   };
 }
 
-/** A row `RUN` as the run that it holds. */
+/** Converts a row `RUN` to a run. */
 export function runOf(item: Record<string, unknown>): Run {
   const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome } = item;
   const state = { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome };

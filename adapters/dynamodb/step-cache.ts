@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/li
 import type { CachedOutput, StepCache } from "../../core/training/run-repository";
 import { isConditionFailed } from "./client";
 
-/** A team's steps' outputs by input hash; docs/access-patterns.md, "Steps' outputs". */
+/** Stores the outputs of a team's steps by input hash (docs/access-patterns.md, "Steps' outputs"). */
 export function createStepCache(client: DynamoDBDocumentClient, table: string, team: string): StepCache {
   const keyOf = (step: string, inputHash: string) => ({ pk: `TEAM#${team}#STEP#${step}#${inputHash}`, sk: "OUTPUT" });
 

@@ -8,13 +8,13 @@ type WorkerRepository = Pick<
   "recordWorker" | "recordMachine" | "findOnInstance" | "recordInterruptionNotice" | "recordRecovery"
 >;
 
-/** Order of a Batch job's statuses in time, to tell a late event from a new one. */
+/** The order of a Batch job's statuses in time, by which a late event is recognized. */
 const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 const instanceKey = (instanceId: string): string => `INSTANCE#${instanceId}`;
 
-/** The rows of a run's workers, of the machines that they ran on, and of their recoveries. */
+/** Stores the rows of a run's workers, of their machines, and of their recoveries. */
 export function createWorkerRepository(
   client: DynamoDBDocumentClient,
   table: string,
@@ -25,7 +25,8 @@ export function createWorkerRepository(
 
   return {
     async recordWorker(runId, worker) {
-      // Ours, Batch's, status: each in so many digits that the whole is compared part by part.
+      // The platform's attempt, Batch's attempt and the status, each with a fixed number of digits, so that they are
+      // compared in this order.
       const order = (worker.attempt ?? 1) * 100_000 + worker.attempts.length * 100 + statusOrder.indexOf(worker.status);
       try {
         const { Attributes } = await client.send(

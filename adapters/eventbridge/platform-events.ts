@@ -3,12 +3,15 @@ import type { ModelEvents } from "../../core/registry/outbox";
 import type { RunEvents } from "../../core/training/run-ended";
 import { approvalNeeded, modelChanged, runEnded } from "../../platform/event-names";
 
-/** The platform's events on the account's default bus. @throws where EventBridge does not accept one: it is published again */
+/**
+ * Publishes the platform's events on the account's default bus. @throws Error if EventBridge does not accept an event;
+ * the caller publishes it again
+ */
 export function createPlatformEvents(client: EventBridgeClient, platform: string): ModelEvents & RunEvents {
   async function publish(name: typeof modelChanged | typeof runEnded | typeof approvalNeeded, event: { at: string }) {
     const { Entries = [] } = await client.send(
       new PutEventsCommand({
-        // One a call: EventBridge may take some of a call and refuse others.
+        // One event per call, because EventBridge may accept some events of a call and refuse others.
         Entries: [{ ...name, Time: new Date(event.at), Detail: JSON.stringify({ platform, ...event }) }],
       }),
     );

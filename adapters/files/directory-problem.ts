@@ -1,4 +1,4 @@
-/** Every code and message of an error and of its causes. */
+/** Returns every code and message of an error and its causes. */
 function textOf(error: unknown): string {
   const texts: string[] = [];
   for (let cause: unknown = error; cause instanceof Error && texts.length < 10; cause = cause.cause) {
@@ -41,7 +41,7 @@ const rules: readonly { readonly pattern: RegExp; readonly problem: (data: strin
 /**
  * Describes why a data directory cannot be used, in one sentence with the next step.
  *
- * @returns `undefined` where the error has another reason than the file system
+ * @returns `undefined` if the error does not come from the file system
  */
 export function directoryProblem(error: unknown, data: string): string | undefined {
   const text = textOf(error);

@@ -1,15 +1,15 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** Creates a directory, with those above it, such that it survives a power loss. Idempotent. */
+/** Creates a directory and its parents durably. Idempotent. */
 export function makeDirectory(directory: string, mode?: number): void {
   const absolute = resolve(directory);
   const first = mkdirSync(absolute, { recursive: true, ...(mode === undefined ? {} : { mode }) }) ?? absolute;
-  // Also where it is there already: the process that made it may have died before it synced the entry.
+  // Also syncs an existing directory, because the process that created it may have died before the sync.
   for (let made = absolute; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
-/** Makes the directory's entries durable: created, renamed and removed files. Blocks the event loop. */
+/** Syncs the directory, which makes created, renamed and removed entries durable. Blocks the event loop. */
 export function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, "r");
   try {

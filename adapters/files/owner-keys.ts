@@ -4,18 +4,19 @@ import { join } from "node:path";
 import { openSecret, sealSecret } from "../../core/sealed-secret";
 import { makeDirectory, syncDirectory } from "./directory";
 
-/** AWS keys that may do everything in one stack's embedded cloud. */
+/** The AWS keys of the owner, who may do everything in one stack's embedded cloud. */
 export interface OwnerKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
 /**
- * Reads the random secret of a stack, from which all keys of its embedded cloud are derived. The first call creates the file, readable by its
- * owner alone. The file is durable on return: no power loss changes keys that were used.
+ * Reads the random secret of a stack, from which all keys of its embedded cloud are derived. The first call creates the
+ * file, which only its owner can read. The file is durable when it returns, so no power loss changes keys that were
+ * used.
  *
  * @param data the stack's data directory
- * @throws Error if the file is damaged: keys derived from an empty secret could be guessed
+ * @throws Error if the file is damaged, because keys derived from an empty secret could be guessed
  */
 export function stackSecret(data: string): string {
   const directory = join(data, "iam");
@@ -32,7 +33,7 @@ export function stackSecret(data: string): string {
     }
     renameSync(unfinished, file);
   }
-  // Also where the file is there already: the process that renamed it may have died before it synced the directory.
+  // Also needed for an existing file, because the process that renamed it may have died before it synced the directory.
   syncDirectory(directory);
   chmodSync(file, 0o600);
   const secret = openSecret(readFileSync(file, "utf8"));
@@ -44,7 +45,9 @@ export function stackSecret(data: string): string {
   return secret;
 }
 
-/** Derives the owner's keys. The texts contain a space, so that no session token of base64url can have the same seal. */
+/**
+ * Derives the owner's keys. The texts contain a space, so that no session token in base64url can have the same seal.
+ */
 export function ownerKeysOf(secret: string): OwnerKeys {
   const derive = (purpose: string): Buffer => createHmac("sha256", secret).update(purpose).digest();
   return {
@@ -53,7 +56,7 @@ export function ownerKeysOf(secret: string): OwnerKeys {
   };
 }
 
-/** The owner's keys of the stack over a data directory. */
+/** Returns the owner's keys of the stack over a data directory. */
 export function ownerKeys(data: string): OwnerKeys {
   return ownerKeysOf(stackSecret(data));
 }

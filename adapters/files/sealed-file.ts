@@ -18,9 +18,9 @@ export class DamagedFileError extends RingmasterError {
 }
 
 /**
- * Reads a sealed document; undefined where there is no file.
+ * Reads a sealed document. Returns undefined if the file does not exist.
  * @param member see `openDocument`
- * @param remedy says what to do where the file is damaged
+ * @param remedy the next step if the file is damaged
  * @throws DamagedFileError
  */
 export function readSealedFile<T extends object>(
@@ -32,17 +32,17 @@ export function readSealedFile<T extends object>(
   try {
     return openDocument<T>(readFileSync(file, "utf8"), member);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined; // removed since
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined; // The file was removed in the meantime.
     throw error instanceof DamagedDocumentError ? new DamagedFileError(file, error.message, remedy, error) : error;
   }
 }
 
-/** Creates a sealed document that its owner alone may read: whole or not at all, and durable on return. @throws EEXIST */
+/** Creates a sealed document that only its owner can read. Atomic, and durable when it returns. @throws EEXIST */
 export function createSealedFile(file: string, document: object): Promise<void> {
   return createFile(file, sealDocument(document));
 }
 
-/** Creates a file, whole or not at all, and durable on return. @throws EEXIST */
+/** Creates a file. Atomic, and durable when it returns. @throws EEXIST */
 export async function createFile(file: string, content: string): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.tmp`;
   try {
@@ -60,7 +60,7 @@ export async function createFile(file: string, content: string): Promise<void> {
   await syncDirectory(dirname(file));
 }
 
-/** Makes the directory's entries durable: created, renamed and removed files. */
+/** Syncs the directory, which makes created, renamed and removed entries durable. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {

@@ -8,18 +8,18 @@ import { createFile, createSealedFile, DamagedFileError, readSealedFile, syncDir
 
 const rawSecretBytes = 32;
 
-/** Stores the tokens of a stack's API, a file each. They are created and revoked without a lock, with immediate effect. */
+/** Stores the tokens of a stack's API, one file each. Creating and revoking need no lock and take effect at once. */
 export interface TokenStore {
-  /** Whether callers need a token. */
+  /** Returns whether callers need a token. */
   required(): Promise<boolean>;
-  /** Whose token this is; `undefined` where it is nobody's. */
+  /** Returns the record of a token, or `undefined` if the token is unknown. */
   verify(token: string): Promise<TokenRecord | undefined>;
-  /** Whose access key that is, with what its signatures are made of; `undefined` where it is nobody's. */
+  /** Returns the owner of an access key with its signing secret, or `undefined` if the key is unknown. */
   signer(accessKeyId: string): Promise<Signer | undefined>;
   add(record: TokenRecord): Promise<void>;
-  /** Oldest first. */
+  /** Lists the tokens, the oldest first. */
   list(): Promise<readonly TokenRecord[]>;
-  /** False where there is none. */
+  /** Revokes a token. Returns false if it does not exist. */
   revoke(id: string): Promise<boolean>;
 }
 
@@ -36,12 +36,18 @@ export interface Signer extends SigningKeys {
 const idPattern = /^[0-9a-f]{12}$/;
 const accessKeyPattern = /^rmt-([0-9a-f]{12})$/;
 
-/** @param data the stack's data directory. */
+/**
+ * Creates the token store.
+ * @param data the stack's data directory
+ */
 export function createTokenStore(data: string): TokenStore {
   const directory = tokenDirectory(data);
   const fileOf = (id: string): string => join(directory, `${id}.json`);
 
-  /** @throws DamagedFileError: a damaged record must not look like a token that was revoked */
+  /**
+   * Reads the record of a token.
+   * @throws DamagedFileError, because a damaged record must not look like a revoked token
+   */
   function read(id: string): TokenRecord | undefined {
     const remedy = `Revoke the token (ringmaster tokens revoke ${id}) and make another`;
     const record = readSealedFile<TokenRecord>(fileOf(id), "id", remedy);
@@ -51,7 +57,7 @@ export function createTokenStore(data: string): TokenStore {
 
   return {
     async required() {
-      // Each request asks. A synchronous call takes a tenth of the time that waiting for a thread does.
+      // Called for each request. A synchronous call takes a tenth of the time of an asynchronous one.
       return [directory, markerOf(data)].some((path) => statSync(path, { throwIfNoEntry: false }) !== undefined);
     },
 
@@ -65,7 +71,8 @@ export function createTokenStore(data: string): TokenStore {
       const id = accessKeyPattern.exec(accessKeyId)?.[1];
       const record = id === undefined ? undefined : read(id);
       if (!record) return undefined;
-      // A signature is checked by making it: the key must be had in the clear. It is made of the record and a secret beside the tokens, and is nowhere itself.
+      // Verifying a signature needs the key itself. The key is derived from the record and a separate secret, and is
+      // not stored.
       const secretAccessKey = createHmac("sha256", await sealingSecret(directory))
         .update(`execute-api ${record.id} ${record.sha256}`)
         .digest("base64url");
@@ -98,7 +105,7 @@ export function createTokenStore(data: string): TokenStore {
   };
 }
 
-/** Makes callers need a token, permanently, even while there is none. Idempotent. */
+/** Makes the API require a token, permanently, even while none exists. Idempotent. */
 export async function requireTokens(data: string): Promise<void> {
   const marker = markerOf(data);
   for (const directory of [dirname(marker), tokenDirectory(data)]) {
@@ -108,18 +115,21 @@ export async function requireTokens(data: string): Promise<void> {
   await Promise.all([data, dirname(marker)].map(syncDirectory));
 }
 
-/** Outside the directory of the tokens: without that directory, callers still need a token. */
+/**
+ * Returns the path of the marker. It is outside of the tokens' directory, so callers still need a token if that
+ * directory is lost.
+ */
 function markerOf(data: string): string {
   return join(data, "seals", "tokens-required");
 }
 
-/** The keys that a token signs with. */
+/** Returns the signing keys of a token. */
 export async function signingKeys(store: TokenStore, id: string): Promise<SigningKeys | undefined> {
   const signer = await store.signer(`rmt-${id}`);
   return signer && { accessKeyId: signer.accessKeyId, secretAccessKey: signer.secretAccessKey };
 }
 
-/** Made once, whole or not at all, whoever asks first. @throws DamagedFileError */
+/** Returns the secret for signing keys. The first call creates it atomically. @throws DamagedFileError */
 async function sealingSecret(directory: string): Promise<Buffer> {
   const file = join(directory, "signing-secret");
   if (!existsSync(file)) {
@@ -132,7 +142,7 @@ async function sealingSecret(directory: string): Promise<Buffer> {
   const content = await readFile(file);
   const secret = openSecret(content.toString("latin1"));
   if (secret !== undefined) return Buffer.from(secret, "hex");
-  // Earlier versions wrote the bytes themselves. The beginning of a sealed secret must not be taken for them.
+  // Earlier releases wrote the raw bytes. The beginning of a sealed secret must not be taken for them.
   if (content.length === rawSecretBytes && !/^[0-9a-f]*$/.test(content.toString("latin1"))) return content;
   const remedy = "Remove it and make new tokens: their signing keys depend on it";
   throw new DamagedFileError(file, "it does not hold a secret with its check value", remedy);

@@ -2,9 +2,9 @@ import os from "node:os";
 import { performance } from "node:perf_hooks";
 import type { Stopwatch } from "../../core/evaluation/latency";
 
-/** This process's steady clock, and what it runs on. */
+/** Measures time with this process's steady clock, and names its platform. */
 export function stopwatch(environment: Readonly<Record<string, string | undefined>> = process.env): Stopwatch {
-  // One machine runs the same functions, with the same variables, and says where its cloud is.
+  // The local stack sets the same variables as Lambda, and also the endpoint of its cloud.
   const onLambda = environment["AWS_EXECUTION_ENV"] !== undefined && environment["AWS_ENDPOINT_URL"] === undefined;
   const ofFunction = onLambda ? Number(environment["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]) : 0;
   return {

@@ -6,10 +6,10 @@ import { type SignedPostSettings, signedPost } from "./signed-post";
 
 const answerSchema = z.object({ passed: z.boolean(), evidence: z.string().max(4_000).default("") });
 const tries = 3;
-/** What a request to the API has time for. */
+/** The time limit of a request to the API. */
 const budgetMs = 22_000;
 
-/** Asks checks over HTTP: `signedPost`, three tries. */
+/** Creates the checks over HTTP: `signedPost` with three attempts. */
 export function createCheckHooks(settings: SignedPostSettings): CheckHooks {
   return {
     problemOf: (url) => problemOfUrl(settings, url, false),

@@ -5,9 +5,9 @@ import { isIP, type LookupFunction } from "node:net";
 import type { HookTargets } from "../../platform/config";
 import { isLoopback, isPublicAddress, isThisMachine } from "./public-address";
 
-/** Why a request was not made, or its answer not taken. */
+/** A request was not sent, or its answer was not accepted. */
 export class HookRefusedError extends Error {
-  /** Whether the same may go well in a moment. */
+  /** Whether a retry may succeed. */
   readonly passing: boolean;
   constructor(message: string, passing: boolean, cause?: unknown) {
     super(message, { cause });
@@ -21,25 +21,25 @@ export interface GuardedPost {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
-  /** Of the answer. */
+  /** The maximum bytes of the answer. */
   readonly maxBytes: number;
   readonly targets: HookTargets;
-  /** For tests: names to addresses. */
+  /** Resolves a name to addresses. Tests replace it. */
   readonly resolveName?: (name: string) => Promise<readonly string[]>;
 }
 
 /**
- * Posts to a URL that a team member has chosen. The name is resolved once, every address is checked, and the connection goes to a checked address: a
- * name that resolves differently the second time gains nothing. A redirect is not followed.
+ * Posts to a URL that a team member has chosen. The name is resolved once, every address is checked, and the connection
+ * uses a checked address. A name that later resolves differently has no effect. Redirects are not followed.
  */
 export async function guardedPost(post: GuardedPost): Promise<{ readonly status: number; readonly body: string }> {
   return send(new URL(post.url), await judgeUrl(post), post);
 }
 
-/** Names that are always the loopback's, whether or not a resolver knows them (RFC 6761). */
+/** The names that always mean this machine, even if a resolver does not know them (RFC 6761). */
 const localhost = /(?:^|\.)localhost\.?$/i;
 
-/** Resolves a URL to the address to connect to. @throws HookRefusedError where it must not be posted to */
+/** Resolves a URL to the address to connect to. @throws HookRefusedError if the URL may not be posted to */
 export async function judgeUrl({
   url: text,
   targets: { allowLoopback, ownPorts },
@@ -81,7 +81,10 @@ export async function judgeUrl({
   return { address, family: isIP(address) };
 }
 
-/** Why a URL must not be posted to; `undefined` where it may. @param passing whether a problem counts that may pass, such as a name without an address */
+/**
+ * Returns the reason why a URL may not be posted to, or `undefined` if it may. @param passing whether temporary
+ * problems also count, such as a name without an address
+ */
 export async function problemOfUrl(
   settings: Pick<GuardedPost, "targets" | "resolveName">,
   url: string,
@@ -109,7 +112,7 @@ function send(
     if (options.all) done(null, [{ address, family }]);
     else done(null, address, family);
   };
-  // No agent: a pooled connection would be one that was judged for another request.
+  // No agent is used, because a pooled connection would have been checked for another request.
   const options: RequestOptions = {
     method: "POST",
     agent: false,
@@ -143,7 +146,7 @@ function send(
       socket.destroy();
       failed(new HookRefusedError("it switched to another protocol", false));
     });
-    // Nothing follows a close: where neither an answer nor an error came before, this is the end.
+    // Nothing follows a close. If neither an answer nor an error came before it, the request has failed.
     sent.on("close", () => failed(new Error("the connection was closed")));
     sent.end(body);
   });

@@ -8,22 +8,22 @@ const maxBytes = 65_536;
 export interface SignedPostSettings {
   readonly clock: Clock;
   readonly targets: HookTargets;
-  /** Waits before try 1, 2, …. */
+  /** Waits before attempt 1, 2, …. */
   readonly pause: (round: number) => Promise<void>;
   readonly resolveName?: GuardedPost["resolveName"];
 }
 
 export interface SignedPost {
   readonly url: string;
-  /** The same for every repetition: receivers recognise one by it. */
+  /** The id of the message, equal for each attempt, so that receivers recognize a repetition. */
   readonly id: string;
   readonly key: Uint8Array;
   readonly body: string;
   readonly timeoutMs: number;
   readonly tries: number;
-  /** No try begins that could end later than this after the first began. */
+  /** The time budget. No attempt begins that could end later than this after the first attempt began. */
   readonly budgetMs: number;
-  /** Whether a status is an answer to take. */
+  /** Returns whether a status is a valid answer. */
   readonly accepts: (status: number) => boolean;
 }
 
@@ -32,8 +32,9 @@ export type PostOutcome =
   | { readonly taken: false; readonly why: string; readonly retryable: boolean };
 
 /**
- * Posts JSON, signed as Standard Webhooks has it: `webhook-id`, `webhook-timestamp`, `webhook-signature` (`v1,` and the base64 HMAC-SHA256 of
- * `id.timestamp.body`). What may pass (no connection, no answer in time, 429, 5xx) is tried again while there is time.
+ * Posts JSON with a signature by Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature` (`v1,` and
+ * the base64 HMAC-SHA256 of `id.timestamp.body`). Temporary failures (no connection, no answer in time, 429, 5xx) are
+ * retried within the time budget.
  */
 export async function signedPost(
   { clock, targets, pause, resolveName }: SignedPostSettings,

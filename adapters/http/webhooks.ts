@@ -3,10 +3,10 @@ import { problemOfUrl } from "./guarded-post";
 import { type SignedPostSettings, signedPost } from "./signed-post";
 
 const timeoutMs = 10_000;
-/** The time that three tries take, with their pauses. */
+/** The time for three attempts with their pauses. */
 const budgetMs = 40_000;
 
-/** Webhooks: any 2xx accepts a message. The receiver's body is read and dropped. */
+/** Creates the sender of webhooks. Any 2xx accepts a message. The body of the answer is read and dropped. */
 export function createWebhooks(settings: SignedPostSettings): Webhooks {
   return {
     async post(url, key, { id, body }, tries) {

@@ -2,7 +2,10 @@ import type { SessionDenials } from "../../core/training/end-sessions";
 import { endedRunsPolicy, endedRunsPolicyName, type PolicyDocument } from "../../platform/permissions";
 import { type Credentials, Signer } from "../signer";
 
-/** The endpoint of IAM, which is one a partition, and the region that its requests are signed for (AWS General Reference, "IAM endpoints"). */
+/**
+ * The endpoint of IAM in each partition, and the region that its requests are signed for (AWS General Reference, "IAM
+ * endpoints").
+ */
 const endpoints: Readonly<Record<string, { readonly url: string; readonly region: string }>> = {
   aws: { url: "https://iam.amazonaws.com", region: "us-east-1" },
   "aws-cn": { url: "https://iam.cn-north-1.amazonaws.com.cn", region: "cn-north-1" },
@@ -14,14 +17,14 @@ const timeoutMs = 10_000;
 export interface SessionDenialsOptions {
   readonly roleArn: string;
   readonly credentials: () => Promise<Credentials>;
-  /** In place of IAM's own. */
+  /** The endpoint that replaces IAM's own. */
   readonly endpoint?: string;
   readonly now?: () => Date;
 }
 
 /**
- * Creates the port to the run role's policy `ended-runs` in IAM. The policy is written by one signed request of the query
- * protocol, because this is the only operation of IAM that the platform uses. The caller repeats what fails.
+ * Creates the port to the run role's policy `ended-runs` in IAM. The policy is written by one signed request of the
+ * query protocol, because the platform uses no other operation of IAM. The caller repeats a failed request.
  */
 export function createSessionDenials({
   roleArn,
@@ -32,7 +35,10 @@ export function createSessionDenials({
   const [, partition = ""] = roleArn.split(":");
   const signer = new Signer("iam");
 
-  /** @throws Error with IAM's code and message */
+  /**
+   * Writes the policy.
+   * @throws Error with IAM's code and message
+   */
   async function put(document: PolicyDocument): Promise<void> {
     const service = endpoints[partition];
     if (!service) throw new Error(`No IAM endpoint is known for the partition "${partition}" of ${roleArn}`);
@@ -46,7 +52,7 @@ export function createSessionDenials({
     });
     const body = Buffer.from(form.toString());
     const request = { host: url.host, contentType: "application/x-www-form-urlencoded", body };
-    // `fetch` sets these two itself, to the same values.
+    // `fetch` sets these two headers itself, to the same values.
     const {
       host,
       "content-length": length,
@@ -67,7 +73,7 @@ export function createSessionDenials({
   };
 }
 
-/** The code and message of an answer of the query protocol; its start, if it is something else. */
+/** Returns the code and message of an answer of the query protocol, or the beginning of any other answer. */
 async function refusalOf(response: Response): Promise<string> {
   const text = await response.text();
   const [, code] = /<Code>([^<]*)<\/Code>/.exec(text) ?? [];

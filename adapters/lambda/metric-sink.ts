@@ -2,14 +2,14 @@ import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
 import { encodedSeries } from "../../core/tracking/metric-values";
 
-/** Errors of the ingest function's own making about the batch itself. */
+/** The final errors of the ingest function: they concern the batch itself. */
 const final: readonly (string | undefined)[] = [
   ...["InvalidInputError", "RunNotFoundError", "RunKeyRefusedError", "RunFieldFixedError", "RunEndedError"],
 ];
 
 /**
- * Sends metrics to the ingest function, synchronously: an answer means that they are stored.
- * @param runKey shows that they are the run's own trainers'
+ * Sends metrics to the ingest function synchronously. An answer means that they are stored.
+ * @param runKey proves that they come from the run's own trainers
  */
 export function createLambdaMetricSink(
   client: LambdaClient,

@@ -1,10 +1,13 @@
 import { type CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import type { LogPage, WorkerLogs } from "../../core/training/worker-logs";
 
-/** Streams that one FilterLogEvents may name. */
+/** The maximum number of streams in one FilterLogEvents request. */
 const maxStreams = 100;
 
-/** Trainers' output in CloudWatch Logs, in one group of the platform's: streams are named by the workers' attempts. */
+/**
+ * Reads the trainers' output from CloudWatch Logs. All streams are in one log group of the platform and have the names
+ * of the workers' attempts.
+ */
 export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string): WorkerLogs {
   return {
     async read(workers, { worker, nextToken }): Promise<LogPage> {

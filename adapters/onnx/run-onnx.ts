@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { ExportRefusedError } from "../../core/export/errors";
 import type { OnnxRuntime, OnnxTensor } from "../../core/export/ports";
 
-/** What the thread answers. */
+/** The answer of the thread. */
 interface Answer {
   readonly id: number;
   readonly outputs?: Readonly<Record<string, OnnxTensor>>;
@@ -10,8 +10,8 @@ interface Answer {
 }
 
 /**
- * onnxruntime's WebAssembly build in a thread of its own: its memory goes with the thread, and the process's event loop goes on. It computes on one thread, so that
- * the same file gives the same bits.
+ * Starts onnxruntime's WebAssembly build in its own thread. Its memory is released with the thread, and the process's
+ * event loop is not blocked. It computes on one thread, so the same file gives the same bits.
  */
 export function startOnnxRuntime(): OnnxRuntime {
   const thread = new Worker(program, { eval: true, workerData: require.resolve("onnxruntime-web") });
@@ -43,7 +43,7 @@ export function startOnnxRuntime(): OnnxRuntime {
   };
 }
 
-/** The thread's program: text, so that bundles and test runners need no file of it. */
+/** The program of the thread. It is text, so that bundles and test runners need no separate file. */
 const program = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { env, InferenceSession, Tensor } = require(workerData);

@@ -1,6 +1,6 @@
 /**
- * At most `limit` buffers of one size, made when they are needed and used again: what uploads hold in memory, however many run
- * side by side. Who finds none free waits, in order.
+ * A pool of at most `limit` buffers of one size, which are created on demand and reused. It bounds the memory of
+ * concurrent uploads. Callers without a free buffer wait in order.
  */
 export class BufferPool {
   private readonly free: Buffer[] = [];
@@ -27,7 +27,7 @@ export class BufferPool {
     else this.free.push(buffer);
   }
 
-  /** A buffer that was taken will not come back. */
+  /** Records that a taken buffer will not be returned. */
   lose(): void {
     this.made -= 1;
     const next = this.waiting.shift();

@@ -12,17 +12,22 @@ import type { BufferPool } from "./buffer-pool";
 import { knowPayloadDigest } from "./payload-digest";
 import { translated } from "./service-errors";
 
-/** 10,000 parts of 8 MiB: up to 78 GiB an object. What fits in one part is sent whole. */
+/**
+ * The size of a part. 10,000 parts of 8 MiB allow objects of up to 78 GiB. Content of one part is sent in one request.
+ */
 export const partBytes = 8 * 1024 * 1024;
 
 export interface ContentDescription extends ContentReference {
-  /** SHA-256 of each part. */
+  /** The SHA-256 of each part. */
   readonly parts: readonly Buffer[];
-  /** A buffer of the pool that begins with the bytes, where one part holds them. Goes back to the pool. */
+  /** A pooled buffer that begins with the bytes, if they fit in one part. The caller must return it to the pool. */
   readonly whole?: Buffer;
 }
 
-/** First pass: the content's digest, which is its name, and its parts' digests, by which S3 checks that the second pass brings the same. */
+/**
+ * Makes the first pass: computes the content's digest, which is its name, and its parts' digests, with which S3 checks
+ * that the second pass sends the same bytes.
+ */
 export async function describeContent(body: AsyncIterable<Uint8Array>, pool: BufferPool): Promise<ContentDescription> {
   const content = createHash("sha256");
   const parts: Buffer[] = [];
@@ -57,10 +62,11 @@ export async function describeContent(body: AsyncIterable<Uint8Array>, pool: Buf
 }
 
 /**
- * Second pass: a multipart upload under the content's name. S3 holds every part to the digest of the first pass, so what becomes visible is
- * that content or nothing. A failure aborts the upload; a process that dies leaves parts that the bucket's lifecycle rule removes.
+ * Makes the second pass: a multipart upload under the content's name. S3 checks every part against the digest of the
+ * first pass, so either that content or nothing becomes visible. A failure aborts the upload. If the process dies, the
+ * bucket's lifecycle rule removes the parts.
  *
- * @throws CorruptObjectError where the body is not as long as it was; what S3 throws where the condition does not hold
+ * @throws CorruptObjectError if the length of the body has changed; S3's error if the condition does not hold
  */
 export async function uploadInParts(
   client: S3Client,
@@ -113,7 +119,7 @@ export async function uploadInParts(
       },
       (error: unknown) => {
         failure ??= { error };
-        pool.lose(); // a request that failed may still hold the buffer
+        pool.lose(); // A failed request may still hold the buffer.
       },
     );
     sending.add(sent);
@@ -157,7 +163,10 @@ export async function uploadInParts(
   }
 }
 
-/** The body in buffers of a part's size, the last one shorter. Who gets one gives it back to the pool. */
+/**
+ * Yields the body in buffers of a part's size. The last one may be shorter. The consumer returns each buffer to the
+ * pool.
+ */
 export async function* filled(
   body: AsyncIterable<Uint8Array>,
   pool: BufferPool,

@@ -4,23 +4,32 @@ import type { ContentReference } from "../../core/ports";
 import { presign } from "./presign";
 
 export interface ContentUrls {
-  /** Headers must be sent as they are: they are signed, and make the store refuse other content. The length is signed, too. */
+  /**
+   * Returns a URL for an upload. The headers must be sent unchanged: they are signed, and make the store refuse other
+   * content. The length is also signed.
+   */
   forUpload(
     content: ContentReference,
   ): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>;
-  /** @param as what the store declares it to be, whatever it was stored as; by default a file to save, which no browser shows */
+  /**
+   * Returns a URL for a download.
+   * @param as the headers of the store's answer. By default the content is a file to save, which no browser displays.
+   */
   forDownload(sha256: string, as?: DownloadedAs): Promise<string>;
 }
 
-/** Headers of the store's answer. */
+/** The headers of the store's answer. */
 export interface DownloadedAs {
   readonly contentType: string;
   readonly disposition: string;
-  /** For how long the URL is good: 15 minutes at most. */
+  /** The validity of the URL, at most 15 minutes. */
   readonly seconds?: number;
 }
 
-/** Presigned URLs to a team's content store, so that data goes straight to the bucket and clients need no credentials for it. */
+/**
+ * Creates presigned URLs to a team's content store. Data goes directly to and from the bucket, and clients need no
+ * credentials for it.
+ */
 export function createContentUrls(client: S3Client, bucket: string, team: string): ContentUrls {
   const keyOf = (sha256: string): string => `${teamPrefix(team)}${objectKeys.content(sha256)}`;
   return {

@@ -11,14 +11,14 @@ import { CorruptObjectError } from "../../core/object-errors";
 import type { ContentReference } from "../../core/ports";
 import { translated } from "./service-errors";
 
-/** The most that S3 copies in one request. */
+/** The maximum size that S3 copies in one request. */
 const largestCopy = 5 * 1024 ** 3;
 const pieceBytes = 1024 ** 3;
 const piecesAtOnce = 4;
 
 /**
- * A copy within the bucket, made by the store itself. The bytes do not come here.
- * @throws CorruptObjectError where the store copied other bytes than `from` names
+ * Copies an object within the bucket, in the store itself.
+ * @throws CorruptObjectError if the store copied other bytes than `from` states
  */
 export async function copyObject(
   client: S3Client,
@@ -37,7 +37,7 @@ export async function copyObject(
           CopySource,
           ContentType: from.contentType,
           MetadataDirective: "REPLACE",
-          TaggingDirective: "REPLACE", // to copy tags is a right of its own
+          TaggingDirective: "REPLACE", // Copying tags would need an additional right.
           ServerSideEncryption: "AES256",
           ChecksumAlgorithm: "SHA256",
         }),

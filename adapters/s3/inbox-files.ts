@@ -7,7 +7,7 @@ import { isMissing, isPreconditionFailure } from "./service-errors";
 
 const pieceBytes = 16 * 1024 * 1024;
 
-/** A team's inbox in the bucket: `prefix` is the team's. */
+/** Creates the port to a team's inbox in the bucket. `prefix` is the team's. */
 export function createInboxFiles(client: S3Client, bucket: string, prefix: string): InboxFiles {
   const keyOf = (path: string): string => `${prefix}${objectKeys.inbox(path)}`;
 
@@ -16,7 +16,7 @@ export function createInboxFiles(client: S3Client, bucket: string, prefix: strin
       const output = await open(file, "w");
       try {
         for (let at = 0; ; at += pieceBytes) {
-          // A connection may break after the headers, when the client's own retries are over.
+          // A connection may break after the headers, when the client no longer retries.
           const piece = await withRetries(isBroken, () => read(path, etag, at));
           if (piece === undefined) return false;
           await output.write(piece, 0, piece.byteLength, at);
@@ -35,8 +35,8 @@ export function createInboxFiles(client: S3Client, bucket: string, prefix: strin
             Key: keyOf(path),
             CopySource: `${bucket}/${keyOf(path).split("/").map(encodeURIComponent).join("/")}`,
             CopySourceIfMatch: quoted(etag),
-            MetadataDirective: "REPLACE", // S3 refuses a copy onto itself that changes nothing
-            TaggingDirective: "REPLACE", // to copy tags is a right of its own
+            MetadataDirective: "REPLACE", // S3 refuses a copy of an object onto itself that changes nothing.
+            TaggingDirective: "REPLACE", // Copying tags would need an additional right.
             ServerSideEncryption: "AES256",
           }),
         );
@@ -48,7 +48,7 @@ export function createInboxFiles(client: S3Client, bucket: string, prefix: strin
     },
   };
 
-  /** A whole piece, or a shorter one at the end; `undefined` where that content is not there. */
+  /** Reads a piece, which is shorter at the end. Returns `undefined` if that content does not exist. */
   async function read(path: string, etag: string, at: number): Promise<Uint8Array | undefined> {
     try {
       const answer = await client.send(
@@ -68,7 +68,7 @@ export function createInboxFiles(client: S3Client, bucket: string, prefix: strin
   }
 }
 
-/** Events have it bare. */
+/** Adds quotes to an ETag, which events contain without them. */
 function quoted(etag: string): string {
   return etag.startsWith('"') ? etag : `"${etag}"`;
 }

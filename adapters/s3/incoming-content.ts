@@ -17,13 +17,13 @@ import { receiveParts } from "./incoming-parts";
 import { createObjectStore } from "./object-store";
 import { presign } from "./presign";
 
-/** Of one body: one buffer is being filled while two are under way. */
+/** The buffers of one body: one is being filled while two are being sent. */
 const buffersEach = 3;
 const rangeBytes = 8 * 1024 * 1024;
 const rangesAhead = 4;
 const defaultType = "application/octet-stream";
 
-/** The upload's id is not one of ours, or what was sent is gone. */
+/** The upload's id is unknown, or its parts no longer exist. */
 export class UploadNotFoundError extends RingmasterError {
   constructor(upload: string) {
     super(
@@ -33,7 +33,7 @@ export class UploadNotFoundError extends RingmasterError {
   }
 }
 
-/** The store refuses the parts: one is missing, another's, or too small. */
+/** The store refuses the parts: one is missing, of another upload, or too small. */
 export class UploadPartsError extends RingmasterError {
   constructor(reason: string, cause: unknown) {
     super(
@@ -43,24 +43,24 @@ export class UploadPartsError extends RingmasterError {
   }
 }
 
-/** A part's number, from 1, and what the store answered when it was put. */
+/** A part's number, from 1, and the ETag of its PUT answer. */
 export interface UploadedPart {
   readonly number: number;
   readonly etag: string;
 }
 
 /**
- * Contents whose digest nobody knows beforehand. They lie under a name of their own until all of them was read here once; from then on under
- * their content's, once.
+ * Receives content with an unknown digest. It is stored under a temporary name until its digest was computed, and then
+ * under the content's name.
  */
 export interface IncomingContent {
-  /** Takes a body as it comes, in memory of a few parts. */
+  /** Receives a body as a stream, with the memory of a few parts. */
   receive(body: AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference>;
-  /** URLs to put that many parts to, straight to the store. */
+  /** Returns URLs for uploading that many parts directly to the store. */
   begin(parts: number): Promise<{ readonly upload: string; readonly urls: readonly string[] }>;
-  /** Twice is once. @throws UploadNotFoundError, UploadPartsError */
+  /** Completes an upload. Idempotent. @throws UploadNotFoundError, UploadPartsError */
   complete(upload: string, parts: readonly UploadedPart[]): Promise<ContentReference>;
-  /** What is gone stays gone. */
+  /** Aborts an upload. Idempotent. */
   abort(upload: string): Promise<void>;
 }
 
@@ -70,12 +70,15 @@ export function createIncomingContent(
   team: string,
   objects: ObjectStore,
 ): IncomingContent {
-  /** Of a name, what came under it, and of `<name>.json` what became of that, for who asks again. */
+  /**
+   * The objects of uploads: the content under a name, and under `<name>.json` the result, which answers repeated
+   * requests.
+   */
   const incoming = createObjectStore(client, bucket, teamIncomingPrefix(team));
   const receiptOf = (name: string) => `${name}.json`;
   const at = (name: string) => ({ Bucket: bucket, Key: `${teamIncomingPrefix(team)}${name}` });
 
-  /** Under its content's name, unless it is there already. */
+  /** Copies an upload to its content's name, unless the content exists. */
   async function settle(name: string, content: ContentReference, contentType: string): Promise<void> {
     const key = objectKeys.content(content.sha256);
     if (!(await objects.hasContent(content))) {
@@ -84,7 +87,10 @@ export function createIncomingContent(
     }
   }
 
-  /** What has come is elsewhere by now. To delete it would ask for a right by which everything could be deleted; the bucket's lifecycle does it. */
+  /**
+   * Empties an upload after its content was copied. Deleting it would need the right to delete any object. The bucket's
+   * lifecycle deletes it.
+   */
   async function empty(name: string): Promise<void> {
     await incoming.put(name, new Uint8Array(0));
   }
@@ -95,7 +101,7 @@ export function createIncomingContent(
     const ahead: Promise<Uint8Array>[] = [];
     for (let asked = 0; ; asked += 1) {
       const read = incoming.getRange(name, asked * rangeBytes, rangeBytes);
-      read.catch(() => undefined); // whoever waits for it hears of it
+      read.catch(() => undefined); // Reported where the range is awaited.
       ahead.push(read);
       if (ahead.length < rangesAhead) continue;
       const range = await ahead.shift()!;
@@ -162,7 +168,7 @@ export function createIncomingContent(
       }
       const content = await digest(name);
       await settle(name, content, defaultType);
-      // Who asks again, because the answer was lost, is answered by this.
+      // Answers a repeated request after a lost answer.
       await incoming.put(receiptOf(name), JSON.stringify(content), "application/json");
       await empty(name);
       return content;
@@ -179,7 +185,7 @@ export function createIncomingContent(
   };
 }
 
-/** `<our name for it>.<S3's id>` @throws UploadNotFoundError */
+/** Parses an upload id `<platform's name>.<S3's id>`. @throws UploadNotFoundError */
 function uploadOf(upload: string): { readonly name: string; readonly UploadId: string } {
   const [, name, UploadId] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(.{1,1024})$/.exec(upload) ?? [];
   if (name === undefined || UploadId === undefined) throw new UploadNotFoundError(upload);

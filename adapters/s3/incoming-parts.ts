@@ -12,21 +12,21 @@ import type { filled } from "./content-upload";
 import { leavePayloadUnsigned } from "./payload-digest";
 import { translated } from "./service-errors";
 
-/** A multipart upload whose parts are all there, and what they are together. */
+/** A multipart upload with all of its parts, and the digest of the whole. */
 export interface ReceivedParts {
   readonly sha256: string;
   readonly bytes: number;
-  /** Makes it an object. */
+  /** Completes the upload to an object. */
   complete(): Promise<void>;
-  /** Gives it up. */
+  /** Aborts the upload. */
   abort(): Promise<void>;
 }
 
 /**
- * Sends a body of unknown length and digest to an object, part by part, and digests it on the way, once: what happens to a part on its way shows in its
- * CRC-32, which costs a tenth of a second SHA-256. Nothing is visible before `complete`.
+ * Sends a body of unknown length and digest to an object, part by part, and computes its digest. The CRC-32 of each
+ * part protects it on the way, at a tenth of the cost of a second SHA-256. Nothing is visible before `complete`.
  *
- * @param first what was read of it already, in a buffer of the pool
+ * @param first the first bytes, in a buffer of the pool
  */
 export async function receiveParts(
   client: S3Client,
@@ -72,7 +72,7 @@ export async function receiveParts(
       },
       (error: unknown) => {
         failure ??= { error };
-        pool.lose(); // a request that failed may still hold the buffer
+        pool.lose(); // A failed request may still hold the buffer.
       },
     );
     sending.add(one);
@@ -110,7 +110,7 @@ export async function receiveParts(
   };
 }
 
-/** Base64 of its four bytes, as S3 has it. */
+/** Returns the base64 of the four bytes of a CRC-32, as S3 expects it. */
 function crc32Of(body: Uint8Array): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(crc32(body));

@@ -26,9 +26,9 @@ import {
 } from "./service-errors";
 import { holdsContent, isCutBody } from "./stored-content";
 
-/** Below this, asking whether content is there already costs as much as sending it. */
+/** The size below which a check for existing content costs as much as sending it. */
 const smallBytes = 64 * 1024;
-/** Of all streams of content together: what they hold in memory is at most this many parts. */
+/** The maximum number of parts in memory, for all streams of content together. */
 const partsInFlight = 3;
 
 const defaultType = "application/octet-stream";
@@ -36,17 +36,18 @@ const encrypted = { ServerSideEncryption: "AES256" } as const;
 
 export interface ObjectStoreOptions {
   /**
-   * Take "access denied" to a read for "not there". S3 answers so for what is not there to whoever may not list the whole bucket, as a run's
-   * trainers may not: a permission to list one prefix does not count.
+   * Treat "access denied" to a read as "not found". S3 answers "access denied" for a missing object unless the caller
+   * may list the whole bucket. A run's trainers may list only some prefixes, which does not count.
    */
   readonly deniedIsMissing?: boolean;
 }
 
 /**
- * The bucket as an `ObjectStore`, or what lies in it under `prefix`, which no key leaves. Throttles, 5xx and broken connections are retried by the client (its `maxAttempts`);
- * `409 ConditionalRequestConflict`, which the client takes for final, is retried here.
+ * Creates an `ObjectStore` for the bucket, or for the objects under `prefix`. The client (its `maxAttempts`) retries
+ * throttling, 5xx and broken connections. This store also retries `409 ConditionalRequestConflict`, which the client
+ * does not.
  *
- * @throws StorageFullError from the writes, where the store has no room left.
+ * @throws StorageFullError from writes, if the store is full
  */
 export function createObjectStore(
   client: S3Client,
@@ -84,7 +85,7 @@ export function createObjectStore(
         const head = await unlessMissing(missing, () => client.send(new HeadObjectCommand(at(key))));
         return head === undefined ? undefined : (head.ContentLength ?? 0);
       } catch (error) {
-        // An answer to HEAD has no body: an error that names the damage comes with a read alone.
+        // An answer to HEAD has no body. Only a read returns an error that names the damage.
         if (isServerFailure(error)) await read(key, "bytes=0-0");
         throw error;
       }
@@ -101,7 +102,7 @@ export function createObjectStore(
           return true;
         } catch (error) {
           if (!isPreconditionFailure(error)) throw error;
-          // The client's first try may have created the object and lost only the answer.
+          // The client's first attempt may have created the object and lost only the answer.
           return attemptsOf(error) > 1 && sameBytes(await store.find(key), body);
         }
       });
@@ -164,7 +165,7 @@ export function createObjectStore(
   };
 
   async function read(key: string, range?: string): Promise<Uint8Array> {
-    // A connection may break after the headers, when the client's own retries are over.
+    // A connection may break after the headers, when the client no longer retries.
     return withRetries(isCutBody, async () => {
       try {
         const answer = await client.send(
@@ -187,8 +188,9 @@ export function createObjectStore(
   }
 
   /**
-   * Creates content, on the condition that nothing has its name. What has its name and is not the content is replaced by who may.
-   * @throws CorruptObjectError where the caller may only create
+   * Creates content under the condition that its name does not exist. An existing object with other content is
+   * replaced, if the caller may replace it.
+   * @throws CorruptObjectError if the caller may only create objects
    */
   async function createOrReplace(
     reference: ContentReference,
@@ -196,7 +198,7 @@ export function createObjectStore(
     send: (condition: { readonly IfNoneMatch?: "*" }) => Promise<void>,
   ): Promise<void> {
     try {
-      // Trainers may put content under a new name alone.
+      // Trainers may only put content under a new name.
       await withRetries(isConflict, () => send({ IfNoneMatch: "*" }));
     } catch (error) {
       if (!isPreconditionFailure(error)) throw error;

@@ -3,7 +3,10 @@ import { CorruptObjectError } from "../../core/object-errors";
 import type { PointerStore } from "../../core/registry/pointer";
 import { attemptsOf, damageOf, isConflict, isMissing, isPreconditionFailure } from "./service-errors";
 
-/** Small JSON documents under a team's prefix, each put under the ETag that its writer has read (`If-Match`, `If-None-Match: *`). */
+/**
+ * Stores small JSON documents under a team's prefix. Each put is conditional on the ETag that the writer has read
+ * (`If-Match`, `If-None-Match: *`).
+ */
 export function createPointerStore(client: S3Client, bucket: string, prefix: string): PointerStore {
   const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` });
 
@@ -35,7 +38,7 @@ export function createPointerStore(client: S3Client, bucket: string, prefix: str
         return true;
       } catch (error) {
         if (!isPreconditionFailure(error) && !isConflict(error) && !isMissing(error)) throw error;
-        // The client's first try may have been taken and only its answer lost.
+        // The client's first attempt may have succeeded and lost only the answer.
         return attemptsOf(error) > 1 && (await find(key))?.body === body;
       }
     },

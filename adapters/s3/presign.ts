@@ -2,13 +2,18 @@ import type { GetObjectCommand, PutObjectCommand, S3Client, UploadPartCommand } 
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { teamIncomingPrefix, teamPrefix } from "../../core/object-keys";
 
-/** Seconds. Long enough for a shard over a slow line, short enough to limit what a stolen URL is good for. */
+/**
+ * The maximum validity of a URL in seconds. Long enough for a shard over a slow connection, and short enough to limit
+ * the use of a stolen URL.
+ */
 export const maxUrlSeconds = 900;
 
 /**
- * Signs every URL that the platform gives out: for one method, one key under the team's prefixes, and fifteen minutes at most.
+ * Presigns every URL that the platform issues. It is valid for one method, one key under the team's prefixes, and at
+ * most fifteen minutes.
  *
- * @param signedHeaders which the sender must send as they were signed; the SDK would move them into the query, where they bind nothing
+ * @param signedHeaders headers that the sender must send as signed; the SDK would move them into the query, where they
+ * have no effect
  */
 export async function presign(
   client: S3Client,
@@ -22,9 +27,9 @@ export async function presign(
   const { Key = "" } = command.input;
   if (!Key.startsWith(teamPrefix(team)) && !Key.startsWith(teamIncomingPrefix(team)))
     throw new Error(`${Key} is not a key of team ${team}`);
-  // The union of the commands is none of the overloads.
+  // The type of the union matches none of the overloads.
   const signed = command as GetObjectCommand;
-  // Signed into the query, the checksum of the body that is not there yet would make S3 refuse every other body.
+  // The SDK would sign the checksum of an empty body into the query, and S3 would refuse every other body.
   signed.middlewareStack.add(
     (next) => (args) => {
       const { headers } = args.request as { readonly headers: Record<string, string> };

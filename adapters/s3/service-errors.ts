@@ -1,12 +1,18 @@
 import { S3ServiceException } from "@aws-sdk/client-s3";
 import { StorageFullError } from "../../core/object-errors";
 
-/** HEAD has no body, so its 404 comes without S3's error code. A missing bucket is another matter: a wrong configuration. */
+/**
+ * Returns whether an object is missing. HEAD has no body, so its 404 has no error code. A missing bucket is not
+ * included, because it is a configuration error.
+ */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.name === "NoSuchKey" || error.name === "NotFound");
 }
 
-/** HEAD's 403 comes without a code as well. Keys that are over or wrong have codes of their own, and with HEAD another status. */
+/**
+ * Returns whether access was denied. HEAD's 403 has no code either. Expired or wrong keys have their own codes, and
+ * another status with HEAD.
+ */
 export function isDenied(error: unknown): boolean {
   return (
     statusOf(error) === 403 &&
@@ -18,17 +24,20 @@ export function isPreconditionFailure(error: unknown): boolean {
   return statusOf(error) === 412;
 }
 
-/** Another conditional write to the key is under way; the outcome is open, so ask again. */
+/**
+ * Returns whether another conditional write to the key is in progress. The outcome is open, so the request can be
+ * repeated.
+ */
 export function isConflict(error: unknown): boolean {
   return statusOf(error) === 409 && (error as Error).name === "ConditionalRequestConflict";
 }
 
-/** How often the client sent the request, its own retries included. */
+/** Returns how often the client sent the request, including its retries. */
 export function attemptsOf(error: unknown): number {
   return error instanceof S3ServiceException ? (error.$metadata.attempts ?? 1) : 1;
 }
 
-/** Runs a write; S3-compatible stores on real disks answer a full one with 507. */
+/** Runs a write and translates the error for a full disk. S3-compatible stores with real disks answer 507. */
 export async function translated<T>(key: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -38,7 +47,7 @@ export async function translated<T>(key: string, write: () => Promise<T>): Promi
   }
 }
 
-/** Returns the store's description of an object's damage; undefined for other errors. */
+/** Returns the store's description of an object's damage, or undefined for other errors. */
 export function damageOf(error: unknown): string | undefined {
   if (!(error instanceof S3ServiceException) || error.name !== "InternalError") return undefined;
   const { Damage } = error as { readonly Damage?: unknown };

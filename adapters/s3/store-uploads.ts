@@ -4,7 +4,7 @@ import { CorruptObjectError } from "../../core/object-errors";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 
-/** Uploads of whoever has the content store at hand, and needs no presigned addresses. */
+/** Creates an upload port for callers with direct access to the content store, which need no presigned URLs. */
 export function createStoreUploads(objects: ObjectStore): UploadPort {
   return {
     async missing(references) {

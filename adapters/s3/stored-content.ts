@@ -4,10 +4,10 @@ import type { ContentReference } from "../../core/ports";
 import { damageOf, isMissing, isServerFailure } from "./service-errors";
 
 /**
- * Whether the store holds that content under that key: the bytes themselves, not an object of that name and size. S3's own checksum answers
- * this where it has one; otherwise the object is read.
- * @param parts SHA-256 of the parts that the content would be uploaded in, to compare with S3's checksum of a multipart upload; `any` accepts
- *   every such checksum
+ * Returns whether the store has that content under that key. It compares the bytes, not only name and size. It uses
+ * S3's own checksum if there is one, and otherwise reads the object.
+ * @param parts SHA-256 of the parts in which the content would be uploaded, to compare with S3's checksum of a
+ * multipart upload. `any` accepts every such checksum.
  */
 export async function holdsContent(
   client: S3Client,
@@ -26,13 +26,13 @@ export async function holdsContent(
     if (known !== undefined && (parts === "any" || known === compositeOf(parts))) return true;
   } catch (error) {
     if (missing(error)) return false;
-    // An answer to HEAD has no body: whether it is damage, only a read can tell.
+    // An answer to HEAD has no body. Only a read shows whether the object is damaged.
     if (!isServerFailure(error)) throw error;
   }
   return (await digestOfObject(client, object, missing)) === sha256;
 }
 
-/** Lowercase hex SHA-256 of what is stored; undefined where the object is missing or damaged. */
+/** Returns the SHA-256 (lowercase hex) of a stored object, or undefined if the object is missing or damaged. */
 async function digestOfObject(
   client: S3Client,
   object: { readonly Bucket: string; readonly Key: string },
@@ -49,12 +49,12 @@ async function digestOfObject(
   }
 }
 
-/** How S3 names the checksum of parts: of their digests, and how many they are. */
+/** Returns S3's composite checksum: the digest of the parts' digests, and their number. */
 function compositeOf(parts: readonly Buffer[]): string {
   return `${createHash("sha256").update(Buffer.concat(parts)).digest("base64")}-${parts.length}`;
 }
 
-/** The store cuts the connection rather than send damaged bytes. */
+/** Returns whether the connection broke within a body. The store closes it instead of sending damaged bytes. */
 export function isCutBody(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;

@@ -10,10 +10,13 @@ import type { RetrainingSchedules, ScheduleInput } from "../../core/retraining/p
 import type { RetrainingRule } from "../../core/retraining/rule";
 import type { PlatformConfig } from "../../platform/config";
 
-/** A schedule that could not be delivered in a day is of no use any more. */
+/** The retry policy. A firing that could not be delivered within a day is useless. */
 const retryPolicy = { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 };
 
-/** Rules' schedules, each named `<team>.<rule>` in a group of the platform's own; names have no dots, so they can be read back. */
+/**
+ * Manages the rules' schedules. Each is named `<team>.<rule>` in a group of the platform. Names have no dots, so the
+ * team and the rule can be read from it.
+ */
 export function createRetrainingSchedules(
   client: SchedulerClient,
   config: PlatformConfig["retraining"],
@@ -31,7 +34,7 @@ export function createRetrainingSchedules(
       try {
         await client.send(new CreateScheduleCommand(input));
       } catch (error) {
-        // Made by another in between: then it may not say the same.
+        // Another process created it in between, possibly with other content.
         if (!named(error, "ConflictException")) throw error;
         await client.send(new UpdateScheduleCommand(input));
       }

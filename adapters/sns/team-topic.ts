@@ -3,7 +3,7 @@ import type { TeamTopic } from "../../core/notifications/ports";
 import { teamTopicName } from "../../platform/notifications";
 import type { World } from "../../platform/permissions";
 
-/** The SNS topic of one team. Subscribers filter by the attributes `type` and `id`, or by the body. */
+/** Publishes to the SNS topic of one team. Subscribers filter by the attributes `type` and `id`, or by the body. */
 export function createTeamTopic(client: SNSClient, world: World, team: string): TeamTopic {
   const { partition, region, account, prefix } = world;
   const arn = `arn:${partition}:sns:${region}:${account}:${teamTopicName(prefix, team)}`;

@@ -15,7 +15,10 @@ const statuses = {
   ABORTED: "aborted",
 } as const;
 
-/** Executions named by their runs: a name is used once in 90 days, which makes starting idempotent. */
+/**
+ * Starts and stops executions named by their runs. Step Functions accepts a name once in 90 days, so starting is
+ * idempotent.
+ */
 export function createExecutions(client: SFNClient, stateMachineArn: string): Executions {
   const arnOf = (runId: string): string => `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${runId}`;
   return {

@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-sfn";
 import type { TaskTokens } from "../../core/training/ports";
 
-/** Answers that came too late: the task has an answer, has timed out, or its execution has ended. */
+/** The errors of late answers: the task has an answer, has timed out, or its execution has ended. */
 const settled = new Set(["TaskTimedOut", "TaskDoesNotExist", "InvalidToken"]);
 
 export function createTaskTokens(client: SFNClient): TaskTokens {
@@ -16,7 +16,7 @@ export function createTaskTokens(client: SFNClient): TaskTokens {
     fail: (taskToken, error, cause) =>
       quietly(
         client.send(
-          // The service's limits: 256 and 32,768 characters.
+          // The service's limits are 256 and 32,768 characters.
           new SendTaskFailureCommand({ taskToken, error: error.slice(0, 256), cause: cause.slice(0, 32_768) }),
         ),
       ),

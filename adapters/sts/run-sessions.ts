@@ -3,7 +3,10 @@ import type { Run } from "../../core/training/run";
 import { type RunSessions, runSessionSeconds } from "../../core/training/run-credentials";
 import type { PolicyDocument } from "../../platform/permissions";
 
-/** @param policyOf what a run's session may do at most */
+/**
+ * Creates the port for sessions of runs.
+ * @param policyOf returns the maximum rights of a run's session
+ */
 export function createRunSessions(
   client: STSClient,
   roleArn: string,
@@ -14,7 +17,7 @@ export function createRunSessions(
       const { Credentials } = await client.send(
         new AssumeRoleCommand({
           RoleArn: roleArn,
-          // CloudTrail shows it with each request, and the run role's policy denies ended runs by it.
+          // CloudTrail shows the name with each request, and the run role's policy denies ended runs by it.
           RoleSessionName: run.runId,
           Policy: JSON.stringify(policyOf(run)),
           DurationSeconds: runSessionSeconds,
