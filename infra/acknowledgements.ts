@@ -2,7 +2,7 @@ import { Validations } from "aws-cdk-lib";
 import { arnsOf, type Resource } from "../platform/permissions";
 import type { PlatformStacks } from "./platform-stacks";
 
-/** Why nothing narrower can be said: a closed list of the resources whose names hold a wildcard. */
+/** The reasons for each resource with a wildcard in its name. The list is complete. */
 const wildcardReasons = {
   "*": "These actions know no resources (service authorization reference); test/infra/roles.test.ts lists them.",
   objects: "What teams have in the platform's own bucket.",
@@ -16,7 +16,7 @@ const wildcardReasons = {
   "team-topics": "The platform's own topics, one a team.",
 } as const satisfies Partial<Record<Resource, string>>;
 
-/** Those resources as cdk-nag writes them. */
+/** Returns those resources as cdk-nag writes them. */
 function wildcards(prefix: string): readonly (readonly [arn: string, reason: string])[] {
   const [partition, region, account] = ["<AWS::Partition>", "<AWS::Region>", "<AWS::AccountId>"];
   const world = { partition, region, account, prefix, bucket: `${prefix}-data-${account}-${region}` };
@@ -27,12 +27,12 @@ function wildcards(prefix: string): readonly (readonly [arn: string, reason: str
   );
 }
 
-/** Policies that AWS maintains for its agents: what those need changes with them. */
+/** The policies that AWS maintains for its agents. AWS changes them with the agents' needs. */
 const agentPolicies = ["AmazonEC2ContainerServiceforEC2Role"];
 
 /**
- * Findings of cdk-nag's AwsSolutions rules that are as they should be, each with its reason. `test/infra/nag.test.ts` runs the rules: a
- * finding that is not here fails it.
+ * Acknowledges the intended findings of cdk-nag's AwsSolutions rules, each with its reason. `test/infra/nag.test.ts`
+ * runs the rules and fails for any other finding.
  */
 export function acknowledgeFindings(prefix: string, { compute, workflow, triggers }: PlatformStacks): void {
   for (const stack of [compute, workflow]) {

@@ -2,7 +2,7 @@ import { type FunctionName, functions } from "../platform/functions";
 import { functionPermissions } from "../platform/permissions";
 import { rules } from "../platform/rules";
 
-/** What a function may reach, as a reader names it. */
+/** The resources that a function may use, with their labels. */
 const reached: readonly (readonly [resource: string, id: string, label: string])[] = [
   ["table/Catalog", "catalog", "[(Catalog)]"],
   ["table/Metrics", "metrics", "[(Metrics)]"],
@@ -14,10 +14,10 @@ const reached: readonly (readonly [resource: string, id: string, label: string])
 const idOf = (name: string): string => name.replaceAll("-", "_");
 
 /**
- * What calls what, as Mermaid: rules, the API and the state machine call functions, and functions reach what their permissions name. Made of the lists that are deployed, so
- * that it cannot tell of anything else.
+ * Draws the calls as Mermaid: rules, the API and the state machine call functions, and functions use the resources in
+ * their permissions. It is made from the deployed lists, so it cannot differ from them.
  *
- * @param definition of the state machine: its text, in which `${name}` stands for the function of that name
+ * @param definition text of the state machine, in which `${name}` means the function with that name
  */
 export function drawDeployment(definition: string): string {
   const steps = new Set([...definition.matchAll(/\$\{([a-z-]+)\}/g)].map(([, name]) => name as FunctionName));

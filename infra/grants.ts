@@ -3,7 +3,7 @@ import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import { arnsOf, type Permission, type World } from "../platform/permissions";
 import { bucketNameIn } from "./names";
 
-/** The deployment's names and CloudFormation's tokens, of which `platform/permissions` makes ARNs. */
+/** Returns the deployment's names and CloudFormation's tokens, from which `platform/permissions` builds ARNs. */
 export function worldOf(stack: Stack, prefix: string): World {
   return {
     partition: Aws.PARTITION,
@@ -14,7 +14,7 @@ export function worldOf(stack: Stack, prefix: string): World {
   };
 }
 
-/** Gives a role what the description says, and nothing else. */
+/** Grants a role exactly the described permissions. */
 export function grant(role: Role, permissions: readonly Permission[], prefix: string): void {
   for (const statement of statementsOf(Stack.of(role), permissions, prefix)) role.addToPrincipalPolicy(statement);
 }

@@ -9,12 +9,12 @@ import { tableNameIn } from "../platform/tables";
 import { resourceNames } from "../platform/trainer-job";
 import type { DeploymentConfig, TeamConfig } from "./config";
 
-/** Of the data bucket. Bucket names are the world's, so account and region are in it. */
+/** Returns the name of the data bucket. Bucket names are globally unique, so it contains account and region. */
 export const bucketNameIn = (prefix: string) => `${prefix}-data-${Aws.ACCOUNT_ID}-${Aws.REGION}`;
 
 /**
- * ARNs of the platform's resources, made from their names. Stacks refer to each other by name, because names are fixed and references would
- * go in circles: the state machine needs the functions, and the functions need to know the state machine.
+ * The ARNs of the platform's resources, built from their names. Stacks refer to each other by name, because references
+ * would be circular: the state machine needs the functions, and the functions need the state machine.
  */
 export class PlatformArns {
   readonly #stack: Stack;
@@ -48,7 +48,7 @@ export class PlatformArns {
   }
 }
 
-/** The environment of functions and trainers: the variables that the embedded cloud sets as well. */
+/** Returns the environment of functions and trainers. The embedded cloud sets the same variables. */
 export function platformEnvironment(
   scope: Construct,
   { prefix, teams }: Pick<DeploymentConfig, "prefix" | "teams">,
@@ -84,7 +84,7 @@ export function platformEnvironment(
   });
 }
 
-/** Those of teams that differ from what a team has by itself. */
+/** Returns the shares of the teams that differ from the default. */
 function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
   return Object.fromEntries(
     teams
@@ -94,8 +94,8 @@ function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
 }
 
 /**
- * Environment of the functions that people call: members of the teams, roles whose session name is a person (`platform/config/teams.ts`), and origins of the
- * pages that may call from browsers.
+ * Returns the environment of functions that users call: members of the teams, roles whose session name identifies a
+ * person (`platform/config/teams.ts`), and origins of pages that may call from browsers.
  */
 export function callersEnvironment({
   teams,

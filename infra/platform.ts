@@ -12,15 +12,15 @@ import { WorkflowStack } from "./stacks/workflow-stack";
 import { trainerImage } from "./trainer-image";
 
 export interface PlatformSources {
-  /** The repository's root. */
+  /** The root of the repository. */
   readonly repository: string;
-  /** Directory of the built bundles (`scripts/build.js`). */
+  /** The directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
 }
 
 /**
- * Types whose tags CloudFormation can change by replacing them only: a queue has a name, and cannot be; a compute environment that is replaced ends its jobs.
- * Instances get the configuration's tags from the launch template.
+ * The types whose tags can be changed only by replacing the resource. A queue has a name, so it cannot be replaced.
+ * Replacing a compute environment ends its jobs. Instances get the configuration's tags from the launch template.
  */
 const tagsAtCreationOnly = [
   "AWS::Batch::JobQueue",
@@ -30,10 +30,10 @@ const tagsAtCreationOnly = [
 ];
 
 /**
- * The whole platform, a stack a lifecycle: data outlive everything, compute changes with the fleet, the workflow with each release. Names come from
- * `platform`: the same that the embedded cloud uses.
+ * Defines the whole platform, one stack per lifecycle: data outlive everything, compute changes with the fleet, and the
+ * workflow changes with each release. Names come from `platform`, as in the embedded cloud.
  *
- * @throws ConfigError for a configuration that cannot be
+ * @throws ConfigError for an invalid configuration
  */
 export function definePlatform(
   app: App,
@@ -43,7 +43,7 @@ export function definePlatform(
   const config = readConfig(settings, app.node);
   const { prefix } = config;
   const account = config.account ?? process.env["CDK_DEFAULT_ACCOUNT"];
-  // The CLI makes up a region where it finds no credentials; without an account, the templates are good for any.
+  // The CLI invents a region if it finds no credentials. Without an account, the templates fit any account and region.
   const region = config.region ?? (account === undefined ? undefined : process.env["CDK_DEFAULT_REGION"]);
   const props = { config, env: { account, region } };
 
@@ -64,7 +64,7 @@ export function definePlatform(
     ...props,
     otherAlarms: [workflow.givenUp, ...triggers.undelivered],
   });
-  // They refer to each other by name (names.ts), which does not tell CloudFormation what comes first.
+  // The stacks refer to each other by name (names.ts), so CloudFormation does not know their order.
   for (const stack of [compute, workflow]) stack.addStackDependency(data);
   api.addStackDependency(workflow);
   Tags.of(app).add("ringmaster", prefix);

@@ -2,12 +2,12 @@ import { RemovalPolicy } from "aws-cdk-lib";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { DeploymentConfig } from "./config";
 
-/** How long logs are kept: CDK's constants are the days themselves. */
+/** Returns the retention of logs. CDK's constants are numbers of days. */
 export function retentionOf({ retention }: DeploymentConfig): RetentionDays {
   return retention.logDays as RetentionDays;
 }
 
-/** What `cdk destroy` does with what holds data. */
+/** Returns the effect of `cdk destroy` on resources with data. */
 export function removalOf({ removal }: DeploymentConfig): RemovalPolicy {
   return removal === "retain" ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
 }

@@ -5,7 +5,7 @@ import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import type { DeploymentConfig } from "./config";
 
-/** All that the image is made of: a change elsewhere in the repository makes no new image. */
+/** The sources of the image. A change elsewhere in the repository creates no new image. */
 const sources = [
   "core",
   "platform",
@@ -17,7 +17,10 @@ const sources = [
   "tsconfig.json",
 ];
 
-/** URI of the trainer's image: the registry's that the settings name, else one that `cdk deploy` builds. Synthesis needs no Docker. */
+/**
+ * Returns the URI of the trainer's image: the configured one, or else one that `cdk deploy` builds. Synthesis needs no
+ * Docker.
+ */
 export function trainerImage(
   scope: Construct,
   puller: IGrantable,
@@ -39,7 +42,10 @@ export function trainerImage(
   return asset.imageUri;
 }
 
-/** An image in an ECR repository of the same account is pulled with the puller's rights; another registry's must be open, or know the account. */
+/**
+ * Returns the grant to pull an image. An ECR repository of the same account needs the puller's rights. Another registry
+ * must be public or trust the account.
+ */
 function grantPullOf(image: string, scope: Construct, puller: IGrantable): void {
   const [, account, region, name] = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com\/([^:@]+)/.exec(image) ?? [];
   if (name === undefined) return;

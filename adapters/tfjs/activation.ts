@@ -1,8 +1,8 @@
 import type { Task } from "../../core/training/model-definition";
 
 /**
- * Logits to probabilities, in place and in plain JavaScript, so that training, evaluation and serving share the same bits.
- * Softmax over each row of `outputs`, sigmoid for a binary task, nothing for a regression.
+ * Converts logits to probabilities in place: softmax over each row of `outputs`, sigmoid for a binary task, nothing for
+ * a regression. It is plain JavaScript, so that training, evaluation and serving get the same bits.
  */
 export function applyOutputActivation(task: Task, values: Float32Array, outputs: number): Float32Array {
   if (task === "binary") for (let i = 0; i < values.length; i++) values[i] = 1 / (1 + Math.exp(-(values[i] as number)));

@@ -3,22 +3,25 @@ import { ModelArtifactError } from "./errors";
 
 export const artifactFormat = "ringmaster/layers-model@1";
 
-/** `topology.json`: the layers of a model whose output is logits or values, and how to read it. */
+/** The content of `topology.json`: the layers of a model with logits or values as output, and how to read them. */
 export interface ModelTopology {
   readonly format: typeof artifactFormat;
   readonly task: Task;
-  /** Shape of one row. */
+  /** The shape of one row. */
   readonly inputShape: readonly number[];
   readonly outputs: number;
-  /** Names of the tensors in `weights.safetensors`, in the order of the model's weights. */
+  /** The names of the tensors in `weights.safetensors`, in the order of the model's weights. */
   readonly weights: readonly string[];
-  /** TensorFlow.js layers topology: `{class_name, config, …}`. */
+  /** The TensorFlow.js layers topology: `{class_name, config, …}`. */
   readonly model: Readonly<Record<string, unknown>>;
 }
 
 const tasks: readonly string[] = ["classification", "binary", "regression"];
 
-/** @throws ModelArtifactError naming the field that is wrong. */
+/**
+ * Parses `topology.json`.
+ * @throws ModelArtifactError that names the invalid field
+ */
 export function parseTopology(json: string): ModelTopology {
   let value: unknown;
   try {

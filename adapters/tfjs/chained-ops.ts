@@ -1,6 +1,6 @@
 /**
- * Method forms of the operations (`x.relu()`), which layers and user code rely on. TensorFlow.js adds them in its union
- * package only, which also loads the WebGL and plain-JavaScript backends; here each calls the function it stands for.
+ * The method forms of the operations (`x.relu()`), which layers and user code use. TensorFlow.js adds them only in its
+ * union package, which also loads the WebGL and plain JavaScript backends. Here each method calls its function.
  */
 import * as tf from "@tensorflow/tfjs-core";
 
@@ -19,7 +19,7 @@ type Method = (this: tf.Tensor, ...rest: never[]) => unknown;
 const listOf = (others: tf.Tensor | readonly tf.Tensor[]): readonly tf.Tensor[] =>
   Array.isArray(others) ? (others as readonly tf.Tensor[]) : [others as tf.Tensor];
 
-/** Those whose method form is more than the function with the tensor in front. */
+/** The methods that differ from the function with the tensor as first argument. */
 const special: Readonly<Record<string, Method>> = {
   asScalar() {
     return tf.reshape(this, []);
@@ -62,7 +62,7 @@ const special: Readonly<Record<string, Method>> = {
   },
 };
 
-/** Adds what is missing; leaves methods that are there already. */
+/** Adds the missing methods. Existing methods are not changed. */
 export function registerChainedOps(): void {
   const functions = tf as unknown as Record<string, (...args: unknown[]) => unknown>;
   const prototype = tf.Tensor.prototype as unknown as Record<string, unknown>;

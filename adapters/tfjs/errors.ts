@@ -1,4 +1,4 @@
-/** A model artifact that cannot be read back, or a predictor used against its shapes. */
+/** A model artifact cannot be read, or a predictor was used with wrong shapes. */
 export class ModelArtifactError extends Error {
   readonly code = "INVALID_MODEL_ARTIFACT";
   readonly httpStatus = 422;

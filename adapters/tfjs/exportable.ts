@@ -8,7 +8,7 @@ import { networkOf } from "./network";
 import { loadLayers, predictorOf } from "./predictor";
 import { startWasmBackend } from "./wasm-backend";
 
-/** Loads a trained model to be exported. @throws NothingToExportError where its files do not make one */
+/** Loads a trained model for export. @throws NothingToExportError if its files do not form a model */
 export const loadExportable: ExportTools["loadModel"] = async (files): Promise<ExportableModel> => {
   const { model, topology } = await loadLayers(files).catch((error: unknown) => {
     if (error instanceof ModelArtifactError) throw new NothingToExportError(error.message, error);

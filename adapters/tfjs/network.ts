@@ -3,18 +3,21 @@ import type { Network, NetworkLayer, NetworkWeight } from "../../core/export/net
 
 type Layer = LayersModel["layers"][number];
 
-/** What TensorFlow.js keeps of a layer's application, which its types do not tell. */
+/** The internal record of a layer's application, which TensorFlow.js's types do not contain. */
 interface Application {
   readonly inputTensors: readonly SymbolicTensor[];
 }
 
-/** Reads a model's layers in the order of their computation; models inside it are unfolded. The weights are copies. */
+/** Reads a model's layers in the order of their computation. Nested models are flattened. The weights are copies. */
 export function networkOf(model: LayersModel): Network {
   const layers: NetworkLayer[] = [];
   const ids = new Map<string, string>();
   const input = "input";
 
-  /** The id of the layer that gives a tensor; `given` are the ids behind the inputs of the model that the tensor is of. */
+  /**
+   * Returns the id of the layer that computes a tensor. `given` contains the ids behind the inputs of the tensor's
+   * model.
+   */
   function visit(tensor: SymbolicTensor, given: ReadonlyMap<number, string>, path: string): string {
     const known = given.get(tensor.id);
     if (known !== undefined) return known;

@@ -7,36 +7,38 @@ import { ModelArtifactError } from "./errors";
 import { startWasmBackend } from "./wasm-backend";
 
 export interface ModelArtifact {
-  /** `topology.json`. */
+  /** The content of `topology.json`. */
   readonly topology: string;
-  /** `weights.safetensors`. */
+  /** The content of `weights.safetensors`. */
   readonly weights: Uint8Array;
 }
 
 export interface Predictor {
   readonly topology: ModelTopology;
   /**
-   * @param inputs `[count, ...inputShape]`, row-major. @returns probabilities `[count, outputs]` (binary: `[count]`), or
-   *   values (regression). The same bits in any process, however the rows are grouped into calls of up to 1024.
+   * Predicts rows.
+   * @param inputs `[count, ...inputShape]`, row-major
+   * @returns probabilities `[count, outputs]` (binary: `[count]`), or values (regression). The bits are the same in any
+   * process and for any grouping of the rows into calls of up to 1024.
    */
   predict(inputs: Float32Array, count: number): Float32Array;
   dispose(): void;
 }
 
-/** Rows of one pass: bounds memory. */
+/** The number of rows per pass, which bounds the memory. */
 const passRows = 1024;
 
 /**
- * Loads a model from its artifact alone, on WebAssembly, without user code.
+ * Loads a model from its artifact alone on WebAssembly, without user code.
  *
- * @throws ModelArtifactError when the artifact is damaged or its parts do not fit each other.
+ * @throws ModelArtifactError if the artifact is damaged or its parts do not fit together
  */
 export async function loadPredictor(artifact: ModelArtifact): Promise<Predictor> {
   const { topology, model } = await loadLayers(artifact);
   return predictorOf(model, topology);
 }
 
-/** The artifact's layers with their weights. @throws ModelArtifactError */
+/** Returns the artifact's layers with their weights. @throws ModelArtifactError */
 export async function loadLayers(
   artifact: ModelArtifact,
 ): Promise<{ readonly topology: ModelTopology; readonly model: LayersModel }> {
@@ -52,7 +54,7 @@ export async function loadLayers(
   return { topology, model };
 }
 
-/** Predicts by layers that are there; disposing of it disposes of them. */
+/** Creates a predictor for existing layers. Disposing of it disposes of the layers. */
 export function predictorOf(model: LayersModel, topology: ModelTopology): Predictor {
   return {
     topology,

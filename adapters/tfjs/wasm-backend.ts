@@ -10,9 +10,9 @@ export interface WasmBackendInfo {
   readonly version: string;
   readonly simd: boolean;
   readonly threads: number;
-  /** Of our kernels over the package's: it changes with their arithmetic. */
+  /** The version of this folder's kernels and the package's version. It changes with their arithmetic. */
   readonly kernels: string;
-  /** Of products: bits depend on it. */
+  /** How products are rounded. Bits depend on it. */
   readonly multiplyAdd: MultiplyAdd;
 }
 
@@ -21,13 +21,14 @@ const crashEvents = ["uncaughtException", "unhandledRejection"] as const;
 let started: Promise<WasmBackendInfo> | undefined;
 
 /**
- * Starts TensorFlow.js on WebAssembly, once a process, with the kernels that training needs and the stock backend lacks.
+ * Starts TensorFlow.js on WebAssembly, once per process, with the kernels that training needs and the stock backend
+ * lacks.
  *
- * One thread: the backend's threaded build does not run on Node. Its binaries come from the package in `node_modules`,
- * where esbuild bundles leave it.
+ * It uses one thread, because the backend's threaded build does not run on Node. Its binaries come from the package in
+ * `node_modules`, which esbuild does not bundle.
  *
- * @throws CompileError on a machine without WebAssembly SIMD.
- * @throws Error when another backend already runs in this process: TensorFlow.js has one engine a process.
+ * @throws CompileError on a machine without WebAssembly SIMD
+ * @throws Error if another backend already runs in this process, because TensorFlow.js has one engine per process
  */
 export function startWasmBackend(): Promise<WasmBackendInfo> {
   started ??= start();
@@ -47,7 +48,8 @@ async function start(): Promise<WasmBackendInfo> {
   registerChainedOps();
   registerWasmKernels();
 
-  // Emscripten's glue installs process-wide handlers that rethrow what others would handle: take them off again.
+  // Emscripten's glue code installs process-wide handlers that rethrow errors that others would handle. This removes
+  // them.
   const before = crashEvents.map((event) => new Set(process.listeners(event as never)));
   const ok = await tf.setBackend("wasm");
   await tf.ready();
@@ -57,7 +59,7 @@ async function start(): Promise<WasmBackendInfo> {
     }
   });
   if (!ok) throw new Error(`The WebAssembly backend of TensorFlow.js did not start from ${folder}.`);
-  simdOf(tf.backend() as wasm.BackendWasm); // says at the start where this machine or package will not do
+  simdOf(tf.backend() as wasm.BackendWasm); // Fails at the start if the machine or the package is not suitable.
   return {
     version: wasm.version_wasm,
     simd: await tf.env().getAsync("WASM_HAS_SIMD_SUPPORT").then(Boolean),

@@ -1,14 +1,14 @@
-/** Bytes of a piece of a WebAssembly module. Numbers: WebAssembly Core Specification 2.0, section 5. */
+/** The bytes of a part of a WebAssembly module. Numbers: WebAssembly Core Specification 2.0, section 5. */
 export type Code = readonly number[];
 
-/** LEB128. */
+/** Encodes an unsigned integer in LEB128. */
 export function unsigned(value: number): number[] {
   const low = value & 0x7f;
   const rest = value >>> 7;
   return rest === 0 ? [low] : [low | 0x80, ...unsigned(rest)];
 }
 
-/** LEB128 of a 32-bit integer. */
+/** Encodes a signed 32-bit integer in LEB128. */
 export function signed(value: number): number[] {
   const low = value & 0x7f;
   const rest = value >> 7;
@@ -24,7 +24,7 @@ export function float64(value: number): Code {
   return [...new Uint8Array(Float64Array.of(value).buffer)];
 }
 
-/** A length, then so many bytes. */
+/** Encodes a length followed by the items. */
 export function vector(items: Code): Code {
   return [...unsigned(items.length), ...items];
 }

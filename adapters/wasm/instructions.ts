@@ -1,6 +1,6 @@
 /**
- * Instructions of WebAssembly with SIMD, as functions that return their bytes; operands come first, as in the text format's folded form:
- * `f32x4.add(v128.load(local.get(a)), v128.load(local.get(b)))`. Only what kernels use.
+ * The instructions of WebAssembly with SIMD that the kernels use, as functions that return their bytes. Operands come
+ * first, as in the folded text format: `f32x4.add(v128.load(local.get(a)), v128.load(local.get(b)))`.
  */
 import { type Code, float32, float64, signed, unsigned } from "./encoding";
 
@@ -76,18 +76,18 @@ export const f64 = {
   promoteF32: unary(0xbb),
 };
 
-/** Unaligned accesses are allowed; the alignment in each is a hint. */
+/** The loads and stores of vectors. Unaligned accesses are allowed, because the alignment is only a hint. */
 export const v128 = {
   load: load(simd(0x00), 2),
   load32Splat: load(simd(0x09), 2),
   load64Splat: load(simd(0x0a), 2),
-  /** Two float32 in the low half. */
+  /** Loads two float32 into the low half. */
   load64Zero: load(simd(0x5d), 2),
-  /** One float32 in the lowest lane. */
+  /** Loads one float32 into the lowest lane. */
   load32Zero: load(simd(0x5c), 2),
   load16x4U: load(simd(0x04), 1),
   store: store(simd(0x0b), 2),
-  /** The low 64 bits. */
+  /** Stores the low 64 bits. */
   store64: (address: Code, value: Code, offset = 0): Code => [
     ...address,
     ...value,
@@ -105,10 +105,10 @@ export const v128 = {
   andNot: binary(...simd(0x4f)),
   or: binary(...simd(0x50)),
   xor: binary(...simd(0x51)),
-  /** Bits of `left` where `mask` is 1, else of `right`. */
+  /** Selects bits of `left` where `mask` is 1, else of `right`. */
   bitselect: (left: Code, right: Code, mask: Code): Code => [...left, ...right, ...mask, ...simd(0x52)],
   anyTrue: unary(...simd(0x53)),
-  /** Bytes by index, 0–15 of `left` and 16–31 of `right`. */
+  /** Selects bytes by index: 0–15 from `left` and 16–31 from `right`. */
   shuffle: (left: Code, right: Code, lanes: readonly number[]): Code => [...left, ...right, ...simd(0x0d), ...lanes],
 };
 
@@ -132,14 +132,14 @@ export const i32x4 = {
   add: binary(...simd(0xae)),
   sub: binary(...simd(0xb1)),
   mul: binary(...simd(0xb5)),
-  /** Rounds towards zero; what does not fit becomes the nearest that does. */
+  /** Rounds towards zero. A value that does not fit becomes the nearest one that does. */
   truncateF32x4: unary(...simd(0xf8)),
   extendLowI16U: unary(...simd(0xa9)),
   extendHighI16U: unary(...simd(0xaa)),
 };
 
 export const i16x8 = {
-  /** Eight 32-bit lanes, saturated to unsigned 16 bits. */
+  /** Narrows eight 32-bit lanes to unsigned 16 bits with saturation. */
   narrowI32U: binary(...simd(0x86)),
 };
 
@@ -160,12 +160,15 @@ export const f32x4 = {
   div: binary(...simd(0xe7)),
   min: binary(...simd(0xe8)),
   max: binary(...simd(0xe9)),
-  /** a·b + c, rounded once or twice as the processor has it (`multiplyAdd`); of the relaxed instructions, which not every engine has. */
+  /**
+   * Computes a·b + c, rounded once or twice depending on the processor (`multiplyAdd`). It is a relaxed instruction,
+   * which not every engine has.
+   */
   relaxedMultiplyAdd: (a: Code, b: Code, c: Code): Code => [...a, ...b, ...c, ...simd(0x105)],
-  /** To the nearest integer, of two as near the even one. */
+  /** Rounds to the nearest integer, and ties to even. */
   nearest: unary(...simd(0x6a)),
   convertI32x4: unary(...simd(0xfa)),
-  /** Two float64 to the low two lanes, zeros above. */
+  /** Converts two float64 to the low two lanes, and sets the others to zero. */
   demoteF64x2: unary(...simd(0x5e)),
 };
 
@@ -177,37 +180,37 @@ export const f64x2 = {
   sub: binary(...simd(0xf1)),
   mul: binary(...simd(0xf2)),
   div: binary(...simd(0xf3)),
-  /** The low two float32. */
+  /** Converts the low two float32. */
   promoteLowF32x4: unary(...simd(0x5f)),
 };
 
-/** The function's number is its place in the module. */
+/** Calls a function by its index in the module. */
 export function call(index: number, ...operands: readonly Code[]): Code {
   return [...operands.flat(), 0x10, ...unsigned(index)];
 }
 
-/** Of bytes, in the one memory. */
+/** The bulk operations on the bytes of the only memory. */
 export const memory = {
   copy: (to: Code, from: Code, bytes: Code): Code => [...to, ...from, ...bytes, 0xfc, 10, 0, 0],
   fill: (at: Code, byte: Code, bytes: Code): Code => [...at, ...byte, ...bytes, 0xfc, 11, 0],
 };
 
-/** `label: { body }`; a branch to it goes past its end. */
+/** Builds `label: { body }`. A branch to it continues after its end. */
 export function block(...body: readonly Code[]): Code {
   return [0x02, 0x40, ...body.flat(), 0x0b];
 }
 
-/** `label: body`; a branch to it goes to its beginning. */
+/** Builds `label: body`. A branch to it continues at its beginning. */
 export function loop(...body: readonly Code[]): Code {
   return [0x03, 0x40, ...body.flat(), 0x0b];
 }
 
-/** To the label `depth` labels out, 0 the innermost. */
+/** Branches to the label `depth` levels out. 0 is the innermost. */
 export function branchIf(condition: Code, depth: number): Code {
   return [...condition, 0x0d, ...unsigned(depth)];
 }
 
-/** `while (condition) body`. */
+/** Builds `while (condition) body`. */
 export function whileLoop(condition: Code, ...body: readonly Code[]): Code {
   return [0x03, 0x40, ...condition, 0x04, 0x40, ...body.flat(), 0x0c, 1, 0x0b, 0x0b];
 }
@@ -216,7 +219,7 @@ export function ifElse(condition: Code, then: Code, otherwise: Code = []): Code 
   return [...condition, 0x04, 0x40, ...then, ...(otherwise.length > 0 ? [0x05, ...otherwise] : []), 0x0b];
 }
 
-/** `local += amount` of an i32. */
+/** Builds `local += amount` for an i32. */
 export function advance(index: number, amount: number): Code {
   return local.set(index, i32.add(local.get(index), i32.const(amount)));
 }

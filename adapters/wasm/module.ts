@@ -1,6 +1,7 @@
 /**
- * WebAssembly modules assembled from TypeScript, so that no binary stands beside the source: small SIMD kernels over a memory that is
- * theirs or another module's. The bits of a kernel are those of IEEE 754 arithmetic in the order written: equal on every machine.
+ * WebAssembly modules that are assembled from TypeScript, so that the repository contains no binaries: small SIMD
+ * kernels over their own memory or another module's. A kernel's bits are those of IEEE 754 arithmetic in the written
+ * order, so they are equal on every machine.
  */
 import { type Code, unsigned, vector } from "./encoding";
 
@@ -12,24 +13,27 @@ export interface WasmFunction {
   readonly name: string;
   readonly params: readonly ValueType[];
   readonly result?: ValueType;
-  /** Numbered after the parameters. */
+  /** The locals, numbered after the parameters. */
   readonly locals?: readonly ValueType[];
-  /** Instructions one after the other. */
+  /** The instructions in order. */
   readonly body: readonly Code[];
 }
 
 /** The memory that the module imports as `env.memory`. */
 export interface MemoryImport {
-  /** Pages of 64 KiB. */
+  /** The size in pages of 64 KiB. */
   readonly initial: number;
   readonly maximum?: number;
   readonly shared: boolean;
 }
 
-/** As much of `WebAssembly.Memory` as is used here; its types belong to the browser's library. */
+/** The used part of `WebAssembly.Memory`. Its types belong to the browser's library. */
 export interface WasmMemory {
   readonly buffer: ArrayBufferLike;
-  /** @throws RangeError where there is no more. */
+  /**
+   * Grows the memory.
+   * @throws RangeError if there is no more
+   */
   grow(pages: number): number;
 }
 
@@ -43,12 +47,18 @@ interface WebAssemblyApi {
 
 const api = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
 
-/** @throws RangeError where the address space for `maximum` cannot be reserved. */
+/**
+ * Creates a memory.
+ * @throws RangeError if the address space for `maximum` cannot be reserved
+ */
 export function createMemory(limits: MemoryImport): WasmMemory {
   return new api.Memory({ ...limits });
 }
 
-/** @throws CompileError where this machine has no WebAssembly SIMD. */
+/**
+ * Instantiates a module.
+ * @throws CompileError if this machine has no WebAssembly SIMD
+ */
 export function instantiate(
   functions: readonly WasmFunction[],
   imported: MemoryImport,

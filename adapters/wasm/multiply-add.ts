@@ -2,8 +2,9 @@ import { f32x4, local } from "./instructions";
 import { createMemory, instantiate, type WasmFunction } from "./module";
 
 /**
- * How this process multiplies and adds in vectors where it may choose: rounded once (`fused`), which takes half the instructions, or apart, where the
- * engine has no relaxed instructions or the processor rounds twice. Bits depend on it.
+ * How this process multiplies and adds in vectors if it can choose. `fused` rounds once and takes half the
+ * instructions. `apart` rounds twice, if the engine has no relaxed instructions or the processor rounds twice anyway.
+ * Bits depend on it.
  */
 export type MultiplyAdd = "fused" | "apart";
 
@@ -14,7 +15,10 @@ export function multiplyAdd(): MultiplyAdd {
   return known;
 }
 
-/** (1 + 2⁻¹²)² − 1 is 2⁻¹¹ + 2⁻²⁴: rounding the product first loses the latter. */
+/**
+ * Returns how the processor rounds. (1 + 2⁻¹²)² − 1 is 2⁻¹¹ + 2⁻²⁴, and rounding the product first loses the second
+ * term.
+ */
 function probe(): MultiplyAdd {
   const [a, b, c] = [0, 1, 2].map((index) => f32x4.splat(local.get(index))) as [number[], number[], number[]];
   const product: WasmFunction = {

@@ -1,6 +1,9 @@
 import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 
-/** One JSON line a request: who, what, how it ended, how long it took, and why where the gateway itself refused. */
+/**
+ * Returns the format of the access log: one JSON line per request with the caller, the route, the status, the duration,
+ * and the reason if the gateway itself refused the request.
+ */
 export function accessLogFormat(): AccessLogFormat {
   const fields = {
     requestId: "requestId",

@@ -1,7 +1,10 @@
 import { type Stack, Validations } from "aws-cdk-lib";
 import type { DeploymentConfig } from "../config";
 
-/** Lists findings of cdk-nag's AwsSolutions rules on the API that are intended; `test/infra/nag.test.ts` checks each mode. */
+/**
+ * Acknowledges the intended findings of cdk-nag's AwsSolutions rules on the API. `test/infra/nag.test.ts` checks each
+ * mode.
+ */
 export function acknowledgeApiFindings(stack: Stack, { api: { auth, waf } }: DeploymentConfig): void {
   const acknowledge = (id: string, reason: string): void => {
     Validations.of(stack).acknowledge({ id: `AwsSolutions-${id}`, reason });

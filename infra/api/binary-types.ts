@@ -1,13 +1,18 @@
 /**
- * Bodies that the gateway hands on as bytes, base64-encoded in the function's event, by the request's `Content-Type`; of all others it makes a
- * UTF-8 text, which changes what is none (docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-payload-encodings-workflow.html).
+ * The values of `Content-Type` whose bodies the gateway passes on as bytes, base64-encoded in the function's event. It
+ * decodes all other bodies as UTF-8 text, which changes binary data
+ * (docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-payload-encodings-workflow.html).
  *
- * They are what MLflow's client says of files: text, or what Python's `mimetypes` and the system's table guess of an extension, else
- * `application/octet-stream`. JSON is left out, and with it the wildcard that would take in all: as text it is whole (RFC 8259 allows UTF-8 alone),
- * its schemas are checked by the gateway, and it is as large in the function's event, of 6 MB, as on the wire, where base64 takes a third more. A
- * file that says it is of a type that is not here and is no UTF-8 comes changed: the function compares lengths and digests, and refuses it by name.
+ * The list contains the types that MLflow's client sends for files: text, the types that Python's `mimetypes` and the
+ * system's table assign to extensions, and `application/octet-stream`. JSON is excluded, and therefore the wildcard for
+ * all types is too. JSON as text is unchanged (RFC 8259 allows only UTF-8), the gateway can check its schemas, and
+ * base64 would take a third more of the function's event of 6 MB.
  *
- * Answers need none of it: files are fetched from the store by a redirect, and what is streamed is handed on as it is.
+ * A file with an unlisted type that is not UTF-8 arrives changed. The function compares lengths and digests, and
+ * refuses it by name.
+ *
+ * Answers do not need the list: files are downloaded from the store after a redirect, and streams are passed on
+ * unchanged.
  */
 export const binaryMediaTypes: readonly string[] = [
   "application/octet-stream",

@@ -4,20 +4,20 @@ import { binaryMediaTypes } from "./binary-types";
 import { gatewayResponses } from "./gateway-responses";
 import { gatewaySchema, mentionedSchemas, modelName } from "./schemas";
 
-/** What of a deployment the gateway's document depends on. ARNs may be CDK tokens. */
+/** The parts of a deployment that the gateway's document depends on. ARNs may be CDK tokens. */
 export interface GatewayDocumentOptions {
   readonly title: string;
   readonly securityScheme: SecurityScheme;
   readonly integration: (operation: Pick<Operation["x-ringmaster"], "function">) => Readonly<Record<string, unknown>>;
-  /** Whether pages of other origins may call: their browsers ask first, unsigned. */
+  /** Whether pages of other origins may call. Their browsers send an unsigned preflight request first. */
   readonly preflight: boolean;
 }
 
 const prefix = "/api/v1";
 
 /**
- * The API's description as API Gateway imports it: OpenAPI 3.0 with its extensions, an integration an operation. Parameters and bodies are
- * checked by it as far as it can; answers are the functions' own.
+ * Builds the API's description for API Gateway: OpenAPI 3.0 with its extensions and one integration per operation. The
+ * gateway checks parameters and bodies as far as it can. It does not check answers.
  */
 export function gatewayDocument(
   document: OpenApiDocument,
@@ -34,7 +34,7 @@ export function gatewayDocument(
       ...Object.fromEntries(
         Object.entries(item).map(([method, operation]) => [method, methodOf(document, operation, options)]),
       ),
-      // Else the gateway takes another method for a request without credentials; the function answers 405 with `Allow`.
+      // Without this, the gateway treats other methods as unauthenticated. The function answers 405 with `Allow`.
       "x-amazon-apigateway-any-method": anyMethod(pathParameters(path), options),
       ...preflight(pathParameters(path), options),
     },
@@ -95,7 +95,10 @@ function methodOf(document: OpenApiDocument, operation: Operation, options: Gate
   };
 }
 
-/** Of a body that may be left out: what the gateway takes an absent one for is not documented, so that any type passes its check. */
+/**
+ * Returns the schema of an optional body without its type. AWS does not document how the gateway validates an absent
+ * body, so any type must pass.
+ */
 function withoutType(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const { $ref } = schema;
   const named = typeof $ref === "string" ? schemas[$ref.slice($ref.lastIndexOf("/") + 1)] : schema;
@@ -103,7 +106,7 @@ function withoutType(schema: JsonSchema, schemas: Readonly<Record<string, JsonSc
   return rest;
 }
 
-/** The gateway looks at names and presence only. */
+/** Returns the parameter with the fields that the gateway checks: name and presence. */
 function parameterOf({ name, in: place, required }: Parameter): object {
   return { name, in: place, required, schema: { type: "string" } };
 }
@@ -122,7 +125,10 @@ function anyMethod(names: readonly string[], options: GatewayDocumentOptions): o
   };
 }
 
-/** Browsers sign no preflight: the function answers it, by the origins of its configuration. */
+/**
+ * Returns the operation for preflight requests, which browsers do not sign. The function answers it by the configured
+ * origins.
+ */
 function preflight(names: readonly string[], options: GatewayDocumentOptions): object {
   if (!options.preflight) return {};
   const { security: _, ...open } = anyMethod(names, options) as { readonly security: unknown };

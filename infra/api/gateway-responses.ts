@@ -1,8 +1,9 @@
 import { type ErrorCode, errorCatalogue } from "../../api/errors";
 
 /**
- * What the gateway itself answers, in the shape of our own errors. Its templates know no escapes: `$context.error.messageString` is a JSON
- * text with its quotes, and is the only text of the gateway's that is put in.
+ * An answer of the gateway itself, in the form of the API's errors. Templates cannot escape text:
+ * `$context.error.messageString` is a quoted JSON string, and it is the only text of the gateway that the answers
+ * contain.
  */
 interface GatewayResponse {
   readonly statusCode: number;
@@ -10,7 +11,10 @@ interface GatewayResponse {
   readonly responseTemplates: Readonly<Record<string, string>>;
 }
 
-/** By type (docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html). */
+/**
+ * The error codes by response type
+ * (docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
+ */
 const codes: Readonly<Record<string, ErrorCode>> = {
   ACCESS_DENIED: "FORBIDDEN",
   AUTHORIZER_CONFIGURATION_ERROR: "INTERNAL",
@@ -22,7 +26,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   INTEGRATION_FAILURE: "BAD_GATEWAY",
   INTEGRATION_TIMEOUT: "TIMED_OUT",
   INVALID_SIGNATURE: "UNAUTHENTICATED",
-  // Every path and method has a route here, so that this can only mean what it says.
+  // Every path and method has a route, so this response has no other cause.
   MISSING_AUTHENTICATION_TOKEN: "UNAUTHENTICATED",
   REQUEST_TOO_LARGE: "BODY_TOO_LARGE",
   RESOURCE_NOT_FOUND: "ROUTE_NOT_FOUND",
@@ -39,7 +43,10 @@ const words: Partial<Record<ErrorCode, string>> = {
   THROTTLED: "too many requests: send it again after a pause",
 };
 
-/** @param forBrowsers pages of other origins may read them: there is nothing secret in them */
+/**
+ * Returns the gateway's responses.
+ * @param forBrowsers whether pages of other origins may read them; they contain nothing secret
+ */
 export function gatewayResponses(forBrowsers: boolean): Readonly<Record<string, GatewayResponse>> {
   const named = Object.entries(codes).map(([type, code]) => [
     type,
@@ -52,7 +59,7 @@ export function gatewayResponses(forBrowsers: boolean): Readonly<Record<string, 
   ]);
   return {
     ...Object.fromEntries(named),
-    // What is not named: the gateway's own status, and its own words.
+    // Other types keep the gateway's own status and message.
     DEFAULT_4XX: response("INVALID_INPUT", 400, "$context.error.messageString", forBrowsers),
     DEFAULT_5XX: response("INTERNAL", 500, "$context.error.messageString", forBrowsers),
   };

@@ -1,16 +1,16 @@
 import { Aws } from "aws-cdk-lib";
 import type { FunctionName } from "../../platform/functions";
 
-/** Of a buffered answer: the gateway's limit. */
+/** The gateway's time limit for a buffered answer. */
 const bufferedMilliseconds = 29_000;
-/** Of a streamed one. */
+/** The gateway's time limit for a streamed answer. */
 const streamedMilliseconds = 900_000;
 
-/** Functions whose answers are streamed: `awslambda.streamifyResponse` on their side. */
+/** The functions that stream their answers with `awslambda.streamifyResponse`. */
 const streamed: ReadonlySet<FunctionName> = new Set(["stream-metrics"]);
 
 /**
- * A Lambda proxy integration. Streaming has a URI of its own: InvokeWithResponseStream, of the API's version of 2021-11-15
+ * Returns a Lambda proxy integration. Streaming has its own URI: InvokeWithResponseStream of the API version 2021-11-15
  * (docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html).
  */
 export function lambdaIntegration(name: FunctionName, functionArn: string): Readonly<Record<string, unknown>> {

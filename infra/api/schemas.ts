@@ -1,25 +1,26 @@
 import type { JsonSchema } from "../../api/openapi/model";
 
 /**
- * What of a schema API Gateway can check: it imports OpenAPI 3.0 and turns schemas into JSON Schema draft 4, of which it takes a part
+ * Returns the part of a schema that API Gateway can check. The gateway imports OpenAPI 3.0 and converts schemas to JSON
+ * Schema draft 4, of which it supports a part
  * (docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
  *
- * Everything else is left out, never guessed: what keeps the original keeps the result. The gateway turns away what is plainly none of ours;
- * the function judges the rest, and names every problem at once.
+ * Everything else is omitted, so every value that fits the original fits the result. The gateway refuses obviously
+ * invalid requests. The function checks the rest, and reports every problem at once.
  */
 export function gatewaySchema(schema: JsonSchema): JsonSchema {
   const { $ref, const: constant, enum: values, type, properties, required, items, pattern } = schema;
   if (typeof $ref === "string")
     return { $ref: `#/components/schemas/${modelName($ref.slice($ref.lastIndexOf("/") + 1))}` };
   const checked: Record<string, unknown> = {};
-  // Draft 4 has neither nullable nor a list of types that OpenAPI 3.0 would let through: such a value goes unchecked.
+  // Draft 4 has neither `nullable` nor a list of types that OpenAPI 3.0 accepts, so such a value is not checked.
   if (typeof type === "string" && type !== "null") checked["type"] = type;
   if (constant !== undefined && constant !== null) checked["enum"] = [constant];
   if (Array.isArray(values) && !values.includes(null)) checked["enum"] = values;
   for (const keyword of ["minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"] as const) {
     if (typeof schema[keyword] === "number") checked[keyword] = schema[keyword];
   }
-  // Exclusive bounds are not known there; the bound itself is a looser one.
+  // Exclusive bounds are not supported there. The inclusive bound accepts more.
   for (const [exclusive, bound] of [
     ["exclusiveMinimum", "minimum"],
     ["exclusiveMaximum", "maximum"],
@@ -35,7 +36,7 @@ export function gatewaySchema(schema: JsonSchema): JsonSchema {
       ]),
     );
   }
-  // Draft 4 wants at least one name.
+  // Draft 4 requires at least one name.
   if (Array.isArray(required) && required.length > 0) checked["required"] = required;
   if (schema["additionalProperties"] === false) checked["additionalProperties"] = false;
   if (type === "array")
@@ -43,17 +44,20 @@ export function gatewaySchema(schema: JsonSchema): JsonSchema {
   return checked;
 }
 
-/** Model names are letters and digits. */
+/** Returns a model name, which may contain only letters and digits. */
 export function modelName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, "");
 }
 
-/** Without what regular expressions of other languages read otherwise: look-around, Unicode classes, escapes by number. */
+/**
+ * Returns whether a pattern means the same in other regular expression languages: no look-around, Unicode classes or
+ * numeric escapes.
+ */
 function isPlainPattern(pattern: string): boolean {
   return !/\(\?|\\[pPxuk]/.test(pattern);
 }
 
-/** Named schemas that the given ones mention, and those that these mention. */
+/** Returns the named schemas that the given ones refer to, directly or indirectly. */
 export function mentionedSchemas(
   roots: readonly JsonSchema[],
   schemas: Readonly<Record<string, JsonSchema>>,

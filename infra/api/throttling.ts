@@ -2,10 +2,16 @@ import type { MethodDeploymentOptions } from "aws-cdk-lib/aws-apigateway";
 import type { OpenApiDocument, Operation } from "../../api/openapi/model";
 import type { DeploymentConfig } from "../config";
 
-/** Parts of the deployment's limits: a flood of writes must leave room for reads, and dear calls for both. */
+/**
+ * The parts of the deployment's limits by class of operation. A flood of writes must leave capacity for reads, and
+ * expensive calls must leave capacity for both.
+ */
 const parts: Readonly<Record<Operation["x-ringmaster"]["class"], number>> = { read: 1, write: 0.5, heavy: 0.25 };
 
-/** Limits of operations below those of the stage, by `/path/METHOD`. Each has all settings: a method's own replace the stage's. */
+/**
+ * Returns the limits of operations that are below those of the stage, by `/path/METHOD`. Each has all settings, because
+ * a method's settings replace the stage's.
+ */
 export function throttlingByClass(
   document: OpenApiDocument,
   { api: { throttling } }: DeploymentConfig,

@@ -1,4 +1,4 @@
-/** A template as CloudFormation reads it, as far as this looks. */
+/** The used part of a CloudFormation template. */
 export interface TemplateJson {
   readonly Resources: Readonly<Record<string, ResourceJson>>;
 }
@@ -10,39 +10,39 @@ interface ResourceJson {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** What of a resource must stay as it was deployed. */
+/** The parts of a resource that must stay as deployed. */
 export interface Pin {
   readonly type: string;
-  /** Kept when its stack goes or its logical id does. */
+  /** Whether the resource is kept when its stack or its logical id is removed. */
   readonly retained: boolean;
-  /** The properties that CloudFormation changes only by replacing the resource; `null` where the template leaves one out. */
+  /** The properties whose change replaces the resource. `null` if the template omits one. */
   readonly fixed: Readonly<Record<string, unknown>>;
-  /** Of a table: its global secondary indexes by name, with all that may not change while they keep their name. */
+  /** For a table: its global secondary indexes by name, with everything that may not change under the same name. */
   readonly indexes?: Readonly<Record<string, unknown>>;
 }
 
-/** Pins by logical id. */
+/** The pins by logical id. */
 export type Pins = Readonly<Record<string, Pin>>;
 
 /**
- * Resources that hold data, or whose identity others hold, and what of them is fixed when they are created: "Update requires: Replacement" in the
- * CloudFormation reference (`createOnlyProperties` and `conditionalCreateOnlyProperties` of the registry's schemas; a user pool's, and a REST API's,
- * from the reference).
+ * The types of resources that contain data, or whose identity others store, with the properties that are fixed at
+ * creation: "Update requires: Replacement" in the CloudFormation reference (`createOnlyProperties` and
+ * `conditionalCreateOnlyProperties` of the registry's schemas; for user pools and REST APIs, the reference).
  */
 const statefulTypes: Readonly<Record<string, readonly string[]>> = {
   "AWS::DynamoDB::Table": ["TableName", "KeySchema", "LocalSecondaryIndexes", "ImportSourceSpecification"],
   "AWS::S3::Bucket": ["BucketName", "BucketNamePrefix", "BucketNamespace"],
   "AWS::Logs::LogGroup": ["LogGroupName"],
-  // A changed alias or user name attribute is refused by Cognito; the pool would have to be another one.
+  // Cognito refuses a changed alias or user name attribute, so the pool would have to be replaced.
   "AWS::Cognito::UserPool": ["AliasAttributes", "UsernameAttributes", "UsernameConfiguration"],
   "AWS::Scheduler::ScheduleGroup": ["Name"],
   "AWS::StepFunctions::StateMachine": ["StateMachineName", "StateMachineType"],
   "AWS::Batch::JobQueue": ["JobQueueName", "JobQueueType", "Tags"],
-  // Its id is in the URL that callers have.
+  // Its id is in the URL that callers use.
   "AWS::ApiGateway::RestApi": [],
 };
 
-/** Those that an accident may not take data with. */
+/** The types that must be retained, so that an accident cannot delete data. */
 const mustBeRetained: ReadonlySet<string> = new Set([
   "AWS::DynamoDB::Table",
   "AWS::S3::Bucket",
@@ -50,9 +50,9 @@ const mustBeRetained: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is pinned in a template.
+ * Returns the pins of a template.
  *
- * @param logs whether log groups count: they do where they are kept with the data
+ * @param logs whether log groups count; they do if they are stored with the data
  */
 export function pinsOf({ Resources }: TemplateJson, { logs }: { readonly logs: boolean }): Pins {
   const pins: Record<string, Pin> = {};
@@ -80,7 +80,7 @@ function indexesOf(properties: Readonly<Record<string, unknown>>): Readonly<Reco
   );
 }
 
-/** What deploying `now` over `before` would do that nobody wants by accident: a sentence each. */
+/** Returns a sentence for each harmful effect of deploying `now` over `before`. */
 export function harmOf(before: Pins, now: Pins): readonly string[] {
   const harm: string[] = [];
   for (const [id, was] of Object.entries(before)) {

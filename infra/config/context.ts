@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** Shorter names by which a setting may be given on the command line. */
+/** The shorter names of settings on the command line. */
 const aliases: Readonly<Record<string, readonly string[]>> = {
   maxVcpus: ["compute.cpu.maxVcpus", "compute.gpu.maxVcpus"],
   cpuInstanceClasses: ["compute.cpu.instanceClasses"],
@@ -8,8 +8,9 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The settings with those replaced that the CDK context names: `-c prefix=team-a`, `-c compute.gpu.maxVcpus=96`, `-c network.mode=private`. The command line
- * gives text, so a value is read as what its setting is made of; lists are separated by commas or written as JSON.
+ * Replaces settings by those in the CDK context: `-c prefix=team-a`, `-c compute.gpu.maxVcpus=96`, `-c
+ * network.mode=private`. The command line gives text, so a value is converted to the type of its setting. Lists are
+ * separated by commas or written as JSON.
  *
  * @returns the merged settings, and the paths that the context set
  */
@@ -23,7 +24,7 @@ export function withContext(
   for (const [key, value] of Object.entries(context)) {
     for (const path of aliases[key] ?? [key]) {
       const parts = path.split(".");
-      // Context belongs to CDK and to plug-ins as well: only ours is looked at.
+      // The context also belongs to CDK and to plug-ins, so unknown names are skipped.
       if (!(parts[0]! in schema.shape)) continue;
       merged = setAt(merged, parts, readAs(schemaAt(schema, parts), value));
       overridden.add(path);
@@ -64,7 +65,10 @@ function parsed(value: string): unknown {
   }
 }
 
-/** The schema of a setting, without what wraps it; of a choice between objects, that of the first that knows the name. */
+/**
+ * Returns the schema of a setting without wrappers. For a choice between objects, it uses the first object with that
+ * name.
+ */
 function schemaAt(schema: z.core.$ZodType, path: readonly string[]): z.core.$ZodType | undefined {
   const def = schema._zod.def as z.core.$ZodTypeDef & {
     readonly innerType?: z.core.$ZodType;

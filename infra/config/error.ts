@@ -1,12 +1,15 @@
-/** One thing wrong with the configuration: what, with which value, by which rule. */
+/** One problem in the configuration: the setting, its value and the violated rule. */
 export interface ConfigProblem {
-  /** As it is written in the file: `teams[0].weight`. */
+  /** The path as in the file: `teams[0].weight`. */
   readonly path: string;
-  /** Whole sentences. */
+  /** The problem in complete sentences. */
   readonly text: string;
 }
 
-/** Everything that is wrong with `ringmaster.config.ts` or the context that overrides it, at once. Its message is for people: no stack is needed. */
+/**
+ * The configuration in `ringmaster.config.ts` or in the context is invalid. The error lists all problems at once. Its
+ * message is for the operator, so it needs no stack trace.
+ */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 

@@ -1,4 +1,4 @@
-/** What an operator may set: `ringmaster.config.ts`, its rules and its defaults. */
+/** The operator's settings: `ringmaster.config.ts`, its rules and its defaults. */
 export { ConfigError, type ConfigProblem } from "./error";
 export { readConfig } from "./read";
 export { type DeploymentConfig, defineConfig, type RingmasterConfig, type TeamConfig } from "./schema";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { principalPatternProblem } from "../../core/access/principals";
 import { teamNamePattern, teamNameRule } from "../../core/access/teams";
 
-/** Schemas of single values. Each says its rule as the end of the sentence "`path` is `value`, but …". */
+// The schemas of single values. Each states its rule as the end of the sentence "`path` is `value`, but …".
 
 const text = (pattern: RegExp, rule: string) => z.string({ error: rule }).regex(pattern, { error: rule, abort: true });
 
@@ -21,7 +21,10 @@ export const flag = z.boolean({ error: "must be true or false" });
 export const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
   z.enum(values, { error: `must be one of: ${values.join(", ")}` });
 
-/** Begins names that the world shares and that AWS cuts at 63 or 64 characters: `<prefix>-data-<account>-<region>`. */
+/**
+ * The prefix of names that are globally unique and that AWS limits to 63 or 64 characters:
+ * `<prefix>-data-<account>-<region>`.
+ */
 export const prefix = text(
   /^[a-z](?:[a-z0-9]|-(?!-)){0,22}[a-z0-9]$/,
   "must be 2 to 24 lowercase letters, digits and single hyphens, begin with a letter and not end in a hyphen: it begins the names of buckets, functions and queues",
@@ -36,7 +39,7 @@ export const region = text(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be the code of an AW
 
 export const teamName = text(teamNamePattern, teamNameRule);
 
-/** IAM ARNs; `*` stands for any characters of a name. */
+/** An IAM ARN. `*` matches any characters of a name. */
 export const principal = text(
   /^arn:aws[a-z-]*:(iam|sts)::\d{12}:(role|user|assumed-role|federated-user)\/[\w+=,.@*/-]+$/,
   'must be the ARN of an IAM principal, such as "arn:aws:iam::111122223333:role/vision-*"',
@@ -105,7 +108,7 @@ export const tagKey = text(
   'must be 1 to 128 letters, digits, spaces and _ . : / = + - @, and not begin with "aws:"',
 );
 
-/** What CloudWatch Logs can keep, in days. */
+/** The retention periods that CloudWatch Logs supports, in days. */
 export const logDays = (() => {
   const days = [
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,

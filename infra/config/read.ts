@@ -9,9 +9,9 @@ import { type DeploymentConfig, type RingmasterConfig, schema, type TeamConfig }
 const everybodyElse: TeamConfig = { name: defaultTeam, weight: 1, priority: 0, principals: [], groups: [] };
 
 /**
- * The configuration of `ringmaster.config.ts` with what the CDK context overrides, checked, with its defaults.
+ * Reads the configuration of `ringmaster.config.ts`, applies the CDK context, and checks it. Fills in the defaults.
  *
- * @throws ConfigError that lists all that is wrong
+ * @throws ConfigError that lists all problems
  */
 export function readConfig(config: RingmasterConfig, node: Node): DeploymentConfig {
   const context = (node.getAllContext() ?? {}) as Readonly<Record<string, unknown>>;
@@ -32,7 +32,10 @@ function withTeams({ api, teams, ...rest }: z.output<typeof schema>): Deployment
   };
 }
 
-/** What does not go together among the settings in whose sections nothing else is wrong: so that nobody corrects one thing to hear of the next. */
+/**
+ * Returns the conflicts between settings of sections without other problems, so that the operator sees all problems at
+ * once.
+ */
 function problemsBeside(error: z.ZodError, settings: unknown): readonly ConfigProblem[] {
   const broken = new Set<PropertyKey | undefined>(error.issues.map(({ path }) => path[0]));
   if (typeof settings !== "object" || broken.has(undefined)) return [];
@@ -42,7 +45,7 @@ function problemsBeside(error: z.ZodError, settings: unknown): readonly ConfigPr
   return problemsBetween(withTeams(parsed.data)).filter(({ path }) => !broken.has(path.split(/[.[]/)[0]));
 }
 
-/** Says so where a value is not the file's. */
+/** Adds a note to a problem whose value comes from the context. */
 function sourced({ path, text }: ConfigProblem, overridden: ReadonlySet<string>): ConfigProblem {
   return overridden.has(path) ? { path, text: `${text} (From the context: -c ${path}=….)` } : { path, text };
 }
@@ -63,7 +66,7 @@ function describe(issue: z.core.$ZodIssue, settings: unknown): readonly ConfigPr
     (at, part) => (at as Record<PropertyKey, unknown> | undefined)?.[part],
     settings,
   );
-  // A record's bad key is reported at its value.
+  // The invalid key of a record is reported at its value.
   const rule = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
   const shown =
     issue.code === "invalid_key"
@@ -81,7 +84,7 @@ function describe(issue: z.core.$ZodIssue, settings: unknown): readonly ConfigPr
 
 function show(value: unknown): string {
   if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
-  if (typeof value === "number") return String(value); // JSON has neither NaN nor Infinity
+  if (typeof value === "number") return String(value); // JSON supports neither NaN nor Infinity.
   const text = JSON.stringify(value) ?? String(value);
   return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }

@@ -1,10 +1,13 @@
 import type { ConfigProblem } from "./error";
 import type { DeploymentConfig } from "./schema";
 
-/** Most that teams and origins may take of a function's environment, which AWS Lambda limits to 4 KiB in all; names of resources are the rest. */
+/**
+ * The maximum length of teams and origins in a function's environment. AWS Lambda limits the environment to 4 KiB, and
+ * the names of resources need the rest.
+ */
 const teamsLimit = 2_048;
 
-/** A rule that looks at several settings at once; yields what breaks it. */
+/** A rule about several settings. It yields the problems. */
 type Rule = (config: DeploymentConfig) => Iterable<ConfigProblem>;
 
 const problem = (path: string, value: unknown, rule: string): ConfigProblem => ({
@@ -12,7 +15,7 @@ const problem = (path: string, value: unknown, rule: string): ConfigProblem => (
   text: `${path} is ${JSON.stringify(value)}, but ${rule}.`,
 });
 
-/** Each value at two places of one list yields a problem at the second. */
+/** Yields a problem at the second occurrence of each repeated value. */
 function* repeated(values: Iterable<readonly [path: string, value: string]>, rule: (first: string) => string) {
   const seen = new Map<string, string>();
   for (const [path, value] of values) {
@@ -28,7 +31,7 @@ const teamNames: Rule = ({ teams }) =>
     (first) => `${first} has that name already: a team is listed once`,
   );
 
-/** A caller may be in several teams, but is named once by each. */
+/** Checks that a team names each caller only once. A caller may be in several teams. */
 const teamCallers: Rule = function* ({ teams }) {
   for (const [i, team] of teams.entries()) {
     for (const kind of ["principals", "groups"] as const) {
@@ -40,7 +43,7 @@ const teamCallers: Rule = function* ({ teams }) {
   }
 };
 
-/** IAM knows principals, tokens know groups: the others would never count. */
+/** Checks that the teams' callers can occur: with IAM callers are principals, and with tokens they are groups. */
 const callersCount: Rule = function* ({ teams, api }) {
   const iam = api.auth.mode === "iam";
   const kind = iam ? "groups" : "principals";
@@ -68,7 +71,7 @@ const sharesAgree: Rule = function* ({ teams }) {
   }
 };
 
-/** As `infra/names.ts` writes them into environments: who is in which team, shares that differ, origins. */
+/** Checks the length of the environment variables in `infra/names.ts`: members of teams, different shares, origins. */
 const teamsFit: Rule = function* ({ teams, api }) {
   const shares = teams.filter(({ share, priority }) => share !== undefined || priority > 0);
   const size = Buffer.byteLength(
@@ -84,14 +87,20 @@ const teamsFit: Rule = function* ({ teams, api }) {
   }
 };
 
-/** Families whose name says that the processor is Arm: `c7g`, `m6gd`, `g5g`, `t4g`; and the first one. */
+/** Matches the families with an Arm processor: `c7g`, `m6gd`, `g5g`, `t4g`, and the first one, `a1`. */
 const arm = /^(a1|[a-z]+\d+g[a-z0-9-]*)$/;
-/** With accelerators of any kind. */
+/** Matches the families with accelerators of any kind. */
 const accelerated = /^(g|gr|p|trn|inf|dl|f|vt)\d/;
-/** With NVIDIA GPUs that the image's CUDA and the AL2023 machine image know: not g2, g3, p2, p3, nor g4ad, whose GPUs are AMD's. */
+/**
+ * Matches the families with NVIDIA GPUs that the image's CUDA and the AL2023 machine image support. Excluded are g2,
+ * g3, p2, p3, and g4ad, which has AMD GPUs.
+ */
 const nvidia = /^(g[4-9]|gr[4-9]|p[4-9])/;
 
-/** The processor's generation and maker: `6i` of `c6i`, `m6id` and `r6idn`; disks, network and sizes of memory do not change how it computes. */
+/**
+ * Returns the processor's generation and maker: `6i` for `c6i`, `m6id` and `r6idn`. Disks, network and memory size do
+ * not affect how it computes.
+ */
 const processorOf = (family: string) => /^[a-z]+(\d+[aig]?)/.exec(family)?.[1];
 
 const cpuFamilies: Rule = function* ({ compute }) {
@@ -189,7 +198,7 @@ const rules: readonly Rule[] = [
   domain,
 ];
 
-/** What of a configuration, each of whose values may be, does not go together. */
+/** Returns the conflicts between valid settings of a configuration. */
 export function problemsBetween(config: DeploymentConfig): readonly ConfigProblem[] {
   return rules.flatMap((rule) => [...rule(config)]);
 }

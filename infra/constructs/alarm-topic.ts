@@ -7,13 +7,13 @@ import { Construct } from "constructs";
 
 export interface AlarmTopicProps {
   readonly prefix: string;
-  /** Must be confirmed from the mailbox. */
+  /** The recipient's address, whose owner must confirm the subscription. */
   readonly email?: string;
 }
 
 /**
- * Where alarms and the budget are told. Encrypted by a key of its own: CloudWatch and Budgets cannot publish to a topic under AWS's own key for SNS,
- * because nobody can give them the use of that one.
+ * The topic of alarms and the budget. It has its own key: CloudWatch and Budgets cannot publish to a topic with AWS's
+ * own key for SNS, because nobody can grant them its use.
  */
 export class AlarmTopic extends Construct {
   readonly topic: ITopic;
@@ -32,7 +32,7 @@ export class AlarmTopic extends Construct {
       new PolicyStatement({
         principals: senders,
         actions: ["kms:Decrypt", "kms:GenerateDataKey"],
-        resources: ["*"], // of a key's own policy: this key
+        resources: ["*"], // In the policy of a key this means the key itself.
         conditions: ownAccount,
       }),
     );

@@ -2,19 +2,19 @@ import { Aws, Duration } from "aws-cdk-lib";
 import type { IUserPool } from "aws-cdk-lib/aws-cognito";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 
-/** For how long the gateway remembers what an authorizer said of a token. */
+/** The time that the gateway caches an authorizer's answer for a token. */
 const remembered = Duration.minutes(5);
-/** OpenAPI's, with the gateway's extensions. */
+/** OpenAPI's security scheme with the gateway's extensions. */
 export type SecurityScheme = Readonly<Record<string, unknown>>;
 
 const authorizationHeader = { type: "apiKey", name: "Authorization", in: "header" };
 
-/** Callers sign with IAM credentials. */
+/** Returns the scheme for callers that sign with IAM credentials. */
 export function iamScheme(): SecurityScheme {
   return { ...authorizationHeader, "x-amazon-apigateway-authtype": "awsSigv4" };
 }
 
-/** Callers send an ID token of the user pool. */
+/** Returns the scheme for callers with an ID token of the user pool. */
 export function cognitoScheme(users: IUserPool): SecurityScheme {
   return {
     ...authorizationHeader,
@@ -23,7 +23,7 @@ export function cognitoScheme(users: IUserPool): SecurityScheme {
   };
 }
 
-/** Callers send a token of another OpenID provider, which our own function verifies. */
+/** Returns the scheme for callers with a token of another OpenID provider, which the platform's function verifies. */
 export function oidcScheme(authorizer: IFunction): SecurityScheme {
   return {
     ...authorizationHeader,
@@ -32,7 +32,7 @@ export function oidcScheme(authorizer: IFunction): SecurityScheme {
       type: "token",
       authorizerUri: `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${authorizer.functionArn}/invocations`,
       authorizerResultTtlInSeconds: remembered.toSeconds(),
-      // What is no bearer token is answered 401 without waking the function.
+      // The gateway answers 401 to anything but a bearer token, without calling the function.
       identityValidationExpression: "^[Bb]earer [A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$",
     },
   };

@@ -5,9 +5,9 @@ import { ApiGatewayDomain } from "aws-cdk-lib/aws-route53-targets";
 import { Construct } from "constructs";
 import type { DeploymentConfig } from "../config";
 
-/** A domain of the operator's own before the API; its address record, too, where the zone is given. */
+/** The operator's domain for the API, with its address record if the zone is given. */
 export class ApiDomain extends Construct {
-  /** Of an alias record, where the zone is elsewhere. */
+  /** The target for an alias record in a zone that is managed elsewhere. */
   readonly target: string;
 
   constructor(

@@ -14,8 +14,8 @@ import { removalOf } from "../retention";
 type CognitoAuth = Extract<DeploymentConfig["api"]["auth"], { readonly mode: "cognito" }>;
 
 /**
- * The people who may call, where they sign in with Cognito: nobody signs up by himself, a second factor is required, and the groups that teams
- * are made of are there to be filled.
+ * The user pool for callers that sign in with Cognito. Nobody can sign up without an invitation, a second factor is
+ * required, and the teams' groups exist without members.
  */
 export class ApiUsers extends Construct {
   readonly pool: UserPool;
@@ -48,7 +48,7 @@ export class ApiUsers extends Construct {
     }
     const browser = auth.domainPrefix !== undefined && auth.callbackUrls.length > 0;
     this.client = this.pool.addClient("Client", {
-      // Consoles and command lines keep no secret: code with PKCE, or SRP.
+      // Consoles and command lines cannot keep a secret, so they use a code with PKCE, or SRP.
       generateSecret: false,
       authFlows: { userSrp: true },
       preventUserExistenceErrors: true,

@@ -4,12 +4,13 @@ import { AssetHashType, DockerImage, FileSystem } from "aws-cdk-lib";
 import { type AssetCode, Code } from "aws-cdk-lib/aws-lambda";
 import type { FunctionName } from "../../platform/functions";
 
-/** Never run: everything is put together on this machine, without Docker. */
+/** An image that is never run: assets are assembled on this machine without Docker. */
 const unusedImage = DockerImage.fromRegistry("scratch");
 
 /**
- * An asset that `fill` puts together in an empty directory; known by its content, so what did not change is not deployed again.
- * @param name tells assets from the same source apart: CDK keeps the result of one and the same bundling, and does not look into `fill`
+ * Creates an asset that `fill` assembles in an empty directory. It is identified by its content, so unchanged assets
+ * are not deployed again.
+ * @param name distinguishes assets from the same source, because CDK caches a bundling without regard to `fill`
  */
 export function assembled(name: string, source: string, fill: (directory: string) => void): AssetCode {
   return Code.fromAsset(source, {
@@ -28,9 +29,9 @@ export function assembled(name: string, source: string, fill: (directory: string
 }
 
 /**
- * A function's code: the very bundle that runs on one machine, with its source map.
- * @param bundles the build's directory (`scripts/build.js`)
- * @throws Error where the function has no handler
+ * Returns a function's code: the bundle that also runs locally, with its source map.
+ * @param bundles directory of the build (`scripts/build.js`)
+ * @throws Error if the function has no handler
  */
 export function functionCode(bundles: string, name: FunctionName): AssetCode {
   const folder = path.join(bundles, "lambdas");

@@ -22,13 +22,13 @@ const secure = {
   minimumTLSVersion: 1.2,
 } as const;
 
-/** Uploads that were given up are paid for until somebody ends them. */
+/** Deletes abandoned uploads, which cost money until they are ended. */
 const uploadsGivenUp = { id: "uploads-given-up", abortIncompleteMultipartUploadAfter: Duration.days(7) };
 
-/** As long as an upload may be under way: whoever completes it afterwards is told that it was given up. */
+/** The maximum duration of an upload. Completing it later fails, because it was deleted. */
 const incomingDays = 7;
 
-/** The bucket of everything, and the one that keeps its access logs. */
+/** The bucket of all data, and the bucket of its access logs. */
 export class DataBucket extends Construct {
   constructor(scope: Construct, id: string, config: DeploymentConfig) {
     super(scope, id);
@@ -42,28 +42,31 @@ export class DataBucket extends Construct {
       ...secure,
       removalPolicy,
       bucketName: bucketNameIn(config.prefix),
-      // What a mistake overwrites or deletes can be had back for some days.
+      // Overwritten or deleted objects can be restored for some days.
       versioned: true,
       serverAccessLogsBucket: accessLogs,
       serverAccessLogsPrefix: "data/",
       transitionDefaultMinimumObjectSize: TransitionDefaultMinimumObjectSize.ALL_STORAGE_CLASSES_128_K,
       lifecycleRules: [
         {
-          // Everything that a team has: keys begin with its name, and S3's filters know no pattern in the middle. Intelligent tiering, because whatever
-          // it holds may be read again at once (a dataset, a champion's weights), and, unlike Standard-IA, it asks neither for a month's minimum nor for
-          // retrieval. After a month: most checkpoints are gone by then, and a move costs $0.01 per 1,000 objects. Small objects stay where they are.
+          // Applies to all data of teams, because keys begin with a team's name and S3's filters support no pattern in
+          // the middle. Intelligent tiering is used because any object may be read again at once (a dataset, a
+          // champion's weights). Unlike Standard-IA it has neither a minimum of a month nor a retrieval fee. The move
+          // is after a month, when most checkpoints are deleted, because it costs $0.01 per 1,000 objects. Small
+          // objects stay.
           id: "seldom-read",
           prefix: teamsPrefix,
           transitions: [{ storageClass: StorageClass.INTELLIGENT_TIERING, transitionAfter: Duration.days(30) }],
         },
         {
-          // Pruned checkpoints are noncurrent versions too: each day is paid for.
+          // Pruned checkpoints are also noncurrent versions, which cost money each day.
           id: "replaced-and-deleted",
           noncurrentVersionExpiration: Duration.days(config.retention.noncurrentVersionDays),
           expiredObjectDeleteMarker: true,
         },
         {
-          // What was taken in has long been copied to its content's name; receipts serve who asks again. Versions that this deletes go with the others.
+          // Received content has been copied to its final name, and receipts answer only repeated requests. The
+          // noncurrent rule deletes the resulting versions.
           id: "taken-in",
           prefix: incomingPrefix,
           expiration: Duration.days(incomingDays),
@@ -72,7 +75,7 @@ export class DataBucket extends Construct {
       ],
     });
     const resource = bucket.node.defaultChild as CfnBucket;
-    // Natively: the construct's own way is a function that sets it afterwards.
+    // Set directly, because the construct's own property creates a function that sets it after the deployment.
     resource.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
     resource.overrideLogicalId("DataBucket");
     (accessLogs.node.defaultChild as CfnBucket).overrideLogicalId("AccessLogBucket");

@@ -11,14 +11,14 @@ export type External = FunctionDefinition["externals"][number];
 
 interface LayerContent {
   readonly packages: readonly string[];
-  /** Native packages for Lambda's platform; npm installs them only on a machine of that platform. */
+  /** The native packages for Lambda's platform. npm installs them only on a machine of that platform. */
   readonly native: readonly string[];
-  /** Without what the packages depend on. */
+  /** Whether to omit the packages' dependencies. */
   readonly alone?: true;
   readonly wanted: (file: string) => boolean;
 }
 
-/** What bundles leave outside (`scripts/build.js`), as it must lie on Lambda. */
+/** The packages that bundles exclude (`scripts/build.js`), as they must be on Lambda. */
 const contents: Readonly<Record<External, LayerContent>> = {
   duckdb: {
     packages: ["@duckdb/node-api", "@duckdb/node-bindings"],
@@ -33,12 +33,12 @@ const contents: Readonly<Record<External, LayerContent>> = {
       "@tensorflow/tfjs-backend-wasm",
     ],
     native: [],
-    // The packages bring each build for each kind of loader; Node loads these.
+    // The packages contain each build for each kind of loader. Node loads these files.
     wanted: (file) =>
       !file.includes("/@tensorflow/") || /\/package\.json$|\/dist\/[^/]*\.node\.js$|\/dist\/[^/]*\.wasm$/.test(file),
   },
   onnx: {
-    // Its other dependencies are of its other builds, which make it ten times as large.
+    // Its other dependencies belong to its other builds, and would make the layer ten times as large.
     packages: ["onnxruntime-web", "onnxruntime-common"],
     native: [],
     alone: true,
@@ -51,7 +51,7 @@ const contents: Readonly<Record<External, LayerContent>> = {
   },
 };
 
-/** A layer with packages and what they depend on, copied from this machine's `node_modules`. */
+/** Creates a layer with packages and their dependencies, copied from this machine's `node_modules`. */
 export function packageLayer(scope: Construct, external: External, nodeModules: string): LayerVersion {
   const { packages, native, alone, wanted } = contents[external];
   const missing = native.filter((name) => !fs.existsSync(path.join(nodeModules, name)));
@@ -76,7 +76,7 @@ export function packageLayer(scope: Construct, external: External, nodeModules: 
   return layer;
 }
 
-/** The packages and their dependencies, all the way down, as far as they are installed. */
+/** Returns the packages and all their installed dependencies, direct and indirect. */
 function closure(names: readonly string[], nodeModules: string): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (name: string) => {

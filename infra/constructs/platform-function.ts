@@ -25,13 +25,16 @@ export interface PlatformFunctionProps {
   readonly environment: Readonly<Record<string, string>>;
   readonly prefix: string;
   readonly retention: RetentionDays;
-  /** Whether the account has concurrency to set aside. */
+  /** Whether the account has concurrency to reserve. */
   readonly reserve?: boolean;
-  /** Takes what an asynchronous function could not do. */
+  /** The queue for events that an asynchronous function could not process. */
   readonly givenUp?: IQueue;
 }
 
-/** A function with a role of its own that may do what `platform/permissions` says, write its log and trace, and nothing else. */
+/**
+ * A function with its own role. The role may do what `platform/permissions` lists, and write the function's log and
+ * trace.
+ */
 export class PlatformFunction extends LambdaFunction {
   constructor(scope: Construct, props: PlatformFunctionProps) {
     const { definition, code, layers, environment, prefix, retention, reserve = false, givenUp } = props;
@@ -51,7 +54,8 @@ export class PlatformFunction extends LambdaFunction {
       code,
       handler: "handler.handler",
       runtime: functionRuntime,
-      // As the trainers: features computed on another processor family would not be bit-identical.
+      // The same processor family as the trainers', because features computed on another one would not be
+      // bit-identical.
       architecture: Architecture.X86_64,
       timeout: Duration.seconds(timeoutSeconds),
       memorySize: memoryMb,
@@ -60,7 +64,7 @@ export class PlatformFunction extends LambdaFunction {
       environment: { ...environment, NODE_OPTIONS: "--enable-source-maps" },
       role,
       logGroup,
-      loggingFormat: LoggingFormat.TEXT, // the functions write JSON lines themselves
+      loggingFormat: LoggingFormat.TEXT, // The functions write JSON lines themselves.
       tracing: Tracing.ACTIVE,
       ...(reserve && atOnce !== undefined ? { reservedConcurrentExecutions: atOnce } : {}),
       ...(asynchronous === undefined
@@ -71,10 +75,10 @@ export class PlatformFunction extends LambdaFunction {
             ...(keeper ? { onFailure: { bind: () => ({ destination: keeper.queueArn }) } } : {}),
           }),
     });
-    // CDK's own destination would give the right to ask the queue about itself as well.
+    // CDK's own destination would also grant the right to read the queue's attributes.
     if (keeper)
       role.addToPrincipalPolicy(new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [keeper.queueArn] }));
-    // Of tracing, which knows no resources.
+    // Tracing does not support resources.
     role.addToPrincipalPolicy(
       new PolicyStatement({ actions: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], resources: ["*"] }),
     );

@@ -12,12 +12,13 @@ import type { DeploymentConfig } from "../config";
 import { removalOf } from "../retention";
 
 /**
- * One of the platform's tables: on demand up to a limit, encrypted, restorable to any second of the last 35 days, and kept when its stack goes.
+ * A table of the platform. It is on demand up to a limit, encrypted, restorable to any second of the last 35 days, and
+ * kept when its stack is deleted.
  */
 export class PlatformTable extends Table {
   constructor(scope: Construct, definition: TableDefinition, config: DeploymentConfig) {
     const { maxReadUnits, maxWriteUnits } = config.tables;
-    // On-demand has no limit of its own but the account's: what a loop costs is limited here.
+    // On-demand tables are limited only by the account's quota. This limits the cost of a faulty loop.
     const limits = { maxReadRequestUnits: maxReadUnits, maxWriteRequestUnits: maxWriteUnits };
     super(scope, definition.name, {
       tableName: tableNameIn(config.prefix, definition.name),

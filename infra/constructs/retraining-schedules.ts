@@ -8,13 +8,13 @@ import { retrainingNames } from "../../platform/retraining";
 
 export interface RetrainingSchedulesProps {
   readonly prefix: string;
-  /** What schedules call. */
+  /** The function that schedules call. */
   readonly target: IFunction;
 }
 
 /**
- * Where the schedules of retraining rules live. The API makes them as rules are made; here are their group, the role that they call the
- * function by and can call nothing else by, and the queue of firings that could not be delivered.
+ * The resources for the schedules of retraining rules: their group, the role with which they call the function and
+ * nothing else, and the queue of undelivered firings. The API creates the schedules with the rules.
  */
 export class RetrainingSchedules extends Construct {
   readonly deadLetterQueue: Queue;
@@ -32,7 +32,7 @@ export class RetrainingSchedules extends Construct {
     const group = new CfnScheduleGroup(this, "Group", { name: names.scheduleGroup });
     const role = new Role(this, "Role", {
       roleName: names.scheduleRole,
-      // The Scheduler may act for this group only: not for schedules that others in the account make.
+      // The Scheduler may use the role only for this group, and not for other schedules in the account.
       assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
         conditions: { StringEquals: { "aws:SourceAccount": account, "aws:SourceArn": group.attrArn } },
       }),

@@ -5,11 +5,12 @@ import { endedRunsPolicy, endedRunsPolicyName, runRoleNameIn, runRolePermissions
 import { statementsOf } from "../grants";
 
 /**
- * What trainers act as: in sessions that `run-credentials` opens and narrows to one run each. Nobody else is trusted, neither the trainers'
- * job nor the account's people.
+ * The role of trainers, used in sessions that `run-credentials` opens and narrows to one run each. Nobody else may
+ * assume it, neither the trainers' job nor the account's users.
  *
- * One managed policy is both the role's permissions and its boundary: `end-sessions`, which writes an inline policy of the role, can take rights
- * away and give none. The inline policies have all the space that IAM allows them.
+ * One managed policy is both the role's permissions and its boundary. `end-sessions`, which writes an inline policy of
+ * the role, can therefore remove rights but not grant any. The inline policies have the whole space that IAM allows for
+ * them.
  */
 export class RunRole extends Role {
   constructor(scope: Construct, id: string, { prefix, broker }: { readonly prefix: string; readonly broker: IRole }) {
@@ -25,7 +26,7 @@ export class RunRole extends Role {
       managedPolicies: [permissions],
       permissionsBoundary: permissions,
     });
-    // Part of the stack, so that it is deleted with the role. `end-sessions` replaces its content.
+    // The policy is part of the stack, so that it is deleted with the role. `end-sessions` replaces its content.
     new Policy(this, "EndedRuns", {
       policyName: endedRunsPolicyName,
       document: PolicyDocument.fromJson(endedRunsPolicy([]).document),

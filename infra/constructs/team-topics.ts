@@ -11,8 +11,9 @@ export interface TeamTopicsProps {
 }
 
 /**
- * One topic a team, on which the functions `notify` and `api` publish what the team asked for. Principals of the account subscribe by their own IAM
- * policies. Encrypted under AWS's own key for SNS, which costs nothing: the publishers are roles of this account, to whom that key is open.
+ * The topics of the teams, one each. The functions `notify` and `api` publish the notifications that the team
+ * requested. Principals of the account subscribe by their own IAM policies. The topics use AWS's own key for SNS, which
+ * is free and which the publishers, as roles of this account, may use.
  */
 export class TeamTopics extends Construct {
   constructor(scope: Construct, id: string, { prefix, teams }: TeamTopicsProps) {

@@ -9,7 +9,7 @@ import { type IRole, ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/a
 import { Construct } from "constructs";
 import type { DeploymentConfig } from "../config";
 
-/** What the instances of every queue have in common: who they are, their disk, their metadata service. */
+/** The common settings of the instances of every queue: role, disk and metadata service. */
 export class TrainerInstances extends Construct {
   readonly role: IRole;
   readonly launchTemplate: LaunchTemplate;
@@ -23,7 +23,7 @@ export class TrainerInstances extends Construct {
     this.launchTemplate = new LaunchTemplate(this, "Template", {
       httpTokens: LaunchTemplateHttpTokens.REQUIRED,
       httpEndpoint: true,
-      httpPutResponseHopLimit: 2, // in a multi-node-parallel job the metadata service is one hop further
+      httpPutResponseHopLimit: 2, // In a multi-node parallel job the metadata service is one hop further away.
       blockDevices: [
         {
           deviceName: "/dev/xvda",
@@ -35,7 +35,7 @@ export class TrainerInstances extends Construct {
         },
       ],
     });
-    // Not the default, the construct's path: it would change the template with every renamed construct.
+    // Replaces the default, the construct's path, which would change the template with every renamed construct.
     const template = this.launchTemplate.node.defaultChild as CfnLaunchTemplate;
     const tags = { Name: `${prefix}-trainer`, ringmaster: prefix, ...configured };
     template.addPropertyOverride(

@@ -6,23 +6,24 @@ import { resourceNames, trainerJob } from "../../platform/trainer-job";
 
 export interface TrainerJobDefinitionsProps {
   readonly prefix: string;
-  /** URI of the image. */
+  /** The URI of the image. */
   readonly image: string;
-  /** What the trainer acts as. */
+  /** The role of the trainer. */
   readonly jobRole: IRole;
-  /** What fetches the image and opens the log stream. */
+  /** The role that fetches the image and opens the log stream. */
   readonly executionRole: IRole;
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /** The image's own user (trainer-container/Dockerfile). */
 const user = "10001";
-/** A disk of the job's own, which the image leaves to that user: shards, tensors on their way out. */
+/** The job's own disk, which the image gives to that user. It contains shards and tensors to upload. */
 const scratch = "/scratch";
 
 /**
- * The trainer as Batch starts it: `single` alone or as an array, `gang` as one multi-node-parallel job. How large, how many and of which run a
- * submission says. The low-level construct, because CDK's own closes the node range, and ours must stay open (`0:`).
+ * The job definitions of the trainer: `single` for a plain job or an array, `gang` for one multi-node parallel job. A
+ * submission states the size, the number of workers and the run. The low-level construct is used because CDK's own
+ * closes the node range, which must stay open (`0:`).
  */
 export class TrainerJobDefinitions extends Construct {
   constructor(scope: Construct, id: string, props: TrainerJobDefinitionsProps) {
@@ -34,24 +35,24 @@ export class TrainerJobDefinitions extends Construct {
       executionRoleArn: props.executionRole.roleArn,
       privileged: false,
       user,
-      // User code writes to its scratch disk and a small /tmp, and nowhere else.
+      // User code can write only to its scratch disk and a small /tmp.
       readonlyRootFilesystem: true,
       volumes: [{ name: "scratch" }],
       mountPoints: [{ sourceVolume: "scratch", containerPath: scratch, readOnly: false }],
       linuxParameters: {
-        initProcessEnabled: true, // passes signals on, and buries what the trainer leaves behind
-        sharedMemorySize: 1024, // MiB; Docker's 64 are too few for NCCL and TensorFlow
+        initProcessEnabled: true, // Forwards signals, and reaps the processes that the trainer leaves.
+        sharedMemorySize: 1024, // In MiB. Docker's 64 are too few for NCCL and TensorFlow.
         tmpfs: [{ containerPath: "/tmp", size: 64 }],
       },
       ulimits: [
-        // A connection to each other worker and open shards.
+        // For a connection to each other worker, and open shards.
         { name: "nofile", softLimit: 65_536, hardLimit: 65_536 },
-        // Pages that a GPU reads from may not be swapped out.
+        // Memory that a GPU reads directly must not be swapped out.
         { name: "memlock", softLimit: -1, hardLimit: -1 },
       ],
       environment: Object.entries({
         ...props.environment,
-        // The SDK needs one, and on EC2 nobody else says it: ECS does so on Fargate only.
+        // The SDK needs the region, and ECS sets it only on Fargate.
         AWS_REGION: Stack.of(this).region,
         TMPDIR: scratch,
         RINGMASTER_CACHE_DIR: `${scratch}/shards`,

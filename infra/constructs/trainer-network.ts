@@ -23,27 +23,28 @@ type NetworkConfig = DeploymentConfig["network"];
 type OwnNetwork = Extract<NetworkConfig, { readonly mode: "public" | "private" }>;
 
 /**
- * Where trainers run, and what they reach: each other on any port, S3 and DynamoDB by gateway endpoints, and AWS by HTTPS. Nobody reaches them. ADR 021 says
- * why the default has public addresses and no NAT gateway.
+ * The trainers' network. Trainers reach each other on any port, S3 and DynamoDB through gateway endpoints, and AWS
+ * through HTTPS. They accept no other connections. ADR 021 explains why the default has public addresses and no NAT
+ * gateway.
  */
 export class TrainerNetwork extends Construct {
   readonly vpc: IVpc;
   readonly securityGroup: SecurityGroup;
-  /** Of single-node jobs. */
+  /** The subnets of single-node jobs. */
   readonly subnets: readonly ISubnet[];
-  /** Of multi-node-parallel jobs: a cluster placement group lies in one availability zone. */
+  /** The subnets of multi-node parallel jobs, because a cluster placement group is in one availability zone. */
   readonly gangSubnets: readonly ISubnet[];
-  /** What containers must know to get out. */
+  /** The variables that containers need for outgoing connections. */
   readonly environment: Readonly<Record<string, string>>;
 
   constructor(scope: Construct, id: string, config: DeploymentConfig) {
     super(scope, id);
     const { network } = config;
     if (network.mode === "existing") {
-      // Subnets come by themselves; of zones CDK wants one, and does nothing with it.
+      // Subnets are imported separately. CDK requires zones here but does not use them.
       this.vpc = Vpc.fromVpcAttributes(this, "Vpc", { vpcId: network.vpcId, availabilityZones: ["any"] });
       this.subnets = network.subnetIds.map((subnetId, i) => Subnet.fromSubnetId(this, `Subnet${i + 1}`, subnetId));
-      // Their routes are the owner's, and nothing here looks at them.
+      // The owner manages the routes, and this stack does not use them.
       for (const subnet of this.subnets)
         Annotations.of(subnet).acknowledgeWarning("@aws-cdk/aws-ec2:noSubnetRouteTableId");
     } else {
@@ -63,14 +64,14 @@ export class TrainerNetwork extends Construct {
     if (network.mode === "public") {
       this.securityGroup.addEgressRule(Peer.anyIpv6(), Port.tcp(443), "AWS endpoints");
     }
-    // A node of a multi-node-parallel job has a network interface of its own, which never gets a public IPv4 address: its way out is IPv6, and Lambda is
-    // what it calls beside S3 and DynamoDB. This name has addresses of both kinds.
+    // A node of a multi-node parallel job has its own network interface without a public IPv4 address, so it uses IPv6.
+    // Besides S3 and DynamoDB it calls only Lambda. This host name has addresses of both kinds.
     this.environment =
       network.mode === "public" ? { AWS_ENDPOINT_URL_LAMBDA: `https://lambda.${Stack.of(this).region}.api.aws` } : {};
   }
 
   #ownVpc({ mode, zones, cidr }: OwnNetwork, config: DeploymentConfig): Vpc {
-    // Sixteen parts: up to six zones, with two subnets each.
+    // Divides the range into sixteen parts, for up to six zones with two subnets each.
     const cidrMask = Number(cidr.split("/")[1]) + 4;
     const subnetConfiguration: SubnetConfiguration[] =
       mode === "public"

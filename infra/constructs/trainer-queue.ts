@@ -18,8 +18,8 @@ export interface TrainerQueueProps {
   readonly queueName: string;
   readonly market: "spot" | "on-demand";
   /**
-   * `arrays`: single-node jobs, which find each other by our own rendezvous. `gangs`: multi-node-parallel jobs as well, close together
-   * in a cluster placement group.
+   * The kinds of jobs. `arrays`: single-node jobs, which find each other through the platform's rendezvous. `gangs`:
+   * also multi-node parallel jobs, close together in a cluster placement group.
    */
   readonly serves: "arrays" | "gangs";
   readonly machines: "cpu" | "gpu";
@@ -29,14 +29,18 @@ export interface TrainerQueueProps {
   readonly config: DeploymentConfig;
 }
 
-/** How long a job that no machine of its queue could ever run heads the queue before it is cancelled; ten minutes is Batch's least. */
+/**
+ * The time that a job without any suitable machine may block its queue before it is cancelled. Ten minutes is Batch's
+ * minimum.
+ */
 const misconfiguredPatience = Duration.minutes(10);
 
 /**
- * A queue over one compute environment. Machines with and without GPUs do not share one: Batch sends what finds the first environment full to the
- * second, where it costs and computes differently.
+ * A queue with one compute environment. Machines with and without GPUs have separate queues: Batch moves jobs from a
+ * full environment to the second one, where they would cost and compute differently.
  *
- * @throws Error for gangs on spot: Batch leaves multi-node-parallel jobs there in RUNNABLE for ever, without an error
+ * @throws Error for gangs on spot, because Batch leaves multi-node parallel jobs there RUNNABLE forever without an
+ * error
  */
 export class TrainerQueue extends Construct {
   readonly queue: JobQueue;
@@ -53,7 +57,7 @@ export class TrainerQueue extends Construct {
       jobQueueName: queueName,
       schedulingPolicy,
       computeEnvironments: [{ order: 1, computeEnvironment: this.#environment(props) }],
-      // Waiting for capacity is what a queue is for; waiting for a machine that there will never be is not.
+      // A job may wait for capacity, but not for a machine that can never exist.
       jobStateTimeLimitActions: [
         JobStateTimeLimitActionsReason.COMPUTE_ENVIRONMENT_MAX_RESOURCE,
         JobStateTimeLimitActionsReason.JOB_RESOURCE_REQUIREMENT,
@@ -61,7 +65,10 @@ export class TrainerQueue extends Construct {
     });
   }
 
-  /** Without a name, so that it can be replaced: a change that Batch cannot make in place makes a new one before the old one goes. */
+  /**
+   * Creates the compute environment without a name, so that it can be replaced: for a change that needs a replacement,
+   * the new one is created before the old one is deleted.
+   */
   #environment(props: TrainerQueueProps): ManagedEc2EcsComputeEnvironment {
     const { market, serves, machines, network, instances, config } = props;
     const spot = market === "spot";
@@ -82,7 +89,8 @@ export class TrainerQueue extends Construct {
       ],
       minvCpus: 0,
       maxvCpus: machines === "gpu" ? gpu.maxVcpus : cpu.maxVcpus,
-      // An update of the machines lets jobs end for six hours, Batch's most; what is still there then is retried on a new one.
+      // An update of the machines lets jobs run for six hours, Batch's maximum. The remaining jobs are retried on a new
+      // machine.
       replaceComputeEnvironment: false,
       terminateOnUpdate: false,
       updateTimeout: Duration.hours(6),
@@ -93,8 +101,8 @@ export class TrainerQueue extends Construct {
         : {}),
     });
     const resource = environment.node.defaultChild as CfnComputeEnvironment;
-    resource.type = "MANAGED"; // as the reference spells it; CDK writes small letters
-    // Without a version, Batch would stay with the template's first.
+    resource.type = "MANAGED"; // The spelling of the reference. CDK writes lower case.
+    // Without a version, Batch would keep the template's first one.
     resource.addPropertyOverride(
       "ComputeResources.LaunchTemplate.Version",
       instances.launchTemplate.latestVersionNumber,

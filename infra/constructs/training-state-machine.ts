@@ -9,13 +9,13 @@ import { resourceNames } from "../../platform/trainer-job";
 
 export interface TrainingStateMachineProps {
   readonly prefix: string;
-  /** The ASL file; `${name}` in it stands for the function of that name. */
+  /** The ASL file. `${name}` in it means the function with that name. */
   readonly definitionFile: string;
   readonly functions: ReadonlyMap<string, IFunction>;
   readonly retention: RetentionDays;
 }
 
-/** The life of a run. May invoke the functions that its definition names, and no other. */
+/** The state machine of a run. It may invoke only the functions that its definition names. */
 export class TrainingStateMachine extends StateMachine {
   constructor(
     scope: Construct,
@@ -23,7 +23,7 @@ export class TrainingStateMachine extends StateMachine {
     { prefix, definitionFile, functions, retention }: TrainingStateMachineProps,
   ) {
     const named = new Set<IFunction>();
-    // Not by CloudFormation's own substitutions: their names may not hold hyphens.
+    // CloudFormation's own substitutions do not support names with hyphens.
     const definition = fs.readFileSync(definitionFile, "utf8").replace(/\$\{([a-z-]+)\}/g, (_whole, name: string) => {
       const found = functions.get(name);
       if (!found) throw new Error(`${definitionFile} names a function that platform/functions.ts does not: ${name}`);
@@ -37,7 +37,7 @@ export class TrainingStateMachine extends StateMachine {
       tracingEnabled: true,
       logs: {
         level: LogLevel.ALL,
-        // Errors' causes may quote data.
+        // The causes of errors may quote data.
         includeExecutionData: false,
         destination: new LogGroup(scope, `${id}Log`, {
           logGroupName: `/aws/vendedlogs/states/${stateMachine}`,

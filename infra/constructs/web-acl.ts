@@ -2,12 +2,13 @@ import type { Stage } from "aws-cdk-lib/aws-apigateway";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 
-/** Requests of one address in five minutes: far above a busy client, far below a flood. */
+/** The maximum number of requests per address in five minutes: far above a busy client, far below a flood. */
 const requestsOfAddress = 10_000;
 
 /**
- * AWS's common rules look for attacks in bodies, too; ours are JSON that is checked by schemas, is never shown as HTML and names no file. A job
- * may be larger than 8 KB, have `../` in its module's path and a URL in its notes: those rules count here, and block elsewhere.
+ * The rules of AWS's common set that only count. They search bodies for attacks. The API's bodies are JSON that is
+ * checked by schemas, is never shown as HTML and names no file. A job may be larger than 8 KB, have `../` in its
+ * module's path and a URL in its notes. The other rules block.
  */
 const countedRules = [
   "SizeRestrictions_BODY",
@@ -17,7 +18,7 @@ const countedRules = [
   "EC2MetaDataSSRF_BODY",
 ];
 
-/** A web ACL before a stage: $5 a month, $1 for each of its two rules, $0.60 a million requests. */
+/** The web ACL of a stage: $5 a month, $1 for each of its two rules, and $0.60 per million requests. */
 export class StageWebAcl extends Construct {
   constructor(scope: Construct, id: string, { prefix, stage }: { readonly prefix: string; readonly stage: Stage }) {
     super(scope, id);

@@ -1,6 +1,6 @@
 /**
- * Resource types that cost nothing while nothing happens, each with what is paid for once something does. A type that is neither here nor priced in
- * `idle.ts` fails `npm run cost`: nothing is free because nobody looked.
+ * The resource types that are free while idle, each with what costs money in use. `npm run cost` fails for a type that
+ * is neither here nor priced in `idle.ts`, so that no type is free by oversight.
  */
 export const freeWhileIdle: Readonly<Record<string, string>> = {
   "AWS::ApiGateway::Account": "never",

@@ -8,14 +8,14 @@ export interface CostLine {
   readonly logicalId: string;
   readonly type: string;
   readonly usdAMonth: number;
-  /** How the sum was found. */
+  /** The calculation of the sum. */
   readonly because: string;
 }
 
 export interface IdleCost {
-  /** What costs something, the dearest first. */
+  /** The resources that cost something, the most expensive first. */
   readonly lines: readonly CostLine[];
-  /** How many resources cost nothing while nothing happens. */
+  /** The number of resources that are free while idle. */
   readonly free: number;
   readonly usdAMonth: number;
 }
@@ -27,18 +27,18 @@ type Template = {
 type Price = Pick<CostLine, "usdAMonth" | "because">;
 
 /**
- * What a call of a function costs that finds nothing to do: it is billed for so long, leaves a trace and its START, END and REPORT lines, and asks the
- * catalog one question that half a read unit answers.
+ * The cost of a function call that finds nothing to do: this billed duration, a trace, its START, END and REPORT lines,
+ * and one query of the catalog for half a read unit.
  */
 const idleCall = { seconds: 0.2, logBytes: 600, readUnits: 0.5 } as const;
 
 const hourly = (usd: number, because: string): Price => ({ usdAMonth: usd * hoursAMonth, because });
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** How types that cost something while nothing happens are priced; `undefined` where this one does not. */
+/** The prices of types that cost something while idle. `undefined` for a resource that is free. */
 const pricedTypes: Readonly<Record<string, (properties: Properties) => Price | undefined>> = {
   "AWS::CloudWatch::Alarm": ({ Metrics }) => {
-    // An alarm over an expression is paid for by the metrics in it.
+    // An alarm over an expression costs as much as the metrics in it.
     const metrics = Math.max(
       1,
       listed(Metrics).filter((metric) => (metric as Properties)["MetricStat"] !== undefined).length,
@@ -50,7 +50,7 @@ const pricedTypes: Readonly<Record<string, (properties: Properties) => Price | u
   "AWS::EC2::EIP": () => hourly(prices.publicAddressHour, "a public address"),
   "AWS::EC2::NatGateway": () => hourly(prices.natGatewayHour, "a NAT gateway, traffic apart"),
   "AWS::EC2::VPCEndpoint": ({ VpcEndpointType, SubnetIds }) => {
-    if (VpcEndpointType !== "Interface") return undefined; // gateway endpoints are free
+    if (VpcEndpointType !== "Interface") return undefined; // Gateway endpoints are free.
     const zones = Math.max(1, listed(SubnetIds).length);
     return hourly(zones * prices.interfaceEndpointHour, `an interface in ${zones} zones, traffic apart`);
   },
@@ -64,7 +64,7 @@ const pricedTypes: Readonly<Record<string, (properties: Properties) => Price | u
   },
 };
 
-/** What looks free by its type, and is not as it is set. @returns what it costs */
+/** The settings that make a free type cost something. @returns the reason */
 const costlySettings: Readonly<Record<string, (properties: Properties) => string | undefined>> = {
   "AWS::ApiGateway::Stage": ({ CacheClusterEnabled }) => (CacheClusterEnabled === true ? "its cache" : undefined),
   "AWS::DynamoDB::Table": ({ BillingMode }) => (BillingMode === "PAY_PER_REQUEST" ? undefined : "provisioned capacity"),
@@ -75,9 +75,9 @@ const costlySettings: Readonly<Record<string, (properties: Properties) => string
 };
 
 /**
- * What templates cost a month in which nothing happens: no run, no call of the API, no stored data.
+ * Computes the cost of templates in a month without activity: no run, no call of the API, no stored data.
  *
- * @throws Error that lists the types, and the settings, whose price this does not know
+ * @throws Error that lists the types and settings without a known price
  */
 export function idleCostOf(templates: Readonly<Record<string, Template>>): IdleCost {
   const lines: CostLine[] = [];
@@ -105,7 +105,7 @@ export function idleCostOf(templates: Readonly<Record<string, Template>>): IdleC
   return { lines, free, usdAMonth: lines.reduce((sum, { usdAMonth }) => sum + usdAMonth, 0) };
 }
 
-/** A rule's events cost nothing; the function that a schedule calls does. */
+/** Returns the calls that a rule schedules. The rule's events are free, but the function that it calls is not. */
 function scheduledCalls({ ScheduleExpression: schedule, Name: name, State: state }: Properties): Price | undefined {
   if (typeof schedule !== "string" || state === "DISABLED") return undefined;
   const rule = rules.find((each) => each.schedule === schedule && String(name).endsWith(`-${each.name}`));
@@ -129,7 +129,10 @@ function scheduledCalls({ ScheduleExpression: schedule, Name: name, State: state
   };
 }
 
-/** @throws Error for an expression other than `rate(…)` */
+/**
+ * Returns the number of calls per month.
+ * @throws Error for an expression other than `rate(…)`
+ */
 export function callsAMonth(schedule: string): number {
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(schedule) ?? [];
   const minutes = { minute: 1, hour: 60, day: 1_440 }[unit as "minute" | "hour" | "day"];

@@ -15,10 +15,13 @@ const usage = `npm run cost
 npm run cost -- --nodes 4 --hours 2 --market spot --instance g5.xlarge [--gradient-mb 100 --steps 10000]
     What a run costs.`;
 
-/** What functions hold costs nothing: nothing is put together. */
+/** The context that skips the assembly of assets, because the content of functions does not affect the cost. */
 const withoutAssets = { "aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": true };
 
-/** @param outdir where the templates go, which nobody needs afterwards */
+/**
+ * Prints the cost.
+ * @param outdir directory for the templates, which are not needed afterwards
+ */
 export function printCost(argv: readonly string[], repository: string, bundles: string, outdir: string): void {
   const { values } = parseArgs({
     args: [...argv],
@@ -57,7 +60,10 @@ type Options = Readonly<
   Record<"nodes" | "hours" | "market" | "instance" | "gradient-mb" | "steps", string | undefined>
 >;
 
-/** @throws Error that lists all that is wrong with the options */
+/**
+ * Returns the plan for the options.
+ * @throws Error that lists all problems of the options
+ */
 export function planOf(options: Partial<Options>, { compute, network }: DeploymentConfig): RunPlan {
   const problems: string[] = [];
   const number = (

@@ -1,10 +1,11 @@
 /**
- * What AWS asks for what stands still: list prices of us-east-1 in US dollars, without any free tier. Instances' prices are in `core/metering/prices.ts`.
- * Prices change, and other regions' are up to a third higher: check before you rely on a sum.
+ * The date of the list prices of us-east-1 in US dollars, without any free tier. The prices of instances are in
+ * `core/metering/prices.ts`. Prices change, and those of other regions are up to a third higher: check them before you
+ * rely on a sum.
  */
 export const pricesAsOf = "2026-06-17";
 
-/** Hours of a month, as AWS counts them. */
+/** The hours of a month, as AWS counts them. */
 export const hoursAMonth = 730;
 
 export const prices = {
@@ -30,7 +31,7 @@ export const prices = {
   natGatewayHour: 0.045,
   publicAddressHour: 0.005,
   interfaceEndpointHour: 0.01,
-  // https://aws.amazon.com/ec2/pricing/on-demand/#Data_Transfer: a GB that leaves one zone for another, and arrives there.
+  // https://aws.amazon.com/ec2/pricing/on-demand/#Data_Transfer: a GB between two zones, in both directions.
   zoneCrossingGb: 0.02,
   // https://aws.amazon.com/ebs/pricing/
   diskGibMonth: 0.08,

@@ -4,15 +4,15 @@ import { hoursAMonth, prices } from "./prices";
 export interface RunPlan {
   readonly instanceType: string;
   readonly nodes: number;
-  /** Of each node, losses and waits for capacity apart. */
+  /** The hours of each node, without losses and waits for capacity. */
   readonly hours: number;
   readonly market: "spot" | "on-demand";
   readonly diskGib: number;
-  /** Whether instances have public addresses, which are paid for by the hour. */
+  /** Whether instances have public addresses, which cost money per hour. */
   readonly publicAddresses: boolean;
-  /** Availability zones that spot nodes are spread over; gangs on demand are in one. */
+  /** The number of availability zones of spot nodes. Gangs on demand are in one. */
   readonly zones: number;
-  /** What each step's gradient is large, in MB, and how many steps there are; together they say what crosses zones. */
+  /** The size of each step's gradient in MB, and the number of steps. They determine the traffic between zones. */
   readonly gradientMb: number;
   readonly steps: number;
 }
@@ -23,10 +23,11 @@ export interface RunCost {
 }
 
 /**
- * What a run's machines cost. Requests, metrics and the state machine's transitions are left out: cents.
+ * Computes the cost of a run's machines. Requests, metrics and the state machine's transitions cost only cents and are
+ * left out.
  *
- * In a ring of N workers, each sends 2 (N − 1) / N of the gradient a step to its neighbour (docs/algorithms.md). Of N neighbours as good as
- * (Z − 1) / Z are in another of Z zones where workers are spread at random.
+ * In a ring of N workers, each sends 2 (N − 1) / N of the gradient to its neighbour in each step (docs/algorithms.md).
+ * With workers spread at random over Z zones, about (Z − 1) / Z of the N neighbours are in another zone.
  *
  * @throws Error for an instance type without a price
  */

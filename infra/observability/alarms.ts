@@ -5,21 +5,24 @@ import type { DeploymentConfig } from "../config";
 import type { PlatformMetrics } from "./metrics";
 
 export interface AlarmDefinition {
-  /** The alarm's name behind the prefix, and its heading in docs/operations.md. */
+  /** The alarm's name after the prefix, which is also its heading in docs/operations.md. */
   readonly name: string;
-  /** What it means and what to do, in a sentence or two: it is in the e-mail. */
+  /** The meaning and the action, in one or two sentences of the e-mail. */
   readonly says: string;
   readonly metric: IMetric;
-  /** Sounds above this, or below it. */
+  /** The threshold above or below which the alarm is raised. */
   readonly threshold: number;
   readonly below?: boolean;
-  /** So many of the latest so many periods. */
+  /** The number of periods beyond the threshold, and the number of latest periods that are considered. */
   readonly periods: readonly [datapoints: number, of: number];
-  /** No data means that nothing happened, which is well, but for what must happen each minute. */
+  /**
+   * The treatment of missing data. It usually means that nothing happened, which is fine, except for things that must
+   * happen each minute.
+   */
   readonly missing?: TreatMissingData;
 }
 
-/** Functions whose errors nobody is told of otherwise: no person waits for their answer. */
+/** The functions that nobody waits for, so that an alarm is the only report of their errors. */
 const unattended: readonly FunctionName[] = [
   "finish-training",
   "conclude-run",
@@ -30,14 +33,16 @@ const unattended: readonly FunctionName[] = [
   "end-sessions",
 ];
 
-/** A sum of several metrics, each of which counts as one in what alarms cost. */
+/** Returns the sum of several metrics. Each metric counts for the cost of an alarm. */
 function sumOf(metrics: readonly IMetric[], label: string): IMetric {
   const named = Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric]));
-  // Sums what there is: a function that has never run has no data to fill.
+  // Sums the existing data. A function that has never run has none to fill in.
   return new MathExpression({ expression: "SUM(METRICS())", usingMetrics: named, label, period: Duration.minutes(5) });
 }
 
-/** What somebody must be told of, because nothing mends it by itself or it mends itself too slowly. */
+/**
+ * Returns the alarms: conditions that need a person, because they do not recover by themselves or recover too slowly.
+ */
 export function alarmDefinitions(
   metrics: PlatformMetrics,
   { teams, prefix }: DeploymentConfig,
@@ -86,7 +91,8 @@ export function alarmDefinitions(
     {
       name: "api-slow",
       says: "One request in a hundred takes more than ten seconds; API Gateway gives up after 29. Look at the trace map of the function api for the slow service.",
-      // The function's, not the gateway's: there, a stream that somebody follows is a request that takes a quarter of an hour.
+      // Uses the function's duration. The gateway's would include a followed stream as a request of a quarter of an
+      // hour.
       metric: metrics.ofFunction("api", "Duration", { statistic: "p99" }),
       threshold: 10_000,
       periods: [3, 3],
@@ -136,7 +142,7 @@ export function alarmDefinitions(
               metric: metrics.ofTeam("MonthDollars", name, { statistic: "Maximum", minutes: 60 }),
               threshold: monthlyBudgetUsd,
               periods: [1, 1] as const,
-              // The sum is told when an attempt ends; until the next one it is what it was.
+              // The sum is published at the end of an attempt, and does not change until the next one.
               missing: TreatMissingData.IGNORE,
             },
           ],
@@ -148,7 +154,7 @@ export function alarmDefinitions(
   }));
 }
 
-/** In the runbook; those of teams' budgets have one in common. */
+/** Returns the heading in the runbook. The alarms of teams' budgets share one. */
 export const headingOf = (alarm: string): string => alarm.replace(/^budget-.*/, "budget");
 
 export const operatorOf = ({ below = false }: AlarmDefinition): ComparisonOperator =>

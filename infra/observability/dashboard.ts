@@ -6,12 +6,12 @@ import type { PlatformMetrics } from "./metrics";
 export interface Graph {
   readonly title: string;
   readonly left: readonly IMetric[];
-  /** The axis: what is counted, and in what. */
+  /** The label of the axis: the counted thing and its unit. */
   readonly unit: string;
   readonly stacked?: boolean;
 }
 
-/** A row of graphs of equal width, under a heading that says what question they answer. */
+/** A row of graphs of equal width, under a heading with the question that they answer. */
 export interface DashboardRow {
   readonly question: string;
   readonly graphs: readonly Graph[];
@@ -20,7 +20,7 @@ export interface DashboardRow {
 const hour = 60;
 const day = 24 * hour;
 
-/** What a person wants to know who has been told that something is wrong, in the order in which they want to know it. */
+/** Returns the rows of the dashboard, in the order in which a person looks for the cause of a problem. */
 export function dashboardRows(metrics: PlatformMetrics): readonly DashboardRow[] {
   const total = metrics.ofAllTeams.bind(metrics);
   const team = metrics.byTeam.bind(metrics);
@@ -137,7 +137,8 @@ export function dashboardRows(metrics: PlatformMetrics): readonly DashboardRow[]
           ],
         },
         {
-          // Not the gateway's latency: a stream that is followed for a quarter of an hour counts there as one slow request.
+          // Not the gateway's latency, because a stream that is followed for a quarter of an hour counts there as one
+          // slow request.
           title: "Time to answer, p50 and p99",
           unit: "ms",
           left: [
@@ -207,7 +208,7 @@ export function dashboardRows(metrics: PlatformMetrics): readonly DashboardRow[]
   ];
 }
 
-/** The dashboard as a person sees it, for the documentation. */
+/** Draws the dashboard for the documentation. */
 export function drawDashboard(rows: readonly DashboardRow[]): string {
   const width = 34;
   return rows

@@ -16,14 +16,14 @@ export interface MetricOptions {
   readonly color?: string;
 }
 
-/** The metrics of one platform: its own, and those that AWS keeps of its resources. */
+/** The metrics of one platform: its own, and AWS's metrics of its resources. */
 export class PlatformMetrics {
   constructor(
     private readonly prefix: string,
     private readonly stateMachineArn: string,
   ) {}
 
-  /** One of the platform's own that is not kept apart by team. */
+  /** Returns a metric of the platform without teams. */
   own(name: OperationalMetric, { statistic, minutes = 5, label, color }: MetricOptions): IMetric {
     return new Metric({
       namespace: metricNamespace,
@@ -36,7 +36,7 @@ export class PlatformMetrics {
     });
   }
 
-  /** A line for each team that there is: dashboards find them, so that a new team needs no deployment. */
+  /** Returns one line per team. Dashboards find the teams by a search, so a new team needs no deployment. */
   byTeam(name: OperationalMetric, { statistic, minutes = 5 }: MetricOptions): IMetric {
     return new MathExpression({
       expression: this.#search(name, statistic, minutes),
@@ -45,7 +45,7 @@ export class PlatformMetrics {
     });
   }
 
-  /** All teams as one line; nothing is zero. */
+  /** Returns the sum of all teams. Missing data count as zero. */
   ofAllTeams(name: OperationalMetric, { statistic, minutes = 5, label, color }: MetricOptions): IMetric {
     const of = definitionOf(name).by === "team" ? this.#search(name, statistic, minutes) : "";
     return new MathExpression({

@@ -32,13 +32,13 @@ const stageName = "live";
 
 export interface ApiStackProps extends StackProps {
   readonly config: DeploymentConfig;
-  /** Directory of the built bundles (`scripts/build.js`). */
+  /** The directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
 }
 
 /**
- * The API: a Regional REST API made of the document that the contracts give, so that what is documented is what is deployed. By default
- * callers sign with IAM; who may call is then a matter of IAM policies.
+ * The API: a regional REST API from the contracts' document, so that the deployed API matches its documentation. By
+ * default callers sign with IAM, and IAM policies determine who may call.
  */
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, ...props }: ApiStackProps) {
@@ -47,7 +47,7 @@ export class ApiStack extends Stack {
     const document = openApiDocument(contracts);
     const arns = new PlatformArns(this, config.prefix);
     const caller = this.#caller(config, bundles);
-    // Metrics of the API come by themselves; those of each method are paid for one by one, and the access log has the route.
+    // The API's metrics are free, but those of each method cost money, and the access log contains the route.
     const settings = { metricsEnabled: false, loggingLevel: MethodLoggingLevel.ERROR };
     const api = new SpecRestApi(this, "Api", {
       restApiName: config.prefix,
@@ -61,7 +61,7 @@ export class ApiStack extends Stack {
       ),
       endpointTypes: [EndpointType.REGIONAL],
       failOnWarnings: true,
-      // Callers by another name would go around the domain and what stands before it.
+      // The default host name would bypass the domain and its web ACL.
       disableExecuteApiEndpoint: config.api.domain !== undefined,
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.DESTROY,
@@ -78,14 +78,14 @@ export class ApiStack extends Stack {
         accessLogFormat: accessLogFormat(),
       },
     });
-    // API Gateway makes this group by itself, to be kept for ever, where it is not there before the stage.
+    // Without this, API Gateway creates the group with unlimited retention.
     const executionLog = new LogGroup(this, "ExecutionLog", {
       logGroupName: `API-Gateway-Execution-Logs_${api.restApiId}/${stageName}`,
       retention: retentionOf(config),
       removalPolicy: RemovalPolicy.DESTROY,
     });
     api.deploymentStage.node.addDependency(executionLog);
-    // The permission stands here and not with the function: it names the API, and the function must not wait for that.
+    // The permission is in this stack because it names the API, and the function must not depend on the API.
     const called = new Set(
       Object.values(document.paths).flatMap((item) => Object.values(item).map((one) => one["x-ringmaster"].function)),
     );
@@ -106,7 +106,7 @@ export class ApiStack extends Stack {
     });
   }
 
-  /** How callers say who they are; with the function that finds it out, where that is ours. */
+  /** Returns how callers authenticate, with the authorizer function if the platform has one. */
   #caller(
     config: DeploymentConfig,
     bundles: string,
@@ -130,7 +130,8 @@ export class ApiStack extends Stack {
       action: "lambda:InvokeFunction",
       principal: "apigateway.amazonaws.com",
       functionName,
-      // It has the account and the API's id. Not `sourceAccount` besides: API Gateway is not documented to say it, and then nobody could call.
+      // The ARN contains the account and the API's id. `sourceAccount` is not used: AWS does not document that API
+      // Gateway sends it, and without it nobody could call.
       sourceArn,
     });
   }

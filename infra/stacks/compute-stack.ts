@@ -18,13 +18,15 @@ import { bucketNameIn } from "../names";
 
 export interface ComputeStackProps extends StackProps {
   readonly config: DeploymentConfig;
-  /** Made within this stack, because an image asset belongs to one. */
+  /** Creates the trainer's image within this stack, because an image asset belongs to one stack. */
   readonly trainerImage: (scope: Construct, executionRole: Role) => string;
 }
 
-/** Where training runs: the network, a queue a market and kind of machine, and the trainer's job definitions. */
+/**
+ * The resources of training: the network, a queue per market and kind of machine, and the trainer's job definitions.
+ */
 export class ComputeStack extends Stack {
-  /** URI of the trainers' image, which any stack may name. */
+  /** The URI of the trainers' image, which any stack may use. */
   readonly trainerImage: string;
   readonly #network: DeploymentConfig["network"];
 
@@ -44,7 +46,8 @@ export class ComputeStack extends Stack {
     const conditions = { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } };
     const jobRole = new Role(this, "TrainerRole", { assumedBy: new ServicePrincipal(ecsTasks, { conditions }) });
     grant(jobRole, jobPermissions, prefix);
-    // ECS documents that condition for the roles of tasks, not for this one; no other account can pass it to a task anyway.
+    // ECS documents that condition for the roles of tasks, but not for this role. No other account can pass this role
+    // to a task anyway.
     const executionRole = new Role(this, "TrainerExecutionRole", { assumedBy: new ServicePrincipal(ecsTasks) });
     LogGroup.fromLogGroupName(this, "TrainerLog", resourceNames(prefix).jobLogGroup).grantWrite(executionRole);
     this.trainerImage = props.trainerImage(this, executionRole);
@@ -64,7 +67,10 @@ export class ComputeStack extends Stack {
     });
   }
 
-  /** As named, else by CloudFormation's own list, so that synthesis looks nothing up, whether it knows the account or not. */
+  /**
+   * Returns the configured zones, or else CloudFormation's own list, so that synthesis needs no lookup even if it knows
+   * the account.
+   */
   override get availabilityZones(): string[] {
     const { zones, zoneNames } = this.#network.mode === "existing" ? { zones: 1, zoneNames: [] } : this.#network;
     return zoneNames.length > 0
@@ -89,7 +95,9 @@ export class ComputeStack extends Stack {
   }
 }
 
-/** A share once, however many teams draw from it; the configuration makes sure that they agree about its weight. */
+/**
+ * Returns each share once, even if several teams use it. The configuration rules ensure that they agree on its weight.
+ */
 function sharesOf({ teams }: DeploymentConfig) {
   const weights = new Map(teams.map(({ name, share = name, weight }) => [share, weight]));
   return [...weights].map(([share, weight]) => ({

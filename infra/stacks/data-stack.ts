@@ -14,8 +14,8 @@ export interface DataStackProps extends StackProps {
 }
 
 /**
- * What must outlive everything else: the tables, the bucket, the trainers' output. Logical ids are pinned, and `test/infra/upgrade.test.ts` fails for a
- * change with which CloudFormation would replace or delete one of them.
+ * The resources that outlive everything else: the tables, the bucket, the trainers' output. Logical ids are pinned.
+ * `test/infra/upgrade.test.ts` fails for a change that would make CloudFormation replace or delete one of them.
  */
 export class DataStack extends Stack {
   constructor(scope: Construct, id: string, { config, ...props }: DataStackProps) {

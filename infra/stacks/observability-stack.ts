@@ -20,14 +20,14 @@ import { PlatformMetrics } from "../observability/metrics";
 
 export interface ObservabilityStackProps extends StackProps {
   readonly config: DeploymentConfig;
-  /** Made where what they watch is made; told of here. */
+  /** The alarms that other stacks create for their resources. This stack sends their notifications. */
   readonly otherAlarms: readonly Alarm[];
 }
 
 const graphWidth = 8;
 const graphHeight = 6;
 
-/** What a person sees of the platform, and what finds a person: a dashboard, alarms, a budget. */
+/** The observability of the platform: a dashboard, alarms and a budget. */
 export class ObservabilityStack extends Stack {
   readonly alarms: readonly Alarm[];
 
@@ -80,7 +80,10 @@ export class ObservabilityStack extends Stack {
     }
   }
 
-  /** By the tag that everything of the platform has; it must be activated as a cost allocation tag once in the account. */
+  /**
+   * Creates the budget by the tag of all platform resources. The tag must be activated once in the account as a cost
+   * allocation tag.
+   */
   #budget({ prefix, budget: { monthlyUsd } }: DeploymentConfig, address: string): void {
     const subscribers = [{ subscriptionType: "SNS", address }];
     const when = (notificationType: "ACTUAL" | "FORECASTED", threshold: number) => ({

@@ -18,9 +18,12 @@ export interface TriggersStackProps extends StackProps {
   readonly functions: ReadonlyMap<FunctionName, IFunction>;
 }
 
-/** What sets functions going: events and schedules. What cannot be delivered in a day waits in a queue to be looked at. */
+/**
+ * The triggers of functions: events and schedules. Events that cannot be delivered within a day wait in a queue for
+ * inspection.
+ */
 export class TriggersStack extends Stack {
-  /** Something in one of them was given up; where to tell of it is the observability's. */
+  /** The alarms for undelivered events. The observability stack sends their notifications. */
   readonly undelivered: readonly Alarm[];
 
   constructor(scope: Construct, id: string, { config, functions, ...props }: TriggersStackProps) {

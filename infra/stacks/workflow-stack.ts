@@ -16,28 +16,31 @@ import { callersEnvironment, platformEnvironment } from "../names";
 import { retentionOf } from "../retention";
 
 export interface WorkflowStackProps extends StackProps {
-  /** Directory of the built bundles (`scripts/build.js`). */
+  /** The directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
   readonly nodeModules: string;
-  /** URI of the trainers' image, which runs are recorded with. */
+  /** The URI of the trainers' image, which the record of a run contains. */
   readonly trainerImage: string;
   readonly config: DeploymentConfig;
 }
 
-/** Functions that people call, and that must know whose team the caller is in. */
+/** The functions that users call, which must know the teams of callers. */
 const takesCalls: ReadonlySet<string> = new Set(["api", "stream-metrics"]);
 
-/** Functions that make runs. The others are not deployed anew for another image. */
+/** The functions that create runs. The others are not deployed again for a new image. */
 const makesRuns: ReadonlySet<string> = new Set(["api", "retrain"]);
 
-/** What functions set aside, a hundred that AWS leaves to all others, and room for the steps of runs. */
+/**
+ * The concurrency for the reservations of functions, a hundred that AWS keeps for all others, and enough for the steps
+ * of runs.
+ */
 const concurrencyToReserve = 300;
 
-/** What happens: the functions, and the state machine that calls them. */
+/** The functions, and the state machine that calls them. */
 export class WorkflowStack extends Stack {
   readonly functions: ReadonlyMap<FunctionName, IFunction>;
   readonly stateMachine: StateMachine;
-  /** An event was too much for its function; where to tell of it is the observability's. */
+  /** The alarm for an event that a function could not process. The observability stack sends its notifications. */
   readonly givenUp: Alarm;
 
   constructor(

@@ -2,7 +2,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { simdOf } from "../simd/simd";
 import { type BackendWasm, callKernel, dispose } from "./wasm-kernel";
 
-/** What a fused kernel does after its product. */
+/** The operations of a fused kernel after its product. */
 export interface Epilogue {
   readonly bias?: tf.TensorInfo | null;
   readonly activation?: tf.backend_util.Activation;
@@ -19,7 +19,7 @@ const kernels: Readonly<Partial<Record<tf.backend_util.Activation, string>>> = {
   prelu: tf.Prelu,
 };
 
-/** Adds the bias to `x` where it lies, then applies the activation; `x` is used up. */
+/** Adds the bias to `x` in place, then applies the activation. `x` must not be used afterwards. */
 export function finish(backend: BackendWasm, x: tf.TensorInfo, epilogue: Epilogue): tf.TensorInfo {
   const { bias, activation = "linear", leakyreluAlpha, preluActivationWeights } = epilogue;
   const rectified = Boolean(bias) && activation === "relu";

@@ -1,4 +1,4 @@
-/** A bias and its gradient: the stock kernels broadcast element by element, and transpose before they sum. */
+/** The bias kernel and its gradient. The stock kernels broadcast element by element, and transpose before they sum. */
 import * as tf from "@tensorflow/tfjs-core";
 import { simdOf } from "../simd/simd";
 import { sumRows } from "../simd/sum-rows";

@@ -1,6 +1,9 @@
 import type { ConvInfo } from "../simd/conv";
 
-/** Adds each element of `columns` (a patch for each output position) to the pixel of one NHWC image that it came from. `image` is overwritten. */
+/**
+ * Adds each element of `columns` (a patch for each output position) to its pixel of one NHWC image. `image` is
+ * overwritten.
+ */
 export function columnsToImage(info: ConvInfo, columns: Float32Array, image: Float32Array): void {
   const { inHeight, inWidth, inChannels, outHeight, outWidth, filterHeight, filterWidth, padInfo } = info;
   image.fill(0);

@@ -36,7 +36,7 @@ function forward(backend: BackendWasm, { x, filter }: ConvInputs, attrs: ConvAtt
   return y;
 }
 
-/** Both convolutions on our own matrix kernel. */
+/** Registers both convolutions with this folder's matrix kernel. */
 export function registerConv2D(): void {
   replaceKernel<KernelArguments<ConvInputs, ConvAttributes>>(
     tf.Conv2D,
@@ -54,7 +54,7 @@ export function registerConv2D(): void {
   );
 }
 
-/** The gradient of the filter, which the stock backend lacks. */
+/** Computes the gradient of the filter, which the stock backend lacks. */
 export function conv2dBackpropFilter(
   args: KernelArguments<
     Record<"x" | "dy", tf.TensorInfo>,
@@ -73,8 +73,9 @@ export function conv2dBackpropFilter(
 }
 
 /**
- * The gradient of the input; the stock kernel is a scalar loop. At stride 1 it is a convolution of dy with the filter turned by 180° and its
- * channels swapped; otherwise filter · dyᵀ gives the columns, which are added back.
+ * Computes the gradient of the input, for which the stock kernel is a scalar loop. At stride 1 it is a convolution of
+ * dy with the filter rotated by 180° and with swapped channels. Otherwise filter · dyᵀ gives the columns, which are
+ * added to the image.
  */
 export function conv2dBackpropInput(
   args: KernelArguments<

@@ -1,6 +1,6 @@
 /**
- * Gradients of the depthwise convolution, which the stock backend lacks. Each channel meets its own filter, so there is no
- * matrix product to hand over; the innermost loops run over contiguous channels.
+ * The gradients of the depthwise convolution, which the stock backend lacks. Each channel has its own filter, so this
+ * is not a matrix product. The innermost loops run over contiguous channels.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { ConvInfo } from "../simd/conv";
@@ -21,7 +21,9 @@ function depthwiseInfo(x: readonly number[], filter: readonly number[], attrs: D
   return tf.backend_util.computeConv2DInfo(...shapes, strides, dilations, pad, dimRoundingMode, true);
 }
 
-/** Calls `visit` with the element offsets of each pixel of x, pixel of dy and tap of the filter that meet. */
+/**
+ * Calls `visit` with the element offsets of each combination of a pixel of x, a pixel of dy and a tap of the filter.
+ */
 function forEachMeeting(info: ConvInfo, visit: (x: number, dy: number, filter: number) => void): void {
   const { batchSize, outHeight, outWidth, inHeight, inWidth, inChannels, outChannels } = info;
   for (let n = 0; n < batchSize; n++) {
@@ -42,7 +44,10 @@ function forEachMeeting(info: ConvInfo, visit: (x: number, dy: number, filter: n
   }
 }
 
-/** Sums in double precision: a tap meets every position of every image. */
+/**
+ * Computes the gradient of the filter. It sums in double precision, because a tap is applied at every position of every
+ * image.
+ */
 export function depthwiseBackpropFilter(
   args: KernelArguments<
     Record<"x" | "dy", tf.TensorInfo>,

@@ -15,7 +15,7 @@ type FusedAttributes = MatMulAttributes & Pick<Epilogue, "activation" | "leakyre
 
 const float = 4;
 
-/** Sizes and byte strides of the matrices that the last two axes are. */
+/** Returns the sizes and byte strides of the matrices in the last two axes. */
 function matrix({ shape }: tf.TensorInfo, transposed: boolean) {
   const [height, width] = shape.slice(-2) as [number, number];
   const bytes = height * width * float;
@@ -24,7 +24,10 @@ function matrix({ shape }: tf.TensorInfo, transposed: boolean) {
     : { rows: height, columns: width, row: width * float, column: float, bytes };
 }
 
-/** Which matrix of a tensor of shape `outer` × … meets the result's matrix `index`: axes of size 1 are repeated. */
+/**
+ * Returns the index of the operand's matrix for the result's matrix `index`. `outer` is the operand's outer shape, and
+ * axes of size 1 are repeated.
+ */
 function outerIndex(outer: readonly number[], resultOuter: readonly number[], index: number): number {
   let [at, stride, rest] = [0, 1, index];
   for (let axis = 1; axis <= resultOuter.length; axis++) {
@@ -65,7 +68,10 @@ function multiply(backend: BackendWasm, { a, b }: MatMulInputs, attrs: MatMulAtt
   return product;
 }
 
-/** Both products on our own matrix kernel: faster than XNNPACK's, and transposed operands cost no copy of their own. */
+/**
+ * Registers both products with this folder's matrix kernel. It is faster than XNNPACK's and needs no copy of transposed
+ * operands.
+ */
 export function registerMatMul(): void {
   replaceKernel<KernelArguments<MatMulInputs, MatMulAttributes>>(
     tf.BatchMatMul,

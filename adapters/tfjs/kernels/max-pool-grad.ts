@@ -2,8 +2,8 @@ import type * as tf from "@tensorflow/tfjs-core";
 import { type BackendWasm, floats } from "./wasm-kernel";
 
 /**
- * Max-pooling's gradient for any window and padding: each output's goes to the first input of its window that equals the output. The stock
- * kernel loses it where every input of a window is negative.
+ * Computes the gradient of max-pooling for any window and padding. The gradient of each output goes to the first input
+ * of its window that equals the output. The stock kernel loses it if every input of a window is negative.
  */
 export function maxPoolGrad(
   backend: BackendWasm,
@@ -14,7 +14,7 @@ export function maxPoolGrad(
   const [x, y, dy] = [floats(backend, inputs.input), floats(backend, inputs.output), floats(backend, inputs.dy)];
   const dx = floats(backend, gradient).fill(0);
   const channels = info.inChannels;
-  const given = new Int32Array(channels).fill(-1); // by channel, the last output whose gradient has found its input
+  const given = new Int32Array(channels).fill(-1); // By channel, the last output whose gradient was assigned.
 
   forEachMeeting(info, (input, output) => {
     for (let channel = 0; channel < channels; channel++) {

@@ -1,7 +1,10 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { callKernel, dispose, type KernelArguments, replaceKernel } from "./wasm-kernel";
 
-/** The stock kernel writes integers whatever type was asked for: as float32 they read as denormals near 0. */
+/**
+ * Registers a one-hot that respects the requested type. The stock kernel always writes integers, which are denormals
+ * near 0 as float32.
+ */
 export function registerTypedOneHot(): void {
   type Arguments = KernelArguments<tf.NamedTensorInfoMap, { readonly dtype: tf.DataType }>;
   replaceKernel<Arguments>(tf.OneHot, (stock) => (args) => {

@@ -1,7 +1,10 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { type KernelArguments, replaceKernel, shared } from "./wasm-kernel";
 
-/** Identity and a cast to the type that is there already: the stock kernels copy. No kernel writes into its inputs, so memory can be shared. */
+/**
+ * Registers Identity, and Cast to the same type, without the copies of the stock kernels. No kernel writes to its
+ * inputs, so memory can be shared.
+ */
 export function registerPassThrough(): void {
   type Arguments = KernelArguments<Record<"x", tf.TensorInfo>, { readonly dtype: tf.DataType }>;
   replaceKernel<Arguments>(tf.Identity, (stock) => (args) => {

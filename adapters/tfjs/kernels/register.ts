@@ -11,7 +11,7 @@ import { unsortedSegmentSum } from "./unsorted-segment-sum";
 
 let registered = false;
 
-/** Kernels by name; a stock kernel of the same name is replaced. */
+/** The kernels by name. They replace stock kernels of the same name. */
 const kernels = {
   [tf.Conv2DBackpropFilter]: conv2dBackpropFilter,
   [tf.Conv2DBackpropInput]: conv2dBackpropInput,
@@ -20,7 +20,7 @@ const kernels = {
   [tf.UnsortedSegmentSum]: unsortedSegmentSum,
 };
 
-/** Registers this folder's kernels, once; must run before the backend starts, which sets kernels up. */
+/** Registers this folder's kernels once. Call it before the backend starts, because the backend sets up the kernels. */
 export function registerWasmKernels(): void {
   if (registered) return;
   registered = true;

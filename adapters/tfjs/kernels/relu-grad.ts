@@ -4,7 +4,7 @@ import type { KernelArguments } from "./wasm-kernel";
 
 const kernelName = "ReluGrad";
 
-/** dy where x > 0, else dy × 0. */
+/** Computes dy where x > 0, else dy × 0. */
 function reluGrad({ backend, inputs }: KernelArguments<Record<"dy" | "x", tf.TensorInfo>, object>): tf.TensorInfo {
   const { dy, x } = inputs;
   const gradient = backend.makeOutput([...x.shape], "float32");
@@ -26,7 +26,7 @@ function reluGrad({ backend, inputs }: KernelArguments<Record<"dy" | "x", tf.Ten
   return gradient;
 }
 
-/** The rectifier's gradient in one pass; TensorFlow.js composes it of three, each with memory of its own. */
+/** Registers the gradient of the rectifier in one pass. TensorFlow.js uses three kernels, each with its own memory. */
 export function registerReluGrad(): void {
   if (tf.getGradient(tf.Relu)) tf.unregisterGradient(tf.Relu);
   tf.registerKernel({ kernelName, backendName: "wasm", kernelFunc: reluGrad as unknown as tf.KernelFunc });

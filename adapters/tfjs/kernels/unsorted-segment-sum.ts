@@ -2,8 +2,8 @@ import * as tf from "@tensorflow/tfjs-core";
 import { floats, type KernelArguments } from "./wasm-kernel";
 
 /**
- * Adds row i of x to row `segmentIds[i]` of the result, in order of i; negative ids are dropped. It is the gradient of a
- * gather, hence of an embedding. The stock backend lacks it.
+ * Adds row i of x to row `segmentIds[i]` of the result, in order of i. Rows with negative ids are dropped. This is the
+ * gradient of a gather, and therefore of an embedding. The stock backend lacks it.
  */
 export function unsortedSegmentSum(
   args: KernelArguments<Record<"x" | "segmentIds", tf.TensorInfo>, { readonly numSegments: number }>,

@@ -1,4 +1,4 @@
-/** What the kernels here use of the WebAssembly backend: memory on its heap, addressed by data id. */
+/** The parts of the WebAssembly backend that the kernels use: memory on its heap, addressed by data id. */
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
 
@@ -10,12 +10,12 @@ export interface KernelArguments<Inputs, Attributes> {
   readonly attrs: Attributes;
 }
 
-/** A view of a tensor's memory. Allocating may move the heap: take views after every `makeOutput`. */
+/** Returns a view of a tensor's memory. An allocation may move the heap, so take views after every `makeOutput`. */
 export function floats(backend: BackendWasm, tensor: tf.TensorInfo): Float32Array {
   return backend.typedArrayFromHeap(tensor) as Float32Array;
 }
 
-/** Calls another kernel of the backend; the caller disposes of the result. */
+/** Calls another kernel of the backend. The caller disposes of the result. */
 export function callKernel(
   backend: BackendWasm,
   name: string,
@@ -30,7 +30,7 @@ export function callKernel(
 
 type Kernel<Arguments> = (args: Arguments) => tf.TensorInfo;
 
-/** Registers a kernel over the stock one, which `make` gets to fall back on. */
+/** Registers a kernel in place of the stock kernel. `make` receives the stock kernel as a fallback. */
 export function replaceKernel<Arguments>(name: string, make: (stock: Kernel<Arguments>) => Kernel<Arguments>): void {
   const stock = tf.getKernel(name, "wasm");
   if (!stock) throw new Error(`The WebAssembly backend has no kernel '${name}'.`);
@@ -39,7 +39,7 @@ export function replaceKernel<Arguments>(name: string, make: (stock: Kernel<Argu
   tf.registerKernel({ ...stock, kernelFunc: kernel as unknown as tf.KernelFunc });
 }
 
-/** The same memory under another shape and a reference of its own. */
+/** Returns a tensor with the same memory, another shape and its own reference. */
 export function shared(backend: BackendWasm, tensor: tf.TensorInfo, shape: readonly number[]): tf.TensorInfo {
   backend.incRef(tensor.dataId);
   return { dataId: tensor.dataId, dtype: tensor.dtype, shape: [...shape] };

@@ -1,19 +1,25 @@
-/** As much of Emscripten's module as is used here. */
+/** The used part of Emscripten's module. */
 export interface Heap {
   _malloc(bytes: number): number;
   _free(at: number): void;
 }
 
-/** Bytes of a cache line; every buffer starts on one. */
+/** The bytes of a cache line. Every buffer starts at one. */
 const line = 64;
 
-/** Buffers on the backend's heap by name, each as large as was ever asked for. Allocating moves none but the one that grows. */
+/**
+ * Named buffers on the backend's heap. Each has the largest size requested so far. An allocation moves only the buffer
+ * that grows.
+ */
 export class Buffers<Name extends string> {
   private readonly held = new Map<Name, { readonly bytes: number; readonly malloc: number }>();
 
   constructor(private readonly heap: Heap) {}
 
-  /** @returns its address, the same until more is asked for; then its content is lost. */
+  /**
+   * Returns a buffer.
+   * @returns its address, which changes only when a larger size is requested; the content is then lost
+   */
   at(name: Name, bytes: number): number {
     const known = this.held.get(name);
     if (known && known.bytes >= bytes) return aligned(known.malloc);

@@ -1,7 +1,7 @@
 /**
- * Convolutions as matrix products whose matrix of patches is never written down: a table of where each output position's window begins, a
- * table of where each of the window's elements lies from there, and panels gathered by both. An image with padding is first copied
- * between zeros, so that no window leaves it.
+ * Convolutions as matrix products. The matrix of patches is not built. Instead, one table has the start of each output
+ * position's window, another has the offset of each element in a window, and panels are gathered with both. An image
+ * with padding is first copied into a border of zeros, so that every window is inside it.
  */
 import type { backend_util } from "@tensorflow/tfjs-core";
 import { blocks, largestBlockK, multiplyPanels, type PackA, packB, packRowsOfA, panelsOf, rowsOfBlock } from "./gemm";
@@ -11,17 +11,17 @@ export type ConvInfo = backend_util.Conv2DInfo;
 
 const float = 4;
 
-/** Output positions of one image. */
+/** Returns the output positions of one image. */
 export function positions({ outHeight, outWidth }: ConvInfo): number {
   return outHeight * outWidth;
 }
 
-/** Elements of one window. */
+/** Returns the elements of one window. */
 export function patchSize({ filterHeight, filterWidth, inChannels }: ConvInfo): number {
   return filterHeight * filterWidth * inChannels;
 }
 
-/** Tables of byte offsets, in scratch. */
+/** The tables of byte offsets in scratch memory. */
 interface Tables {
   readonly positions: number;
   readonly patch: number;
@@ -46,7 +46,7 @@ function tablesOf(simd: Simd, info: ConvInfo): Tables {
   return { positions: simd.table("positions", starts), patch: simd.table("patch", elements) };
 }
 
-/** Where image `n` of `x` lies with its padding. */
+/** Returns a function for the address of image `n` of `x` with its padding. */
 function paddedImages(simd: Simd, info: ConvInfo, x: number): (n: number) => number {
   const { inHeight, inWidth, inChannels, padInfo } = info;
   const [width, row] = [inWidth * inChannels * float, paddedWidth(info) * inChannels * float];
@@ -62,7 +62,7 @@ function paddedImages(simd: Simd, info: ConvInfo, x: number): (n: number) => num
   };
 }
 
-/** y = windows of x · filter, for NHWC images; `filter` is a patch × channels matrix. */
+/** Computes y = windows of x · filter for NHWC images. `filter` is a patch × channels matrix. */
 export function convolve(simd: Simd, info: ConvInfo, x: number, filter: number, y: number): void {
   const [places, channels] = [positions(info), info.outChannels];
   const tables = tablesOf(simd, info);
@@ -87,7 +87,10 @@ export function convolve(simd: Simd, info: ConvInfo, x: number, filter: number, 
   }
 }
 
-/** The filter's gradient: transposed windows of x · dy, image after image; sums of at most a block of positions are added up. */
+/**
+ * Computes the gradient of the filter: transposed windows of x · dy, image by image. Sums of at most a block of
+ * positions are added up.
+ */
 export function filterGradient(simd: Simd, info: ConvInfo, x: number, dy: number, gradient: number): void {
   const [places, channels] = [positions(info), info.outChannels];
   const tables = tablesOf(simd, info);
@@ -112,7 +115,7 @@ export function filterGradient(simd: Simd, info: ConvInfo, x: number, dy: number
   }
 }
 
-/** Whether the gradient by the input is a convolution with the turned filter. */
+/** Returns whether the gradient of the input is a convolution with the rotated filter. */
 export function isTurnable({ padInfo, filterHeight, filterWidth, ...info }: ConvInfo): boolean {
   return (
     Math.max(info.strideHeight, info.strideWidth, info.dilationHeight, info.dilationWidth) === 1 &&
@@ -121,7 +124,10 @@ export function isTurnable({ padInfo, filterHeight, filterWidth, ...info }: Conv
   );
 }
 
-/** At stride 1: a convolution of dy with the filter turned by 180° and its channels swapped. */
+/**
+ * Computes the gradient of the input at stride 1: a convolution of dy with the filter rotated by 180° and with swapped
+ * channels.
+ */
 export function inputGradient(simd: Simd, info: ConvInfo, dy: number, filter: number, dx: number): void {
   const { padInfo, filterHeight, filterWidth } = info;
   const turned: ConvInfo = {
@@ -143,7 +149,9 @@ export function inputGradient(simd: Simd, info: ConvInfo, dy: number, filter: nu
   convolve(simd, turned, dy, turnedFilter(simd, info, filter), dx);
 }
 
-/** `[height, width, in, out]` read backwards over height and width, as `[height, width, out, in]`, in scratch. */
+/**
+ * Writes `[height, width, in, out]`, reversed over height and width, as `[height, width, out, in]` to scratch memory.
+ */
 function turnedFilter(simd: Simd, info: ConvInfo, filter: number): number {
   const [taps, inputs, outputs] = [info.filterHeight * info.filterWidth, info.inChannels, info.outChannels];
   const size = inputs * outputs;

@@ -2,10 +2,10 @@ import type { Code } from "../../wasm/encoding";
 import { i32, local } from "../../wasm/instructions";
 import type { ValueType, WasmFunction } from "../../wasm/module";
 
-/** Variables of a function by name, as their indices. */
+/** The variables of a function: indices by name. */
 export type Variables<Name extends string> = Readonly<Record<Name, number>>;
 
-/** A function of i32 parameters without a result, its variables by name. */
+/** Defines a function of i32 parameters without a result, with named variables. */
 export function define<Param extends string, Local extends string>(
   name: string,
   params: readonly Param[],
@@ -17,11 +17,11 @@ export function define<Param extends string, Local extends string>(
   return { name, params: params.map(() => "i32"), locals: Object.values<ValueType>(locals), body: body(variables) };
 }
 
-/** `target += amount`, both variables. */
+/** Returns `target += amount` for two variables. */
 export const addTo = (target: number, amount: number): Code =>
   local.set(target, i32.add(local.get(target), local.get(amount)));
 
-/** `variable × factor`. */
+/** Returns `variable × factor`. */
 export const times = (variable: number, factor: number): Code => i32.mul(local.get(variable), i32.const(factor));
 
 export const range = (length: number): readonly number[] => Array.from({ length }, (_, index) => index);

@@ -1,15 +1,17 @@
 /**
- * The matrix product C = A · B over packed panels (Goto and van de Geijn 2008). A is M × K, B is K × N, C is M × N, float32.
+ * The matrix product C = A · B over packed panels (Goto and van de Geijn 2008). A is M × K, B is K × N, C is M × N,
+ * float32.
  *
- * K is cut into blocks by its size alone. An element of C is the sum over the blocks, in their order, of the block's products summed in the
- * order of k: its bits depend on its row of A, its column of B and K, not on M, N or the other rows.
+ * The blocks of K depend only on K. An element of C is the sum over the blocks in order, and the products within a
+ * block are summed in the order of k. Its bits therefore depend on its row of A, its column of B and K, but not on M, N
+ * or the other rows.
  */
 import { range } from "./define";
 import { maxRows } from "./micro-kernel";
 import { panelColumns } from "./pack";
 import type { Simd } from "./simd";
 
-/** Where an operand lies: bytes to the next row and column. */
+/** An operand: its address, and the bytes to the next row and column. */
 export interface Matrix {
   readonly at: number;
   readonly row: number;
@@ -22,45 +24,45 @@ export interface Product {
   readonly k: number;
   readonly a: Matrix;
   readonly b: Matrix;
-  /** Rows of C lie `row` bytes apart, columns side by side. */
+  /** The rows of C are `row` bytes apart. Its columns are contiguous. */
   readonly c: { readonly at: number; readonly row: number };
-  /** C grows by the product, rather than becoming it. */
+  /** Whether the product is added to C instead of replacing it. */
   readonly add?: boolean;
-  /** Where `packWhole` has packed B; for as long as B's values stay. */
+  /** The address where `packWhole` has packed B. Valid as long as B's values do not change. */
   readonly packed?: number | undefined;
 }
 
-/** Largest block of K: a panel of B, 8 KiB, stays in the first-level cache. */
+/** The largest block of K. A panel of B, 8 KiB, then stays in the first-level cache. */
 export const largestBlockK = 256;
-/** Floats of the packed block of A: half of a second-level cache of 1 MiB. */
+/** The floats of the packed block of A: half of a second-level cache of 1 MiB. */
 const blockA = 131_072;
-/** Floats of the panels of B that a panel of A meets in turn. */
+/** The floats of the panels of B that a panel of A is multiplied with in turn. */
 const groupB = 4096;
 const float = 4;
 
-/** Blocks of at most `most`, as even as can be: `[first, size]`. */
-export function blocks(total: number, most: number): readonly (readonly [number, number])[] {
-  const count = Math.ceil(total / most);
+/** Returns blocks of at most `max`, as equal as possible: `[first, size]`. */
+export function blocks(total: number, max: number): readonly (readonly [number, number])[] {
+  const count = Math.ceil(total / max);
   const size = Math.floor(total / count);
   const larger = total % count;
   return range(count).map((i) => [i * size + Math.min(i, larger), size + (i < larger ? 1 : 0)] as const);
 }
 
-/** Rows of A whose packed block of that depth fits. */
+/** Returns the maximum rows of A whose packed block of that depth fits. */
 export function rowsOfBlock(depth: number): number {
   return Math.max(maxRows, Math.floor(blockA / depth));
 }
 
-/** Panels of A: `count` of `rows` rows each, beginning at row `first`. */
+/** The panels of A: `count` panels of `rows` rows each, beginning at row `first`. */
 interface Panels {
   readonly rows: number;
   readonly count: number;
   readonly first: number;
 }
 
-/** Rows into panels of the largest size and of one less, so that none is padded. */
-export function panelsOf(m: number, most: number = maxRows): readonly Panels[] {
-  const count = Math.ceil(m / most);
+/** Divides rows into panels of the largest size and of one less, so that none is padded. */
+export function panelsOf(m: number, max: number = maxRows): readonly Panels[] {
+  const count = Math.ceil(m / max);
   const rows = Math.floor(m / count);
   const larger = m % count;
   const all = [
@@ -86,7 +88,7 @@ export function gemm(simd: Simd, { m, n, k, a, b, c, packed: whole, add = false 
     for (const [firstRow, rows] of blocks(m, rowsOfBlock(depth))) {
       const panels = panelsOf(rows);
       const packed = packRowsOfA(simd, packA(firstRow), panels, fromK, depth);
-      // One panel of A meets each of B's once: where B's columns lie side by side they are read where they are.
+      // A single panel of A uses each panel of B once, so contiguous columns of B are read in place.
       const inPlace = whole === undefined && m <= maxRows && b.column === float;
       const group = inPlace ? n : Math.max(panelColumns, Math.floor(groupB / depth / panelColumns) * panelColumns);
       for (let column = 0; column < n; column += group) {
@@ -109,7 +111,7 @@ export function packRowsOfA(simd: Simd, pack: PackA, panels: readonly Panels[], 
   return to;
 }
 
-/** Packs all of B, `k` × `n` with columns in eights, to `to`, for several products. */
+/** Packs all of B (`k` × `n`, columns in groups of eight) to `to`, for several products. */
 export function packWhole(simd: Simd, b: Matrix, k: number, n: number, to: number): void {
   for (const [fromK, depth] of blocks(k, largestBlockK)) {
     const [at, from, panels] = [to + fromK * n * float, b.at + fromK * b.row, n / panelColumns];
@@ -125,10 +127,10 @@ function panelsOfWhole(at: number, depth: number): PanelsOfB {
 
 export interface PanelsOfB {
   readonly at: number;
-  /** Bytes from panel to panel, and from k to k + 1. */
+  /** The bytes from panel to panel, and from k to k + 1. */
   readonly panel: number;
   readonly step: number;
-  /** The packed panel of what is left of eight columns. */
+  /** The packed panel of the last columns, if there are fewer than eight. */
   readonly tail: number;
 }
 
@@ -157,7 +159,7 @@ function packTail(simd: Simd, b: Matrix, first: number, columns: number, depth: 
   return to;
 }
 
-/** All panels of A times all of B. */
+/** Multiplies all panels of A by all of B. */
 export function multiplyPanels(
   simd: Simd,
   panels: readonly Panels[],

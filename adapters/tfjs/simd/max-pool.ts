@@ -5,7 +5,10 @@ export type PoolInfo = backend_util.Conv2DInfo;
 
 const float = 4;
 
-/** Whether the SIMD kernels serve: all windows lie in the image and channels come in fours. */
+/**
+ * Returns whether the SIMD kernels apply: all windows are inside the image, and the number of channels is a multiple of
+ * four.
+ */
 export function isWhole(info: PoolInfo): boolean {
   const { top, bottom, left, right } = info.padInfo;
   return (
@@ -16,7 +19,10 @@ export function isWhole(info: PoolInfo): boolean {
   );
 }
 
-/** Calls `visit` for each row of outputs with the offsets of its first window and output, and the kernels' last operands. */
+/**
+ * Calls `visit` for each row of outputs with the offsets of its first window and output, and the kernels' last
+ * operands.
+ */
 function forEachRow(
   simd: Simd,
   info: PoolInfo,
@@ -38,7 +44,7 @@ function forEachRow(
   }
 }
 
-/** Addresses of NHWC images. */
+/** Max-pools NHWC images. `x` and `y` are addresses. */
 export function maxPool(simd: Simd, info: PoolInfo, x: number, y: number): void {
   const pool = simd.call["maxPool"]!;
   forEachRow(simd, info, (input, output, rest) => pool(x + input, y + output, ...rest));

@@ -1,14 +1,15 @@
 /**
- * The innermost loops of the matrix product: a tile of C, `rows` × (4 or 8) columns, kept in registers while k runs.
+ * The innermost loops of the matrix product. A tile of C, `rows` × (4 or 8) columns, stays in registers while k runs.
  *
- * `a` is a packed panel, `rows` floats for each k; `b` has the tile's columns side by side. Every element of C is Σ a·b in the order of k
- * from 0, multiplication and addition rounded together where this process can (`multiplyAdd`), else apart: the same bits in a tile of any size.
+ * `a` is a packed panel with `rows` floats for each k. `b` has the tile's columns contiguously. Every element of C is Σ
+ * a·b in the order of k from 0. Multiplication and addition are rounded together if this process can (`multiplyAdd`),
+ * and separately otherwise. The bits do not depend on the size of the tile.
  *
- * The shape is what V8 makes fast machine code of, by measurement (GFLOP/s on a 3.65 GHz Zen 4, whose peak is 58 either way). Apart: 4 × 8 two k
- * at a time 47; 5 × 8 one at a time 44, two 36 (spills); 6 × 8 29 (spills); 3 × 12 42. Four k at a time spill in every shape. Fused: 6 × 8 one at
- * a time 52, two 36 (spills); 4 × 8 48 either way.
- * A loop with its test at the end and a guard before it lets V8 hoist address arithmetic; the branch between the two k keeps it from
- * moving the loads of both to the front.
+ * V8 compiles these shapes to the fastest code, by measurement (GFLOP/s on a 3.65 GHz Zen 4, with a peak of 58 in both
+ * modes). Separate: 4 × 8 with two k per step 47; 5 × 8 with one k 44, with two 36 (spills); 6 × 8 29 (spills); 3 × 12
+ * 42. Four k per step spill in every shape. Fused: 6 × 8 with one k 52, with two 36 (spills); 4 × 8 48 with either. A
+ * loop with its test at the end and a guard before it lets V8 hoist address arithmetic. The branch between the two k
+ * prevents V8 from moving both loads to the front.
  */
 import type { Code } from "../../wasm/encoding";
 import { advance, block, branchIf, f32x4, i32, ifElse, local, loop, v128 } from "../../wasm/instructions";
@@ -17,21 +18,24 @@ import { multiplyAdd } from "../../wasm/multiply-add";
 import { addTo, define, range } from "./define";
 
 const fused = multiplyAdd() === "fused";
-/** Most rows of a tile. */
+/** The maximum number of rows of a tile. */
 export const maxRows = fused ? 6 : 4;
 
-/** Of B: a packed panel of eight or of four columns, or eight columns where they are, `step` bytes from k to k + 1. */
+/**
+ * The kinds of B: a packed panel of eight or of four columns, or eight columns in place, `step` bytes from k to k + 1.
+ */
 const kinds = ["packed8", "packed4", "inPlace8"] as const;
 type Kind = (typeof kinds)[number];
 
-/** The functions' numbers, which come first in the module. */
+/** Returns the index of a micro-kernel. They are the first functions of the module. */
 export function microKernelIndex(rows: number, kind: Kind): number {
   return (rows - 1) * kinds.length + kinds.indexOf(kind);
 }
 
 /**
- * `packed8x4(a, b, c, end, odd, ld, add, step)`: the tile at `c`, rows `ld` bytes apart, becomes (`add`: grows by) the product. `end` is b's
- * address past the last k, `odd` that of the last k where their number is odd, else 0.
+ * The functions `packed8x4(a, b, c, end, odd, ld, add, step)`. The tile at `c`, with rows `ld` bytes apart, becomes the
+ * product, or grows by it if `add` is set. `end` is b's address after the last k. `odd` is the address of the last k if
+ * their number is odd, else 0.
  */
 export const microKernels: readonly WasmFunction[] = range(maxRows).flatMap((index) =>
   kinds.map((kind) => microKernel(index + 1, kind)),
@@ -75,7 +79,8 @@ function microKernel(rows: number, kind: Kind): WasmFunction {
         ...range(vectors).flatMap((vector) => v128.store(get("c"), value(row, vector), vector * 16)),
         ...(row < rows - 1 ? addTo(v["c"]!, v["ld"]!) : []),
       ]);
-    // Addresses are multiples of 4. Known to be the result of an operation, V8 needs not clear their upper halves at every k.
+    // Addresses are multiples of 4. If V8 knows that they are results of an operation, it does not clear their upper
+    // halves at every k.
     const clear = (pointer: "a" | "b"): Code => local.set(v[pointer]!, i32.and(get(pointer), i32.const(-4)));
     return [
       clear("a"),

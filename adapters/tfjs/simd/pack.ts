@@ -1,6 +1,6 @@
 /**
- * Copies into panels: `width` floats for each of `count` rows, one panel after the other. What a "row" is depends on the operand: an index
- * k of the product in both. Addresses and strides are bytes.
+ * Copies into panels: `width` floats for each of `count` rows, panel by panel. A "row" is an index k of the product for
+ * either operand. Addresses and strides are in bytes.
  */
 import type { Code } from "../../wasm/encoding";
 import { advance, i32, local, v128, whileLoop } from "../../wasm/instructions";
@@ -8,14 +8,16 @@ import type { ValueType, WasmFunction } from "../../wasm/module";
 import { addTo, define, range, times } from "./define";
 import { maxRows } from "./micro-kernel";
 
-/** Columns of a panel of B. */
+/** The columns of a panel of B. */
 export const panelColumns = 8;
 const widths = [...range(maxRows).map((index) => index + 1), panelColumns];
 
 const columnLocals = (width: number): Record<string, ValueType> =>
   Object.fromEntries(range(width).map((index) => [`c${index}`, "i32"]));
 
-/** `packRuns4(to, from, panels, count, row)`: a panel's floats lie side by side; `row` bytes from one row to the next. */
+/**
+ * Defines `packRuns4(to, from, panels, count, row)`. A panel's floats are contiguous, and rows are `row` bytes apart.
+ */
 function packRuns(width: number): WasmFunction {
   return define(`packRuns${width}`, ["to", "from", "panels", "count", "row"], { at: "i32", left: "i32" }, (v) => [
     whileLoop(
@@ -39,11 +41,11 @@ function packRuns(width: number): WasmFunction {
   ]);
 }
 
-/** One row of a panel whose columns lie at the addresses `columns`, each `shift` further. */
+/** Returns code that copies one row of a panel. Its columns are at the addresses `columns`, shifted by `shift`. */
 const copyRow = (to: number, columns: readonly number[], shift: Code): Code =>
   columns.flatMap((column, i) => i32.store(local.get(to), i32.load(i32.add(local.get(column), shift)), i * 4));
 
-/** `packStrided4(to, from, panels, count, row, column)`: `column` bytes from one float of a row to the next. */
+/** Defines `packStrided4(to, from, panels, count, row, column)`. The floats of a row are `column` bytes apart. */
 function packStrided(width: number): WasmFunction {
   const params = ["to", "from", "panels", "count", "row", "column"] as const;
   return define(`packStrided${width}`, params, { shift: "i32", left: "i32", ...columnLocals(width) }, (v) => {
@@ -69,8 +71,8 @@ function packStrided(width: number): WasmFunction {
 }
 
 /**
- * `packGathered4(to, from, panels, count, rows, columns)`: row r's float i of panel p is at `from + rows[r] + columns[p × width + i]`, of
- * two tables of i32. A convolution's patches, without a matrix of columns.
+ * Defines `packGathered4(to, from, panels, count, rows, columns)`. Row r's float i of panel p is at `from + rows[r] +
+ * columns[p × width + i]`, with two tables of i32. It gathers a convolution's patches without a matrix of columns.
  */
 function packGathered(width: number): WasmFunction {
   const params = ["to", "from", "panels", "count", "rows", "columns"] as const;
@@ -100,7 +102,10 @@ function packGathered(width: number): WasmFunction {
   });
 }
 
-/** `packTail(to, from, width, used, count, row, column)`: one panel of which `used` columns are there; the rest is left as it is. */
+/**
+ * The function `packTail(to, from, width, used, count, row, column)`. It packs one panel with `used` columns and does
+ * not change the rest.
+ */
 const packTail = define(
   "packTail",
   ["to", "from", "width", "used", "count", "row", "column"],

@@ -1,6 +1,7 @@
 /**
- * Max-pooling of windows that lie whole in the image, one row of outputs at a time, four channels at a time. `taps` is a table of i32: where,
- * from its first, the window's inputs lie, in the order of rows and columns. Addresses and strides are bytes.
+ * Max-pooling of windows inside the image, one row of outputs at a time, four channels at a time. `taps` is a table of
+ * i32 with the offsets of a window's inputs from its first one, in the order of rows and columns. Addresses and strides
+ * are in bytes.
  */
 import { advance, f32x4, i32, local, v128, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
@@ -8,7 +9,10 @@ import { addTo, define } from "./define";
 
 const { get } = local;
 
-/** `maxPool(x, y, outputs, stride, channels, taps, tapsEnd)`; `stride` from window to window, `channels` a pixel's size. */
+/**
+ * The function `maxPool(x, y, outputs, stride, channels, taps, tapsEnd)`. `stride` is the distance between windows, and
+ * `channels` is the size of a pixel.
+ */
 const maxPool = define(
   "maxPool",
   ["x", "y", "outputs", "stride", "channels", "taps", "tapsEnd"],
@@ -39,8 +43,8 @@ const maxPool = define(
 );
 
 /**
- * `maxPoolGrad(x, y, dy, dx, outputs, stride, channels, taps, tapsEnd)`: each output's gradient is added to the first input of its window
- * that equals the output; `dx` holds zeros before.
+ * The function `maxPoolGrad(x, y, dy, dx, outputs, stride, channels, taps, tapsEnd)`. It adds each output's gradient to
+ * the first input of its window that equals the output. `dx` must contain zeros.
  */
 const maxPoolGrad = define(
   "maxPoolGrad",

@@ -1,11 +1,14 @@
-/** Loops over rows of channels, four at a time, and over whole vectors. Addresses and strides are bytes. */
+/** Loops over rows of channels, four at a time, and over whole vectors. Addresses and strides are in bytes. */
 import { advance, f32, f32x4, i32, ifElse, local, memory, v128, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
 import { addTo, define } from "./define";
 
 const { get } = local;
 
-/** `addBias(to, from, bias, rows, width, relu)`: each row, `width` bytes, plus the bias; negative sums become 0 with `relu`. */
+/**
+ * The function `addBias(to, from, bias, rows, width, relu)`. It adds the bias to each row of `width` bytes. With
+ * `relu`, negative sums become 0.
+ */
 const addBias = define(
   "addBias",
   ["to", "from", "bias", "rows", "width", "relu"],
@@ -39,7 +42,7 @@ const addBias = define(
   ],
 );
 
-/** `reluGrad(to, dy, x, vectors)`: dy where x > 0, dy × 0 elsewhere; of a NaN x, dy. */
+/** The function `reluGrad(to, dy, x, vectors)`: dy where x > 0, and dy × 0 elsewhere. If x is NaN, the result is dy. */
 const reluGrad = define("reluGrad", ["to", "dy", "x", "vectors"], { zero: "v128", one: "v128" }, (v) => [
   local.set(v.one, f32x4.splat(f32.const(1))),
   whileLoop(
@@ -55,7 +58,10 @@ const reluGrad = define("reluGrad", ["to", "dy", "x", "vectors"], { zero: "v128"
   ),
 ]);
 
-/** `copyRows(to, from, rows, width, row)`: rows of `width` bytes, side by side, to places `row` bytes apart. */
+/**
+ * The function `copyRows(to, from, rows, width, row)`. It copies contiguous rows of `width` bytes to rows that are
+ * `row` bytes apart.
+ */
 const copyRows = define("copyRows", ["to", "from", "rows", "width", "row"], {}, (v) => [
   whileLoop(
     get(v.rows),

@@ -1,4 +1,4 @@
-/** The assembled kernels over the memory of the TensorFlow.js backend: no tensor is copied to reach them. */
+/** The assembled kernels over the memory of the TensorFlow.js backend. They use tensors in place. */
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import type { TensorInfo } from "@tensorflow/tfjs-core";
 import { instantiate, type WasmExports, type WasmFunction, type WasmMemory } from "../../wasm/module";
@@ -9,10 +9,10 @@ import { poolKernels } from "./pool-kernels";
 import { rowKernels } from "./rows";
 import { sweeps, tileBytes } from "./sweep";
 
-/** Of the kernels' arithmetic: another version may give other bits. */
+/** The version of the kernels' arithmetic. Another version may compute other bits. */
 export const kernelsVersion = "2";
 
-/** Emscripten's module; its exports hold the memory, which stays the same object as it grows. */
+/** Emscripten's module. Its exports contain the memory, which stays the same object when it grows. */
 interface EmscriptenModule extends Heap {
   readonly asm?: { readonly memory?: WasmMemory };
 }
@@ -30,7 +30,7 @@ type ScratchName =
   | "filter"
   | "columns";
 
-/** All kernels, for a memory of one's own. */
+/** All kernels, for a separate memory. */
 export const simdFunctions: readonly WasmFunction[] = [
   ...microKernels,
   ...sweeps,
@@ -39,13 +39,14 @@ export const simdFunctions: readonly WasmFunction[] = [
   ...poolKernels,
 ];
 
-/** The kernels over one memory, with room in it. */
+/** The kernels over one memory, with scratch buffers in it. */
 export class Simd {
   private readonly scratches: Buffers<ScratchName>;
 
   /**
-   * @param memory the memory's present bytes.
-   * @param holds whether an array lies in the memory, so that its `byteOffset` is an address.
+   * Creates the kernels.
+   * @param memory returns the current bytes of the memory
+   * @param holds returns whether an array is in the memory, so that its `byteOffset` is an address
    */
   constructor(
     readonly call: WasmExports,
@@ -56,27 +57,27 @@ export class Simd {
     this.scratches = this.buffers();
   }
 
-  /** Memory of a new owner. */
+  /** Creates the buffers of a new owner. */
   buffers<Name extends string>(): Buffers<Name> {
     return new Buffers(this.heap);
   }
 
-  /** Memory of at least so many bytes, until the next user of the name. */
+  /** Returns at least that many bytes of scratch memory, valid until the next use of the name. */
   scratch(name: ScratchName, bytes: number): number {
     return this.scratches.at(name, bytes);
   }
 
-  /** The scratch tile of the sweeps. */
+  /** Returns the scratch tile of the sweeps. */
   tile(): number {
     return this.scratch("tile", tileBytes);
   }
 
-  /** A view, good until the next allocation. */
+  /** Returns a view, valid until the next allocation. */
   floats(at: number, length: number): Float32Array {
     return new Float32Array(this.memory(), at, length);
   }
 
-  /** A table of i32 in scratch. */
+  /** Writes a table of i32 to scratch memory. */
   table(name: ScratchName, values: Int32Array): number {
     const at = this.scratch(name, values.byteLength);
     new Int32Array(this.memory(), at, values.length).set(values);
@@ -84,9 +85,12 @@ export class Simd {
   }
 }
 
-/** Over the backend's memory, tensors and all. */
+/** The kernels over the memory of the backend, which contains the tensors. */
 export class BackendSimd extends Simd {
-  /** @throws Error where the backend does not show its memory, CompileError where the machine has no WebAssembly SIMD. */
+  /**
+   * Creates the kernels.
+   * @throws Error if the backend does not expose its memory, CompileError if the machine has no WebAssembly SIMD
+   */
   constructor(private readonly backend: BackendWasm) {
     const module = backend.wasm as unknown as EmscriptenModule;
     const memory = module.asm?.memory;
@@ -100,7 +104,7 @@ export class BackendSimd extends Simd {
     );
   }
 
-  /** Where a tensor lies. Allocating moves no tensor. */
+  /** Returns the address of a tensor. An allocation moves no tensor. */
   address(tensor: TensorInfo): number {
     return this.backend.getMemoryOffset(tensor.dataId);
   }

@@ -3,7 +3,7 @@ import type { Simd } from "./simd";
 
 const float = 4;
 
-/** Sums over `rows` rows of `width` elements: a product with a row of ones. */
+/** Sums `rows` rows of `width` elements, as a product with a row of ones. */
 export function sumRows(simd: Simd, x: number, rows: number, width: number, sums: number): void {
   const one = simd.scratch("one", float);
   simd.floats(one, 1)[0] = 1;

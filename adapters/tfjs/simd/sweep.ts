@@ -1,18 +1,19 @@
-/** The loops around the micro-kernels: all tiles of some panels of A with some panels of B. */
+/** The loops around the micro-kernels, over all tiles of some panels of A with some panels of B. */
 import type { Code } from "../../wasm/encoding";
 import { advance, call, f32, i32, ifElse, local, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
 import { addTo, define, range, times } from "./define";
 import { maxRows, microKernelIndex } from "./micro-kernel";
 
-/** Bytes of a row of the scratch tile. */
+/** The bytes of a row of the scratch tile. */
 const tileRow = 32;
 export const tileBytes = maxRows * tileRow;
 
 /**
- * `sweep4(a, panels, k, b, panelB, stepB, full, tailB, tail, c, ld, add, tile)`: C's rows of `panels` panels of A, `k` deep and packed one
- * after the other, times `full` panels of B of eight columns (`panelB` bytes apart, `stepB` from k to k + 1) and, where `tail` columns are left
- * over, those of the packed panel `tailB`, four wide up to 4, else eight; they go by way of `tile`.
+ * The functions `sweep4(a, panels, k, b, panelB, stepB, full, tailB, tail, c, ld, add, tile)`. They multiply `panels`
+ * panels of A, `k` deep and packed contiguously, by `full` panels of B of eight columns (`panelB` bytes apart, `stepB`
+ * from k to k + 1). If `tail` columns are left, they multiply the packed panel `tailB`, four columns wide for up to 4
+ * and eight otherwise, through the scratch `tile`.
  */
 export const sweeps: readonly WasmFunction[] = range(maxRows).map((index) => sweep(index + 1));
 
@@ -23,7 +24,7 @@ function sweep(rows: number): WasmFunction {
     { spanB: "i32", odd: "i32", at: "i32", into: "i32", left: "i32", from: "i32", row: "i32" },
     (v) => {
       const get = local.get;
-      /** The address of the last k where their number is odd, else 0: `odd` has all bits or none. */
+      /** Returns the address of the last k if their number is odd, else 0. `odd` has all bits set or none. */
       const lastOdd = (end: Code, step: Code): Code => i32.and(i32.sub(end, step), get(v.odd));
       const narrow = (kind: "packed4" | "packed8", width: number): Code => {
         const end = i32.add(get(v.tailB), times(v.k, width));
