@@ -7,7 +7,7 @@ import { createPointer, type Pointer, type PointerSource, type PointerStore } fr
 import { type ResolvedModel, resolveModel } from "../core/registry/production";
 import { createRegistry, type FollowUp } from "../core/registry/registry";
 import type { ModelRepository } from "../core/registry/repository";
-import { type RoutedModel, routedModel } from "../core/serving/routing";
+import { type RoutedModel, routedModel } from "../core/registry/serving/routing";
 import { pauseBeforeRound } from "./dynamodb/contention";
 
 export interface TeamRegistryPorts {

@@ -1,4 +1,4 @@
-import { jobSchema } from "../core/training/job";
+import { jobSchema } from "../core/runs/job";
 
 /** One small world that all examples of the document are of. The document's test checks each against its schema. */
 const at = "2026-01-01T09:30:00.000Z";

@@ -1,6 +1,6 @@
 import { formatDuration } from "../core/quantities";
-import type { AttemptUsage, RecoveryRecord, RunDetails, TrainingAttempt, WorkerAttempt } from "../core/training/run";
-import { type Reservation, spansOfRows, totalUsage, usageOf } from "../core/training/usage";
+import type { AttemptUsage, RecoveryRecord, RunDetails, TrainingAttempt, WorkerAttempt } from "../core/runs/run";
+import { type Reservation, spansOfRows, totalUsage, usageOf } from "../core/runs/usage";
 
 type RunOfAttempts = Pick<RunDetails, "attempts" | "workers" | "machines"> & {
   readonly run: { readonly job: { readonly resources: Reservation } };

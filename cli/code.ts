@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { UploadPort } from "../core/datasets/upload-port";
 import { sha256 } from "../core/digest";
-import type { CodeReference, SubmittedEnvironment } from "../core/training/run";
+import type { CodeReference, SubmittedEnvironment } from "../core/runs/run";
 import { describeChanges, type Git } from "./code-changes";
 
 /** The names that package managers give, of which one lies beside the code. */

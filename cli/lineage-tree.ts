@@ -1,4 +1,4 @@
-import type { LineageGraph, LineageNode } from "../core/tracking/lineage/graph";
+import type { LineageGraph, LineageNode } from "../core/lineage/graph";
 
 /** Shards of one node that are shown; the rest is counted. */
 const shownShards = 8;

@@ -1,9 +1,9 @@
 import type { Answer } from "../client/operations";
 import { formatDuration } from "../core/quantities";
+import type { Job } from "../core/runs/job";
+import { displayedStatus, workMs } from "../core/runs/run-status";
 import { decodedSummary } from "../core/tracking/metric-values";
 import { paramsOfJob } from "../core/tracking/records/job-params";
-import type { Job } from "../core/training/job";
-import { displayedStatus, workMs } from "../core/training/run-status";
 import { printMetrics } from "./metric-table";
 import { printTable, shownText } from "./output";
 

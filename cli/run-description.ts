@@ -1,8 +1,8 @@
 import type { EvaluationOutput, TrainingOutput } from "../core/pipelines/outputs";
-import { findOutput } from "../core/pipelines/step";
+import { isOpen, type RunDetails } from "../core/runs/run";
+import { findOutput } from "../core/runs/step";
+import { totalUsage } from "../core/runs/usage";
 import type { MetricSummary } from "../core/tracking/metric-store";
-import { isOpen, type RunDetails } from "../core/training/run";
-import { totalUsage } from "../core/training/usage";
 import { attemptsSoFar } from "./attempts";
 
 /** Returns the whole record of a run, its most requested fields first. */

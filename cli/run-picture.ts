@@ -1,8 +1,8 @@
 import pc from "picocolors";
 import { formatDuration } from "../core/quantities";
-import type { RunDetails } from "../core/training/run";
-import { phases } from "../core/training/run";
-import { displayedStatus } from "../core/training/run-status";
+import type { RunDetails } from "../core/runs/run";
+import { phases } from "../core/runs/run";
+import { displayedStatus } from "../core/runs/run-status";
 
 /** A run as a person sees it: its steps, a bar for each worker, loss, speed and what is left. One string a line. */
 export function drawRun(details: RunDetails, columns: number): readonly string[] {

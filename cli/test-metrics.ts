@@ -1,7 +1,7 @@
 import { summaryMetrics, testPrefix } from "../core/evaluation/test-metrics";
 import type { EvaluationOutput } from "../core/pipelines/outputs";
-import { findOutput } from "../core/pipelines/step";
-import type { RunDetails } from "../core/training/run";
+import type { RunDetails } from "../core/runs/run";
+import { findOutput } from "../core/runs/step";
 import { formatNumber, printTable } from "./output";
 
 /** Prints a few metrics of the test split, the job's own thresholds first; nothing of a run that was not evaluated. */

@@ -1,8 +1,8 @@
 import type { ApiClient } from "../client/api-client";
 import type { RegistrationOutput } from "../core/pipelines/outputs";
-import { findOutput } from "../core/pipelines/step";
 import type { NextStep } from "../core/registry/next-steps";
-import type { RunDetails } from "../core/training/run";
+import type { RunDetails } from "../core/runs/run";
+import { findOutput } from "../core/runs/step";
 
 /** Something that a run waits for from outside, and the command that gives it. */
 export interface Awaited extends NextStep {

@@ -37,7 +37,7 @@ export const objectKeys = {
   datasetManifest: (name: string, version: number): string => `datasets/${name}/versions/${version}/manifest.json`,
   /** A materialised feature set, by the digest of what it was made from. */
   featureManifest: (inputHash: string): string => `features/${inputHash}/manifest.json`,
-  /** What trainers read and write beside checkpoints: see `core/training/training-task.ts`. */
+  /** What trainers read and write beside checkpoints: see `core/runs/training-task.ts`. */
   trainingTask: (runId: string): string => `runs/${runId}/training/task.json`,
   trainingResult: (runId: string): string => `runs/${runId}/training/result.json`,
   /** Of one Batch job: an earlier attempt's is not the later one's, whenever it is written. */

@@ -4,7 +4,7 @@
 /** What a user's training module imports as `ringmaster`. */
 export type { Rank, Scalar, Tensor, Tensor1D, Tensor2D } from "@tensorflow/tfjs-core";
 export type { LayersModel, Sequential, SymbolicTensor } from "@tensorflow/tfjs-layers";
-export type { Task } from "../core/training/model-definition";
+export type { Task } from "../core/runs/model-definition";
 export {
   defineTraining,
   type LossFunction,

@@ -10,7 +10,7 @@ import { createLambdaMetricSink } from "../adapters/lambda/metric-sink";
 import { createObjectStore } from "../adapters/s3/object-store";
 import { createLogger, type Logger } from "../core/logging";
 import { teamPrefix } from "../core/object-keys";
-import type { TrainingTask } from "../core/training/training-task";
+import type { TrainingTask } from "../core/runs/training-task";
 import { readTrainerConfig } from "../platform/config";
 import { createUploadThread } from "./checkpoint/upload-thread";
 import { openRunSession, type RunSession } from "./credentials/run-session";

@@ -1,8 +1,8 @@
 import { type BatchClient, DescribeJobsCommand, type JobDetail } from "@aws-sdk/client-batch";
-import type { JobOutcome } from "../../core/training/attempts";
-import type { JobRequest } from "../../core/training/ports";
-import { isMultiNode } from "../../core/training/run";
-import { isLost, type WorkerSpan } from "../../core/training/usage";
+import type { JobOutcome } from "../../core/runs/attempts";
+import type { JobRequest } from "../../core/runs/ports";
+import { isMultiNode } from "../../core/runs/run";
+import { isLost, type WorkerSpan } from "../../core/runs/usage";
 
 /** Describes jobs, a hundred per call (Batch's limit). */
 export async function describeAll(client: BatchClient, ids: readonly string[]): Promise<readonly JobDetail[]> {

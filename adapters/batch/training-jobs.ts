@@ -1,8 +1,8 @@
 import { type BatchClient, ListJobsCommand, SubmitJobCommand, TerminateJobCommand } from "@aws-sdk/client-batch";
-import { JobRefusedError } from "../../core/training/errors";
-import { type JobRequest, jobNameOf, type TrainingJobs } from "../../core/training/ports";
-import { isMultiNode } from "../../core/training/run";
-import type { RunKeys } from "../../core/training/run-key";
+import { JobRefusedError } from "../../core/runs/errors";
+import { type JobRequest, jobNameOf, type TrainingJobs } from "../../core/runs/ports";
+import { isMultiNode } from "../../core/runs/run";
+import type { RunKeys } from "../../core/runs/run-key";
 import type { PlatformConfig } from "../../platform/config";
 import { schedulingOf } from "../../platform/shares";
 import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";

@@ -4,8 +4,8 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from "@aws-sdk/lib-dynamodb";
-import { type MonthUsage, monthOf } from "../../core/training/attempt-repository";
-import type { AllRuns } from "../../core/training/run-repository";
+import { type MonthUsage, monthOf } from "../../core/runs/attempt-repository";
+import type { AllRuns } from "../../core/runs/run-repository";
 import { isTransactionConditionFailed, isTransactionConflict } from "./client";
 
 /** The number of retries after a conflict. All attempts of a team in one month update the same row. */

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import type { BoundedMap } from "../../core/bounded-map";
-import type { ContentUse, DatasetContent, DatasetKey, LineageIndex, ModelUse } from "../../core/tracking/lineage/port";
+import type { ContentUse, DatasetContent, DatasetKey, LineageIndex, ModelUse } from "../../core/lineage/port";
 import { queryAll, queryPage } from "./client";
 import { contentPartition, datasetPartition, readRow } from "./lineage-rows";
 

@@ -1,5 +1,5 @@
 import { sha256 } from "../../core/digest";
-import type { DatasetKey } from "../../core/tracking/lineage/port";
+import type { DatasetKey } from "../../core/lineage/port";
 
 /** The maximum length of the rest of the key in bytes, besides the team. */
 const longestKey = 1_500;

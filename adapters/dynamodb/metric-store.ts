@@ -1,3 +1,4 @@
+import { RunNotFoundError } from "../../core/runs/errors";
 import type { MetricStore } from "../../core/tracking/metric-store";
 import { downsample } from "../../core/tracking/metrics/downsample";
 import { followPage, historyPage } from "../../core/tracking/metrics/point-pages";
@@ -5,7 +6,6 @@ import type { PointIdentity } from "../../core/tracking/metrics/points";
 import { openAll } from "../../core/tracking/metrics/series";
 import type { RunIdentity } from "../../core/tracking/run-record";
 import type { RunChanges } from "../../core/tracking/run-records";
-import { RunNotFoundError } from "../../core/training/errors";
 import type { MetricLogs } from "./metric-logs";
 
 /** A team's directory of runs: their identities, and the marks of changes. */

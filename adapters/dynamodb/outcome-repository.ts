@@ -1,9 +1,9 @@
 import { type DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { sha256 } from "../../core/digest";
-import { OutcomesBusyError } from "../../core/serving/errors";
-import type { Outcome, OutcomeRepository } from "../../core/serving/outcomes";
-import type { ArmSums } from "../../core/serving/sequential-test";
+import { OutcomesBusyError } from "../../core/registry/serving/errors";
+import type { Outcome, OutcomeRepository } from "../../core/registry/serving/outcomes";
+import type { ArmSums } from "../../core/registry/serving/sequential-test";
 import { cancellationCodes, isTransactionConflict, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 

@@ -1,8 +1,8 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { TrainingOutput } from "../../core/pipelines/outputs";
+import type { StepRecord } from "../../core/runs/run";
 import { type KeptRecord, recordOf } from "../../core/tracking/records/training-record";
 import type { RunRecord } from "../../core/tracking/run-record";
-import type { StepRecord } from "../../core/training/run";
 import { batchGet } from "./batch-get";
 import { type LoggedRecord, recordKey, rowOf } from "./record-rows";
 import { runOf } from "./run-repository";

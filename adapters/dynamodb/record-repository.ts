@@ -1,12 +1,12 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { BoundedMap } from "../../core/bounded-map";
+import { RunNotFoundError } from "../../core/runs/errors";
 import { RunBusyError, RunFieldFixedError } from "../../core/tracking/records/errors";
 import type { FirstRecord } from "../../core/tracking/records/training-record";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import { canBeRunId, type RunIdentity, type RunRecord } from "../../core/tracking/run-record";
 import type { RunRecords, RunTransition } from "../../core/tracking/run-records";
-import { RunNotFoundError } from "../../core/training/errors";
 import { holds, longestId, queryAll, queryPage } from "./client";
 import { pauseBeforeRound } from "./contention";
 import { firstHead } from "./metric-first-head";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import type { RunKeys } from "../../core/training/run-key";
+import type { RunKeys } from "../../core/runs/run-key";
 import { holds } from "./client";
 
 /** Stores the row `KEY` of a run (docs/access-patterns.md, "Runs"). */

@@ -6,8 +6,6 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
-import type { TrainingProgress } from "../../core/tracking/metric-batch";
-import type { FirstRecord } from "../../core/tracking/records/training-record";
 import {
   type MachineRecord,
   phases,
@@ -17,8 +15,10 @@ import {
   type StepRecord,
   type TrainingAttempt,
   type WorkerRecord,
-} from "../../core/training/run";
-import type { AllRuns, RunQuery } from "../../core/training/run-repository";
+} from "../../core/runs/run";
+import type { AllRuns, RunQuery } from "../../core/runs/run-repository";
+import type { TrainingProgress } from "../../core/tracking/metric-batch";
+import type { FirstRecord } from "../../core/tracking/records/training-record";
 import { type Warning, warningsOf } from "../../core/warnings";
 import { createAttemptRepository } from "./attempt-repository";
 import { holds, isTransactionConditionFailed, queryAll, queryMatching } from "./client";

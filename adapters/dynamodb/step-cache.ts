@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import type { CachedOutput, StepCache } from "../../core/training/run-repository";
+import type { CachedOutput, StepCache } from "../../core/runs/run-repository";
 import { isConditionFailed } from "./client";
 
 /** Stores the outputs of a team's steps by input hash (docs/access-patterns.md, "Steps' outputs"). */

@@ -4,7 +4,7 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import type { Executions } from "../../core/training/ports";
+import type { Executions } from "../../core/runs/ports";
 
 const statuses = {
   RUNNING: "running",

@@ -4,7 +4,7 @@ import {
   SendTaskSuccessCommand,
   type SFNClient,
 } from "@aws-sdk/client-sfn";
-import type { TaskTokens } from "../../core/training/ports";
+import type { TaskTokens } from "../../core/runs/ports";
 
 /** The errors of late answers: the task has an answer, has timed out, or its execution has ended. */
 const settled = new Set(["TaskTimedOut", "TaskDoesNotExist", "InvalidToken"]);

@@ -1,5 +1,5 @@
 import { AssumeRoleCommand, type STSClient } from "@aws-sdk/client-sts";
-import type { Run } from "../../core/training/run";
+import type { Run } from "../../core/runs/run";
 import { type RunSessions, runSessionSeconds } from "../../core/training/run-credentials";
 import type { PolicyDocument } from "../../platform/permissions";
 

@@ -1,4 +1,4 @@
-import type { Task } from "../../core/training/model-definition";
+import type { Task } from "../../core/runs/model-definition";
 
 /**
  * Converts logits to probabilities in place: softmax over each row of `outputs`, sigmoid for a binary task, nothing for

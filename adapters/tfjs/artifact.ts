@@ -1,4 +1,4 @@
-import type { Task } from "../../core/training/model-definition";
+import type { Task } from "../../core/runs/model-definition";
 import { ModelArtifactError } from "./errors";
 
 export const artifactFormat = "ringmaster/layers-model@1";

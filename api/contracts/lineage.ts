@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { lineageGraph } from "../../core/lineage/shapes";
+import { run } from "../../core/runs/shapes";
 import { sha256 } from "../../core/shapes";
-import { lineageGraph } from "../../core/tracking/lineage/shapes";
-import { reproduction } from "../../core/tracking/reproduce/shapes";
-import { run } from "../../core/training/shapes";
+import { reproduction } from "../../core/training/reproduction/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";

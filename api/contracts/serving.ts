@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { armState, decided, traffic } from "../../core/serving/shapes";
+import { armState, decided, traffic } from "../../core/registry/serving/shapes";
 import { count } from "../../core/shapes";
 import { contract } from "../contract";
 import { versionNumber } from "../schemas/common";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { statusFilters } from "../../core/training/run-status";
+import { statusFilters } from "../../core/runs/run-status";
 import {
   checkpointSummary,
   codeReference,
@@ -8,7 +8,7 @@ import {
   run,
   runDetails,
   submittedEnvironment,
-} from "../../core/training/shapes";
+} from "../../core/runs/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery } from "../schemas/common";

@@ -1,5 +1,5 @@
 import type { FeaturesOutput } from "../../core/pipelines/outputs";
-import { findOutput } from "../../core/pipelines/step";
+import { findOutput } from "../../core/runs/step";
 import { html, type Markup } from "./comparison/markup";
 import { link } from "./layout";
 import type { Links } from "./links";

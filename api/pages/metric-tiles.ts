@@ -1,10 +1,10 @@
 import { leadingMetrics, testPrefix } from "../../core/evaluation/test-metrics";
 import type { TrainingOutput } from "../../core/pipelines/outputs";
-import { findOutput } from "../../core/pipelines/step";
 import { formatDuration } from "../../core/quantities";
+import { findOutput } from "../../core/runs/step";
+import { totalUsage } from "../../core/runs/usage";
 import { goalOf } from "../../core/tracking/compare/goal";
 import { byRank } from "../../core/tracking/compare/metric-rank";
-import { totalUsage } from "../../core/training/usage";
 import { html, type Markup } from "./comparison/markup";
 import type { RunPage } from "./run-page";
 import { shortened, valueText } from "./tables";

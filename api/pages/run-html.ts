@@ -1,6 +1,6 @@
 import { formatDuration } from "../../core/quantities";
+import { displayedStatus, workMs } from "../../core/runs/run-status";
 import { timeText } from "../../core/tracking/compare/numbers";
-import { displayedStatus, workMs } from "../../core/training/run-status";
 import { html, type Markup } from "./comparison/markup";
 import { curveSections } from "./curve-families";
 import { diffView } from "./diff-view";

@@ -1,11 +1,14 @@
 import { type EvaluationView, readEvaluationView } from "../../core/evaluation/view";
 import { objectKeys } from "../../core/object-keys";
 import type { EvaluationOutput } from "../../core/pipelines/outputs";
-import { findOutput } from "../../core/pipelines/step";
 import type { ObjectStore } from "../../core/ports";
 import type { Model, ModelVersion } from "../../core/registry/model";
 import { type NextStep, nextSteps } from "../../core/registry/next-steps";
 import type { ModelRepository } from "../../core/registry/repository";
+import { RunNotFoundError } from "../../core/runs/errors";
+import type { RunDetails } from "../../core/runs/run";
+import type { RunRepository } from "../../core/runs/run-repository";
+import { findOutput } from "../../core/runs/step";
 import type { Artifacts } from "../../core/tracking/artifacts";
 import type { Curve } from "../../core/tracking/compare/comparison";
 import { curvesOf } from "../../core/tracking/compare/curves";
@@ -17,9 +20,6 @@ import type { MetricStore, MetricSummary } from "../../core/tracking/metric-stor
 import type { RunRecord } from "../../core/tracking/run-record";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { SearchedRun } from "../../core/tracking/search/query";
-import { RunNotFoundError } from "../../core/training/errors";
-import type { RunDetails } from "../../core/training/run";
-import type { RunRepository } from "../../core/training/run-repository";
 import { filesOf, type RunFiles } from "./run-files";
 
 /** What a page shows at most: an answer holds a few megabytes, and a reader less. */

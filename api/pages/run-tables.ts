@@ -1,4 +1,5 @@
 import { formatBytes, formatDuration } from "../../core/quantities";
+import { displayedStatus } from "../../core/runs/run-status";
 import { byRank } from "../../core/tracking/compare/metric-rank";
 import { timeText } from "../../core/tracking/compare/numbers";
 import { metricsOf } from "../../core/tracking/compare/pivot";
@@ -6,7 +7,6 @@ import type { MetricSummary } from "../../core/tracking/metric-store";
 import { formatMetric } from "../../core/tracking/metric-text";
 import type { RunRecord } from "../../core/tracking/run-record";
 import type { SearchedRun } from "../../core/tracking/search/query";
-import { displayedStatus } from "../../core/training/run-status";
 import { html, type Markup } from "./comparison/markup";
 import { link } from "./layout";
 import type { Links } from "./links";

@@ -1,5 +1,5 @@
 import { formatDuration } from "../../core/quantities";
-import type { RunDetails } from "../../core/training/run";
+import type { RunDetails } from "../../core/runs/run";
 import { html, type Markup } from "./comparison/markup";
 import { shortened } from "./tables";
 

@@ -1,11 +1,11 @@
 import { isoTime } from "../../core/clock";
 import { InvalidInputError } from "../../core/errors";
 import { objectKeys } from "../../core/object-keys";
+import { RunNotFoundError } from "../../core/runs/errors";
 import type { ArtifactOwner } from "../../core/tracking/artifacts";
 import { folderOf } from "../../core/tracking/records/artifact-paths";
 import { ArtifactNotFoundError } from "../../core/tracking/records/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
-import { RunNotFoundError } from "../../core/training/errors";
 import * as contracts from "../contracts/artifacts";
 import { defineRoute, type Route } from "../http/route";
 

@@ -2,7 +2,7 @@ import { isoTime } from "../../core/clock";
 import { DatasetNotFoundError } from "../../core/datasets/errors";
 import { getDatasetVersion, resolveDataset } from "../../core/datasets/reference";
 import { InvalidInputError } from "../../core/errors";
-import { registerFrom } from "../../core/tracking/lineage/register-from";
+import { registerFrom } from "../../core/lineage/register-from";
 import * as contracts from "../contracts/datasets";
 import { defineRoute } from "../http/route";
 

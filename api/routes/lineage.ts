@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { lineageOfContent, lineageOfDataset } from "../../core/tracking/lineage/lineage";
-import { lineageOfVersion } from "../../core/tracking/lineage/of-version";
-import { compareRuns } from "../../core/tracking/reproduce/compare";
-import { NothingToCompareError } from "../../core/tracking/reproduce/errors";
-import { reproduceRun } from "../../core/tracking/reproduce/reproduce";
-import { walkOf } from "../../core/tracking/reproduce/walk";
-import { RunNotFoundError } from "../../core/training/errors";
+import { lineageOfContent, lineageOfDataset } from "../../core/lineage/lineage";
+import { lineageOfVersion } from "../../core/lineage/of-version";
+import { RunNotFoundError } from "../../core/runs/errors";
+import { compareRuns } from "../../core/training/reproduction/compare";
+import { NothingToCompareError } from "../../core/training/reproduction/errors";
+import { reproduceRun } from "../../core/training/reproduction/reproduce";
+import { walkOf } from "../../core/training/reproduction/walk";
 import * as contracts from "../contracts/lineage";
 import { defineRoute } from "../http/route";
 

@@ -1,7 +1,7 @@
+import { RunNotFoundError } from "../../core/runs/errors";
 import { followRun } from "../../core/tracking/follow";
 import { beginning, decodeCursor } from "../../core/tracking/follow-cursor";
 import { encodedPoint, encodedSummary } from "../../core/tracking/metric-values";
-import { RunNotFoundError } from "../../core/training/errors";
 import { getTrainingRunMetrics } from "../contracts/training-runs";
 import { eventStream } from "../http/event-stream";
 import { defineRoute } from "../http/route";

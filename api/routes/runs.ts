@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { submittersOf } from "../../core/access/person";
+import { RunNotFoundError } from "../../core/runs/errors";
 import { experimentOf } from "../../core/tracking/search/scope";
 import { cancelRun } from "../../core/training/cancel";
 import { readCheckpoints, summaryOf } from "../../core/training/checkpoint/list";
-import { RunNotFoundError } from "../../core/training/errors";
 import { restoreRun } from "../../core/training/restore";
 import { submitRun } from "../../core/training/submit";
 import * as contracts from "../contracts/training-runs";

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
 import { checkNotMeasured } from "../../core/evaluation/test-metrics";
 import { parseJson } from "../../core/json-text";
+import { RunNotFoundError } from "../../core/runs/errors";
 import { encodedPoint, encodedSummary } from "../../core/tracking/metric-values";
 import {
   type LoggedMetrics,
@@ -10,7 +11,6 @@ import {
   surelyLoggedMetrics,
 } from "../../core/tracking/metrics/logged-series";
 import { RunDeletedError } from "../../core/tracking/records/errors";
-import { RunNotFoundError } from "../../core/training/errors";
 import * as contracts from "../contracts/run-metrics";
 import type { ApiEnvironment } from "../http/context";
 import { isJson, readBody, readParams, readQuery } from "../http/input";

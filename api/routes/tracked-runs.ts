@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { Platform } from "../../adapters/platform";
 import { submittersOf } from "../../core/access/person";
 import { isoTime } from "../../core/clock";
+import { RunNotFoundError } from "../../core/runs/errors";
 import { encodeValue } from "../../core/tracking/metric-values";
 import { logRun } from "../../core/tracking/records/log-run";
 import { withEdit, withLifecycle, withParams } from "../../core/tracking/records/transitions";
-import { RunNotFoundError } from "../../core/training/errors";
 import * as contracts from "../contracts/runs";
 import { defineRoute, type Route } from "../http/route";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { policyRulesSchema } from "../../core/registry/gates/spec";
 import { approvalRules } from "../../core/registry/policy-shapes";
+import { policyRulesSchema } from "../../core/runs/gate-rule-schemas";
 
 /** A head row is read and written with each change of the model. */
 const policyBytes = 32_768;

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { jobSchema } from "../../core/runs/job";
+import { market, run } from "../../core/runs/shapes";
 import { metricValue, nextToken } from "../../core/shapes";
 import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { EncodedValue } from "../../core/tracking/metric-values";
-import { jobSchema } from "../../core/training/job";
-import { market, run } from "../../core/training/shapes";
 
 /** A job as people write it. */
 export const jobInput = jobSchema.meta({

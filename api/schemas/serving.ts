@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { version } from "../../core/serving/shapes";
+import { version } from "../../core/registry/serving/shapes";
 
 /** Beyond these sums of squares would lose units. */
 const outcomeLimit = 1e9;

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { attempt } from "../../core/runs/shapes";
 import { experimentName } from "../../core/tracking/records/limits";
 import { datasetFields, runRecord } from "../../core/tracking/shapes";
-import { attempt } from "../../core/training/shapes";
 import { metricSummary } from "./runs";
 
 export const lifecycleView = z

@@ -1,7 +1,7 @@
 import type { Model, ModelVersion } from "../../core/registry/model";
 import { type NextStep, nextSteps } from "../../core/registry/next-steps";
 import type { Registry } from "../../core/registry/registry";
-import type { RunRepository } from "../../core/training/run-repository";
+import type { RunRepository } from "../../core/runs/run-repository";
 
 interface Ports {
   readonly registry: Registry;

@@ -1,5 +1,5 @@
 import type { ObjectStore } from "../../core/ports";
-import type { TrainingTask } from "../../core/training/training-task";
+import type { TrainingTask } from "../../core/runs/training-task";
 import { storeTask } from "../../test/trainer/process/task";
 
 /** Steps of an epoch: 1,023 rows in batches of 32. */

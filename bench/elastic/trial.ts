@@ -1,5 +1,5 @@
 import { objectKeys } from "../../core/object-keys";
-import type { TrainingResult } from "../../core/training/training-task";
+import type { TrainingResult } from "../../core/runs/training-task";
 import type { TrainerCloud } from "../../test/trainer/process/cloud";
 import { Crew } from "./crew";
 import type { Life } from "./moment";

@@ -1,4 +1,4 @@
-import type { ModelDefinition } from "../../core/training/model-definition";
+import type { ModelDefinition } from "../../core/runs/model-definition";
 import { createSampler } from "../../trainer-container/data/sampler";
 import type { Batch, Engine, TrainableModel } from "../../trainer-container/engine/engine";
 

@@ -1,4 +1,4 @@
-import { type ArmSums, judgeCanary, type SequentialPlan } from "../../core/serving/sequential-test";
+import { type ArmSums, judgeCanary, type SequentialPlan } from "../../core/registry/serving/sequential-test";
 import { seededRandom } from "../scale/random";
 
 export interface Scenario {

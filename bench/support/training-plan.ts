@@ -1,4 +1,4 @@
-import type { TrainingTask } from "../../core/training/training-task";
+import type { TrainingTask } from "../../core/runs/training-task";
 import { planTraining } from "../../trainer-container/loop/plan";
 
 export interface BenchTraining extends Pick<TrainingTask, "model" | "microshards" | "backend"> {

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { TrainingTask } from "../../core/training/training-task";
+import type { TrainingTask } from "../../core/runs/training-task";
 import { startCloud, type TrainerCloud } from "../../test/trainer/process/cloud";
 import { storeFeatures, storeTask } from "../../test/trainer/process/task";
 import { Worker } from "../elastic/worker";

@@ -1,4 +1,4 @@
-import type { CnnDefinition, MlpDefinition } from "../../core/training/model-definition";
+import type { CnnDefinition, MlpDefinition } from "../../core/runs/model-definition";
 
 export type BenchModel = MlpDefinition | CnnDefinition;
 

@@ -1,6 +1,6 @@
 import { sha256 } from "../digest";
 import type { ContentReference, ObjectStore } from "../ports";
-import { encodeSafetensors } from "../training/safetensors";
+import { encodeSafetensors } from "../safetensors/safetensors";
 import { type Predictions, predictedClasses } from "./metrics";
 import { type OutcomeMetric, type PairedInterval, pairedBootstrap } from "./paired-bootstrap";
 import { readPredictions, readReport } from "./stored-predictions";

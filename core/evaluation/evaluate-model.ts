@@ -1,7 +1,7 @@
 import type { FeatureManifest } from "../features/manifest";
 import type { EvaluationOutput } from "../pipelines/outputs";
 import type { ContentReference, ObjectStore } from "../ports";
-import { encodeSafetensors, type SafetensorsTensor } from "../training/safetensors";
+import { encodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
 import { classMetrics, confusionMatrix } from "./classification";
 import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
 import { predictShards, type RowPredictor, testShards } from "./predict";

@@ -1,5 +1,5 @@
 import type { ContentReference, ObjectStore } from "../ports";
-import { decodeSafetensors } from "../training/safetensors";
+import { decodeSafetensors } from "../safetensors/safetensors";
 import type { Predictions } from "./metrics";
 import type { EvaluationReport } from "./report";
 import type { SlicedPredictions } from "./slices/judge";

@@ -1,5 +1,5 @@
 import type { RowPredictor } from "../evaluation/predict";
-import type { Task } from "../training/model-definition";
+import type { Task } from "../runs/model-definition";
 import type { Network } from "./network";
 
 export type OnnxData = Float32Array | Float64Array | BigInt64Array | Uint8Array | readonly string[];

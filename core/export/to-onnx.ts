@@ -1,4 +1,4 @@
-import { taskOf } from "../training/model-of-task";
+import { taskOf } from "../features/model-task";
 import type { CheckRows, ExportedFile, Exporter, ExportSource } from "./formats";
 import { missingText } from "./missing-text";
 import { addAnswer, addNetworkAnswer } from "./onnx/answer-graph";

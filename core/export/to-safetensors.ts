@@ -1,5 +1,5 @@
 import { sha256 } from "../digest";
-import { decodeSafetensors, encodeSafetensors } from "../training/safetensors";
+import { decodeSafetensors, encodeSafetensors } from "../safetensors/safetensors";
 import type { Exporter } from "./formats";
 import { checkParity } from "./parity";
 import { documents, transformDocument } from "./transform-document";

@@ -1,4 +1,4 @@
-import { taskOf } from "../training/model-of-task";
+import { taskOf } from "../features/model-task";
 import { applier } from "./applier";
 import type { ExportedFile, Exporter, ExportSource } from "./formats";
 import { checkParity } from "./parity";

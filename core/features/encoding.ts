@@ -7,7 +7,7 @@ import {
   encodeSafetensors,
   SafetensorsError,
   type SafetensorsTensor,
-} from "../training/safetensors";
+} from "../safetensors/safetensors";
 import { CorruptShardError } from "./errors";
 import type { FeatureManifest, FeatureTransform } from "./manifest";
 import { type SparseInputs, sparseGatherer } from "./sparse";

@@ -4,7 +4,7 @@ import { sha256 } from "../digest";
 import { objectKeys } from "../object-keys";
 import type { FeaturesOutput } from "../pipelines/outputs";
 import type { ObjectStore } from "../ports";
-import type { Job } from "../training/job";
+import type { Job } from "../runs/job";
 import type { RowSource } from "./columns";
 import { FeatureFitter } from "./fit";
 import type { FeatureManifest, FeatureShard } from "./manifest";

@@ -1,7 +1,7 @@
 import type { ChampionComparison } from "../evaluation/champion";
 import type { LatencyReport } from "../evaluation/latency";
 import type { ContentReference } from "../ports";
-import type { TrainingResult } from "../training/training-task";
+import type { TrainingResult } from "../runs/training-task";
 import type { Warning } from "../warnings";
 
 /** What each step leaves for the later ones. References and small numbers only: payloads never carry data. */

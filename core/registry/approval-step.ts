@@ -1,6 +1,6 @@
 import { isoTime } from "../clock";
 import type { RegistrationOutput } from "../pipelines/outputs";
-import { beginStep, outputOf, type StepDependencies } from "../pipelines/step";
+import { beginStep, outputOf, type StepDependencies } from "../runs/step";
 import { type ApprovalDependencies, answerRun } from "./approval";
 import { requestApproval } from "./transitions";
 

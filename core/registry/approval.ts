@@ -1,9 +1,8 @@
 import { isoTime } from "../clock";
 import type { Clock } from "../ports";
-import { isUnderTest } from "../serving/traffic";
-import type { TaskTokens } from "../training/ports";
-import { isOpen } from "../training/run";
-import type { RunRepository } from "../training/run-repository";
+import type { TaskTokens } from "../runs/ports";
+import { isOpen } from "../runs/run";
+import type { RunRepository } from "../runs/run-repository";
 import { decisionOn } from "./approvals";
 import { isVisible } from "./change";
 import { GateOutdatedError } from "./errors";
@@ -11,6 +10,7 @@ import { outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";
 import type { Actor, Model, ModelVersion } from "./model";
 import type { Registry } from "./registry";
+import { isUnderTest } from "./serving/traffic";
 import { decideApproval } from "./transitions";
 
 export interface ApprovalDependencies {

@@ -3,11 +3,11 @@ import type { Person } from "../access/person";
 import { columnSchema } from "../datasets/shapes";
 import type { Shape } from "../deep-readonly";
 import { featureTransform, labelEncoding } from "../features/shapes";
-import { traffic } from "../serving/shapes";
+import { numericsRecord } from "../runs/shapes";
 import { category, contentReference, count, instant, metrics, metricValue, sha256, texts } from "../shapes";
-import { numericsRecord } from "../training/shapes";
 import { gateVerdict } from "./gates/verdict";
 import { type ModelPolicy, modelPolicy, type PolicyProposal, policyProposal } from "./policy-shapes";
+import { traffic } from "./serving/shapes";
 import { stages } from "./stage-names";
 
 export const version = z.int().min(1);

@@ -1,12 +1,12 @@
 import { isNamed } from "../access/person";
-import { isUnderTest } from "../serving/traffic";
-import { isOpen, type Run } from "../training/run";
+import { isOpen, type Run } from "../runs/run";
 import { decisionOn, mayDecide } from "./approvals";
 import { withdrawal } from "./errors";
 import { championOf, outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";
 import type { Model, ModelVersion, NextStep } from "./model";
 import { approvalRulesOf } from "./policy";
+import { isUnderTest } from "./serving/traffic";
 
 export type { NextStep } from "./model";
 

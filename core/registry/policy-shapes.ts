@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Shape } from "../deep-readonly";
+import { policyRulesSchema } from "../runs/gate-rule-schemas";
+import type { PolicyRules } from "../runs/gate-rules";
 import { count, instant } from "../shapes";
-import type { PolicyRules } from "./gates/rules";
-import { policyRulesSchema } from "./gates/spec";
 
 /** Rules as rows hold them: those of earlier releases lack members that were later given a default. */
 type WithStoredRules<Policy> = Omit<Policy, "rules"> & { readonly rules: PolicyRules };

@@ -1,5 +1,5 @@
 import { isNamed, type Person } from "../access/person";
-import type { PolicyRules } from "./gates/rules";
+import type { PolicyRules } from "../runs/gate-rules";
 import type { ApprovalRules, ModelPolicy } from "./policy-shapes";
 
 export {
@@ -9,7 +9,7 @@ export {
   type NoRegressionRule,
   type PolicyRules,
   type SliceRule,
-} from "./gates/rules";
+} from "../runs/gate-rules";
 export type { ApprovalRules, ModelPolicy, PolicyProposal, PolicyRequest } from "./policy-shapes";
 
 export const noRules: PolicyRules = { thresholds: {}, slices: [], fairness: [], checks: [] };

@@ -1,6 +1,5 @@
 import { inRounds, type Pause } from "../backoff";
 import { RingmasterError } from "../errors";
-import { settleTraffic } from "../serving/settle";
 import type { ModelChange, Transition } from "./change";
 import { isVisible } from "./change";
 import { ModelNotFoundError, NoChampionError, RegistryBusyError, VersionNotFoundError } from "./errors";
@@ -9,6 +8,7 @@ import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import { type NewVersion, newVersion } from "./new-version";
 import { renameModel } from "./rename";
 import type { ModelRepository, Once } from "./repository";
+import { settleTraffic } from "./serving/settle";
 import { rollBack } from "./transitions";
 
 /** With pauses of at most two seconds: what a request has time for. */

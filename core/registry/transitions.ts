@@ -1,5 +1,4 @@
 import { isSamePerson } from "../access/person";
-import { isUnderTest } from "../serving/traffic";
 import { decisionOn, refusalOfDecision, withoutApprovals } from "./approvals";
 import { activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
 import {
@@ -17,6 +16,7 @@ import { evidenceChange, outdatedBy } from "./gates/evidence";
 import type { GateVerdict } from "./gates/verdict";
 import type { Actor, Approval, HistoryAction, Model, ModelVersion, Stage } from "./model";
 import { approvalRulesOf } from "./policy";
+import { isUnderTest } from "./serving/traffic";
 
 /** A rollback goes back so far; each is in the list once, and the champion never. */
 const rememberedChampions = 100;

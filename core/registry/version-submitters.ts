@@ -1,5 +1,5 @@
+import { RunNotFoundError } from "../runs/errors";
 import type { RunRecords } from "../tracking/run-records";
-import { RunNotFoundError } from "../training/errors";
 import type { Actor, ModelVersion } from "./model";
 
 type Submitters = Pick<ModelVersion, "submitters">;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Shape } from "../deep-readonly";
 import { sha256 } from "../digest";
+import type { RunCause } from "../runs/run";
 import { instant } from "../shapes";
-import type { RunCause } from "../training/run";
 import { severities } from "./rule";
 
 const cause = z

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { DeepReadonly, Shape } from "../deep-readonly";
+import { jobSchema } from "../runs/job";
+import type { CodeReference } from "../runs/run";
+import { codeReference, job } from "../runs/shapes";
 import { ExpressionError, parseExpression } from "../schedules/expression";
 import { isTimeZone } from "../schedules/time-zone";
 import { count, instant } from "../shapes";
-import { jobSchema } from "../training/job";
-import type { CodeReference } from "../training/run";
-import { codeReference, job } from "../training/shapes";
 
 const name = z
   .string()

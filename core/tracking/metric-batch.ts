@@ -1,7 +1,7 @@
-import type { MachineRecord, RecoveryRecord } from "../training/run";
-import type { TrainingProgress } from "./progress";
+import type { TrainingProgress } from "../runs/progress";
+import type { MachineRecord, RecoveryRecord } from "../runs/run";
 
-export type { TrainingProgress, WorkerProgress } from "./progress";
+export type { TrainingProgress, WorkerProgress } from "../runs/progress";
 
 /**
  * A batch that a trainer sends every 500 ms to the function `ingest-metrics`. Idempotent, also if it is late or comes

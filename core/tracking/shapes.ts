@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Shape } from "../deep-readonly";
+import { runStatuses } from "../runs/run-states";
+import { codeReference, job, numericsRecord, phase } from "../runs/shapes";
 import { count, instant, sha256, texts } from "../shapes";
-import { runStatuses } from "../training/run-states";
-import { codeReference, job, numericsRecord, phase } from "../training/shapes";
 import { keyText, limits } from "./records/limits";
 
 const milliseconds = z.number().meta({ description: "Milliseconds since the epoch." });

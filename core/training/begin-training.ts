@@ -1,8 +1,8 @@
 import { isoTime } from "../clock";
 import { createJson } from "../object-documents";
-import { beginStep, finishStep, inputHashOf } from "../pipelines/step";
+import type { NextMove } from "../runs/attempts";
+import { beginStep, finishStep, inputHashOf } from "../runs/step";
 import { type CopyPorts, copyTrainingMetrics } from "../tracking/copy-metrics";
-import type { NextMove } from "./attempts";
 import { type FinishDependencies, finishTraining } from "./finish";
 import { launchAttempt, nextAttempt } from "./launch";
 import { trainingKeys, trainingStep, trainingTaskOf } from "./training-step";

@@ -1,8 +1,8 @@
+import { RunEndedError, RunNotFoundError } from "../runs/errors";
+import type { Executions } from "../runs/ports";
+import { isOpen, type Run } from "../runs/run";
 import type { EndAttemptDependencies } from "./end-attempt";
 import { endRun } from "./end-run";
-import { RunEndedError, RunNotFoundError } from "./errors";
-import type { Executions } from "./ports";
-import { isOpen, type Run } from "./run";
 
 export interface CancelDependencies extends EndAttemptDependencies {
   readonly executions: Executions;

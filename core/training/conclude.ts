@@ -1,11 +1,11 @@
 import type { GateOutput, RegistrationOutput } from "../pipelines/outputs";
-import { findOutput, outputOf } from "../pipelines/step";
 import type { ModelVersion } from "../registry/model";
 import type { Registry } from "../registry/registry";
+import { RunNotFoundError } from "../runs/errors";
+import type { Run, RunDetails, RunFailure, RunOutcome } from "../runs/run";
+import { findOutput, outputOf } from "../runs/step";
 import type { EndAttemptDependencies } from "./end-attempt";
 import { endRun } from "./end-run";
-import { RunNotFoundError } from "./errors";
-import type { Run, RunDetails, RunFailure, RunOutcome } from "./run";
 
 /** What the state machine says when it comes to its end. */
 export type Conclusion = "promoted" | "refused-by-gate" | "rejected" | "reproduced" | "failed";

@@ -1,10 +1,10 @@
 import { isoTime } from "../clock";
 import type { Meter } from "../metering/meter";
-import { type AttemptEnd, monthOf } from "./attempt-repository";
+import { type AttemptEnd, monthOf } from "../runs/attempt-repository";
+import type { RunDetails, TrainingAttempt } from "../runs/run";
+import { spansOfRows, usageOf } from "../runs/usage";
 import { jobRequestOf, type LaunchDependencies } from "./launch";
-import type { RunDetails, TrainingAttempt } from "./run";
 import type { RunEvents } from "./run-ended";
-import { spansOfRows, usageOf } from "./usage";
 
 export interface EndAttemptDependencies extends LaunchDependencies {
   readonly meter: Meter;

@@ -1,10 +1,10 @@
 import { isoTime } from "../clock";
 import type { OperationalMetric } from "../metering/metrics";
+import type { Executions } from "../runs/ports";
+import type { Run, RunOutcome } from "../runs/run";
+import type { RunConclusion } from "../runs/run-repository";
+import { windUp } from "./clean-up";
 import type { EndAttemptDependencies } from "./end-attempt";
-import type { Executions } from "./ports";
-import type { Run, RunOutcome } from "./run";
-import type { RunConclusion } from "./run-repository";
-import { windUp } from "./wind-up";
 
 const endOf: Readonly<Record<RunConclusion["status"], OperationalMetric>> = {
   completed: "RunsCompleted",

@@ -1,15 +1,15 @@
 import { isoTime } from "../clock";
 import { findJson } from "../object-documents";
-import { finishStep, inputHashOf, type StepDependencies } from "../pipelines/step";
 import type { ObjectStore } from "../ports";
-import { decideNextMove, type JobOutcome, type NextMove, recordedOutcome } from "./attempts";
+import { decideNextMove, type JobOutcome, type NextMove, recordedOutcome } from "../runs/attempts";
+import { JobRefusedError } from "../runs/errors";
+import type { TaskTokens, TrainingJobs } from "../runs/ports";
+import { isOpen, type RunDetails, type TrainingAttempt } from "../runs/run";
+import { finishStep, inputHashOf, type StepDependencies } from "../runs/step";
+import type { TrainingFailure, TrainingResult } from "../runs/training-task";
 import { type EndAttemptDependencies, endAttempt } from "./end-attempt";
-import { JobRefusedError } from "./errors";
 import { launchAttempt, takeOverAttempt } from "./launch";
-import type { TaskTokens, TrainingJobs } from "./ports";
-import { isOpen, type RunDetails, type TrainingAttempt } from "./run";
 import { trainingKeys, trainingOutputOf, trainingStep } from "./training-step";
-import type { TrainingFailure, TrainingResult } from "./training-task";
 
 export interface FinishDependencies extends StepDependencies, EndAttemptDependencies {
   readonly objects: ObjectStore;

@@ -2,8 +2,8 @@ import type { DatasetManifest } from "../datasets/manifest";
 import type { Problem } from "../errors";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
 import type { PolicyRules } from "../registry/policy";
+import type { Job } from "../runs/job";
 import type { Warning } from "../warnings";
-import type { Job } from "./job";
 
 /** What only the dataset can say about a job; every problem at once, nothing created. */
 export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly Problem[] {

@@ -1,6 +1,6 @@
 import type { Measures, Meter } from "../metering/meter";
+import type { WorkerRecord } from "../runs/run";
 import { type FinishDependencies, finishTraining } from "./finish";
-import type { WorkerRecord } from "./run";
 
 /** A "Batch Job State Change" of a run's job, as far as it is acted upon. */
 export interface JobEvent {

@@ -1,7 +1,7 @@
 import { type Document, isMap, parse } from "yaml";
 import { InvalidInputError, type Problem } from "../errors";
+import { type Job, jobSchema } from "../runs/job";
 import { parseYamlInput } from "../yaml-input";
-import { type Job, jobSchema } from "./job";
 
 /**
  * Reads a job file.

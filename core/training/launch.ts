@@ -1,9 +1,9 @@
 import { isoTime } from "../clock";
 import type { Clock } from "../ports";
-import { JobRefusedError } from "./errors";
-import type { JobRequest, TrainingJobs } from "./ports";
-import type { Run, RunDetails, TrainingAttempt } from "./run";
-import type { RunRepository } from "./run-repository";
+import { JobRefusedError } from "../runs/errors";
+import type { JobRequest, TrainingJobs } from "../runs/ports";
+import type { Run, RunDetails, TrainingAttempt } from "../runs/run";
+import type { RunRepository } from "../runs/run-repository";
 
 export interface LaunchDependencies {
   readonly runs: RunRepository;

@@ -1,9 +1,9 @@
 import { eachLimited } from "../each-limited";
 import type { Meter } from "../metering/meter";
-import { runLevels } from "../metering/run-levels";
 import type { Clock } from "../ports";
+import type { Run } from "../runs/run";
 import { type ReconcileDependencies, reconcile } from "./reconcile";
-import type { Run } from "./run";
+import { runLevels } from "./run-levels";
 
 export interface ReconcileAllOptions {
   readonly forTeam: (team: string) => ReconcileDependencies;

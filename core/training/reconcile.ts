@@ -1,12 +1,12 @@
 import type { RegistrationOutput } from "../pipelines/outputs";
-import { findOutput } from "../pipelines/step";
 import { type ApprovalDependencies, answerRun } from "../registry/approval";
+import type { Executions } from "../runs/ports";
+import { isOpen, type Run } from "../runs/run";
+import { findOutput } from "../runs/step";
+import { windUp } from "./clean-up";
 import { concludeInterrupted } from "./end-run";
 import { type FinishDependencies, finishTraining } from "./finish";
-import type { Executions } from "./ports";
-import { isOpen, type Run } from "./run";
 import { stopStragglers } from "./stragglers";
-import { windUp } from "./wind-up";
 
 export interface ReconcileDependencies extends FinishDependencies, ApprovalDependencies {
   readonly executions: Executions;

@@ -4,12 +4,12 @@ import { InvalidInputError } from "../errors";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import { problemsOf } from "../problems";
+import { CheckpointDamagedError, CheckpointNotFoundError, RunNotFoundError } from "../runs/errors";
+import { appliedWeightDecay } from "../runs/hyperparameters";
+import { type Job, jobSchema } from "../runs/job";
+import type { Run } from "../runs/run";
 import { checkpointOfEpoch, readCheckpoints } from "./checkpoint/list";
 import type { CheckpointManifest } from "./checkpoint/manifest";
-import { CheckpointDamagedError, CheckpointNotFoundError, RunNotFoundError } from "./errors";
-import { appliedWeightDecay } from "./hyperparameters";
-import { type Job, jobSchema } from "./job";
-import type { Run } from "./run";
 import { findSubmitted, type SubmitDependencies, submitRun } from "./submit";
 
 const tensorChecksAtOnce = 8;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { InvalidInputError } from "../errors";
 import { problemsOf } from "../problems";
-import { RunEndedError, RunNotFoundError } from "./errors";
-import { isOpen, type Run } from "./run";
-import { checkRunKey, type RunKeys } from "./run-key";
+import { RunEndedError, RunNotFoundError } from "../runs/errors";
+import { isOpen, type Run } from "../runs/run";
+import { checkRunKey, type RunKeys } from "../runs/run-key";
 
 /** How long a run's session is valid: the least that STS gives. */
 export const runSessionSeconds = 900;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { testPrefix } from "../evaluation/test-metrics";
 import type { EvaluationOutput, RegistrationOutput } from "../pipelines/outputs";
-import { findOutput } from "../pipelines/step";
-import type { RunDetails } from "./run";
+import type { RunDetails } from "../runs/run";
+import { findOutput } from "../runs/step";
 
 const maxMetrics = 50;
 const maxMessage = 2_000;

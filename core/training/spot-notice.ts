@@ -1,6 +1,6 @@
 import type { Meter } from "../metering/meter";
-import { isOpen, type RunDetails } from "./run";
-import type { InstanceUse, RunRepository } from "./run-repository";
+import { isOpen, type RunDetails } from "../runs/run";
+import type { InstanceUse, RunRepository } from "../runs/run-repository";
 
 export interface SpotNoticeDependencies {
   readonly meter: Meter;

@@ -1,5 +1,5 @@
+import type { RunDetails } from "../runs/run";
 import type { LaunchDependencies } from "./launch";
-import type { RunDetails } from "./run";
 
 /** The workers of a training that has its result end within this time: the last checkpoint is uploaded, metrics are sent. */
 const graceMs = 5 * 60_000;

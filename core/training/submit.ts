@@ -5,15 +5,15 @@ import { digestOf, sha256 } from "../digest";
 import { InvalidInputError } from "../errors";
 import type { Clock } from "../ports";
 import type { ModelRepository } from "../registry/repository";
-import { IdempotencyConflictError } from "./errors";
-import type { Job } from "./job";
+import { IdempotencyConflictError } from "../runs/errors";
+import type { Job } from "../runs/job";
+import { withoutLaterOptions } from "../runs/job-identity";
+import type { Executions } from "../runs/ports";
+import type { CodeReference, Run } from "../runs/run";
+import type { RunRepository } from "../runs/run-repository";
+import { withJudgedSlices } from "./gate-slices";
 import { checkJobAgainst, checkPolicyAgainst, jobWarnings } from "./job-checks";
-import { withoutLaterOptions } from "./job-identity";
-import { withJudgedSlices } from "./judged-slices";
-import { madeEnvironment } from "./made-environment";
-import type { Executions } from "./ports";
-import type { CodeReference, Run } from "./run";
-import type { RunRepository } from "./run-repository";
+import { madeEnvironment } from "./run-environment";
 
 export interface SubmitDependencies {
   /** What the deployment is. */

@@ -1,9 +1,9 @@
 import { objectKeys } from "../object-keys";
 import type { FeaturesOutput, TrainingOutput } from "../pipelines/outputs";
-import { outputOf } from "../pipelines/step";
-import { decidingHyperparameters } from "./hyperparameters";
-import type { Run, RunDetails } from "./run";
-import type { TrainingResult, TrainingTask } from "./training-task";
+import { decidingHyperparameters } from "../runs/hyperparameters";
+import type { Run, RunDetails } from "../runs/run";
+import { outputOf } from "../runs/step";
+import type { TrainingResult, TrainingTask } from "../runs/training-task";
 
 /** Seconds between checkpoints at the most, however long steps take. */
 const checkpointSeconds = 600;

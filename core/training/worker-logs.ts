@@ -1,7 +1,7 @@
-import type { WorkerRecord } from "./run";
-import type { LogPage } from "./shapes";
+import type { WorkerRecord } from "../runs/run";
+import type { LogPage } from "../runs/shapes";
 
-export type { LogLine, LogPage } from "./shapes";
+export type { LogLine, LogPage } from "../runs/shapes";
 
 /** The port to what trainers print. */
 export interface WorkerLogs {

@@ -1,6 +1,6 @@
-import { goingBack } from "../../core/pipelines/going-back";
-import { runStep } from "../../core/pipelines/step";
 import { gateStep } from "../../core/registry/gates/step";
+import { runStep } from "../../core/runs/step";
+import { goingBack } from "../../core/runs/step-return";
 import { stepHandler } from "../step-handler";
 
 /** The gates' verdict on the run's version. */

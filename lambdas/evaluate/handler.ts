@@ -5,9 +5,9 @@ import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep, type WithRows } from "../../core/evaluation/step";
 import { recordTestMetrics } from "../../core/evaluation/test-metrics";
 import type { TrainingOutput } from "../../core/pipelines/outputs";
-import { outputOf, runStep } from "../../core/pipelines/step";
 import { findChampion } from "../../core/registry/champion";
-import { RunNotFoundError } from "../../core/training/errors";
+import { RunNotFoundError } from "../../core/runs/errors";
+import { outputOf, runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 
 /** Evaluates the run's model on the test split, next to the champion, and records the result as metrics of the run. */

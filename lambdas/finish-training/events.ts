@@ -1,6 +1,6 @@
 import type { EventBridgeEvent } from "aws-lambda";
+import { parseJobName } from "../../core/runs/ports";
 import type { JobEvent } from "../../core/training/job-event";
-import { parseJobName } from "../../core/training/ports";
 
 /** The part of a "Batch Job State Change" that we read; its detail has the shape of DescribeJobs. */
 export interface BatchJobDetail {

@@ -1,6 +1,6 @@
 import { createPlatform, type Deployment } from "../../adapters/platform";
-import { IngestLag } from "../../core/metering/lag";
 import { ingest } from "../../core/tracking/ingest";
+import { IngestLag } from "../../core/tracking/ingest-lag";
 
 let deployment: Deployment | undefined;
 let lag: IngestLag | undefined;

@@ -1,5 +1,5 @@
+import { TrainingFailedError } from "../../core/runs/errors";
 import { beginTraining } from "../../core/training/begin-training";
-import { TrainingFailedError } from "../../core/training/errors";
 import { stepHandler } from "../step-handler";
 
 /** Starts the run's training in Batch and leaves the task token for whoever sees it end; answers at once where the output is known. */

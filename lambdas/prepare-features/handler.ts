@@ -1,5 +1,5 @@
-import { featuresStep } from "../../core/pipelines/dataset-steps";
-import { runStep } from "../../core/pipelines/step";
+import { featuresStep } from "../../core/datasets/steps";
+import { runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 import { prepareFeatures } from "./prepare";
 

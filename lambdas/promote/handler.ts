@@ -1,9 +1,9 @@
 import { isoTime } from "../../core/clock";
-import { goingBack } from "../../core/pipelines/going-back";
 import type { RegistrationOutput } from "../../core/pipelines/outputs";
-import { beginStep, outputOf } from "../../core/pipelines/step";
 import { answerOutdated } from "../../core/registry/approval";
 import { promote } from "../../core/registry/transitions";
+import { beginStep, outputOf } from "../../core/runs/step";
+import { goingBack } from "../../core/runs/step-return";
 import { stepHandler } from "../step-handler";
 
 /** Puts the run's approved version into production. */

@@ -1,5 +1,5 @@
-import { runStep } from "../../core/pipelines/step";
 import { registrationStep } from "../../core/registry/registration";
+import { runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 
 /** Makes the trained weights a version of the run's model. */

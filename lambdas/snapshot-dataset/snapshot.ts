@@ -10,7 +10,7 @@ import { teamNamePattern } from "../../core/access/teams";
 import type { InboxPut, InboxReport } from "../../core/datasets/inbox/report";
 import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
 import { RingmasterError } from "../../core/errors";
-import { registerFrom } from "../../core/tracking/lineage/register-from";
+import { registerFrom } from "../../core/lineage/register-from";
 
 /** Of S3's "Object Created" what is read; keys come as they are, not URL-encoded. */
 export type FilePutEvent = EventBridgeEvent<

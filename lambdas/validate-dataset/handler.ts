@@ -1,5 +1,5 @@
-import { validationStep } from "../../core/pipelines/dataset-steps";
-import { runStep } from "../../core/pipelines/step";
+import { validationStep } from "../../core/datasets/steps";
+import { runStep } from "../../core/runs/step";
 import { warningsOf } from "../../core/warnings";
 import { stepHandler } from "../step-handler";
 import { validateDataset } from "./validate";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { teamNamePattern, teamNameRule } from "../../core/access/teams";
-import { wholeJobOf } from "../../core/training/ports";
+import { wholeJobOf } from "../../core/runs/ports";
 import { functionNameIn } from "../functions";
 import { ConfigurationError } from "./errors";
 import type { PlatformConfig } from "./platform";

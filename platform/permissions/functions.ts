@@ -20,7 +20,7 @@ import {
 } from "./grants";
 import type { Permission } from "./policy";
 
-/** What every step of the state machine does to its run's rows: `core/pipelines/step.ts`. */
+/** What every step of the state machine does to its run's rows: `core/runs/step.ts`. */
 const step = catalog("GetItem", "Query", "PutItem", "UpdateItem", "BatchWriteItem");
 
 /** Logs of metrics, and what is folded of them. */

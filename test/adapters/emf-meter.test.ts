@@ -1,7 +1,7 @@
 import { createEmfMeter } from "../../adapters/cloudwatch/emf-meter";
-import { IngestLag } from "../../core/metering/lag";
 import type { Measures } from "../../core/metering/meter";
 import { operationalMetrics } from "../../core/metering/metrics";
+import { IngestLag } from "../../core/tracking/ingest-lag";
 
 function metered() {
   const lines: string[] = [];

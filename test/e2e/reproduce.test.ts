@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { describeRun } from "../../cli/run-description";
 import type { ExportManifest } from "../../core/export/export-version";
+import type { LineageGraph } from "../../core/lineage/graph";
 import type { Comparison } from "../../core/tracking/compare/comparison";
-import type { LineageGraph } from "../../core/tracking/lineage/graph";
-import type { Reproduction } from "../../core/tracking/reproduce/compare";
 import type { CheckpointSummary } from "../../core/training/checkpoint/list";
+import type { Reproduction } from "../../core/training/reproduction/compare";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;

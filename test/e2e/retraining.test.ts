@@ -5,7 +5,7 @@ import type { describeRun } from "../../cli/run-description";
 import type { InboxReport } from "../../core/datasets/inbox/report";
 import type { CauseRecord } from "../../core/retraining/cause";
 import type { RuleState } from "../../core/retraining/rule";
-import type { Run } from "../../core/training/run";
+import type { Run } from "../../core/runs/run";
 import { sign } from "../support/sign";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 

@@ -4,8 +4,8 @@ import { filesBelow } from "../../bench/corruption/damage";
 import { classify } from "../../bench/corruption/data-files";
 import type { describeRun } from "../../cli/run-description";
 import type { TrainingOutput } from "../../core/pipelines/outputs";
-import { findOutput } from "../../core/pipelines/step";
-import type { RunDetails } from "../../core/training/run";
+import type { RunDetails } from "../../core/runs/run";
+import { findOutput } from "../../core/runs/step";
 import { isRunning, TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;

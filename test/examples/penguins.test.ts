@@ -1,7 +1,7 @@
 import * as path from "node:path";
 import { bundleModule } from "../../cli/user-module";
 import type { UploadPort } from "../../core/datasets/upload-port";
-import type { ModuleDefinition } from "../../core/training/model-definition";
+import type { ModuleDefinition } from "../../core/runs/model-definition";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { evaluateModule } from "../../trainer-container/host/load-module";
 

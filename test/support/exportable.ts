@@ -1,14 +1,14 @@
 import type { ColumnSchema } from "../../core/datasets/manifest";
 import { FeatureFitter } from "../../core/features/fit";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/manifest";
+import { taskOf } from "../../core/features/model-task";
 import { planFeatures } from "../../core/features/plan";
 import type { RawRow } from "../../core/features/transform";
 import type { ObjectStore } from "../../core/ports";
 import { storeArtifact } from "../../core/registry/artifact";
 import type { ModelArtifact, ModelVersion } from "../../core/registry/model";
-import type { CnnDefinition, ModelDefinition } from "../../core/training/model-definition";
-import { taskOf } from "../../core/training/model-of-task";
-import { encodeSafetensors } from "../../core/training/safetensors";
+import type { CnnDefinition, ModelDefinition } from "../../core/runs/model-definition";
+import { encodeSafetensors } from "../../core/safetensors/safetensors";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { memoryRows } from "../core/features/memory-rows";
 import { numerics } from "./fixtures";

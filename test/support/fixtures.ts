@@ -1,10 +1,10 @@
 import type { Platform } from "../../adapters/platform";
 import { type DatasetDraft, schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import { registerDataset } from "../../core/datasets/register";
-import { type JobInput, jobSchema } from "../../core/training/job";
-import type { NumericsRecord } from "../../core/training/numerics";
-import type { Run } from "../../core/training/run";
-import type { TrainingResult } from "../../core/training/training-task";
+import { type JobInput, jobSchema } from "../../core/runs/job";
+import type { NumericsRecord } from "../../core/runs/numerics";
+import type { Run } from "../../core/runs/run";
+import type { TrainingResult } from "../../core/runs/training-task";
 
 export const numerics: NumericsRecord = {
   backend: "wasm",

@@ -1,14 +1,14 @@
 import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
+import { type NumericsRecord, numericsDifferences } from "../../core/runs/numerics";
+import { decodeSafetensors } from "../../core/safetensors/safetensors";
 import { findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/list";
 import {
   type CheckpointManifest,
   identityDifferences,
   type TrainingIdentity,
 } from "../../core/training/checkpoint/manifest";
-import { type NumericsRecord, numericsDifferences } from "../../core/training/numerics";
-import { decodeSafetensors } from "../../core/training/safetensors";
 import type { ParameterSlot } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import type { Replica } from "../loop/replica";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ObjectStore } from "../../core/ports";
+import { encodeHead } from "../../core/safetensors/header";
 import type { TensorGroupReference } from "../../core/training/checkpoint/manifest";
-import { encodeHead } from "../../core/training/safetensors-header";
 import type { ParameterSlot } from "../engine/engine";
 import type { StateBuffer } from "./state";
 

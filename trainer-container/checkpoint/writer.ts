@@ -1,13 +1,13 @@
 import { isoTime } from "../../core/clock";
 import { objectKeys } from "../../core/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
+import type { NumericsRecord } from "../../core/runs/numerics";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import {
   type CheckpointManifest,
   checkpointFormat,
   type TrainingIdentity,
 } from "../../core/training/checkpoint/manifest";
-import type { NumericsRecord } from "../../core/training/numerics";
 import type { ParameterSlot } from "../engine/engine";
 import { packPoints } from "../telemetry/packed-points";
 import type { StoredState } from "./state-files";

@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import * as layers from "@tensorflow/tfjs-layers";
-import type { ModelDefinition, ModuleDefinition } from "../../core/training/model-definition";
+import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";

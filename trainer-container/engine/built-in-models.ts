@@ -1,5 +1,5 @@
 import * as layers from "@tensorflow/tfjs-layers";
-import type { Activation, CnnDefinition, MlpDefinition } from "../../core/training/model-definition";
+import type { Activation, CnnDefinition, MlpDefinition } from "../../core/runs/model-definition";
 import { ModelError } from "./errors";
 
 /** Variance-preserving for rectifiers (He et al. 2015), else Glorot and Bengio 2010. */

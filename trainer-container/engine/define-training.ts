@@ -1,6 +1,6 @@
 import type * as tfCore from "@tensorflow/tfjs-core";
 import type * as tfLayers from "@tensorflow/tfjs-layers";
-import type { Task } from "../../core/training/model-definition";
+import type { Task } from "../../core/runs/model-definition";
 
 /**
  * TensorFlow.js as the engine runs it: the core's operations, and `layers`, `initializers`, `regularizers`, `constraints`,

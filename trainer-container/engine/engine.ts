@@ -3,8 +3,8 @@
  * one microshard at a time, always at the same shape, so that a microshard's gradient has the same bits whoever computes it.
  */
 import type { SparseInputs } from "../../core/features/sparse";
-import type { ModelDefinition } from "../../core/training/model-definition";
-import type { BackendName, NumericsRecord } from "../../core/training/numerics";
+import type { ModelDefinition } from "../../core/runs/model-definition";
+import type { BackendName, NumericsRecord } from "../../core/runs/numerics";
 
 /** Where one weight lies in the flat buffers. `offset` and `size` count float32 elements. */
 export interface ParameterSlot {

@@ -3,7 +3,7 @@ import type { LayersModel } from "@tensorflow/tfjs-layers";
 import { applyOutputActivation } from "../../adapters/tfjs/activation";
 import { artifactFormat, type ModelTopology } from "../../adapters/tfjs/artifact";
 import type { SparseInputs } from "../../core/features/sparse";
-import type { ModelDefinition } from "../../core/training/model-definition";
+import type { ModelDefinition } from "../../core/runs/model-definition";
 import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
 import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "./engine";
 import { BatchError } from "./errors";

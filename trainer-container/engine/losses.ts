@@ -3,7 +3,7 @@
  * their gradients: fewer kernels than the op chain, and no log of a probability that has rounded to 0.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { Task } from "../../core/training/model-definition";
+import type { Task } from "../../core/runs/model-definition";
 
 /** A backend may have softmax cross-entropy and its gradient as one kernel. */
 export const sparseCrossEntropyKernel = "SparseCrossEntropy";

@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
-import type { ModelDefinition } from "../../core/training/model-definition";
+import type { ModelDefinition } from "../../core/runs/model-definition";
 import type { LossFunction } from "./define-training";
 import type { Batch, BatchResult } from "./engine";
 import { BatchError, ModelError } from "./errors";

@@ -1,5 +1,5 @@
 import { isNativeError, isPromise } from "node:util/types";
-import type { ModelDefinition } from "../../core/training/model-definition";
+import type { ModelDefinition } from "../../core/runs/model-definition";
 import { EngineError, ModelError } from "./errors";
 
 /**

@@ -1,6 +1,6 @@
 import { RingmasterError } from "../../core/errors";
 import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../core/object-errors";
-import { userCodeFailure } from "../../core/training/training-task";
+import { userCodeFailure } from "../../core/runs/training-task";
 import { EngineError, ModelError } from "../engine/errors";
 import { TrainingHaltedError } from "../loop/errors";
 import { userFrame } from "./module-source";

@@ -1,4 +1,4 @@
-import type { MachineRecord } from "../../core/training/run";
+import type { MachineRecord } from "../../core/runs/run";
 import type { Fetch } from "./spot-watcher";
 
 const answerMs = 1_000;

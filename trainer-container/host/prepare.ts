@@ -1,11 +1,11 @@
 import type { FeatureManifest } from "../../core/features/manifest";
+import { builtInDefinition, taskOf } from "../../core/features/model-task";
 import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
-import type { ModelDefinition, ModuleDefinition } from "../../core/training/model-definition";
-import { builtInDefinition, taskOf } from "../../core/training/model-of-task";
-import { type NumericsRecord, numericsDifferences } from "../../core/training/numerics";
-import type { TrainingTask } from "../../core/training/training-task";
+import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
+import { type NumericsRecord, numericsDifferences } from "../../core/runs/numerics";
+import type { TrainingTask } from "../../core/runs/training-task";
 import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import { loadTrainingModule } from "./load-module";

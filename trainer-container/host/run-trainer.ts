@@ -6,7 +6,7 @@ import type { Logger } from "../../core/logging";
 import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
-import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/training/training-task";
+import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/runs/training-task";
 import type { Warning } from "../../core/warnings";
 import type { TrainerConfig } from "../../platform/config";
 import { createCheckpointer } from "../checkpoint/checkpointer";

@@ -1,6 +1,6 @@
-import { appliedWeightDecay, type Hyperparameters } from "../../core/training/hyperparameters";
+import { appliedWeightDecay, type Hyperparameters } from "../../core/runs/hyperparameters";
+import type { TrainingTask } from "../../core/runs/training-task";
 import type { GradientFormat } from "../../core/training/narrow-format";
-import type { TrainingTask } from "../../core/training/training-task";
 import { createSampler, type Sampler } from "../data/sampler";
 import type { DecayConfig, LearningRateConfig } from "../optimizer/learning-rate";
 import type { OptimizerConfig } from "../optimizer/optimizer";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/ports";
+import type { MachineRecord, RecoveryRecord } from "../../core/runs/run";
 import type { MetricBatch, MetricSeries, TrainingProgress } from "../../core/tracking/metric-batch";
-import type { MachineRecord, RecoveryRecord } from "../../core/training/run";
 import type { Courier } from "./courier";
 import { PointBuffer } from "./point-buffer";
 import { Unsent } from "./unsent";

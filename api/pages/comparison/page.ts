@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { formatDuration } from "../../../core/quantities";
+import { displayedStatus } from "../../../core/runs/run-status";
 import type { Comparison, MetricRow, Row } from "../../../core/tracking/compare/comparison";
 import { deltaText, metricText, timeText } from "../../../core/tracking/compare/numbers";
 import type { EncodedValue } from "../../../core/tracking/metric-values";
-import { displayedStatus } from "../../../core/training/run-status";
 import { colour, curvePlot } from "./curve-plot";
 import { html, Markup } from "./markup";
 import { paramPlots } from "./param-plots";

@@ -1,5 +1,5 @@
+import type { JobGates } from "../../runs/gate-rule-schemas";
 import { defaultNoRegression, type NoRegressionRule, type PolicyRules } from "../policy";
-import type { JobGates } from "./spec";
 
 export type RegressionRule = NoRegressionRule["rule"];
 

@@ -1,5 +1,5 @@
 import type { EvaluationOutput, GateOutput, RegistrationOutput, TrainingOutput } from "../../pipelines/outputs";
-import { findOutput, outputOf, type StepDefinition } from "../../pipelines/step";
+import { findOutput, outputOf, type StepDefinition } from "../../runs/step";
 import { isPending } from "./external-check";
 import { findingsDigest, type JudgeDependencies, verdictOn } from "./judge-version";
 import { recordVerdict } from "./transitions";

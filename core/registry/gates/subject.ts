@@ -2,11 +2,11 @@ import { type ChampionComparison, compareReports } from "../../evaluation/compar
 import { classificationMetricNames, regressionMetricNames } from "../../evaluation/metric-names";
 import { readReport, readSlicedPredictions } from "../../evaluation/stored-predictions";
 import type { EvaluationOutput, TrainingOutput } from "../../pipelines/outputs";
-import { findOutput } from "../../pipelines/step";
 import type { ObjectStore } from "../../ports";
+import type { Job } from "../../runs/job";
+import type { RunRepository } from "../../runs/run-repository";
+import { findOutput } from "../../runs/step";
 import type { Artifacts } from "../../tracking/artifacts";
-import type { Job } from "../../training/job";
-import type { RunRepository } from "../../training/run-repository";
 import { ChampionChangedError } from "../errors";
 import { type LoggedMetricsPorts, loggedMetricsOf } from "../logged-metrics";
 import type { Model, ModelVersion } from "../model";

@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../../errors";
-import { RunNotFoundError } from "../../training/errors";
+import { RunNotFoundError } from "../../runs/errors";
 import type { MetricStore } from "../metric-store";
 import type { RunRecords } from "../run-records";
 import { metricNameSets } from "../search/names";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Shape } from "../../deep-readonly";
+import { phase } from "../../runs/shapes";
 import { metricValue } from "../../shapes";
-import { phase } from "../../training/shapes";
 import { runStatus } from "../shapes";
 
 export const axis = z.enum(["step", "time", "relative-time"]);

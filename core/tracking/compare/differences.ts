@@ -1,4 +1,4 @@
-import { numericsIdentity } from "../../training/numerics";
+import { numericsIdentity } from "../../runs/numerics";
 import type { RunRecord } from "../run-record";
 import type { Row } from "./comparison";
 import { differs, rowsOf } from "./pivot";

@@ -1,4 +1,4 @@
-import { displayedStatus } from "../../training/run-status";
+import { displayedStatus } from "../../runs/run-status";
 import type { Comparison, MetricCell, Row } from "./comparison";
 import { deltaText, metricText, timeText } from "./numbers";
 

@@ -1,4 +1,4 @@
-import type { Job } from "../../training/job";
+import type { Job } from "../../runs/job";
 
 /**
  * Fields of a job that are not parameters: its experiment, its inputs (which the record has as inputs), and people's

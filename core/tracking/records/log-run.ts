@@ -1,8 +1,8 @@
 import { isoTime } from "../../clock";
 import { digestOf, sha256 } from "../../digest";
 import type { Clock } from "../../ports";
-import { IdempotencyConflictError } from "../../training/errors";
-import { isOpen, type RunStatus } from "../../training/run";
+import { IdempotencyConflictError } from "../../runs/errors";
+import { isOpen, type RunStatus } from "../../runs/run";
 import { defaultExperimentId, type Experiment } from "../experiment";
 import type { Experiments } from "../experiments";
 import type { MetricSeries } from "../metric-batch";

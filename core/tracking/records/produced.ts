@@ -1,6 +1,6 @@
 import type { EvaluationOutput, TrainingOutput, ValidationOutput } from "../../pipelines/outputs";
 import type { ContentReference } from "../../ports";
-import type { Phase, StepRecord } from "../../training/run";
+import type { Phase, StepRecord } from "../../runs/run";
 import type { Artifact } from "../artifacts";
 
 /** Directory of the files that training itself writes. */

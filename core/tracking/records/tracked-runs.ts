@@ -1,5 +1,5 @@
-import type { MachineRecord, Run } from "../../training/run";
-import type { AllRuns } from "../../training/run-repository";
+import type { MachineRecord, Run } from "../../runs/run";
+import type { AllRuns } from "../../runs/run-repository";
 import type { Artifacts } from "../artifacts";
 import type { Experiments } from "../experiments";
 import type { RunIdentity } from "../run-record";

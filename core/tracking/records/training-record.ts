@@ -1,6 +1,6 @@
 import type { TrainingOutput } from "../../pipelines/outputs";
-import type { Run } from "../../training/run";
-import { timesOf } from "../../training/run-status";
+import type { Run } from "../../runs/run";
+import { timesOf } from "../../runs/run-status";
 import type { DatasetInput, RunIdentity, RunRecord } from "../run-record";
 import { paramsOfJob } from "./job-params";
 

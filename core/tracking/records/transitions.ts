@@ -1,4 +1,4 @@
-import { isOpen, type RunStatus } from "../../training/run";
+import { isOpen, type RunStatus } from "../../runs/run";
 import type { RunRecord } from "../run-record";
 import { ParamConflictError, RunDeletedError } from "./errors";
 

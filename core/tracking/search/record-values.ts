@@ -1,4 +1,4 @@
-import { workMs } from "../../training/run-status";
+import { workMs } from "../../runs/run-status";
 import type { DatasetInput, RunRecord } from "../run-record";
 import type { Attribute, DatasetField, Value } from "./expression";
 

@@ -1,11 +1,11 @@
 import { CorruptObjectError } from "../../object-errors";
 import { objectKeys } from "../../object-keys";
 import type { ObjectStore } from "../../ports";
-import { CheckpointDamagedError } from "../errors";
-import type { CheckpointSummary, DamagedCheckpoint } from "../shapes";
+import { CheckpointDamagedError } from "../../runs/errors";
+import type { CheckpointSummary, DamagedCheckpoint } from "../../runs/shapes";
 import { type CheckpointManifest, parseCheckpointManifest } from "./manifest";
 
-export type { CheckpointSummary, DamagedCheckpoint } from "../shapes";
+export type { CheckpointSummary, DamagedCheckpoint } from "../../runs/shapes";
 
 /** A run's checkpoints, oldest first. */
 export interface CheckpointList {

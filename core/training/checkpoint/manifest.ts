@@ -1,6 +1,6 @@
 import type { ContentReference } from "../../ports";
+import type { NumericsRecord } from "../../runs/numerics";
 import type { GradientFormat } from "../narrow-format";
-import type { NumericsRecord } from "../numerics";
 
 /**
  * A checkpoint: the training's whole state after `finishedSteps`. Its JSON is written last, at

@@ -1,6 +1,6 @@
 import { BatchClient, type SubmitJobCommandInput } from "@aws-sdk/client-batch";
 import { createTrainingJobs } from "../../../adapters/batch/training-jobs";
-import type { JobRequest } from "../../../core/training/ports";
+import type { JobRequest } from "../../../core/runs/ports";
 import { localConfig } from "../../../local/settings";
 
 /** What SubmitJob is asked for. */

@@ -1,6 +1,6 @@
-import { jobSchema } from "../../../core/training/job";
-import type { RunQuery, RunRepository } from "../../../core/training/run-repository";
-import { runRepositoryContract } from "../../core/training/run-repository-contract";
+import { jobSchema } from "../../../core/runs/job";
+import type { RunQuery, RunRepository } from "../../../core/runs/run-repository";
+import { runRepositoryContract } from "../../core/runs/run-repository-contract";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { jobInput, runOf } from "../../support/fixtures";
 

@@ -6,7 +6,7 @@ import { type ExportManifest, exportVersion, listExports } from "../../../core/e
 import { exportFormats } from "../../../core/export/formats";
 import { createRowTransform } from "../../../core/features/transform";
 import type { ModelArtifact } from "../../../core/registry/model";
-import type { CachedOutput, StepCache } from "../../../core/training/run-repository";
+import type { CachedOutput, StepCache } from "../../../core/runs/run-repository";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 import { cnn } from "../../trainer/engine/contract";
 import { createMemoryObjectStore } from "../s3/memory-object-store";

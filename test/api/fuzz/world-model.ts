@@ -2,12 +2,12 @@ import type { Platform } from "../../../adapters/platform";
 import { examples } from "../../../api/examples";
 import { objectKeys } from "../../../core/object-keys";
 import { answeredCheck, pendingCheck, verdictPassed } from "../../../core/registry/gates/external-check";
-import { policyRulesSchema } from "../../../core/registry/gates/spec";
 import { setAlias } from "../../../core/registry/labels";
 import { setPolicy } from "../../../core/registry/lifecycle";
+import { setTraffic } from "../../../core/registry/serving/set-traffic";
 import { setStage } from "../../../core/registry/stages";
 import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
-import { setTraffic } from "../../../core/serving/set-traffic";
+import { policyRulesSchema } from "../../../core/runs/gate-rule-schemas";
 import { verdictOn } from "../../support/registry";
 import type { Thing } from "./knowledge";
 

@@ -9,7 +9,7 @@ import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { getJson } from "../../../core/object-documents";
 import type { ModelArtifact } from "../../../core/registry/model";
-import { encodeSafetensors } from "../../../core/training/safetensors";
+import { encodeSafetensors } from "../../../core/safetensors/safetensors";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 

@@ -5,7 +5,7 @@ import type { Predictions } from "../../../core/evaluation/metrics";
 import type { ColumnBatch, RowSource } from "../../../core/features/columns";
 import type { FeatureTransform, LabelEncoding } from "../../../core/features/manifest";
 import type { ModelArtifact } from "../../../core/registry/model";
-import { decodeSafetensors } from "../../../core/training/safetensors";
+import { decodeSafetensors } from "../../../core/safetensors/safetensors";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 /** Six rows, x = 0 … 5 and label x mod 2, in batches of four; the odd places are the test split. */

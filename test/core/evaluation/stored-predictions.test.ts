@@ -5,7 +5,7 @@ import { readReport, readSlicedPredictions } from "../../../core/evaluation/stor
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/manifest";
 import { objectKeys } from "../../../core/object-keys";
-import type { RunDetails } from "../../../core/training/run";
+import type { RunDetails } from "../../../core/runs/run";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));

@@ -1,8 +1,8 @@
 import { eventText } from "../../../api/http/event-stream";
+import type { Run } from "../../../core/runs/run";
 import { type FollowEvent, type FollowOptions, followRun, metricsBehind } from "../../../core/tracking/follow";
 import { beginning, decodeCursor } from "../../../core/tracking/follow-cursor";
 import type { MetricPoint, SeriesPosition } from "../../../core/tracking/metric-store";
-import type { Run } from "../../../core/training/run";
 import { runOf } from "../../support/fixtures";
 
 const startedAt = Date.parse("2026-01-01T00:00:00.000Z");

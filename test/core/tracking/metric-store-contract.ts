@@ -1,6 +1,6 @@
+import { RunNotFoundError } from "../../../core/runs/errors";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import type { MetricStore } from "../../../core/tracking/metric-store";
-import { RunNotFoundError } from "../../../core/training/errors";
 
 const series = (from: number, to: number, metric = "train/loss"): MetricSeries => {
   const steps = Array.from({ length: to - from }, (_, i) => from + i);

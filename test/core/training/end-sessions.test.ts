@@ -1,6 +1,6 @@
 import fc from "fast-check";
+import type { RunDetails } from "../../../core/runs/run";
 import { type EndedRun, type EndSessionsDependencies, endSessions } from "../../../core/training/end-sessions";
-import type { RunDetails } from "../../../core/training/run";
 import { endedRunsPolicy, type PolicyDocument } from "../../../platform/permissions";
 import { runOf } from "../../support/fixtures";
 

@@ -1,5 +1,5 @@
+import type { WorkerRecord } from "../../../core/runs/run";
 import { newsOf } from "../../../core/training/job-event";
-import type { WorkerRecord } from "../../../core/training/run";
 
 const worker = (more: Partial<WorkerRecord>): WorkerRecord => ({
   workerIndex: 0,

@@ -1,7 +1,7 @@
 import type { Measures } from "../../../core/metering/meter";
-import { runLevels } from "../../../core/metering/run-levels";
 import type { ReconcileDependencies } from "../../../core/training/reconcile";
 import { reconcileAll } from "../../../core/training/reconcile-all";
+import { runLevels } from "../../../core/training/run-levels";
 import { runOf } from "../../support/fixtures";
 
 const running = (runId: string, more = {}) => runOf(runId, { status: "running", phase: "Evaluate", ...more });

@@ -1,5 +1,5 @@
 import { notableEventSchema } from "../../../core/notifications/event";
-import type { Run, RunDetails } from "../../../core/training/run";
+import type { Run, RunDetails } from "../../../core/runs/run";
 import { runEnded } from "../../../core/training/run-ended";
 import { runOf } from "../../support/fixtures";
 

@@ -1,7 +1,7 @@
-import { inputHashOf } from "../../../core/pipelines/step";
-import { type JobInput, jobSchema } from "../../../core/training/job";
-import { withoutLaterOptions } from "../../../core/training/job-identity";
-import type { RunDetails } from "../../../core/training/run";
+import { type JobInput, jobSchema } from "../../../core/runs/job";
+import { withoutLaterOptions } from "../../../core/runs/job-identity";
+import type { RunDetails } from "../../../core/runs/run";
+import { inputHashOf } from "../../../core/runs/step";
 import { trainingStep, trainingTaskOf } from "../../../core/training/training-step";
 import { jobInput, runOf } from "../../support/fixtures";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeSafetensors } from "../../../core/training/safetensors";
+import { decodeSafetensors } from "../../../core/safetensors/safetensors";
 import type { Customer } from "./files";
 
 /** What of an exported transform is used here. */

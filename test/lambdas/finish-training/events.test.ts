@@ -1,4 +1,4 @@
-import { jobNameOf } from "../../../core/training/ports";
+import { jobNameOf } from "../../../core/runs/ports";
 import { type BatchJobDetail, readJobEvent } from "../../../lambdas/finish-training/events";
 
 const runId = "run-01j9zx00";

@@ -1,6 +1,6 @@
 /** The contract of the engine's port: every backend runs it. */
 import * as tf from "@tensorflow/tfjs-core";
-import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
 

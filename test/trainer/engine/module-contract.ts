@@ -1,7 +1,7 @@
 /** What the engine promises of users' modules, on every backend. */
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers } from "@tensorflow/tfjs-layers";
-import type { ModelDefinition, ModuleDefinition } from "../../../core/training/model-definition";
+import type { ModelDefinition, ModuleDefinition } from "../../../core/runs/model-definition";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { gradientError, mlp, randomBatch } from "./contract";

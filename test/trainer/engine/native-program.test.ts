@@ -1,5 +1,5 @@
 /** Programs against the layers' tape: equal within rounding, equal bits on repetition, nothing left behind. */
-import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { buildModel } from "../../../trainer-container/engine/build-model";
 import { createEngine } from "../../../trainer-container/engine/create-engine";

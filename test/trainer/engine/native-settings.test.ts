@@ -1,4 +1,4 @@
-import type { TrainingTask } from "../../../core/training/training-task";
+import type { TrainingTask } from "../../../core/runs/training-task";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { applySettings, nativeSettings, switchesOf } from "../../../trainer-container/engine/native-settings";
 import { engineOptionsOf } from "../../../trainer-container/host/prepare";

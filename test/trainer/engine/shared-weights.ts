@@ -1,5 +1,5 @@
 /** Weights that a model shares with its owner: the bits are those of a copy, and nobody else's weights end up in that memory. */
-import type { MlpDefinition } from "../../../core/training/model-definition";
+import type { MlpDefinition } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { randomBatch } from "./contract";

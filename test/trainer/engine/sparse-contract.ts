@@ -1,5 +1,5 @@
 /** Gradients from sparse rows, on every backend: the tape's of the same dense rows within rounding, the same bits on repetition. */
-import type { MlpDefinition } from "../../../core/training/model-definition";
+import type { MlpDefinition } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { buildModel } from "../../../trainer-container/engine/build-model";
 import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { TrainingTask } from "../../../core/training/training-task";
+import type { TrainingTask } from "../../../core/runs/training-task";
 import { createDirectFeed, createValidationBlocks } from "../../../trainer-container/data/direct-feed";
 import type { FeatureSplit } from "../../../trainer-container/data/feature-split";
 import type { TrainableModel } from "../../../trainer-container/engine/engine";

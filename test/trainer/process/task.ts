@@ -2,7 +2,7 @@ import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding
 import type { FeatureManifest } from "../../../core/features/manifest";
 import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
-import type { TrainingResult, TrainingTask } from "../../../core/training/training-task";
+import type { TrainingResult, TrainingTask } from "../../../core/runs/training-task";
 
 const featureManifestKey = objectKeys.featureManifest("test");
 const transform: FeatureManifest["transform"] = {

@@ -1,5 +1,5 @@
 /** Loss of a batch and its gradient by the model's output; the formulas are those of `losses.ts`. */
-import type { ModelDefinition } from "../../../core/training/model-definition";
+import type { ModelDefinition } from "../../../core/runs/model-definition";
 import type { Batch } from "../engine";
 import type { NativeBinding } from "../native-binding";
 import { attributesOf } from "./op";

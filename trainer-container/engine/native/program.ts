@@ -1,4 +1,4 @@
-import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import { imageShape } from "../built-in-models";
 import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { NativeBinding } from "../native-binding";

@@ -1,5 +1,5 @@
 import type { SparseInputs } from "../../../core/features/sparse";
-import type { Activation } from "../../../core/training/model-definition";
+import type { Activation } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { type DenseParameters, sparseBackward, sparseForward } from "../../kernels/sparse-layer";
 import type { NativeBinding } from "../native-binding";

@@ -1,5 +1,5 @@
 /** Layers of the built-in models, forward and back, as TensorFlow's operations. Images are NHWC, convolutions `same` with stride 1. */
-import type { Activation } from "../../../core/training/model-definition";
+import type { Activation } from "../../../core/runs/model-definition";
 import type { NativeBinding } from "../native-binding";
 import { attributesOf, type OpAttribute } from "./op";
 import type { Operations, TensorId } from "./operations";

@@ -1,5 +1,5 @@
 /** Loss of a batch and its gradient by the model's outputs; the formulas are those of `losses.ts`, in double precision. */
-import type { Task } from "../../../core/training/model-definition";
+import type { Task } from "../../../core/runs/model-definition";
 import type { Batch } from "../engine";
 
 /** Writes a row's gradient times `weight`; returns its loss times `weight`. */

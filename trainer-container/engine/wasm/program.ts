@@ -1,6 +1,6 @@
 import type { Buffers } from "../../../adapters/tfjs/simd/buffers";
 import type { Simd } from "../../../adapters/tfjs/simd/simd";
-import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/training/model-definition";
+import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import { imageShape } from "../built-in-models";
 import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { GradientProgram } from "../program-trainable";

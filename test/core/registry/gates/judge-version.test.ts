@@ -15,9 +15,9 @@ import { noRules, type PolicyRules } from "../../../../core/registry/policy";
 import { reportMarkdown } from "../../../../core/registry/report/markdown";
 import { versionReport } from "../../../../core/registry/report/report";
 import { decideApproval, promote, requestApproval } from "../../../../core/registry/transitions";
+import { jobSchema } from "../../../../core/runs/job";
+import type { RunDetails } from "../../../../core/runs/run";
 import { keyText } from "../../../../core/signing-key";
-import { jobSchema } from "../../../../core/training/job";
-import type { RunDetails } from "../../../../core/training/run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 import { jobInput, runOf } from "../../../support/fixtures";
 

@@ -1,6 +1,6 @@
+import { jobSchema } from "../../../../core/runs/job";
 import { paramsOfJob } from "../../../../core/tracking/records/job-params";
 import { keptAtFirst, keptOf, recordOf } from "../../../../core/tracking/records/training-record";
-import { jobSchema } from "../../../../core/training/job";
 import { jobInput, resultOf, runOf } from "../../../support/fixtures";
 
 const identity = { runId: "run-a", team: "default", experimentId: "3", source: "training" } as const;

@@ -1,6 +1,6 @@
-import type { JobOutcome } from "../../../../core/training/attempts";
-import { JobRefusedError } from "../../../../core/training/errors";
-import { type JobRequest, jobNameOf } from "../../../../core/training/ports";
+import type { JobOutcome } from "../../../../core/runs/attempts";
+import { JobRefusedError } from "../../../../core/runs/errors";
+import { type JobRequest, jobNameOf } from "../../../../core/runs/ports";
 
 export interface ModelJob {
   readonly jobId: string;

@@ -1,5 +1,5 @@
-import { hostLossReason } from "../../../../core/training/attempts";
-import { isOpen } from "../../../../core/training/run";
+import { hostLossReason } from "../../../../core/runs/attempts";
+import { isOpen } from "../../../../core/runs/run";
 import type { Simulation } from "./simulation";
 
 /** What must hold at every point. */

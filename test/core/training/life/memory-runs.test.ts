@@ -1,4 +1,4 @@
-import { runRepositoryContract } from "../run-repository-contract";
+import { runRepositoryContract } from "../../runs/run-repository-contract";
 import { createMemoryRuns } from "./memory-runs";
 
 describe("runs in memory, which the model of a run's life is made with", () => {

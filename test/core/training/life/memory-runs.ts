@@ -1,4 +1,4 @@
-import { type MonthUsage, monthOf } from "../../../../core/training/attempt-repository";
+import { type MonthUsage, monthOf } from "../../../../core/runs/attempt-repository";
 import {
   isOpen,
   phases,
@@ -6,8 +6,8 @@ import {
   type RunDetails,
   type TrainingAttempt,
   type WorkerRecord,
-} from "../../../../core/training/run";
-import type { RunRepository } from "../../../../core/training/run-repository";
+} from "../../../../core/runs/run";
+import type { RunRepository } from "../../../../core/runs/run-repository";
 import { type Warning, warningsOf } from "../../../../core/warnings";
 
 const noUsage: MonthUsage = { workerSeconds: 0, gpuSeconds: 0, estimatedUsd: 0 };

@@ -1,6 +1,6 @@
-import { beginStep, finishStep, outputOf } from "../../../../core/pipelines/step";
 import { awaitApproval } from "../../../../core/registry/approval-step";
 import { promote, recordGate } from "../../../../core/registry/transitions";
+import { beginStep, finishStep, outputOf } from "../../../../core/runs/step";
 import { beginTraining } from "../../../../core/training/begin-training";
 import { concludeRun } from "../../../../core/training/conclude";
 import type { ReconcileDependencies } from "../../../../core/training/reconcile";

@@ -1,4 +1,4 @@
-import type { Run } from "../../../../core/training/run";
+import type { Run } from "../../../../core/runs/run";
 
 /** What becomes of a job that nothing disturbs. */
 export type Fate =

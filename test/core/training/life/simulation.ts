@@ -1,11 +1,11 @@
 import { RingmasterError } from "../../../../core/errors";
 import { approveOrReject } from "../../../../core/registry/approval";
+import { isOpen, type Run } from "../../../../core/runs/run";
 import { cancelRun } from "../../../../core/training/cancel";
 import { concludeInterrupted } from "../../../../core/training/end-run";
 import { type JobEvent, takeJobEvent } from "../../../../core/training/job-event";
 import type { ReconcileDependencies } from "../../../../core/training/reconcile";
 import { reconcileAll } from "../../../../core/training/reconcile-all";
-import { isOpen, type Run } from "../../../../core/training/run";
 import { trainingKeys } from "../../../../core/training/training-step";
 import { resultOf, runOf } from "../../../support/fixtures";
 import { ModelBatch, type ModelJob } from "./batch";

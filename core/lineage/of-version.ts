@@ -1,0 +1,81 @@
+import { getDatasetVersion } from "../datasets/reference";
+import type { DatasetRepository } from "../datasets/repository";
+import type { FeaturesOutput } from "../pipelines/outputs";
+import type { ModelVersion } from "../registry/model";
+import type { RunRepository } from "../runs/run-repository";
+import { findOutput } from "../runs/step";
+import type { DatasetInput, RunRecord } from "../tracking/run-record";
+import type { RunRecords } from "../tracking/run-records";
+import { LineageBuilder, type LineageGraph } from "./graph";
+import { addDataset, addRun, addShards, addSources } from "./of-dataset";
+import type { LineageIndex } from "./port";
+
+export interface BackwardDependencies {
+  readonly lineage: LineageIndex;
+  readonly datasets: DatasetRepository;
+  readonly records: Pick<RunRecords, "find">;
+  readonly runs: Pick<RunRepository, "findDetails">;
+}
+
+/**
+ * Returns the upstream lineage of a model version: its run, the run's code, features and data, down to the raw files
+ * and their rows.
+ */
+export async function lineageOfVersion(
+  dependencies: BackwardDependencies,
+  version: ModelVersion,
+): Promise<LineageGraph> {
+  const graph = new LineageBuilder();
+  const { model, stage, weightsSha256, source, runId } = version;
+  const root = graph.add("model-version", `${model}@${version.version}`, {
+    model,
+    version: version.version,
+    stage,
+    weightsSha256,
+    source,
+    createdAt: version.createdAt,
+  });
+  const record = runId === undefined ? undefined : await dependencies.records.find(runId);
+  if (runId === undefined || !record) {
+    if (version.dataset) await addInput(graph, dependencies, version.dataset, root);
+    return graph.finish(root);
+  }
+  const run = addRun(graph, runId, record);
+  graph.connect(run, root);
+  addCode(graph, record, run);
+  const details = record.source === "training" ? await dependencies.runs.findDetails(runId) : undefined;
+  const features = details && findOutput<FeaturesOutput>(details, "PrepareFeatures");
+  const made =
+    features && graph.add("features", features.digest, { key: features.featureManifestKey, width: features.width });
+  if (made) graph.connect(made, run);
+  // The run's own inputs became its features. Inputs that people added are attached only to the run.
+  for (const [index, input] of record.datasets.entries())
+    await addInput(graph, dependencies, input, index === 0 && made ? made : run);
+  return graph.finish(root);
+}
+
+function addCode(graph: LineageBuilder, { code }: RunRecord, run: string): void {
+  const { moduleSha256, commit, dirty, repository, branch, diffSha256 } = code;
+  const name = moduleSha256 ?? commit;
+  if (name === undefined) return;
+  graph.connect(graph.add("code", name, { moduleSha256, commit, dirty, repository, branch, diffSha256 }), run);
+}
+
+/** Adds a dataset: with its whole lineage if it is registered here, else with what the client recorded. */
+async function addInput(
+  graph: LineageBuilder,
+  { lineage, datasets }: BackwardDependencies,
+  { name, digest, version, source }: Pick<DatasetInput, "name" | "digest" | "version"> & { readonly source?: string },
+  to: string,
+): Promise<void> {
+  if (version === undefined) {
+    graph.connect(graph.add("dataset", `${name}#${digest}`, { digest, source }), to);
+    return;
+  }
+  const found = await getDatasetVersion(datasets, name, version);
+  const { manifest } = found;
+  const node = addDataset(graph, { name, version, digest: manifest.digest }, found);
+  graph.connect(node, to);
+  addShards(graph, manifest, node);
+  await addSources(graph, lineage, manifest, node);
+}

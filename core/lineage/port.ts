@@ -1,0 +1,51 @@
+import type { Page } from "../datasets/repository";
+import type { ContentReference } from "../ports";
+
+/** The identity of data: the same for a version registered here and for data that a client has logged. */
+export interface DatasetKey {
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** A raw file from which a version was made, or a shard of one, with the version's rows that it holds. */
+export interface DatasetContent extends ContentReference {
+  readonly role: "source" | "shard";
+  /** Name of a source file as the client gave it, or its path in the inbox. */
+  readonly file?: string;
+  /** Counted over the whole version, from 0. */
+  readonly firstRow: number;
+  readonly rows: number;
+}
+
+export interface DatasetVersionKey extends DatasetKey {
+  readonly version: number;
+}
+
+/** A version that holds a content. */
+export interface ContentUse extends Omit<DatasetContent, keyof ContentReference> {
+  readonly dataset: DatasetVersionKey;
+}
+
+/** A model version whose run read the data. */
+export interface ModelUse {
+  readonly model: string;
+  readonly version: number;
+  readonly runId?: string;
+}
+
+/**
+ * The port to a team's lineage. An edge is written when its fact arises, under both of its ends, and never changes. The
+ * edge from a run to a registered version is written with the run, and the edge from a version to its data with the
+ * version, each in the same transaction.
+ */
+export interface LineageIndex {
+  /** Called after the version is registered. Idempotent. */
+  noteContents(dataset: DatasetVersionKey, contents: readonly DatasetContent[]): Promise<void>;
+  /** Records the inputs of a logged run. */
+  noteInputs(runId: string, datasets: readonly DatasetKey[]): Promise<void>;
+  usesOf(sha256: string): Promise<readonly ContentUse[]>;
+  /** Returns the raw files of a version. Versions of earlier releases have none. */
+  sourcesOf(dataset: DatasetKey): Promise<readonly DatasetContent[]>;
+  runsOf(dataset: DatasetKey, page: { readonly limit: number; readonly nextToken?: string }): Promise<Page<string>>;
+  modelsOf(dataset: DatasetKey): Promise<readonly ModelUse[]>;
+}

@@ -1,0 +1,52 @@
+import type { DatasetDraft } from "../datasets/identity";
+import type { DatasetManifest } from "../datasets/manifest";
+import { type RegisterDependencies, registerDataset } from "../datasets/register";
+import type { DatasetVersion } from "../datasets/repository";
+import type { SourceFile } from "../datasets/shapes";
+import { InvalidInputError } from "../errors";
+import type { DatasetContent, LineageIndex } from "./port";
+
+export type { SourceFile } from "../datasets/shapes";
+
+/**
+ * Registers a version and records which files and shards hold which of its rows. If a client dies in between, its
+ * repeated push finds the version and completes the rest. A file that yields an existing version becomes one more
+ * source of it.
+ *
+ * @throws the errors of `registerDataset`; InvalidInputError if the files' rows are not those of the version
+ */
+export async function registerFrom(
+  { lineage, ...dependencies }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents"> },
+  draft: DatasetDraft,
+  options: { readonly allowSchemaChange?: boolean; readonly sources: readonly SourceFile[]; readonly actor?: string },
+): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
+  const { sources, allowSchemaChange, actor } = options;
+  const rows = sources.reduce((sum, source) => sum + source.rows, 0);
+  if (sources.length > 0 && rows !== draft.rowCount) {
+    const rule = `must add up to the ${draft.rowCount} rows of the version`;
+    throw new InvalidInputError("the dataset's sources", [{ path: "sources", value: rows, rule }]);
+  }
+  const registered = await registerDataset(dependencies, draft, { allowSchemaChange, actor });
+  const { manifest } = registered.version;
+  const { name, version, digest } = manifest;
+  await lineage.noteContents({ name, version, digest }, [...sourcesOf(sources), ...shardsOf(manifest)]);
+  return registered;
+}
+
+function sourcesOf(sources: readonly SourceFile[]): readonly DatasetContent[] {
+  return placed(sources.map((source) => ({ ...source, role: "source" })));
+}
+
+/** Returns a version's shards with their rows. */
+export function shardsOf({ shards }: Pick<DatasetManifest, "shards">): readonly DatasetContent[] {
+  return placed(shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows, role: "shard" })));
+}
+
+function placed(contents: readonly Omit<DatasetContent, "firstRow">[]): readonly DatasetContent[] {
+  let next = 0;
+  return contents.map((content) => {
+    const firstRow = next;
+    next += content.rows;
+    return { ...content, firstRow };
+  });
+}

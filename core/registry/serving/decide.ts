@@ -1,0 +1,124 @@
+import { isoTime } from "../../clock";
+import { RingmasterError } from "../../errors";
+import type { Clock } from "../../ports";
+import { type ApprovalDependencies, answerApproval, answerOutdated } from "../approval";
+import type { Transition } from "../change";
+import type { Model } from "../model";
+import type { Registry } from "../registry";
+import { setStage } from "../stages";
+import { promote } from "../transitions";
+import { NoCanaryTestError } from "./errors";
+import { noSums, type OutcomeRepository } from "./outcomes";
+import { type ArmSums, judgeCanary, type SequentialPlan, type SequentialVerdict } from "./sequential-test";
+import { trafficOf } from "./settle";
+import type { ArmState, Decided } from "./shapes";
+
+export type { ArmState, Decided } from "./shapes";
+
+/** Runs and tokens: the run that made a canary may wait for what becomes of it. */
+export interface ServingDependencies extends Pick<ApprovalDependencies, "runs" | "tokens"> {
+  readonly registry: Registry;
+  readonly outcomes: OutcomeRepository;
+  readonly clock: Clock;
+}
+
+/** What each arm has shown since the traffic was last changed, and what the test says of it. */
+export async function armStates(
+  { outcomes }: Pick<ServingDependencies, "outcomes">,
+  model: Model,
+): Promise<readonly ArmState[]> {
+  const { production } = model;
+  const { canaries, epoch, test } = trafficOf(model);
+  if (production === undefined) return [];
+  const sums = canaries.length === 0 ? new Map<number, ArmSums>() : await outcomes.sums(model.name, epoch);
+  const champion = sums.get(production) ?? noSums;
+  return [
+    { version: production, role: "champion", ...champion },
+    ...canaries.map(({ version }) => {
+      const canary = sums.get(version) ?? noSums;
+      const verdict = test && { verdict: judgeCanary(amongSeveral(test, canaries.length), canary, champion) };
+      return { version, role: "canary" as const, ...canary, ...verdict };
+    }),
+  ];
+}
+
+/** Several canaries are several chances to be wrong: Bonferroni's share for each. */
+function amongSeveral(test: SequentialPlan, canaries: number): SequentialPlan {
+  return { ...test, alpha: test.alpha / canaries };
+}
+
+/**
+ * Carries out what the test says: the canary that gains most is promoted, as far as gates and approvals allow it; else the one that loses most goes back, units
+ * and stage. One at a time: with other arms the others are counted anew. May be repeated: what was done is not done again.
+ *
+ * @throws NoCanaryTestError
+ */
+export async function decideCanaries(
+  dependencies: ServingDependencies,
+  name: string,
+  by: string,
+): Promise<readonly Decided[]> {
+  const { registry } = dependencies;
+  const model = await registry.head(name);
+  const { test, epoch } = trafficOf(model);
+  const canaries = (await armStates(dependencies, model)).filter(isUnderTest);
+  if (test === undefined || canaries.length === 0) throw new NoCanaryTestError(name);
+  const decided = new Map<number, Decided>(
+    canaries.map(({ version, verdict }) => [version, { version, verdict, done: "none" }]),
+  );
+  for (const { version, verdict } of [...canaries].sort(byUrgency)) {
+    const done = await carryOut(dependencies, name, epoch, { version, verdict, by });
+    decided.set(version, { version, verdict, ...done });
+    if (done.done === "promoted" || done.done === "rolled-back") break;
+  }
+  return [...decided.values()];
+}
+
+type UnderTest = ArmState & Required<Pick<ArmState, "verdict">>;
+
+function isUnderTest(arm: ArmState): arm is UnderTest {
+  return arm.verdict !== undefined;
+}
+
+/** Promotions first, the greatest gain before the others; then from the greatest loss on. */
+function byUrgency(a: UnderTest, b: UnderTest): number {
+  const order: Readonly<Record<SequentialVerdict["decision"], number>> = { promote: 0, "roll-back": 1, "keep-on": 2 };
+  const [one, other] = [order[a.verdict.decision], order[b.verdict.decision]];
+  if (one !== other) return one - other;
+  const gain = (a.verdict.gain?.estimate ?? 0) - (b.verdict.gain?.estimate ?? 0);
+  return one === 0 ? -gain : gain;
+}
+
+async function carryOut(
+  dependencies: ServingDependencies,
+  name: string,
+  epoch: number,
+  { version, verdict, by }: { readonly version: number; readonly verdict: SequentialVerdict; readonly by: string },
+): Promise<Pick<Decided, "done" | "refusal">> {
+  const { registry, clock } = dependencies;
+  const { decision } = verdict;
+  if (decision === "keep-on") return { done: "none" };
+  const actor = { by, reason: verdict.evidence, at: isoTime(clock) };
+  const transition = decision === "promote" ? promote(version, actor, "test") : setStage(version, "archived", actor);
+  try {
+    const after = await registry.apply(
+      name,
+      [version],
+      whileSame(epoch, transition),
+      `decide#${epoch}#${version}#${decision}`,
+    );
+    if (trafficOf(after).epoch === epoch) return { done: "none" };
+    if (decision !== "promote") return { done: "rolled-back" };
+    await answerApproval(dependencies, after, await registry.version(name, version));
+    await answerOutdated(dependencies, name);
+    return { done: "promoted" };
+  } catch (error) {
+    if (!(error instanceof RingmasterError) || error.retryable) throw error;
+    return { done: "refused", refusal: { code: error.code, message: error.message } };
+  }
+}
+
+/** What was counted of other arms, or of other parts, decides nothing. */
+function whileSame(epoch: number, transition: Transition): Transition {
+  return (state) => (trafficOf(state.model).epoch === epoch ? transition(state) : undefined);
+}

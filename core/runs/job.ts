@@ -1,0 +1,184 @@
+import { z } from "zod";
+import type { DeepReadonly } from "../deep-readonly";
+import { jobGatesSchema } from "./gate-rule-schemas";
+import { hyperparametersSchema as hyperparameters } from "./hyperparameters";
+
+const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{0,62}$/,
+    "must be 1–63 lower-case letters, digits and hyphens, starting with a letter or digit",
+  );
+
+/** The job is kept in the run's row, which DynamoDB limits to 400 KiB. */
+const maxOptionsLength = 100_000;
+const maxTags = 50;
+
+const layerWidths = z.array(z.int().min(1).max(65_536)).max(16);
+const activation = z.enum(["relu", "tanh", "sigmoid", "elu", "selu"]);
+const dropout = z.number().min(0).lt(1);
+
+const modelSpec = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("mlp"),
+    hidden: layerWidths.default([256, 128]),
+    activation: activation.default("relu"),
+    dropout: dropout.default(0),
+  }),
+  z.strictObject({
+    type: z.literal("cnn"),
+    filters: z.array(z.int().min(1).max(4_096)).min(1).max(8).default([8, 16]),
+    kernelSize: z
+      .int()
+      .min(1)
+      .max(15)
+      .refine((size) => size % 2 === 1, "must be odd: the kernel is centred on a pixel")
+      .default(3),
+    hidden: layerWidths.default([64]),
+    activation: activation.default("relu"),
+    dropout: dropout.default(0),
+  }),
+  z.strictObject({
+    type: z.literal("module"),
+    /** Path of a module that exports `defineTraining({…})`; the CLI bundles it and fills in `sha256`. */
+    path: z.string().min(1),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256")
+      .optional(),
+    /** Handed to the module as they are. */
+    options: z
+      .record(z.string(), z.unknown())
+      .refine((options) => JSON.stringify(options).length <= maxOptionsLength, {
+        error: `must have at most ${maxOptionsLength} characters as JSON; put larger data into the module`,
+      })
+      .default({}),
+  }),
+]);
+
+const resourceFields = z.strictObject({
+  workers: z.int().min(1).max(1_000).default(1),
+  /** Training goes on with as few as these. */
+  minWorkers: z.int().min(1).max(1_000).default(1),
+  /** A worker is one process on one GPU: more GPUs are more workers. */
+  gpusPerWorker: z.int().min(0).max(1).default(0),
+  /** Lets GPUs round the factors of float32 products to TF32: faster, with other weights. With GPUs alone, where the default is false. */
+  tf32: z.boolean().optional(),
+  vcpusPerWorker: z.int().min(1).max(192).default(1),
+  memoryMbPerWorker: z.int().min(512).max(1_572_864).default(2048),
+  market: z.enum(["spot", "on-demand"]).default("spot"),
+  /**
+   * V: how many microshards each global batch is cut into. Part of the run's identity, so it does not follow `workers`:
+   * any world size up to V gives the same weights (docs/adr/007-microshards.md).
+   */
+  microshards: z.int().min(1).max(1_024).default(8),
+  /** Splits the optimizer's state between the workers (docs/adr/015-sharded-optimizer.md). The weights are the same bits with and without. */
+  shardOptimizer: z.boolean().default(false),
+  backend: z.enum(["auto", "native", "wasm"]).default("auto"),
+});
+
+const resources = resourceFields
+  .check(({ value: { tf32, gpusPerWorker }, issues }) => {
+    if (tf32 !== true || gpusPerWorker > 0) return;
+    const message =
+      "must be false or left out where resources.gpusPerWorker is 0: only GPUs compute with TF32. Set gpusPerWorker to 1";
+    issues.push({ code: "custom", path: ["tf32"], input: tf32, message });
+  })
+  .overwrite((given) => (given.gpusPerWorker > 0 ? { ...given, tf32: given.tf32 ?? false } : given));
+
+const evaluation = z.strictObject({
+  /** Least (accuracy, f1, auc, …) or most (logLoss, rmse, …) that the gates accept on the test split. */
+  thresholds: z.record(z.string(), z.number()).default({}),
+  /** Columns by whose values the metrics are broken down. */
+  slices: z.array(z.string().max(255)).max(64).default([]),
+  /** How much worse than the champion the candidate may be in its primary metric, on the same rows. This and the next two are the model's (docs/gates.md) where left out; a job may be stricter than its model, and not milder. */
+  regressionTolerance: z.number().min(0).max(1).optional(),
+  /**
+   * `credible`: refused where the difference's interval lies wholly beyond the tolerance, so that chance alone refuses nobody. `excluded`: passes only
+   * where the interval lies wholly within it: the candidate has to show that it is no worse.
+   */
+  regressionRule: z.enum(["credible", "excluded"]).optional(),
+  /** What becomes of a candidate whose champion cannot be given the new columns. */
+  incompatibleChampion: z.enum(["refuse", "pass"]).optional(),
+  /** On slices, fairness, latency and size (docs/gates.md). Their columns join `slices`. */
+  gates: jobGatesSchema.optional(),
+});
+
+/** The job file's schema. Every default is written into the run's record: a run is read without the code that made it. */
+export const jobSchema = z
+  .strictObject({
+    experiment: name,
+    /** `name`, `name@3` or `name@latest`. */
+    dataset: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,62}(@([1-9]\d*|latest))?$/, "must be NAME, NAME@VERSION or NAME@latest"),
+    /** Registered model that the run makes a version of; the experiment's name when left out. */
+    registerAs: name.optional(),
+    model: modelSpec,
+    hyperparameters: hyperparameters.prefault({}),
+    features: z.strictObject({ standardize: z.boolean().default(true) }).prefault({}),
+    resources: resources.prefault({}),
+    checkpoint: z
+      .strictObject({
+        everySteps: z.int().min(1).default(100),
+        keep: z.int().min(1).max(100).default(3),
+      })
+      .prefault({}),
+    evaluation: evaluation.prefault({}),
+    seed: z.int().min(0).max(4_294_967_295).default(0),
+    /** Attempts after a failure that is not a spot loss. */
+    retries: z.int().min(0).max(10).default(1),
+    tags: z
+      .record(z.string().max(128), z.string().max(1_000))
+      .refine((tags) => Object.keys(tags).length <= maxTags, { error: `must be at most ${maxTags} tags` })
+      .default({}),
+    notes: z.string().max(10_000).optional(),
+  })
+  .refine(({ resources: { workers, microshards } }) => workers <= microshards, {
+    path: ["resources", "workers"],
+    when: whenValid({ resources }),
+    error: ({ input }) =>
+      `must be at most resources.microshards (${microshardsOf(input)}), because a worker computes whole microshards: set fewer workers or more microshards`,
+  })
+  .refine(({ resources: { workers, minWorkers } }) => minWorkers <= workers, {
+    path: ["resources", "minWorkers"],
+    when: whenValid({ resources }),
+    error: "must be at most resources.workers",
+  })
+  .refine(({ hyperparameters: { batchSize }, resources: { microshards } }) => batchSize % microshards === 0, {
+    path: ["hyperparameters", "batchSize"],
+    when: whenValid({ resources, hyperparameters }),
+    error: ({ input }) =>
+      `must be a multiple of resources.microshards (${microshardsOf(input)}), because all microshards have one shape`,
+  })
+  .refine(
+    ({ hyperparameters: { gradientFormat }, resources: { shardOptimizer } }) =>
+      gradientFormat === "float32" || !shardOptimizer,
+    {
+      path: ["hyperparameters", "gradientFormat"],
+      when: whenValid({ resources, hyperparameters }),
+      error: "must be float32 where resources.shardOptimizer is true: a sharded optimizer sums in float32",
+    },
+  )
+  .refine(({ resources: { gpusPerWorker, backend } }) => gpusPerWorker === 0 || backend !== "wasm", {
+    path: ["resources", "backend"],
+    when: whenValid({ resources }),
+    error: "must be native or auto where resources.gpusPerWorker is above 0",
+  });
+
+/** What the rules across sections look at, defaults filled in. */
+function microshardsOf(input: unknown): number {
+  return z.looseObject({ resources: resources.prefault({}) }).parse(input).resources.microshards;
+}
+
+/** Such a rule speaks whenever the sections that it looks at are right, whatever else is wrong: a person hears of everything at once. */
+function whenValid(sections: Partial<Record<"resources" | "hyperparameters", z.ZodType>>) {
+  const schema = z.looseObject(Object.fromEntries(Object.entries(sections).map(([key, one]) => [key, one.optional()])));
+  return (payload: { readonly value: unknown }): boolean => schema.safeParse(payload.value).success;
+}
+
+/** A validated job with every default filled in. */
+export type Job = DeepReadonly<z.output<typeof jobSchema>>;
+/** A job as people write it. */
+export type JobInput = z.input<typeof jobSchema>;
+export type ModelSpec = Job["model"];

@@ -1,0 +1,123 @@
+import { isoTime } from "../clock";
+import { digestOf } from "../digest";
+import type { Clock } from "../ports";
+import { RunEndedError, RunNotFoundError, StepPassedError } from "./errors";
+import { isOpen, type Phase, type Run, type RunDetails, type StepRecord } from "./run";
+import type { RunRepository, StepCache } from "./run-repository";
+
+/**
+ * One step of a run: a function of its inputs alone, so that equal inputs may reuse its output.
+ *
+ * `inputs` must name everything that the output depends on, by digest; the version goes up whenever the code changes what comes out.
+ */
+export interface StepDefinition<Output> {
+  readonly step: Phase;
+  readonly version: number;
+  /** JSON; its digest is the step's input hash. */
+  inputs(run: Run, details: RunDetails): unknown;
+  execute(run: Run, details: RunDetails, inputHash: string): Promise<Output>;
+  /** Steps that look at what may change (the champion, a person's word) are done anew each time. */
+  readonly reusable: boolean;
+}
+
+export interface StepDependencies {
+  readonly runs: RunRepository;
+  readonly cache: StepCache;
+  readonly clock: Clock;
+}
+
+export interface StepResult<Output> {
+  readonly output: Output;
+  readonly inputHash: string;
+  readonly reusedFrom?: string;
+}
+
+/** Loads the run for a step, says which phase it is in, and refuses a run that has ended. */
+export async function beginStep(dependencies: StepDependencies, runId: string, step: Phase): Promise<RunDetails> {
+  const { runs, clock } = dependencies;
+  const details = await runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId);
+  if (!isOpen(details.run.status)) throw new RunEndedError(runId, details.run.status);
+  if (!(await runs.enterPhase(runId, step, isoTime(clock)))) {
+    const now = await runs.find(runId);
+    if (now && isOpen(now.status)) throw new StepPassedError(runId, step, now.phase);
+    throw new RunEndedError(runId, now?.status ?? "gone");
+  }
+  return details;
+}
+
+export function inputHashOf<Output>(
+  definition: Pick<StepDefinition<Output>, "step" | "version" | "inputs">,
+  details: RunDetails,
+): string {
+  return digestOf({
+    step: definition.step,
+    version: definition.version,
+    inputs: definition.inputs(details.run, details),
+  });
+}
+
+/**
+ * Runs a step, or finds its output: this run's own where the function is invoked again, another run's where the inputs are equal.
+ *
+ * Dying at any line costs at most the work since the last write: outputs are content-addressed, records are written last, and the same.
+ */
+export async function runStep<Output>(
+  dependencies: StepDependencies,
+  runId: string,
+  definition: StepDefinition<Output>,
+): Promise<StepResult<Output>> {
+  const { cache, clock } = dependencies;
+  const startedAt = isoTime(clock);
+  const details = await beginStep(dependencies, runId, definition.step);
+  const inputHash = inputHashOf(definition, details);
+
+  const own = details.steps.find((record) => record.step === definition.step && record.inputHash === inputHash);
+  if (own && definition.reusable) return { output: own.output as Output, inputHash, reusedFrom: own.reusedFrom };
+
+  if (definition.reusable && !details.run.noCache) {
+    const known = await cache.find(definition.step, inputHash);
+    if (known) return finishStep<Output>(dependencies, runId, definition, inputHash, known, startedAt);
+  }
+  const output = await definition.execute(details.run, details, inputHash);
+  const kept = { runId, output, at: isoTime(clock) };
+  // A run that asked for new computation records its own output; the first one stays in the cache.
+  if (definition.reusable) await cache.keep(definition.step, inputHash, kept);
+  return finishStep<Output>(dependencies, runId, definition, inputHash, kept, startedAt);
+}
+
+/** Writes the step's record into the run. */
+export async function finishStep<Output>(
+  dependencies: StepDependencies,
+  runId: string,
+  definition: Pick<StepDefinition<Output>, "step">,
+  inputHash: string,
+  from: { readonly runId: string; readonly output: unknown },
+  startedAt: string,
+): Promise<StepResult<Output>> {
+  const reusedFrom = from.runId === runId ? undefined : from.runId;
+  const record: StepRecord = {
+    step: definition.step,
+    inputHash,
+    output: from.output,
+    reusedFrom,
+    startedAt,
+    finishedAt: isoTime(dependencies.clock),
+  };
+  await dependencies.runs.recordStep(runId, record);
+  return { output: from.output as Output, inputHash, reusedFrom };
+}
+
+/** The output that an earlier step of the same run recorded; the state machine's order makes sure that there is one. */
+export function outputOf<Output>(details: RunDetails, step: Phase): Output {
+  const output = findOutput<Output>(details, step);
+  if (output === undefined) {
+    throw new Error(`run ${details.run.runId} has no output of ${step}: the state machine ran out of order`);
+  }
+  return output;
+}
+
+/** A step's recorded output, `undefined` where the run has not come so far. */
+export function findOutput<Output>({ steps }: Pick<RunDetails, "steps">, step: Phase): Output | undefined {
+  return steps.find((record) => record.step === step)?.output as Output | undefined;
+}

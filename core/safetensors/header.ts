@@ -1,0 +1,107 @@
+import { elementTypes, SafetensorsError, type SafetensorsType } from "./types";
+
+export interface TensorSlot {
+  readonly name: string;
+  readonly dtype: SafetensorsType;
+  readonly shape: readonly number[];
+  /** Bytes `[begin, end)` after the header. */
+  readonly begin: number;
+  readonly end: number;
+}
+
+export interface SafetensorsHeader {
+  readonly slots: readonly TensorSlot[];
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+const prefixBytes = 8;
+const alignment = 8;
+
+/**
+ * How a file of these tensors begins: the length prefix and the padded header. The tensors' bytes follow without gaps in the order of the
+ * answer's `order`, indexes into `tensors`: the widest types first, so that each is aligned, then by name.
+ */
+export function encodeHead(
+  tensors: readonly Pick<TensorSlot, "name" | "dtype" | "shape">[],
+  metadata?: SafetensorsHeader["metadata"],
+): { readonly head: Uint8Array<ArrayBuffer>; readonly order: readonly number[] } {
+  const order = tensors
+    .map((_, index) => index)
+    .sort((i, j) => {
+      const [a, b] = [tensors[i]!, tensors[j]!];
+      return elementTypes[b.dtype].bytes - elementTypes[a.dtype].bytes || (a.name < b.name ? -1 : 1);
+    });
+  const header: Record<string, unknown> = {};
+  if (metadata) header.__metadata__ = Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
+  let end = 0;
+  for (const index of order) {
+    const { name, dtype, shape } = tensors[index]!;
+    if (name === "__metadata__") throw new RangeError("A tensor cannot be named '__metadata__'.");
+    const begin = end;
+    end += shape.reduce((product, side) => product * side, elementTypes[dtype].bytes);
+    header[name] = { dtype, shape, data_offsets: [begin, end] };
+  }
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const headerBytes = Math.ceil(json.length / alignment) * alignment;
+  const head = new Uint8Array(prefixBytes + headerBytes).fill(0x20); // the format pads its header with spaces
+  new DataView(head.buffer).setBigUint64(0, BigInt(headerBytes), true);
+  head.set(json, prefixBytes);
+  return { head, order };
+}
+
+/** Checks every field before any is used; the slots cover the data without gap or overlap, as the format demands. */
+export function parseHeader(bytes: Uint8Array, dataBytes: number): SafetensorsHeader {
+  let header: unknown;
+  try {
+    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw new SafetensorsError(`its header is not JSON (${(error as Error).message}).`, error);
+  }
+  if (typeof header !== "object" || header === null || Array.isArray(header)) {
+    throw new SafetensorsError("its header is not an object.");
+  }
+  const { __metadata__: metadata, ...entries } = header as Record<string, unknown>;
+  const slots = Object.entries(entries).map(([name, entry]) => parseSlot(name, entry, dataBytes));
+  checkCover(slots, dataBytes);
+  return metadata === undefined ? { slots } : { slots, metadata: parseMetadata(metadata) };
+}
+
+function parseSlot(name: string, entry: unknown, dataBytes: number): TensorSlot {
+  const fail = (what: string): never => {
+    throw new SafetensorsError(`the tensor '${name}' ${what}.`);
+  };
+  const { dtype, shape, data_offsets: offsets } = (entry ?? {}) as Record<string, unknown>;
+  if (typeof dtype !== "string" || !Object.hasOwn(elementTypes, dtype)) {
+    return fail(`has dtype ${JSON.stringify(dtype)}; supported are ${Object.keys(elementTypes).join(", ")}`);
+  }
+  const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+  if (!Array.isArray(shape) || !shape.every(isSize))
+    return fail(`has shape ${JSON.stringify(shape)}, not a list of sizes`);
+  if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(isSize)) {
+    return fail(`has data_offsets ${JSON.stringify(offsets)}, not [begin, end]`);
+  }
+  const [begin, end] = offsets as [number, number];
+  if (begin > end || end > dataBytes) return fail(`lies at [${begin}, ${end}), but the data has ${dataBytes} bytes`);
+  const bytes = shape.reduce((product, side) => product * side, elementTypes[dtype as SafetensorsType].bytes);
+  if (bytes !== end - begin) return fail(`needs ${bytes} bytes for ${dtype} [${shape}], but has ${end - begin}`);
+  return { name, dtype: dtype as SafetensorsType, shape, begin, end };
+}
+
+function checkCover(slots: readonly TensorSlot[], dataBytes: number): void {
+  let position = 0;
+  for (const { name, begin, end } of [...slots].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
+    if (begin !== position) {
+      throw new SafetensorsError(`the tensor '${name}' begins at ${begin}, but the one before it ends at ${position}.`);
+    }
+    position = end;
+  }
+  if (position !== dataBytes)
+    throw new SafetensorsError(`its tensors end at ${position}, but the data has ${dataBytes} bytes.`);
+}
+
+function parseMetadata(value: unknown): Readonly<Record<string, string>> {
+  if (typeof value === "object" && value !== null && Object.values(value).every((item) => typeof item === "string")) {
+    return value as Record<string, string>;
+  }
+  throw new SafetensorsError("its __metadata__ is not a map of strings.");
+}

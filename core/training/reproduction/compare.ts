@@ -1,0 +1,91 @@
+import { numericsDifferences } from "../../runs/numerics";
+import type { RunDetails } from "../../runs/run";
+import { isOpen } from "../../runs/run";
+import { factsOf, type TrainingFacts } from "./facts";
+import type { Agreement, Reproduction, ReproductionDifference } from "./shapes";
+
+export type { Agreement, FirstDifference, Reproduction, ReproductionDifference } from "./shapes";
+
+/**
+ * Compares a run with the one that it reproduces, or with any other.
+ *
+ * @param walk finds where two trainings diverge; called only if their weights differ
+ */
+export async function compareRuns(
+  reproduction: RunDetails,
+  original: RunDetails,
+  walk: (original: TrainingFacts, reproduction: TrainingFacts) => Promise<Agreement>,
+): Promise<Reproduction> {
+  const [ours, theirs] = [factsOf(reproduction), factsOf(original)];
+  const differences = differencesOf(theirs, ours);
+  const known = {
+    runId: ours.runId,
+    of: theirs.runId,
+    differences,
+    ...(theirs.trained ? { originalSha256: theirs.trained.weightsSha256 } : {}),
+    ...(ours.trained ? { reproductionSha256: ours.trained.weightsSha256 } : {}),
+  };
+  const without = [reproduction, original].find((details) => !factsOf(details).trained);
+  if (without) {
+    const { runId, status, failure } = without.run;
+    const verdict = isOpen(status) ? "pending" : "failed";
+    const why = failure ? `: ${failure.code}: ${failure.message}` : "";
+    const explanation =
+      verdict === "pending" ? `${runId} has not finished training` : `${runId} is ${status} without weights${why}`;
+    return { ...known, verdict, explanation };
+  }
+  if (known.originalSha256 === known.reproductionSha256) {
+    const explanation = `the weights are identical${differences.length > 0 ? `, although ${differences.map(({ field }) => field).join(", ")} differ` : ""}`;
+    return { ...known, verdict: "identical", explanation };
+  }
+  const agreement = await walk(theirs, ours);
+  return { ...known, verdict: "different", agreement, explanation: explain(differences, agreement) };
+}
+
+function differencesOf(original: TrainingFacts, reproduction: TrainingFacts): readonly ReproductionDifference[] {
+  const between = (kind: "code" | "data" | "parameters"): readonly ReproductionDifference[] => {
+    const [left, right] = [original[kind], reproduction[kind]];
+    return [...new Set([...Object.keys(left), ...Object.keys(right)])]
+      .filter((field) => left[field] !== right[field])
+      .map((field) => ({ kind, field, original: left[field] ?? "absent", reproduction: right[field] ?? "absent" }));
+  };
+  const [left, right] = [original.trained, reproduction.trained];
+  const numerics = left && right ? numericsDifferences(left.numerics, right.numerics) : [];
+  const changed = (facts: TrainingFacts): string => facts.trained?.otherNumerics.join(", ") || "none";
+  return [
+    ...between("code"),
+    ...between("data"),
+    ...between("parameters"),
+    ...numerics.map((each) => ({
+      kind: "numerics" as const,
+      field: each.field,
+      original: each.left,
+      reproduction: each.right,
+    })),
+    ...(left && right && changed(original) !== changed(reproduction)
+      ? [
+          {
+            kind: "numerics" as const,
+            field: "changed on the way",
+            original: changed(original),
+            reproduction: changed(reproduction),
+          },
+        ]
+      : []),
+  ];
+}
+
+function explain(differences: readonly ReproductionDifference[], { steps, first }: Agreement): string {
+  const where =
+    first === undefined
+      ? `their recorded values are equal in all ${steps} common steps`
+      : first.by === "metric"
+        ? `${first.metric} first differs at step ${first.step}: ${first.original} in the original, ${first.reproduction} in the reproduction`
+        : `their checkpoints differ from step ${first.step} on`;
+  const [cause, ...others] = differences;
+  const why = cause
+    ? `likeliest cause, in ${cause.kind}: ${cause.field} is ${cause.original} in the original and ${cause.reproduction} in the reproduction` +
+      (others.length > 0 ? ` (and ${others.length} more)` : "")
+    : "code, data, parameters and numerics are equal, so the computation is not deterministic or data is damaged; please report both runs";
+  return `the weights differ: ${where}; ${why}`;
+}

@@ -1,0 +1,47 @@
+import { getDatasetVersion } from "../../datasets/reference";
+import { digestOf } from "../../digest";
+import type { TrainingOutput } from "../../pipelines/outputs";
+import { RunNotFoundError } from "../../runs/errors";
+import type { Run } from "../../runs/run";
+import { findOutput } from "../../runs/step";
+import { findSubmitted, type SubmitDependencies, submitRun } from "../submit";
+import { NotTrainedError } from "./errors";
+
+export interface ReproduceRequest {
+  readonly runId: string;
+  readonly team: string;
+  readonly actor: string;
+  readonly idempotencyKey?: string;
+}
+
+/**
+ * Repeats a run from its record: the same job, code and dataset version, from the first step, without the cache. The
+ * new run ends after its evaluation and registers nothing. A dataset version that was deprecated in the meantime is
+ * accepted.
+ *
+ * @throws RunNotFoundError, NotTrainedError, IdempotencyConflictError
+ */
+export async function reproduceRun(dependencies: SubmitDependencies, request: ReproduceRequest): Promise<Run> {
+  const { runs, datasets } = dependencies;
+  const { runId, team, actor, idempotencyKey } = request;
+  const requestDigest = digestOf({ reproduce: runId });
+  const known = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
+  if (known) return known;
+
+  const details = await runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId, "training");
+  if (!findOutput<TrainingOutput>(details, "LaunchTraining")) throw new NotTrainedError(runId);
+  const { job, dataset, code, environment } = details.run;
+  return submitRun(dependencies, {
+    job: { ...job, dataset: `${dataset.name}@${dataset.version}` },
+    dataset: await getDatasetVersion(datasets, dataset.name, dataset.version),
+    code,
+    ...(environment ? { environment } : {}),
+    noCache: true,
+    team,
+    actor,
+    idempotencyKey,
+    requestDigest,
+    reproducedFrom: runId,
+  });
+}

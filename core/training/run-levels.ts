@@ -1,0 +1,37 @@
+import type { OperationalMetric } from "../metering/metrics";
+import type { Phase, Run } from "../runs/run";
+import { isOpen } from "../runs/run";
+
+type Level = Extract<
+  OperationalMetric,
+  `Runs${"Queued" | "Preparing" | "Training" | "Concluding" | "AwaitingApproval"}`
+>;
+
+const levelOf: Readonly<Record<Phase, Level>> = {
+  ValidateDataset: "RunsPreparing",
+  PrepareFeatures: "RunsPreparing",
+  LaunchTraining: "RunsTraining",
+  Evaluate: "RunsConcluding",
+  Register: "RunsConcluding",
+  Gate: "RunsConcluding",
+  AwaitApproval: "RunsAwaitingApproval",
+  Promote: "RunsConcluding",
+};
+
+/** How many open runs of each team are where. Teams without any are left out: an idle platform measures nothing, and pays nothing. */
+export function runLevels(runs: readonly Run[]): ReadonlyMap<string, Readonly<Record<Level, number>>> {
+  const teams = new Map<string, Record<Level, number>>();
+  for (const run of runs) {
+    if (!isOpen(run.status)) continue;
+    const levels = teams.get(run.team) ?? {
+      RunsQueued: 0,
+      RunsPreparing: 0,
+      RunsTraining: 0,
+      RunsConcluding: 0,
+      RunsAwaitingApproval: 0,
+    };
+    levels[run.phase === undefined ? "RunsQueued" : levelOf[run.phase]] += 1;
+    teams.set(run.team, levels);
+  }
+  return teams;
+}

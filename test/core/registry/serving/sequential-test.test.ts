@@ -1,0 +1,95 @@
+import { mixtureTest, simulate } from "../../../../bench/sequential/simulate";
+import {
+  confidenceHalfWidth,
+  judgeCanary,
+  type SequentialPlan,
+} from "../../../../core/registry/serving/sequential-test";
+
+const plan: SequentialPlan = {
+  metric: "conversion",
+  kind: "binary",
+  goal: "increase",
+  margin: 0,
+  alpha: 0.05,
+  effect: 0.05,
+  minUnits: 100,
+  act: "advise",
+};
+const rates = (units: number, sum: number) => ({ units, sum, sumOfSquares: sum });
+
+describe("the confidence sequence", () => {
+  it("is what the formula gives", () => {
+    // V = τ² = 0.01: √(2 · 0.01 · 0.02 / 0.01 · (ln 20 + ½ ln 2)) = √(0.04 · (2.995732 + 0.346574)).
+    expect(confidenceHalfWidth(0.01, 0.1, 0.05)).toBeCloseTo(Math.sqrt(0.04 * 3.342306), 6);
+  });
+
+  it("ends where the likelihood ratio reaches 1/α", () => {
+    const [variance, tau, alpha] = [0.0007, 0.03, 0.02];
+    const width = confidenceHalfWidth(variance, tau, alpha);
+    const mixture = variance + tau * tau;
+    const ratio = Math.sqrt(variance / mixture) * Math.exp((tau * tau * width * width) / (2 * variance * mixture));
+    expect(ratio).toBeCloseTo(1 / alpha, 9);
+  });
+
+  it("is wider than a single look's interval, and narrows with the variance", () => {
+    expect(confidenceHalfWidth(0.0001, 0.05, 0.05)).toBeGreaterThan(1.96 * 0.01);
+    expect(confidenceHalfWidth(0.00005, 0.05, 0.05)).toBeLessThan(confidenceHalfWidth(0.0001, 0.05, 0.05));
+  });
+});
+
+describe("judgeCanary", () => {
+  it.each([
+    ["nobody has reported", rates(0, 0), rates(0, 0), {}, "keep-on"],
+    ["too few units", rates(99, 90), rates(2_000, 100), {}, "keep-on"],
+    ["too few of the rarer outcome", rates(200, 6), rates(20_000, 100), {}, "keep-on"],
+    ["far better", rates(1_000, 300), rates(9_000, 900), {}, "promote"],
+    ["far worse", rates(1_000, 20), rates(9_000, 900), {}, "roll-back"],
+    ["far more of what is to be less", rates(1_000, 300), rates(9_000, 900), { goal: "decrease" }, "roll-back"],
+    ["the same", rates(1_000, 100), rates(9_000, 900), {}, "keep-on"],
+    [
+      "the same, where a little worse is good enough",
+      rates(5_000, 500),
+      rates(45_000, 4_500),
+      { margin: 0.03 },
+      "promote",
+    ],
+    ["the same, and its time is over", rates(1_000, 100), rates(9_000, 900), { maxUnits: 1_000 }, "roll-back"],
+    ["no variance at all", rates(500, 500), rates(500, 500), {}, "keep-on"],
+  ] as const)("%s", (_, canary, champion, more, decision) => {
+    expect(judgeCanary({ ...plan, ...more }, canary, champion).decision).toBe(decision);
+  });
+
+  it("says what it saw", () => {
+    const { gain, evidence, ...seen } = judgeCanary(plan, rates(1_000, 300), rates(9_000, 900));
+    expect(seen).toEqual({
+      decision: "promote",
+      canary: 0.3,
+      champion: 0.1,
+      units: { canary: 1_000, champion: 9_000 },
+    });
+    expect(gain?.estimate).toBeCloseTo(0.2, 12);
+    expect(evidence).toMatch(
+      /^gain in conversion 0\.2, 95 % confidence sequence \[0\.1\d+, 0\.2\d+\]: lower bound > 0$/,
+    );
+  });
+
+  it("takes means of any numbers by their sample variance", () => {
+    // Means 10 and 11 with variance 4 each: V = 4/400 + 4/400 = 0.02 by each arm's own, and the same together.
+    const arm = (mean: number) => ({ units: 400, sum: 400 * mean, sumOfSquares: 400 * mean * mean + 399 * 4 });
+    const verdict = judgeCanary({ ...plan, kind: "mean", effect: 1 }, arm(11), arm(10));
+    const width = confidenceHalfWidth(0.02, 1, 0.05);
+    expect(verdict.gain?.lower).toBeCloseTo(1 - width, 9);
+    expect(verdict.decision).toBe("promote");
+  });
+
+  it("is seldom wrong, however often it is looked at", () => {
+    const rate = (probability: number) => (uniform: () => number) => (uniform() < probability ? 1 : 0);
+    const equal = { name: "", plan, weight: 0.2, canary: rate(0.2), champion: rate(0.2), horizon: 3_000 };
+    const none = simulate(equal, mixtureTest(plan), 300, 1);
+    // At most 5 %: 15 of 300, and three standard deviations.
+    expect((none.promoted + none.rolledBack) * 300).toBeLessThan(15 + 12);
+    const worse = simulate({ ...equal, canary: rate(0.1) }, mixtureTest(plan), 100, 1);
+    expect(worse.rolledBack).toBeGreaterThan(0.9);
+    expect(worse.promoted).toBe(0);
+  });
+});

@@ -1,0 +1,89 @@
+import type { AllRuns, RunRepository } from "../../../core/runs/run-repository";
+import { teamRuns } from "../../../core/runs/team-runs";
+import { runOf } from "../../support/fixtures";
+
+type Method = (...parameters: unknown[]) => Promise<unknown>;
+
+/** Runs of red and blue. Answers every call that is not about finding a run with "done", and says which there were. */
+function allRuns() {
+  const rows = new Map(
+    [runOf("run-red", { team: "red" }), runOf("run-blue", { team: "blue" })].map((run) => [run.runId, run]),
+  );
+  const calls: string[] = [];
+  const known: Partial<AllRuns> = {
+    find: async (runId) => {
+      calls.push("find");
+      return rows.get(runId);
+    },
+    findDetails: async (runId) => {
+      const run = rows.get(runId);
+      return run && { run, steps: [], attempts: [], workers: [], machines: [], recoveries: [], warnings: [] };
+    },
+    listOpen: async () => [...rows.values()],
+    list: async ({ team }) => ({ runs: [...rows.values()].filter((run) => run.team === team) }),
+    create: async (run) => {
+      calls.push("create");
+      return { created: !rows.has(run.runId), run: rows.get(run.runId) ?? run };
+    },
+  };
+  const all = new Proxy(known, {
+    get: (target, name: keyof AllRuns) =>
+      target[name] ??
+      (async () => {
+        calls.push(name);
+        return "done";
+      }),
+  }) as AllRuns;
+  return { all, calls };
+}
+
+describe("a team's port to runs", () => {
+  const methods = Object.keys(teamRuns(allRuns().all).of("red")) as (keyof RunRepository)[];
+  /** Those that are not about a run that has an id: they take none, or are looked at by themselves. */
+  const others: readonly string[] = ["create", "find", "findDetails", "list", "listOpen", "monthUsage"];
+  const about = methods.filter((name) => !others.includes(name));
+
+  it("finds and lists the team's own", async () => {
+    const blue = teamRuns(allRuns().all).of("blue");
+    expect((await blue.find("run-blue"))?.runId).toBe("run-blue");
+    expect((await blue.findDetails("run-blue"))?.run.runId).toBe("run-blue");
+    expect(await blue.find("run-red")).toBeUndefined();
+    expect(await blue.findDetails("run-red")).toBeUndefined();
+    expect((await blue.list({ limit: 10 })).runs.map(({ runId }) => runId)).toEqual(["run-blue"]);
+    expect((await blue.listOpen()).map(({ runId }) => runId)).toEqual(["run-blue"]);
+  });
+
+  it.each(about)("%s does nothing to another team's run, nor to one that is not there", async (name) => {
+    const { all, calls } = allRuns();
+    const port = teamRuns(all).of("blue") as unknown as Record<string, Method>;
+    const of = (runId: string) =>
+      port[name](runId, {}, {}, {}).catch((error: Error) => error.message.replace(runId, "…"));
+    const answer = await of("run-red");
+    expect(calls).toEqual(["find"]);
+    expect(await of("run-none")).toEqual(answer);
+    expect([false, undefined, [], expect.stringContaining("there is no run")]).toContainEqual(answer);
+  });
+
+  it.each(about)("%s reaches the team's own", async (name) => {
+    const { all, calls } = allRuns();
+    const port = teamRuns(all).of("red") as unknown as Record<string, Method>;
+    await port[name]("run-red", {}, {}, {});
+    expect(calls).toEqual(["find", name]);
+    await port[name]("run-red", {}, {}, {});
+    expect(calls).toEqual(["find", name, name]); // whose a run is never changes, and is asked once
+  });
+
+  it("creates no run for another team, nor hands out one that has the same id", async () => {
+    const { all, calls } = allRuns();
+    const blue = teamRuns(all).of("blue");
+    await expect(blue.create(runOf("run-new", { team: "red" }))).rejects.toThrow("of team red, not of blue");
+    expect(calls).toEqual([]);
+    await expect(blue.create(runOf("run-red", { team: "blue" }))).rejects.toThrow("taken by another team's run");
+    expect(await blue.create(runOf("run-new", { team: "blue" }))).toMatchObject({ created: true });
+  });
+
+  it("says whose a run is", async () => {
+    const { teamOf } = teamRuns(allRuns().all);
+    expect(await Promise.all(["run-red", "run-blue", "run-none"].map(teamOf))).toEqual(["red", "blue", undefined]);
+  });
+});
