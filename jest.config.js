@@ -3,17 +3,11 @@ const { availableParallelism } = require("node:os");
 /** @type {import('jest').Config} */
 module.exports = {
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  testEnvironment: "node",
-  transform: {
-    "^.+\\.ts$": [
-      "@swc/jest",
-      { jsc: { target: "es2022", parser: { syntax: "typescript" } }, module: { type: "commonjs" } },
-    ],
-  },
-  // The package is an ES module, which Jest does not load; the same code in another format.
-  moduleNameMapper: { "^marked$": "<rootDir>/node_modules/marked/lib/marked.umd.js" },
+  testEnvironment: "<rootDir>/test/support/jest/environment.js",
+  testRunner: "<rootDir>/test/support/jest/runner.js",
+  transform: {},
   modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/cdk.out", "<rootDir>/.ringmaster"],
-  setupFiles: ["<rootDir>/test/support/setup.ts"],
+  setupFilesAfterEnv: ["<rootDir>/test/support/setup.ts"],
   testSequencer: "<rootDir>/test/support/sequencer.js",
   reporters: ["default", "<rootDir>/test/support/native-reporter.js"],
   // End-to-end tests wait for processes and clocks half of their time: on two cores three files run at once.
