@@ -34,12 +34,12 @@ export async function predictRows(
 }
 
 function predictionOf({ outputSchema }: ModelArtifact, outputs: Float32Array, row: number, rows: number): Prediction {
-  if (outputSchema.kind === "value") return { value: outputs[row] };
+  if (outputSchema.kind === "value") return { value: outputs[row]! };
   const { classes } = outputSchema;
   const width = outputs.length / rows;
   // A binary model gives the probability of its second class alone.
   const of = (k: number): number =>
-    width === 1 ? (k === 1 ? outputs[row] : 1 - outputs[row]) : outputs[row * width + k];
+    width === 1 ? (k === 1 ? outputs[row]! : 1 - outputs[row]!) : outputs[row * width + k]!;
   const probabilities = classes.map((label, k) => ({ label, probability: of(k) }));
   return { label: probabilities.reduce((a, b) => (b.probability > a.probability ? b : a)).label, probabilities };
 }

@@ -63,7 +63,7 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
       cause,
     );
   });
-  const bytes = bundle.outputFiles[0].contents;
+  const bytes = bundle.outputFiles[0]!.contents;
   const reference = { sha256: sha256(bytes), bytes: bytes.length };
   const missing = await uploads.missing([reference]);
   if (missing.length > 0) await uploads.put(reference, { bytes });

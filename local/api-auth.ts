@@ -109,7 +109,7 @@ async function digestOf(body: () => Promise<Uint8Array | undefined>): Promise<st
 
 function presentedToken(authorization: string | undefined): string | undefined {
   const [, scheme, value] = /^(bearer|basic)\s+(\S+)\s*$/i.exec(authorization ?? "") ?? [];
-  if (value === undefined) return undefined;
+  if (scheme === undefined || value === undefined) return undefined;
   if (scheme.toLowerCase() === "bearer") return value;
   const credentials = Buffer.from(value, "base64").toString("utf8");
   return credentials.slice(credentials.indexOf(":") + 1);

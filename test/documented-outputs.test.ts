@@ -13,7 +13,7 @@ function documentedOutputs(): readonly string[] {
   ].filter((page) => page.endsWith(".md"));
   const found = pages.flatMap((page) =>
     [...readFileSync(resolve(root, page), "utf8").matchAll(/(?:prepare\.js|--html|--markdown) ([\w./-]+\.\w+)/g)].map(
-      ([, file]) => file,
+      ([, file = ""]) => file,
     ),
   );
   return [...new Set(found)].sort();

@@ -131,7 +131,7 @@ function listOf(value: unknown): readonly string[] {
   const json = parse(text);
   if (Array.isArray(json)) return listOf(json);
   const bracketed = /^\[(.*)\]$/s.exec(text);
-  const items = bracketed ? bracketed[1].split(/[\s,]+/) : text.split(",");
+  const items = bracketed ? bracketed[1]!.split(/[\s,]+/) : text.split(",");
   return items.map((item) => item.trim()).filter((item) => item !== "");
 }
 

@@ -132,8 +132,7 @@ export function readMembers<F extends Fields>(
   at: string,
 ): Values<F> {
   const values: Record<string, unknown> = {};
-  for (const name in fields) {
-    const field = fields[name];
+  for (const [name, field] of Object.entries(fields)) {
     const value = from[name] ?? from[camelCase(name)];
     values[name] =
       value === undefined || value === null ? field.absent : field.read(value, at ? `${at}.${name}` : name);

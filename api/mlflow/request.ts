@@ -26,8 +26,7 @@ const maxReadAgain = 100_000;
 
 function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
   const values: Record<string, unknown> = {};
-  for (const name in fields) {
-    const field = fields[name];
+  for (const [name, field] of Object.entries(fields)) {
     const camel = camelCase(name);
     if (camel !== name && Object.hasOwn(from, name) && Object.hasOwn(from, camel)) {
       throw invalidParameter(`Request specifies both '${name}' and '${camel}'; provide only one of them.`);
@@ -52,7 +51,7 @@ function fromQuery(fields: Fields, query: Readonly<Record<string, readonly strin
   for (const [name, values] of Object.entries(query)) {
     const field = fields[name];
     if (field?.repeated) read[name] = values;
-    else if (field?.boolean) read[name] = readQueryBoolean(values[0]);
+    else if (field?.boolean) read[name] = readQueryBoolean(values[0]!);
     else read[name] = values[0];
   }
   return read;
@@ -72,7 +71,7 @@ async function readJson(context: Context<ApiEnvironment>): Promise<Readonly<Reco
   if (method === "POST" || method === "PUT") {
     const type = context.req.header("content-type");
     if (type === undefined) throw invalidParameter("Bad Request. Content-Type header is missing.");
-    if (type.split(";")[0].trim().toLowerCase() !== "application/json") {
+    if (type.split(";")[0]!.trim().toLowerCase() !== "application/json") {
       throw invalidParameter("Bad Request. Content-Type must be one of ['application/json'].");
     }
   }

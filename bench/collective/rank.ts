@@ -39,7 +39,7 @@ async function measure(collective: Collective, task: Task): Promise<Measured> {
   await reduce();
   const expected = (mesh.worldSize * (mesh.worldSize + 1)) / 2;
   if (!out.every((value) => value === expected)) throw new Error("the sum is wrong");
-  local[0].fill(0);
+  local[0]!.fill(0);
   for (let i = 0; i < task.warmUps; i++) await reduce();
   const before = mesh.bytesSent;
   const cpuBefore = process.cpuUsage();

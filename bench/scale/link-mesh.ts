@@ -121,18 +121,18 @@ export class LinkMesh implements Pick<Mesh, keyof Mesh> {
       if (this.pendingWrites === 0) this.operation?.flushed();
     };
     this.links.send(this.options.rank, to, { headers: frames.length * headerBytes, payload }, taken, () =>
-      this.world[to].arrived(this.options.rank, copies),
+      this.world[to]!.arrived(this.options.rank, copies),
     );
   }
 
   private arrived(from: number, frames: readonly Frame[]): void {
-    this.held[from].push(...frames);
+    this.held[from]!.push(...frames);
     this.drain(from);
   }
 
   private drain(from: number): void {
-    const held = this.held[from];
-    while (held.length > 0 && this.operation && held[0].header.operation <= this.operationNumber) {
+    const held = this.held[from]!;
+    while (held.length > 0 && this.operation && held[0]!.header.operation <= this.operationNumber) {
       const { header, payload } = held.shift()!;
       this.operation.place(from, header).set(payload ?? nothing);
       this.operation.complete(from, header);

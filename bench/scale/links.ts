@@ -75,15 +75,15 @@ export class Links {
     const bytes = size.headers + this.bytesFor(size.payload);
     const wireMs = (bytes * 8) / (model.gigabitsPerSecond * 1e6);
     const cpuMs = (nsPerByte: number) => model.messageUs / 1e3 + (bytes * nsPerByte) / 1e6;
-    const sent = this.stations[from].cpu.use(time.now, cpuMs(model.sendNsPerByte));
+    const sent = this.stations[from]!.cpu.use(time.now, cpuMs(model.sendNsPerByte));
     this.at(sent, true, () => {
-      const left = this.stations[from].out.use(time.now, wireMs);
+      const left = this.stations[from]!.out.use(time.now, wireMs);
       this.at(left, false, taken);
       // Its first byte arrives while the last is still being sent.
       this.at(left - wireMs + model.latencyUs / 1e3, true, () => {
-        const received = this.stations[to].in.use(time.now, wireMs);
+        const received = this.stations[to]!.in.use(time.now, wireMs);
         this.at(received, true, () => {
-          this.at(this.stations[to].cpu.use(time.now, cpuMs(model.receiveNsPerByte)), false, arrived);
+          this.at(this.stations[to]!.cpu.use(time.now, cpuMs(model.receiveNsPerByte)), false, arrived);
         });
       });
     });

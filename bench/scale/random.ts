@@ -19,7 +19,7 @@ export function logNormal(random: () => number, median: number, spread: number):
 export function shuffle<T>(values: T[], random: () => number): T[] {
   for (let i = values.length - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1));
-    [values[i], values[j]] = [values[j], values[i]];
+    [values[i], values[j]] = [values[j] as T, values[i] as T];
   }
   return values;
 }

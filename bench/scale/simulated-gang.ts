@@ -57,7 +57,7 @@ export class SimulatedGang {
   async form(): Promise<Formation> {
     const starts = this.members.map(() => this.random() * 1_000);
     this.members.forEach((member, i) => {
-      this.time.after(starts[i], () => void this.train(member));
+      this.time.after(starts[i]!, () => void this.train(member));
     });
     return this.settle(Math.max(...starts));
   }

@@ -43,7 +43,7 @@ export class SimulatedNetwork {
         for (const rank of mesh.neighbours) {
           const near = meshes.get(rank);
           if (near) near.checkConnected();
-          else this.listeners.get(options.members[rank].port)?.onAhead?.(options.generation);
+          else this.listeners.get(options.members[rank]!.port)?.onAhead?.(options.generation);
         }
         mesh.checkConnected();
       });
@@ -102,7 +102,7 @@ export class SimulatedMesh implements Pick<Mesh, "options" | "worldSize" | "byte
     private readonly reject: (error: GenerationLostError) => void,
   ) {
     this.worldSize = options.members.length;
-    this.port = options.members[options.rank].port;
+    this.port = options.members[options.rank]!.port;
     this.neighbours = network.topology(this.worldSize, options.rank);
     this.giveUp = network.time.after(options.timing.connectMs, () => {
       const missing = this.neighbours.find((rank) => !network.meshOf(options.generation, rank)?.dialled);

@@ -42,7 +42,7 @@ export async function simulateSum(
   let ms = 0;
   const results = meshes.map((mesh) => {
     const collective = new Collective(mesh, Math.max(1, Math.round(chunkElements / scale)), () => algorithm);
-    const { first, end } = collective.plan.ranks[mesh.options.rank].leaves;
+    const { first, end } = collective.plan.ranks[mesh.options.rank]!.leaves;
     const local = Array.from({ length: end - first }, (_, i) => leaf(first + i, length));
     const out = new Float32Array(length);
     const sum = collective.allReduce({ local, out, signals: 0, finishedSteps: 0 });

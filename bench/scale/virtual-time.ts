@@ -78,8 +78,8 @@ export class VirtualTime {
     heap.push(event);
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (!before(event, heap[parent])) break;
-      heap[at] = heap[parent];
+      if (!before(event, heap[parent]!)) break;
+      heap[at]! = heap[parent]!;
       at = parent;
     }
     heap[at] = event;
@@ -94,9 +94,9 @@ export class VirtualTime {
     for (;;) {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && before(heap[child + 1], heap[child])) child++;
-      if (!before(heap[child], last)) break;
-      heap[at] = heap[child];
+      if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child++;
+      if (!before(heap[child]!, last)) break;
+      heap[at]! = heap[child]!;
       at = child;
     }
     heap[at] = last;

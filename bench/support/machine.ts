@@ -17,7 +17,7 @@ export function describeMachine(): Machine {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     os: `${type()} ${release()}`,
     node: process.version,
-    loadAverage: Math.round(loadavg()[0] * 100) / 100,
+    loadAverage: Math.round(loadavg()[0]! * 100) / 100,
   };
 }
 

@@ -3,10 +3,10 @@ export function median(values: readonly number[]): number {
   if (values.length === 0) throw new RangeError("the median of no values is asked for");
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
 /** Element by element: the time of a collective is that of its slowest rank. */
 export function slowest(byRank: readonly (readonly number[])[]): number[] {
-  return byRank[0].map((_, i) => Math.max(...byRank.map((times) => times[i])));
+  return byRank[0]!.map((_, i) => Math.max(...byRank.map((times) => times[i]!)));
 }

@@ -59,5 +59,5 @@ export function chooseTeam(caller: Caller, directory: readonly TeamMembers[], re
     return requested;
   }
   if (teams.length > 1) throw new TeamNotChosenError(caller.actor, teams);
-  return teams[0];
+  return teams[0]!;
 }

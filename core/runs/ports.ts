@@ -51,11 +51,11 @@ export function jobNameOf(runId: string, attempt: number): string {
 }
 
 export function parseJobName(name: string): { readonly runId: string; readonly attempt: number } | undefined {
-  const match = /^(run-[0-9a-z]+)-(\d+)$/.exec(name);
-  return match ? { runId: match[1], attempt: Number(match[2]) } : undefined;
+  const [, runId, attempt] = /^(run-[0-9a-z]+)-(\d+)$/.exec(name) ?? [];
+  return runId === undefined ? undefined : { runId, attempt: Number(attempt) };
 }
 
 /** The job that a child of an array (`<job>:3`) or a node of a gang (`<job>#3`) belongs to. */
 export function wholeJobOf(jobId: string): string {
-  return jobId.split(/[:#]/)[0];
+  return jobId.split(/[:#]/)[0]!;
 }

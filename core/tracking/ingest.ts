@@ -24,7 +24,7 @@ const series = z
   .refine((one) => one.steps.length === one.values.length && one.steps.length === one.times.length, {
     message: "must have as many values and times as steps",
   })
-  .refine((one) => one.steps.every((step, i) => i === 0 || step > one.steps[i - 1]), {
+  .refine((one) => one.steps.every((step, i) => i === 0 || step > one.steps[i - 1]!), {
     message: "must have increasing steps",
   });
 

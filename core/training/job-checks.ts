@@ -40,7 +40,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
   }
   if (job.model.type === "cnn") {
     const features = manifest.schema.filter((column) => column.role === "feature");
-    if (features.length !== 1 || features[0].type !== "tensor" || (features[0].shape?.length ?? 0) < 2) {
+    if (features.length !== 1 || features[0]!.type !== "tensor" || (features[0]!.shape?.length ?? 0) < 2) {
       problems.push({
         path: "model.type",
         value: "cnn",

@@ -41,7 +41,7 @@ const at = "2026-01-01T00:00:00.000Z";
 const by = { by: "test", at };
 const absent = { owner: 200, other: "absent" } as const;
 const empty = (list: string, itemsOf: (things: Things) => string): Case => ({
-  owner: (body: Record<string, readonly unknown[]>) => expect(body[list].length).toBeGreaterThan(0),
+  owner: (body: Record<string, readonly unknown[]>) => expect(body[list]!.length).toBeGreaterThan(0),
   other: (body: Record<string, readonly unknown[]>, things) => {
     expect(body[list]).toEqual([]);
     expect(JSON.stringify(body)).not.toContain(itemsOf(things));
@@ -147,7 +147,7 @@ export const cases: Readonly<Record<string, Case>> = {
     // That another team has the same content is nothing that this one learns.
     other: ({ missing }: { missing: { sha256: string; url: string }[] }, { content }) => {
       expect(missing.map(({ sha256 }) => sha256)).toEqual([content]);
-      expect(new URL(missing[0].url).pathname).toContain("/teams/blue/cas/");
+      expect(new URL(missing[0]!.url).pathname).toContain("/teams/blue/cas/");
     },
   },
   "GET /api/v1/contents/:sha256": absent,
@@ -264,7 +264,7 @@ const queries: Readonly<Record<string, string>> = {
 
 /** As they are named in paths: the third version is the one that waits for an approval, the second epoch the one with a checkpoint. */
 export function pathOf(route: string, things: Things): string {
-  const [, path] = route.split(" ");
+  const [, path = ""] = route.split(" ");
   const values: Readonly<Record<string, string>> = {
     runId: things.runId,
     experimentId: things.experimentId,

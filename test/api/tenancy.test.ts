@@ -21,7 +21,7 @@ describe("no call crosses a team", () => {
 
   async function call(team: string, route: string, of: Things) {
     const [method] = route.split(" ");
-    const body = cases[route].body?.(of);
+    const body = cases[route]!.body?.(of);
     const response = await app.request(pathOf(route, of), {
       method,
       headers: { "content-type": "application/json", "x-ringmaster-team": team },
@@ -53,7 +53,7 @@ describe("no call crosses a team", () => {
   });
 
   describe.each(Object.keys(cases))("%s", (route) => {
-    const { other } = cases[route];
+    const { other } = cases[route]!;
 
     it("is closed to another team", async () => {
       const before = await allRows(embedded);
@@ -73,7 +73,7 @@ describe("no call crosses a team", () => {
   });
 
   describe.each(Object.keys(cases))("%s", (route) => {
-    const { owner } = cases[route];
+    const { owner } = cases[route]!;
 
     it("is open to the owner's", async () => {
       const { status, body } = await call("red", route, things);
@@ -138,7 +138,7 @@ describe("who a call is for", () => {
     const { missing } = (await (await submit(requestContext, headers as Record<string, string>)).json()) as {
       missing: { url: string }[];
     };
-    expect(new URL(missing[0].url).pathname).toContain(`/teams/${team}/cas/`);
+    expect(new URL(missing[0]!.url).pathname).toContain(`/teams/${team}/cas/`);
   });
 
   it.each([

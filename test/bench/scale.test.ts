@@ -36,7 +36,7 @@ describe("the simulated gang", () => {
   it("asks less of the store by turns than where all look", async () => {
     const [all] = await measureFormation(100, "all look", 1);
     const [turns] = await measureFormation(100, "by turns", 1);
-    expect(turns.store.readUnits).toBeLessThan(all.store.readUnits / 3);
+    expect(turns!.store.readUnits).toBeLessThan(all!.store.readUnits / 3);
   });
 });
 
@@ -52,7 +52,7 @@ describe("the simulated sum", () => {
     async (worldSize, V, algorithm) => {
       const leaves = makeLeaves(V, 501);
       const scenario = { worldSize, microshards: V, elements: 501, algorithm, links: defaultLinks };
-      const { results, ms } = await simulateSum(scenario, (index) => leaves[index].slice());
+      const { results, ms } = await simulateSum(scenario, (index) => leaves[index]!.slice());
       const expected = referenceSum(leaves);
       expect(results).toHaveLength(worldSize);
       for (const result of results) expect(sameBits(result, expected)).toBe(true);

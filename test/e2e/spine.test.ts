@@ -179,7 +179,7 @@ describe("raw data to a champion model", () => {
     const undisturbed = await watch(await submit(longJob, "--no-cache", "--set", "resources.workers=1"));
 
     const wounded = await submit(longJob, "--no-cache");
-    process.kill((await trainingPast(wounded, 5)).workers[1].pid, "SIGKILL");
+    process.kill((await trainingPast(wounded, 5)).workers[1]!.pid, "SIGKILL");
     const { generation, workers: survivors } = await until("the survivor's generation", async () => {
       const { progress } = await stack.get<RunDetails>(`/training-runs/${wounded}`);
       return progress && progress.generation > 1 ? progress : undefined;

@@ -103,7 +103,7 @@ describe("two teams with the same dataset and the same model", () => {
     for (let cuts = 0; !ended; cuts += 1) {
       const response = await ask({ accept: "text/event-stream", "last-event-id": lastId });
       for await (const { id, event, data } of eventsOf(response)) {
-        if (event === "metrics") steps.push(...data.metrics[0].points.map(({ step }) => step));
+        if (event === "metrics") steps.push(...data.metrics[0]!.points.map(({ step }) => step));
         if (event === "end") expect(data).toMatchObject({ status: "completed" });
         lastId = id ?? lastId;
         ended = event === "end";

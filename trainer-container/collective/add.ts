@@ -53,10 +53,10 @@ function addInJavaScript(to: Float32Array, left: Float32Array, right: Float32Arr
   const count = to.length;
   let i = 0;
   for (; i + 3 < count; i += 4) {
-    to[i] = left[i] + right[i];
-    to[i + 1] = left[i + 1] + right[i + 1];
-    to[i + 2] = left[i + 2] + right[i + 2];
-    to[i + 3] = left[i + 3] + right[i + 3];
+    to[i] = left[i]! + right[i]!;
+    to[i + 1] = left[i + 1]! + right[i + 1]!;
+    to[i + 2] = left[i + 2]! + right[i + 2]!;
+    to[i + 3] = left[i + 3]! + right[i + 3]!;
   }
-  for (; i < count; i++) to[i] = left[i] + right[i];
+  for (; i < count; i++) to[i] = left[i]! + right[i]!;
 }

@@ -131,7 +131,7 @@ export class AllReduce extends AnnouncedOperation {
       return bytesOf(this.input.out, offset, end);
     }
     this.requireWithin(this.own, offset, end);
-    if (type !== frameTypes.partial || !this.plan.ranks[rank].partials.includes(slot)) {
+    if (type !== frameTypes.partial || !this.plan.ranks[rank]!.partials.includes(slot)) {
       throw new Error(`rank ${rank} sent a frame of type ${type} for slot ${slot}, which is not its own`);
     }
     return bytesOf(this.slots.get(slot), offset - this.own.start, end - this.own.start);
@@ -187,7 +187,7 @@ export class AllReduce extends AnnouncedOperation {
   }
 
   private arrived(chunkIndex: number): void {
-    if (--this.missing[chunkIndex] > 0) return;
+    if (--this.missing[chunkIndex]! > 0) return;
     const chunk = chunkOf(this.own, chunkIndex, this.chunkElements);
     this.combine(chunk);
     this.chunksLeft--;
@@ -201,8 +201,8 @@ export class AllReduce extends AnnouncedOperation {
   }
 
   private addOwnLeaves(chunk: Span): void {
-    const { additions, leaves } = this.plan.ranks[this.mesh.options.rank];
-    const slot = (leaf: number) => this.input.local[leaf - leaves.first];
+    const { additions, leaves } = this.plan.ranks[this.mesh.options.rank]!;
+    const slot = (leaf: number) => this.input.local[leaf - leaves.first]!;
     const { add = addFloats } = this.input;
     const alone = this.plan.worldSize === 1;
     const length = chunk.end - chunk.start;
@@ -223,10 +223,10 @@ export class AllReduce extends AnnouncedOperation {
   private combine(chunk: Span): void {
     const { combine, ranks } = this.plan;
     const { add = addFloats } = this.input;
-    const own = ranks[this.mesh.options.rank].leaves;
+    const own = ranks[this.mesh.options.rank]!.leaves;
     const operand = (slot: number): readonly [Float32Array, number] =>
       slot >= own.first && slot < own.end
-        ? [this.input.local[slot - own.first], chunk.start]
+        ? [this.input.local[slot - own.first]!, chunk.start]
         : [this.slots.get(slot), chunk.start - this.own.start];
     this.timed(() => {
       combine.forEach(({ into, from }: Addition, i) => {

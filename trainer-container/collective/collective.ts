@@ -93,7 +93,7 @@ export class Collective {
   }
 
   private requireLeaves(input: AllReduceInput): void {
-    const { leaves } = this.plan.ranks[this.mesh.options.rank];
+    const { leaves } = this.plan.ranks[this.mesh.options.rank]!;
     const expected = leaves.end - leaves.first;
     if (input.local.length !== expected) {
       throw new RangeError(`got ${input.local.length} local leaves, but this rank computes ${expected}`);

@@ -58,8 +58,8 @@ export class HalvingPart {
   ) {
     const { mesh, plan } = operation;
     this.steps = Math.log2(halving.hosts.length);
-    this.role = halving.roles[mesh.options.rank];
-    this.leaves = plan.ranks[mesh.options.rank].leaves;
+    this.role = halving.roles[mesh.options.rank]!;
+    this.leaves = plan.ranks[mesh.options.rank]!.leaves;
     this.leafCount = plan.leafCount;
     this.slots = index * partSlots;
     this.add = operation.input.add ?? addFloats;
@@ -134,7 +134,7 @@ export class HalvingPart {
   }
 
   private async halve(place: number, k: number, prepare: (chunk: Span) => void): Promise<void> {
-    const partner = this.halving.hosts[place ^ (1 << k)];
+    const partner = this.halving.hosts[place ^ (1 << k)]!;
     const kept = halvingSpan(this.whole, place, k + 1);
     const slot = this.leafCount + k;
     const sum = this.operand((place * this.leafCount) / this.halving.hosts.length);
@@ -151,7 +151,7 @@ export class HalvingPart {
   }
 
   private async double(place: number, k: number): Promise<void> {
-    const partner = this.halving.hosts[place ^ (1 << k)];
+    const partner = this.halving.hosts[place ^ (1 << k)]!;
     const out = { values: this.operation.input.out, base: 0 };
     await this.inTurns(halvingSpan(this.whole, place, k + 1), (chunk) =>
       this.send(partner, frameTypes.sum, 0, out, chunk),
@@ -215,7 +215,7 @@ export class HalvingPart {
 
   private addOwnLeaves(chunk: Span): void {
     const { plan, mesh } = this.operation;
-    this.addNodes(plan.ranks[mesh.options.rank].additions, chunk);
+    this.addNodes(plan.ranks[mesh.options.rank]!.additions, chunk);
   }
 
   private addNodes(additions: readonly Addition[], chunk: Span): void {
@@ -234,7 +234,7 @@ export class HalvingPart {
   /** A slot's sum: an own leaf, or what another rank gave. */
   private operand(slot: number): Operand {
     const { first, end } = this.leaves;
-    if (slot >= first && slot < end) return { values: this.operation.input.local[slot - first], base: 0 };
+    if (slot >= first && slot < end) return { values: this.operation.input.local[slot - first]!, base: 0 };
     return { values: this.received(slot), base: this.whole.start };
   }
 
@@ -247,7 +247,7 @@ export class HalvingPart {
     const last = this.stages.count - 1;
     if (type === frameTypes.sum) {
       if (rank === this.role.server) return last;
-      const theirs = this.halving.roles[rank].place;
+      const theirs = this.halving.roles[rank]!.place;
       if (theirs === undefined || this.role.place === undefined) return undefined;
       const step = Math.log2(theirs ^ this.role.place);
       return Number.isInteger(step) ? 1 + this.steps + step : undefined;
@@ -262,7 +262,7 @@ export class HalvingPart {
     const { place } = this.role;
     if (stage === 0 || place === undefined) return this.whole;
     if (stage <= this.steps) return halvingSpan(this.whole, place, stage);
-    return halvingSpan(this.whole, this.halving.roles[rank].place!, stage - this.steps);
+    return halvingSpan(this.whole, this.halving.roles[rank]!.place!, stage - this.steps);
   }
 
   private expectFrames(): void {
@@ -274,7 +274,7 @@ export class HalvingPart {
     if (server !== undefined) stages.expect(stages.count - 1, server, 1 + this.served(server));
     if (place === undefined) return;
     for (let k = 0; k < steps; k++) {
-      const partner = this.halving.hosts[place ^ (1 << k)];
+      const partner = this.halving.hosts[place ^ (1 << k)]!;
       stages.expect(1 + k, partner, 1 + this.chunks(halvingSpan(this.whole, place, k + 1)));
       stages.expect(1 + steps + k, partner, this.chunks(halvingSpan(this.whole, place ^ (1 << k), k + 1)));
     }
@@ -282,7 +282,7 @@ export class HalvingPart {
 
   /** Frames of sums that a host sends to a guest: chunks of its own span, then of each that it receives. */
   private served(host: number): number {
-    const place = this.halving.roles[host].place!;
+    const place = this.halving.roles[host]!.place!;
     let chunks = this.chunks(halvingSpan(this.whole, place, this.steps));
     for (let k = 0; k < this.steps; k++) chunks += this.chunks(halvingSpan(this.whole, place ^ (1 << k), k + 1));
     return chunks;

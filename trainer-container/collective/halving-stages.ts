@@ -18,33 +18,33 @@ export class HalvingStages {
   }
 
   expect(stage: number, rank: number, frames: number): void {
-    const { owed } = this.stages[stage];
+    const { owed } = this.stages[stage]!;
     owed.set(rank, (owed.get(rank) ?? 0) + frames);
-    this.stages[stage].left += frames;
+    this.stages[stage]!.left += frames;
     this.owed.set(rank, (this.owed.get(rank) ?? 0) + frames);
   }
 
   awaits(stage: number | undefined, rank: number): stage is number {
-    return stage !== undefined && this.stages[stage].owed.has(rank);
+    return stage !== undefined && this.stages[stage]!.owed.has(rank);
   }
 
   /** @throws where no frame of that rank is awaited any more. */
   arrive(stage: number | undefined, rank: number, span: Span): void {
-    const owed = stage === undefined ? 0 : (this.stages[stage].owed.get(rank) ?? 0);
+    const owed = stage === undefined ? 0 : (this.stages[stage]!.owed.get(rank) ?? 0);
     if (stage === undefined || owed === 0) throw new Error(`rank ${rank} sent more frames than this rank awaits`);
-    const { arrived } = this.stages[stage];
-    this.stages[stage].owed.set(rank, owed - 1);
-    this.stages[stage].left--;
+    const { arrived } = this.stages[stage]!;
+    this.stages[stage]!.owed.set(rank, owed - 1);
+    this.stages[stage]!.left--;
     this.owed.set(rank, this.owed.get(rank)! - 1);
     if (span.end > span.start) arrived.push(span);
   }
 
   take(stage: number): readonly Span[] {
-    return this.stages[stage].arrived.splice(0);
+    return this.stages[stage]!.arrived.splice(0);
   }
 
   isOver(stage: number): boolean {
-    return this.stages[stage].left === 0;
+    return this.stages[stage]!.left === 0;
   }
 
   owes(rank: number): boolean {

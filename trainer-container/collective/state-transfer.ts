@@ -41,7 +41,7 @@ export class StateTransfer extends MeshOperation {
     operation.enter();
     await operation.over();
     operation.aside.forEach((buffer, i) => {
-      input.state[i].set(buffer);
+      input.state[i]!.set(buffer);
     });
   }
 

@@ -78,8 +78,8 @@ class SumMemory {
 
   private reuse(bytes: number): number | undefined {
     const index = this.free.findIndex((block) => block.bytes >= bytes);
-    if (index < 0) return undefined;
     const block = this.free[index];
+    if (block === undefined) return undefined;
     const rest = { at: block.at + bytes, bytes: block.bytes - bytes };
     this.free.splice(index, 1, ...(rest.bytes > 0 ? [rest] : []));
     return block.at;

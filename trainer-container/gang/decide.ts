@@ -115,8 +115,8 @@ function lastCallEnds(
     return firstBack + (pending > 0 ? timing.survivorCallMs : 0);
   }
   const arrivals = ready.map(({ registeredAt }) => registeredAt).sort((a, b) => a - b);
-  if (arrivals.length >= limits.maxWorkers) return arrivals[limits.maxWorkers - 1];
-  return arrivals[limits.minWorkers - 1] + timing.firstCallMs;
+  if (arrivals.length >= limits.maxWorkers) return arrivals[limits.maxWorkers - 1]!;
+  return arrivals[limits.minWorkers - 1]! + timing.firstCallMs;
 }
 
 /** Those that hold the state come first where not all fit; ranks go by worker index, so that they stay put over generations. */

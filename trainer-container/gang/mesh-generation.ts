@@ -40,7 +40,7 @@ export class MeshGeneration implements Generation {
     this.worldSize = mesh.worldSize;
     this.members = head.members.map((member, rank) => ({ ...member, rank }));
     this.collective = new Collective(mesh, chunkElements);
-    this.leaves = this.collective.plan.ranks[this.rank].leaves;
+    this.leaves = this.collective.plan.ranks[this.rank]!.leaves;
     this.restedAt = mesh.options.now();
   }
 
@@ -105,7 +105,7 @@ export class MeshGeneration implements Generation {
   }
 
   async synchronize(state: readonly Float32Array[], finishedSteps: number): Promise<number> {
-    const sealed = this.members[this.rank].finishedSteps;
+    const sealed = this.members[this.rank]!.finishedSteps;
     if (finishedSteps !== sealed) {
       throw new RangeError(`synchronize got ${finishedSteps} finished steps, but enter got ${sealed}`);
     }

@@ -121,7 +121,7 @@ export class RendezvousGang implements Gang {
 
   private async connect(head: GangHead, rank: number, finishedSteps: number): Promise<Generation | undefined> {
     this.past = head.number;
-    await this.insist(() => this.membership.train(head.number, head.members[rank].registration));
+    await this.insist(() => this.membership.train(head.number, head.members[rank]!.registration));
     try {
       const mesh = await this.environment.openMesh({
         gangId: this.options.gangId,
@@ -146,7 +146,7 @@ export class RendezvousGang implements Gang {
       this.options.logger?.warn("could not connect", { generation: head.number, error: error.message });
       this.requireStaying();
       if (error.rank !== undefined && error.cause instanceof RankUnreachableError) {
-        this.membership.reach.failed(head.members[error.rank].memberId, this.options.clock.now());
+        this.membership.reach.failed(head.members[error.rank]!.memberId, this.options.clock.now());
       }
       await this.blame(head, error);
       await this.backOff();

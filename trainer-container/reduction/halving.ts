@@ -73,30 +73,30 @@ function makePlan({ leafCount, worldSize, ranks, combine }: ReductionPlan, side:
     if (firstMark < leaves.end) hosts.push(rank);
   });
   const placeOf = new Map(hosts.map((rank, place) => [rank, place]));
-  const hostOf = (slot: number): number => hosts[Math.floor(slot / subtree)];
+  const hostOf = (slot: number): number => hosts[Math.floor(slot / subtree)]!;
 
   const takes = hosts.map((): Parcel[] => []);
   const guests = hosts.map((): number[] => []);
   const gives = ranks.map(({ partials }, rank) => partials.flatMap((slot) => giving(slot, hostOf(slot), rank)));
   gives.forEach((parcels, rank) => {
-    for (const { slot, rank: host } of parcels) takes[placeOf.get(host)!].push({ slot, rank });
-    if (!placeOf.has(rank)) guests[placeOf.get(parcels[0].rank)!].push(rank);
+    for (const { slot, rank: host } of parcels) takes[placeOf.get(host)!]!.push({ slot, rank });
+    if (!placeOf.has(rank)) guests[placeOf.get(parcels[0]!.rank)!]!.push(rank);
   });
   const additions = hosts.map((): Addition[] => []);
   for (const addition of combine) {
-    if (addition.end - addition.into <= subtree) additions[Math.floor(addition.into / subtree)].push(addition);
+    if (addition.end - addition.into <= subtree) additions[Math.floor(addition.into / subtree)]!.push(addition);
   }
   const roles = ranks.map((_, rank): HalvingRole => {
     const place = placeOf.get(rank);
     if (place === undefined) {
-      return { place, gives: gives[rank], takes: [], additions: [], guests: [], server: gives[rank][0].rank };
+      return { place, gives: gives[rank]!, takes: [], additions: [], guests: [], server: gives[rank]![0]!.rank };
     }
     return {
       place,
-      gives: gives[rank],
-      takes: takes[place],
-      additions: additions[place],
-      guests: guests[place],
+      gives: gives[rank]!,
+      takes: takes[place]!,
+      additions: additions[place]!,
+      guests: guests[place]!,
       server: undefined,
     };
   });
@@ -114,10 +114,10 @@ export function halvingNeighbours({ first, last }: HalvingPlans, rank: number): 
 }
 
 function neighboursIn({ hosts, roles }: HalvingPlan, rank: number): readonly number[] {
-  const { place, gives, takes, guests, server } = roles[rank];
+  const { place, gives, takes, guests, server } = roles[rank]!;
   const near = [...gives, ...takes].map((parcel) => parcel.rank).concat(guests);
   if (server !== undefined) near.push(server);
-  if (place !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.push(hosts[place ^ bit]);
+  if (place !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.push(hosts[place ^ bit]!);
   return near;
 }
 

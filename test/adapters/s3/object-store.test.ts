@@ -20,7 +20,8 @@ describe("createObjectStore", () => {
   objectStoreContract("under a prefix", async () => createObjectStore(s3.client, "contract", "teams/red/"));
 
   it("keeps what lies under one prefix from another, content included", async () => {
-    const [red, blue] = ["red", "blue"].map((team) => createObjectStore(s3.client, "contract", teamPrefix(team)));
+    const storeOf = (team: string) => createObjectStore(s3.client, "contract", teamPrefix(team));
+    const [red, blue] = [storeOf("red"), storeOf("blue")];
     const large = new Uint8Array(9 * 2 ** 20); // in parts
     async function* chunks() {
       yield large;

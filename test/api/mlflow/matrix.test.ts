@@ -121,9 +121,9 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
     const { experiment_id } = await made("POST", "/mlflow/experiments/create", { name: experimentName });
     const experiment = String(experiment_id);
     const { run } = await made("POST", "/mlflow/runs/create", { experiment_id });
-    const runId = (run as { info: { run_id: string } }).info.run_id;
+    const runId = (run as unknown as { info: { run_id: string } }).info.run_id;
     const { model } = await made("POST", "/mlflow/logged-models", { experiment_id, name: "m", source_run_id: runId });
-    const loggedModel = (model as { info: { model_id: string } }).info.model_id;
+    const loggedModel = (model as unknown as { info: { model_id: string } }).info.model_id;
     const owned = "their-model";
     await made("PUT", `/mlflow-artifacts/artifacts/${experiment}/${runId}/artifacts/${file}`, "secret");
     await made("PUT", `/mlflow-artifacts/artifacts/${experiment}/models/${loggedModel}/artifacts/${file}`, "secret");

@@ -75,7 +75,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
       [4, 3, 2, 1, 0],
       [1, 4, 0, 4, 2, 3],
     ]) {
-      for (const i of order) await runs.recordWorker("run-worker", inTime[i]);
+      for (const i of order) await runs.recordWorker("run-worker", inTime[i]!);
       expect((await runs.findDetails("run-worker"))!.workers).toMatchObject([{ status: "SUCCEEDED" }]);
     }
   });

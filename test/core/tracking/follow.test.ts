@@ -195,7 +195,7 @@ describe("following a run", () => {
     const world = new World();
     world.write("loss", 1, 2, 3);
     const [, first] = await world.follow({}, 2);
-    const from = decodeCursor("id" in first ? first.id : "");
+    const from = decodeCursor(first && "id" in first ? first.id : "");
     // As if the store had the item of the last point elsewhere than it said.
     const moved = new Map([["loss", { step: 3, item: 1_000 }]]);
     world.write("loss", 4);

@@ -18,9 +18,9 @@ describe("add", () => {
   it.each([0, 1, 3, 4, 15, 16, 17, 31, 64, 1_003])(
     "gives the bits of one float32 addition each, %i of them",
     (count) => {
-      const [a, b] = makeLeaves(2, count + 7, count + 1);
+      const [a, b] = makeLeaves(2, count + 7, count + 1) as [Float32Array, Float32Array];
       const expected = new Float32Array(count + 7).fill(9);
-      for (let i = 0; i < count; i++) expected[2 + i] = Math.fround(a[5 + i] + b[1 + i]);
+      for (let i = 0; i < count; i++) expected[2 + i] = Math.fround(a[5 + i]! + b[1 + i]!);
       for (const place of [heap, shared]) {
         const out = place(new Float32Array(count + 7).fill(9));
         add(out, 2, place(a), 5, place(b), 1, count);
@@ -39,9 +39,8 @@ describe("add", () => {
     for (const place of [heap, shared]) {
       const out = place(a);
       // Twice as long as a vector turn, so that both the SIMD loop and the rest see every case.
-      const [longA, longB, longOut] = [a, b, sums].map((values) =>
-        place(Float32Array.from([...values, ...values, ...values])),
-      );
+      const long = (values: Float32Array) => place(Float32Array.from([...values, ...values, ...values]));
+      const [longA, longB, longOut] = [long(a), long(b), long(sums)];
       add(longA, 0, longA, 0, longB, 0, 24);
       expect(sameBits(longA, longOut)).toBe(true);
       add(out, 0, out, 0, place(b), 0, 8);
@@ -50,7 +49,7 @@ describe("add", () => {
   });
 
   it("refuses a range that is not within its array, for the kernel would write elsewhere", () => {
-    const [out, a, b] = [4, 4, 4].map(allocateSum);
+    const [out, a, b] = [allocateSum(4), allocateSum(4), allocateSum(4)];
     expect(() => add(out, 1, a, 0, b, 0, 4)).toThrow("[1, 5) is asked for, but the array has 4 elements");
     expect(() => add(out, 0, a, -1, b, 0, 2)).toThrow(RangeError);
     expect(() => add(out, 0, a, 0, b, 0.5, 2)).toThrow(RangeError);
@@ -69,7 +68,7 @@ describe("allocateSum", () => {
   });
 
   it("gives released memory out again, as zeros, neighbours as one", () => {
-    const [a, b, end] = [16, 32, 16].map(allocateSum);
+    const [a, b, end] = [allocateSum(16), allocateSum(32), allocateSum(16)];
     a.fill(7);
     b.fill(7);
     releaseSum(a);
@@ -83,10 +82,10 @@ describe("allocateSum", () => {
 
   it("gives buffers that do not overlap", () => {
     const buffers = [1, 16, 17, 100, 1].map(allocateSum);
-    const places = buffers.map(({ byteOffset, byteLength }) => [byteOffset, byteOffset + byteLength]);
+    const places = buffers.map(({ byteOffset, byteLength }) => [byteOffset, byteOffset + byteLength] as const);
     places.sort(([a], [b]) => a - b);
     places.slice(1).forEach(([start], i) => {
-      expect(start).toBeGreaterThanOrEqual(places[i][1]);
+      expect(start).toBeGreaterThanOrEqual(places[i]![1]!);
     });
   });
 });

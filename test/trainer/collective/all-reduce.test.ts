@@ -35,7 +35,7 @@ describe("allReduce", () => {
       const small = elements <= 128 * 1_024;
       // `begin` and one partial sum of everything; else of one half, and the sum of the other.
       const bytes = elements * 4 + (small ? 80 : 120);
-      expect(world.ranks.map(({ mesh }, rank) => mesh.bytesSent - before[rank])).toEqual([bytes, bytes]);
+      expect(world.ranks.map(({ mesh }, rank) => mesh.bytesSent - before[rank]!)).toEqual([bytes, bytes]);
       world.close();
     }
   });
@@ -57,14 +57,14 @@ describe("allReduce", () => {
     await reduceAll(world, makeLeaves(8, elements));
     const payload = ((2 * (worldSize - 1)) / worldSize) * elements * 4;
     const headers = (worldSize - 1) * 3 * 40;
-    expect(world.ranks.map(({ mesh }, rank) => mesh.bytesSent - before[rank])).toEqual(
+    expect(world.ranks.map(({ mesh }, rank) => mesh.bytesSent - before[rank]!)).toEqual(
       new Array(worldSize).fill(payload + headers),
     );
   });
 
   it("ORs the signals of all ranks, the same everywhere", async () => {
     world = await startWorld(3);
-    const results = await reduceAll(world, makeLeaves(8, 10), { signals: (rank) => [1, 0, 4][rank] });
+    const results = await reduceAll(world, makeLeaves(8, 10), { signals: (rank) => [1, 0, 4][rank]! });
     expect(results.map(({ signals }) => signals)).toEqual([5, 5, 5]);
   });
 
@@ -73,10 +73,10 @@ describe("allReduce", () => {
     const steps = [0, 1, 2, 3, 4, 5].map((step) => makeLeaves(8, 400 + step, step + 9));
     await Promise.all(
       world.ranks.map(async (collective, rank) => {
-        const { first, end } = collective.plan.ranks[rank].leaves;
+        const { first, end } = collective.plan.ranks[rank]!.leaves;
         for (const [step, leaves] of steps.entries()) {
           if ((step + rank) % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-          const out = new Float32Array(leaves[0].length);
+          const out = new Float32Array(leaves[0]!.length);
           const local = leaves.slice(first, end).map((leaf) => leaf.slice());
           await collective.allReduce({ local, out, signals: 0, finishedSteps: step });
           expect(sameBits(out, referenceSum(leaves))).toBe(true);
@@ -98,7 +98,7 @@ describe("allReduce", () => {
       world.ranks.map((collective, rank) =>
         collective.allReduce({
           local: shared.slice(rank * 4, rank * 4 + 4),
-          out: outs[rank],
+          out: outs[rank]!,
           signals: 0,
           finishedSteps: 0,
         }),
@@ -111,7 +111,7 @@ describe("allReduce", () => {
     world = await startWorld(1);
     const [alone] = world.ranks;
     const reduce = (local: Float32Array[]) =>
-      alone.allReduce({ local, out: new Float32Array(4), signals: 0, finishedSteps: 0 });
+      alone!.allReduce({ local, out: new Float32Array(4), signals: 0, finishedSteps: 0 });
     expect(() => reduce([])).toThrow("got 0 local leaves, but this rank computes 8");
     expect(() => reduce(makeLeaves(8, 3))).toThrow("a leaf has 3 elements, but out has 4");
   });
@@ -126,10 +126,10 @@ describe("allReduce", () => {
       const outcomes = await Promise.allSettled(
         world.ranks.map((collective, rank) =>
           collective.allReduce({
-            local: makeLeaves(4, elements[rank]),
-            out: new Float32Array(elements[rank]),
+            local: makeLeaves(4, elements[rank]!),
+            out: new Float32Array(elements[rank]!),
             signals: 0,
-            finishedSteps: finishedSteps[rank],
+            finishedSteps: finishedSteps[rank]!,
           }),
         ),
       );

@@ -67,27 +67,27 @@ describe("a hello", () => {
   it("of a generation to come waits for it, and says so", async () => {
     const [listener] = await startListeners(1);
     const ahead = new Promise<number>((resolve) => {
-      listener.onAhead = resolve;
+      listener!.onAhead = resolve;
     });
-    const socket = connect(listener.port, "127.0.0.1");
+    const socket = connect(listener!.port, "127.0.0.1");
     socket.write(encodeHello({ ...welcome, generation: 7 }));
     expect(await ahead).toBe(7);
     const from = await new Promise<number>((resolve) => {
-      listener.openFor({ ...welcome, generation: 7, rank: 0, worldSize: 2, accept: (hello) => resolve(hello.from) });
+      listener!.openFor({ ...welcome, generation: 7, rank: 0, worldSize: 2, accept: (hello) => resolve(hello.from) });
     });
     expect(from).toBe(1);
     socket.destroy();
-    listener.close();
+    listener!.close();
   });
 });
 
 describe("connecting", () => {
   it("names a rank that is not there", async () => {
     const listeners = await startListeners(2);
-    listeners[1].close();
-    const error = await lost(Mesh.open(meshOptions(listeners.slice(0, 1), 0, twoMembers(listeners[0].port, 1))));
+    listeners[1]!.close();
+    const error = await lost(Mesh.open(meshOptions(listeners.slice(0, 1), 0, twoMembers(listeners[0]!.port, 1))));
     expect(error.rank).toBe(1);
-    listeners[0].close();
+    listeners[0]!.close();
   });
 
   it("names a rank that takes the connection and then says nothing", async () => {
@@ -108,12 +108,12 @@ describe("a lost peer", () => {
     const world = await startWorld(3, { chunkElements: 1_000 });
     const leaves = makeLeaves(8, 300_000);
     const reduce = (rank: number) => {
-      const { first, end } = world.ranks[rank].plan.ranks[rank].leaves;
+      const { first, end } = world.ranks[rank]!.plan.ranks[rank]!.leaves;
       const local = leaves.slice(first, end);
-      return world.ranks[rank].allReduce({ local, out: new Float32Array(300_000), signals: 0, finishedSteps: 0 });
+      return world.ranks[rank]!.allReduce({ local, out: new Float32Array(300_000), signals: 0, finishedSteps: 0 });
     };
     const outcomes = [lost(reduce(0)), lost(reduce(1)), lost(reduce(2))];
-    setImmediate(() => kill(world.ranks[2].mesh));
+    setImmediate(() => kill(world.ranks[2]!.mesh));
     const errors = await Promise.all(outcomes);
     expect(errors.slice(0, 2).map(({ rank }) => rank)).toEqual([2, 2]);
     world.close();
@@ -123,10 +123,10 @@ describe("a lost peer", () => {
     const world = await startWorld(2);
     const leaves = makeLeaves(8, 100);
     const results = await reduceAll(world, leaves);
-    kill(world.ranks[1].mesh);
+    kill(world.ranks[1]!.mesh);
     expect(results.every(({ out }) => sameBits(out, referenceSum(leaves)))).toBe(true);
     const error = await lost(
-      world.ranks[0].allReduce({ local: makeLeaves(4, 1), out: new Float32Array(1), signals: 0, finishedSteps: 1 }),
+      world.ranks[0]!.allReduce({ local: makeLeaves(4, 1), out: new Float32Array(1), signals: 0, finishedSteps: 1 }),
     );
     expect(error.rank).toBe(1);
     world.close();
@@ -134,9 +134,9 @@ describe("a lost peer", () => {
 
   it("is not blamed when it leaves at a step boundary", async () => {
     const world = await startWorld(2);
-    world.ranks[1].mesh.close();
+    world.ranks[1]!.mesh.close();
     const error = await lost(
-      world.ranks[0].allReduce({ local: makeLeaves(4, 1), out: new Float32Array(1), signals: 0, finishedSteps: 0 }),
+      world.ranks[0]!.allReduce({ local: makeLeaves(4, 1), out: new Float32Array(1), signals: 0, finishedSteps: 0 }),
     );
     expect(error).toMatchObject({ rank: undefined, message: expect.stringContaining("left at a step boundary") });
     world.close();
@@ -145,7 +145,7 @@ describe("a lost peer", () => {
   it("is the one that the others name, though they close their own connections too", async () => {
     const world = await startWorld(4);
     const reduce = (rank: number) =>
-      world.ranks[rank].allReduce({
+      world.ranks[rank]!.allReduce({
         local: makeLeaves(2, 1_000),
         out: new Float32Array(1_000),
         signals: 0,
@@ -153,7 +153,7 @@ describe("a lost peer", () => {
       });
     const errors = [0, 1, 2].map((rank) => lost(reduce(rank)));
     await new Promise((resolve) => setTimeout(resolve, 20));
-    kill(world.ranks[3].mesh);
+    kill(world.ranks[3]!.mesh);
     expect((await Promise.all(errors)).map(({ rank }) => rank)).toEqual([3, 3, 3]);
     world.close();
   });
@@ -164,7 +164,7 @@ describe("a silent peer", () => {
     // Only rank 0 is quick: neither rank pulses here, and the first to notice closes its connections.
     const world = await startWorld(2, { timing: (rank) => (rank === 0 ? { silenceMs: 200 } : {}) });
     const error = await lost(
-      world.ranks[0].allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
+      world.ranks[0]!.allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
     );
     expect(error).toMatchObject({ rank: 1, message: expect.stringContaining("silent for") });
     world.close();
@@ -173,14 +173,15 @@ describe("a silent peer", () => {
   it("is waited for while its pulse thread shows that it computes", async () => {
     const pulses: ThreadPulse[] = [];
     const pulse = () => {
-      pulses.push(new ThreadPulse());
-      return pulses[pulses.length - 1];
+      const made = new ThreadPulse();
+      pulses.push(made);
+      return made;
     };
     const silenceMs = 600; // a busy machine may hold up a thread for a while
     const world = await startWorld(2, { timing: { silenceMs }, pulse });
     const leaves = makeLeaves(8, 10);
     const reduce = (rank: number) =>
-      world.ranks[rank].allReduce({
+      world.ranks[rank]!.allReduce({
         local: leaves.slice(rank * 4, rank * 4 + 4),
         out: new Float32Array(10),
         signals: 0,
@@ -196,9 +197,9 @@ describe("a silent peer", () => {
   it("that lives but never comes to the step is lost after the longer deadline", async () => {
     const pulses = [new ThreadPulse(), new ThreadPulse()];
     let next = 0;
-    const world = await startWorld(2, { timing: { progressMs: 300 }, pulse: () => pulses[next++] });
+    const world = await startWorld(2, { timing: { progressMs: 300 }, pulse: () => pulses[next++]! });
     const error = await lost(
-      world.ranks[0].allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
+      world.ranks[0]!.allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
     );
     expect(error).toMatchObject({ rank: 1, message: expect.stringContaining("sent nothing of this step") });
     world.close();

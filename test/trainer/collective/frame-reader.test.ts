@@ -12,7 +12,7 @@ function feed(reader: FrameReader, stream: Buffer, pieces: readonly number[], wh
   let at = 0;
   for (let i = 0; at < stream.length; i++) {
     const buffer = reader.nextBuffer();
-    const length = Math.min(pieces[i % pieces.length], buffer.length, stream.length - at);
+    const length = Math.min(pieces[i % pieces.length]!, buffer.length, stream.length - at);
     stream.copy(buffer, 0, at, at + length);
     at += length;
     let open = reader.received(length, buffer);
@@ -53,7 +53,7 @@ describe("FrameReader", () => {
             held = received.length + 1;
           });
           expect(received.map(({ offset }) => offset)).toEqual(sizes.map((_, i) => i));
-          expect(received.every(({ payload }, i) => payload.equals(payloads[i]))).toBe(true);
+          expect(received.every(({ payload }, i) => payload.equals(payloads[i]!))).toBe(true);
         },
       ),
       { seed: 11, numRuns: 100 },

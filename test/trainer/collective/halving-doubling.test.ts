@@ -75,7 +75,7 @@ describe("halving and doubling", () => {
     await reduceAll(world, makeLeaves(16, elements));
     const payload = ((2 * (worldSize - 1)) / worldSize) * elements * 4;
     const headers = Math.log2(worldSize) * 3 * 40;
-    expect(world.ranks.map(({ mesh }, rank) => mesh.bytesSent - before[rank])).toEqual(
+    expect(world.ranks.map(({ mesh }, rank) => mesh.bytesSent - before[rank]!)).toEqual(
       new Array(worldSize).fill(payload + headers),
     );
   });
@@ -93,10 +93,10 @@ describe("halving and doubling", () => {
       const steps = [0, 1, 2, 3, 4, 5].map((step) => makeLeaves(8, 400 + step * 97, step + 9));
       await Promise.all(
         world.ranks.map(async (collective, rank) => {
-          const { first, end } = collective.plan.ranks[rank].leaves;
+          const { first, end } = collective.plan.ranks[rank]!.leaves;
           for (const [step, leaves] of steps.entries()) {
             if ((step + rank) % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-            const out = new Float32Array(leaves[0].length);
+            const out = new Float32Array(leaves[0]!.length);
             const local = leaves.slice(first, end).map((leaf) => leaf.slice());
             await collective.allReduce({ local, out, signals: 0, finishedSteps: step });
             expect(sameBits(out, referenceSum(leaves))).toBe(true);
@@ -115,7 +115,7 @@ describe("halving and doubling", () => {
       const outcomes = await Promise.allSettled(
         world.ranks.map((collective, rank) => {
           const odd = rank === worldSize - 1 ? 1 : 0;
-          const { first, end } = collective.plan.ranks[rank].leaves;
+          const { first, end } = collective.plan.ranks[rank]!.leaves;
           return collective.allReduce({
             local: makeLeaves(end - first, elements[odd]),
             out: new Float32Array(elements[odd]),
@@ -143,13 +143,13 @@ describe("halving and doubling", () => {
     const survivors = world.ranks.filter((_, rank) => rank !== victim);
     const outcomes = Promise.allSettled(
       survivors.map((collective) => {
-        const { first, end } = collective.plan.ranks[collective.mesh.options.rank].leaves;
+        const { first, end } = collective.plan.ranks[collective.mesh.options.rank]!.leaves;
         const local = makeLeaves(end - first, 1_000);
         return collective.allReduce({ local, out: new Float32Array(1_000), signals: 0, finishedSteps: 0 });
       }),
     );
     await new Promise((resolve) => setTimeout(resolve, 20));
-    kill(world.ranks[victim].mesh);
+    kill(world.ranks[victim]!.mesh);
     for (const outcome of await outcomes) {
       expect(outcome).toMatchObject({ status: "rejected", reason: { rank: victim } });
       expect((outcome as PromiseRejectedResult).reason).toBeInstanceOf(GenerationLostError);
@@ -160,7 +160,7 @@ describe("halving and doubling", () => {
     world = await startWorld(4, { algorithm });
     const leaves = makeLeaves(8, 100);
     const results = await reduceAll(world, leaves);
-    kill(world.ranks[1].mesh);
+    kill(world.ranks[1]!.mesh);
     expect(results.every(({ out }) => sameBits(out, referenceSum(leaves)))).toBe(true);
   });
 });

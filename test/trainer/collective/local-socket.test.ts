@@ -86,12 +86,12 @@ onLinux("ranks on one host", () => {
     const world = await startWorld(3, { local: true, members, chunkElements: 1_000 });
     const leaves = makeLeaves(8, 300_000);
     const outcomes = [0, 1].map((rank) => {
-      const { first, end } = world.ranks[rank].plan.ranks[rank].leaves;
+      const { first, end } = world.ranks[rank]!.plan.ranks[rank]!.leaves;
       const out = new Float32Array(300_000);
-      return world.ranks[rank].allReduce({ local: leaves.slice(first, end), out, signals: 0, finishedSteps: 0 });
+      return world.ranks[rank]!.allReduce({ local: leaves.slice(first, end), out, signals: 0, finishedSteps: 0 });
     });
     setImmediate(() => {
-      for (const peer of world.ranks[2].mesh.others()) peer.close();
+      for (const peer of world.ranks[2]!.mesh.others()) peer.close();
     });
     for (const outcome of await Promise.allSettled(outcomes)) {
       expect(outcome).toMatchObject({ status: "rejected", reason: { rank: 2 } });

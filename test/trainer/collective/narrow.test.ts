@@ -7,17 +7,17 @@ import { makeLeaves, referenceSum, sameBits, startWorld, type World } from "./su
 function roundedSum(format: NarrowFormat, leaves: readonly Float32Array[]): Float32Array {
   const { encode, decode } = roundings[format];
   const round = (value: number) => decode(encode(Math.fround(value)));
-  if (leaves.length === 1) return leaves[0].map(round);
+  if (leaves.length === 1) return leaves[0]!.map(round);
   let split = 1;
   while (split * 2 < leaves.length) split *= 2;
-  const [left, right] = [leaves.slice(0, split), leaves.slice(split)].map((part) => roundedSum(format, part));
-  return left.map((value, i) => round(value + right[i]));
+  const [left, right] = [roundedSum(format, leaves.slice(0, split)), roundedSum(format, leaves.slice(split))];
+  return left.map((value, i) => round(value + right[i]!));
 }
 
 const exact = 4;
 
 function expectedSum(format: NarrowFormat, leaves: readonly Float32Array[]): Float32Array {
-  const narrow = leaves[0].length - exact;
+  const narrow = leaves[0]!.length - exact;
   const sum = referenceSum(leaves);
   sum.set(
     roundedSum(
@@ -33,11 +33,11 @@ function wireOf(format: "float32" | NarrowFormat, elements: number) {
 }
 
 function reduce(world: World, format: "float32" | NarrowFormat, leaves: readonly Float32Array[]) {
-  const elements = leaves[0].length;
+  const elements = leaves[0]!.length;
   const wire = wireOf(format, elements);
   return Promise.all(
     world.ranks.map(async (collective, rank) => {
-      const { first, end } = collective.plan.ranks[rank].leaves;
+      const { first, end } = collective.plan.ranks[rank]!.leaves;
       const local = leaves.slice(first, end).map((leaf) => {
         const packed = allocateSum(wire.words);
         wire.write(leaf, 1, packed);
@@ -90,7 +90,7 @@ describe.each(["bfloat16", "float16"] as const)("sums in %s", (format) => {
     const sent = async (as: "float32" | NarrowFormat) => {
       const before = world!.ranks.map(({ mesh }) => mesh.bytesSent);
       await reduce(world!, as, leaves);
-      return world!.ranks.reduce((sum, { mesh }, rank) => sum + mesh.bytesSent - before[rank] - headerBytes, 0);
+      return world!.ranks.reduce((sum, { mesh }, rank) => sum + mesh.bytesSent - before[rank]! - headerBytes, 0);
     };
     // A rank's 2(W − 1)/W of the vector, W times: two bytes for each narrow element, four for each exact one.
     expect(await sent(format)).toBe(2 * (worldSize - 1) * (64_000 * 2 + exact * 4));

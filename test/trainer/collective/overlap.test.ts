@@ -47,9 +47,9 @@ describe("final ranges", () => {
 
 /** As a backward pass would: the last leaf is written from its end, `bucket` elements at a time, in one turn of the event loop. */
 function reduceOverlapped(collective: Collective, leaves: readonly Float32Array[], bucket: number, until = 0) {
-  const { first, end } = collective.plan.ranks[collective.mesh.options.rank].leaves;
+  const { first, end } = collective.plan.ranks[collective.mesh.options.rank]!.leaves;
   const own = leaves.slice(first, end).map((leaf) => leaf.slice());
-  const last = own[own.length - 1];
+  const last = own[own.length - 1]!;
   const final = last.slice();
   last.fill(Number.NaN);
   const out = new Float32Array(last.length).fill(Number.NaN);
@@ -76,7 +76,7 @@ describe("an all-reduce that begins before the last leaf is whole", () => {
         [100_003, 333, 50_000],
         [30, 7, 0],
         [20_000, 20_000, 20_000],
-      ]) {
+      ] as const) {
         world = await startWorld(worldSize, { chunkElements: 1_000 });
         const leaves = makeLeaves(8, elements, elements + bucket);
         const expected = referenceSum(leaves);
@@ -99,10 +99,10 @@ describe("an all-reduce that begins before the last leaf is whole", () => {
   it("has handed the kernel what was ready before the event loop turns", async () => {
     world = await startWorld(2, { chunkElements: 1_000 });
     const leaves = makeLeaves(8, 140_000);
-    const pending = () => world!.ranks[0].mesh.others()[0].outbound!.pending;
-    const { sum, out } = reduceOverlapped(world.ranks[0], leaves, 1_000);
-    expect(world.ranks[0].mesh.bytesSent).toBeGreaterThan(20_000 * 4);
-    const other = reduceOverlapped(world.ranks[1], leaves, 140_000);
+    const pending = () => world!.ranks[0]!.mesh.others()[0]!.outbound!.pending;
+    const { sum, out } = reduceOverlapped(world.ranks[0]!, leaves, 1_000);
+    expect(world.ranks[0]!.mesh.bytesSent).toBeGreaterThan(20_000 * 4);
+    const other = reduceOverlapped(world.ranks[1]!, leaves, 140_000);
     await Promise.all([sum.finish(), other.sum.finish()]);
     expect(pending()).toBe(0);
     expect(sameBits(out, referenceSum(leaves))).toBe(true);
@@ -111,8 +111,8 @@ describe("an all-reduce that begins before the last leaf is whole", () => {
   it("names the rank that is lost during the backward pass, once that is over", async () => {
     world = await startWorld(3, { chunkElements: 1_000 });
     const leaves = makeLeaves(8, 300_000);
-    for (const peer of world.ranks[2].mesh.others()) peer.close();
-    const begun = [0, 1].map((rank) => reduceOverlapped(world!.ranks[rank], leaves, 10_000, 1_000));
+    for (const peer of world.ranks[2]!.mesh.others()) peer.close();
+    const begun = [0, 1].map((rank) => reduceOverlapped(world!.ranks[rank]!, leaves, 10_000, 1_000));
     // Long enough for the loss to be noticed while nobody waits for the sum: that must not be an unhandled rejection.
     await new Promise((resolve) => setTimeout(resolve, 50));
     for (const { sum } of begun) expect(() => sum.ready(0, 1_000)).not.toThrow();
@@ -161,8 +161,8 @@ describe("an all-reduce that begins before the last leaf is whole", () => {
 
   it("may be given up: closing the generation frees it", async () => {
     world = await startWorld(2, { chunkElements: 1_000 });
-    const { sum } = reduceOverlapped(world.ranks[0], makeLeaves(8, 10_000), 1_000, 5_000);
-    world.ranks[0].mesh.close();
+    const { sum } = reduceOverlapped(world.ranks[0]!, makeLeaves(8, 10_000), 1_000, 5_000);
+    world.ranks[0]!.mesh.close();
     await expect(sum.finish()).rejects.toBeInstanceOf(GenerationLostError);
   });
 });

@@ -10,9 +10,9 @@ describe("transferState", () => {
       new Float32Array(1).fill(rank + 0.5),
     ]);
     const input = { source: 1, behind: [0] };
-    const done = world.ranks.map((collective, rank) => collective.transferState({ state: states[rank], ...input }));
+    const done = world.ranks.map((collective, rank) => collective.transferState({ state: states[rank]!, ...input }));
     await Promise.all(done);
-    expect(states.map(([first, , last]) => [first[0], first[2_499], last[0]])).toEqual([
+    expect(states.map(([first, , last]) => [first?.[0], first?.[2_499], last?.[0]])).toEqual([
       [1, 1, 1.5],
       [1, 1, 1.5],
       [2, 2, 2.5],
@@ -25,14 +25,14 @@ describe("transferState", () => {
   it("leaves the state as it was where the source dies half-way", async () => {
     const world = await startWorld(2, { chunkElements: 100 });
     const state = [new Float32Array(200_000).fill(3)];
-    const receiving = world.ranks[0].transferState({ state, source: 1, behind: [0] });
-    const sending = world.ranks[1].transferState({ state: [new Float32Array(200_000)], source: 1, behind: [0] });
+    const receiving = world.ranks[0]!.transferState({ state, source: 1, behind: [0] });
+    const sending = world.ranks[1]!.transferState({ state: [new Float32Array(200_000)], source: 1, behind: [0] });
     setTimeout(() => {
-      for (const peer of world.ranks[1].mesh.others()) peer.close();
+      for (const peer of world.ranks[1]!.mesh.others()) peer.close();
     }, 3);
     await expect(receiving).rejects.toBeInstanceOf(GenerationLostError);
     await sending.catch(() => {});
-    expect(state[0].every((value) => value === 3)).toBe(true);
+    expect(state[0]!.every((value) => value === 3)).toBe(true);
     world.close();
   });
 

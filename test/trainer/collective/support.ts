@@ -50,7 +50,7 @@ export function meshOptions(
     rank,
     microshards: 8,
     members: listeners.map(({ port }) => ({ host: "127.0.0.1", port })),
-    listener: listeners[rank],
+    listener: listeners[rank]!,
     pulse: noPulse,
     timing: defaultCollectiveTiming,
     now: () => performance.now(),
@@ -92,7 +92,7 @@ export function makeLeaves(microshards: number, elements: number, seed = 1): Flo
     const leaf = new Float32Array(elements);
     for (let i = 0; i < elements; i++) {
       state = (state * 69_069 + 12_345) % 4_294_967_296;
-      leaf[i] = (state / 4_294_967_296 - 0.5) * scales[(state >>> 8) % 24];
+      leaf[i] = (state / 4_294_967_296 - 0.5) * scales[(state >>> 8) % 24]!;
     }
     return leaf;
   });
@@ -100,12 +100,12 @@ export function makeLeaves(microshards: number, elements: number, seed = 1): Flo
 
 /** The canonical sum by its definition. */
 export function referenceSum(leaves: readonly Float32Array[]): Float32Array {
-  if (leaves.length === 1) return leaves[0].slice();
+  if (leaves.length === 1) return leaves[0]!.slice();
   let split = 1;
   while (split * 2 < leaves.length) split *= 2;
   const left = referenceSum(leaves.slice(0, split));
   const right = referenceSum(leaves.slice(split));
-  for (let i = 0; i < left.length; i++) left[i] += right[i];
+  for (let i = 0; i < left.length; i++) left[i]! += right[i]!;
   return left;
 }
 
@@ -126,13 +126,13 @@ export function reduceAll(
 ) {
   return Promise.all(
     world.ranks.map(async (collective, rank) => {
-      const { first, end } = collective.plan.ranks[rank].leaves;
+      const { first, end } = collective.plan.ranks[rank]!.leaves;
       const local = leaves.slice(first, end).map((leaf) => {
         const copy = allocate(leaf.length);
         copy.set(leaf);
         return copy;
       });
-      const out = allocate(leaves[0].length).fill(Number.NaN);
+      const out = allocate(leaves[0]!.length).fill(Number.NaN);
       const result = await collective.allReduce({ local, out, signals: signals(rank), finishedSteps });
       return { out, ...result };
     }),

@@ -46,7 +46,7 @@ describe("decide", () => {
   describe("at the first formation", () => {
     it("seals at once when all expected workers are here, in the order of their indexes", () => {
       const members = [worker(2), worker(0), worker(1)];
-      expect(ranks(decisionOf(members[1], { head: undefined, members }))).toEqual([0, 1, 2]);
+      expect(ranks(decisionOf(members[1]!, { head: undefined, members }))).toEqual([0, 1, 2]);
     });
 
     it.each([
@@ -55,13 +55,13 @@ describe("decide", () => {
       ["counts the last call from the first that made the minimum", [5_000, 2_000], [0, 1]],
     ])("%s", (_, ages, expected) => {
       const members = ages.map((age, i) => worker(i, age));
-      expect(ranks(decisionOf(members[0], { head: undefined, members }))).toEqual(expected);
+      expect(ranks(decisionOf(members[0]!, { head: undefined, members }))).toEqual(expected);
     });
 
     it("waits below the minimum, however long", () => {
       const members = [worker(0, 3_600_000)];
       const limits = { minWorkers: 2, maxWorkers: 3 };
-      expect(decisionOf(members[0], { head: undefined, members }, { limits })).toEqual({
+      expect(decisionOf(members[0]!, { head: undefined, members }, { limits })).toEqual({
         kind: "wait",
         reason: "1 of at least 2 workers are here",
       });
@@ -70,23 +70,23 @@ describe("decide", () => {
     it("does not count members that left, are accused or lapsed", () => {
       const members = [worker(0, 3_000), worker(1, 0, { state: "left" }), worker(2, 0, { accused: true })];
       const view = { head: undefined, members: [...members, worker(3, 0, lapsed)] };
-      expect(ranks(decisionOf(members[0], view))).toEqual([0]);
+      expect(ranks(decisionOf(members[0]!, view))).toEqual([0]);
     });
 
     it("leaves the first turn to the first in line", () => {
       const members = [worker(0, timing.turnMs - 1), worker(1, timing.turnMs - 1), worker(2, timing.turnMs - 1)];
       const view = { head: undefined, members };
-      expect(decisionOf(members[0], view).kind).toBe("seal");
-      expect(decisionOf(members[1], view).kind).toBe("wait");
+      expect(decisionOf(members[0]!, view).kind).toBe("seal");
+      expect(decisionOf(members[1]!, view).kind).toBe("wait");
       const later = { head: undefined, members: members.map((m) => ({ ...m, registeredAt: now - timing.turnMs })) };
-      expect(decisionOf(members[1], later).kind).toBe("seal");
+      expect(decisionOf(members[1]!, later).kind).toBe("seal");
     });
 
     it("takes no more than the most", () => {
       const members = [worker(0), worker(1), worker(2)];
       const limits = { minWorkers: 1, maxWorkers: 2 };
-      expect(ranks(decisionOf(members[0], { head: undefined, members }, { limits }))).toEqual([0, 1]);
-      expect(decisionOf(members[2], { head: undefined, members }, { limits })).toMatchObject({ kind: "wait" });
+      expect(ranks(decisionOf(members[0]!, { head: undefined, members }, { limits }))).toEqual([0, 1]);
+      expect(decisionOf(members[2]!, { head: undefined, members }, { limits })).toMatchObject({ kind: "wait" });
     });
   });
 
@@ -95,7 +95,7 @@ describe("decide", () => {
 
     it("goes at once when every survivor is back and the dead is accused", () => {
       const view = { head: one, members: [back(0), back(1), training(2, { accused: true })] };
-      expect(decisionOf(view.members[0], view, { past: 1 })).toMatchObject({ kind: "seal", number: 2 });
+      expect(decisionOf(view.members[0]!, view, { past: 1 })).toMatchObject({ kind: "seal", number: 2 });
     });
 
     it("waits for a survivor that may come, but not long", () => {
@@ -106,13 +106,13 @@ describe("decide", () => {
 
     it("takes a joiner along", () => {
       const view = { head: one, members: [back(0), back(2), training(1, { state: "left" }), worker(7)] };
-      expect(ranks(decisionOf(view.members[0], view, { past: 1 }))).toEqual([0, 2, 7]);
+      expect(ranks(decisionOf(view.members[0]!, view, { past: 1 }))).toEqual([0, 2, 7]);
     });
 
     it("prefers those that hold the state where not all fit", () => {
       const view = { head: one, members: [worker(0, 0, { memberId: "new" }), back(1), back(2)] };
       const limits = { minWorkers: 1, maxWorkers: 2 };
-      expect(ranks(decisionOf(view.members[1], view, { past: 1, limits }))).toEqual([1, 2]);
+      expect(ranks(decisionOf(view.members[1]!, view, { past: 1, limits }))).toEqual([1, 2]);
     });
 
     it("is not begun by an outsider while members may still be at work", () => {
@@ -131,7 +131,7 @@ describe("decide", () => {
       const joiners = [0, 1, 2].map((i) => worker(i, 4_000, { memberId: `another:${i}/1` }));
       for (const gone of [longLapsed, lapsed]) {
         const view = { head: one, members: [training(0, gone), training(1, gone), training(2, gone), ...joiners] };
-        expect(ranks(decisionOf(joiners[0], view))).toEqual([0, 1, 2]);
+        expect(ranks(decisionOf(joiners[0]!, view))).toEqual([0, 1, 2]);
       }
     });
 
@@ -139,14 +139,14 @@ describe("decide", () => {
       const again = [0, 1, 2].map((i) => worker(i, 0, { memberId: `job:${i}/10` }));
       const dead = [training(0), training(1, { memberId: "job:1/9" }), training(2)];
       const head = sealed(1, ...dead);
-      expect(ranks(decisionOf(again[0], { head, members: [...dead, ...again] }))).toEqual([0, 1, 2]);
+      expect(ranks(decisionOf(again[0]!, { head, members: [...dead, ...again] }))).toEqual([0, 1, 2]);
       // One of them has no successor yet: it may still be at work.
-      const two = [again[0], again[1]];
-      expect(decisionOf(again[0], { head, members: [...dead, ...two] })).toMatchObject({ kind: "wait" });
+      const two = again.slice(0, 2);
+      expect(decisionOf(again[0]!, { head, members: [...dead, ...two] })).toMatchObject({ kind: "wait" });
       // An attempt of another job succeeds nobody.
       for (const memberId of ["job:0", "other:0/3", "job:10/2"]) {
         const other = worker(0, 0, { memberId });
-        const view = { head: sealed(1, dead[0]), members: [dead[0], other] };
+        const view = { head: sealed(1, dead[0]!), members: [dead[0]!, other] };
         expect(decisionOf(other, view)).toMatchObject({ kind: "wait" });
       }
     });

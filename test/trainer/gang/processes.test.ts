@@ -73,7 +73,7 @@ describe("a gang of processes", () => {
 
   it("loses one to SIGKILL, one to SIGSTOP, takes both back, and ends with the undisturbed bits", async () => {
     const task: ToyTask = { steps: 100_000, elements: 3_001, microshards: 8, stepMs: 10 };
-    const [first, second, third] = [0, 1, 2].map((i) => start(i, task));
+    const [first, second, third] = [start(0, task), start(1, task), start(2, task)];
 
     await first.reached(({ finishedSteps, worldSize }) => worldSize === 3 && finishedSteps >= 15);
     second.signal("SIGKILL");
@@ -101,7 +101,7 @@ describe("a gang of processes", () => {
   it("starts anew from those that come, when all are killed", async () => {
     const task: ToyTask = { steps: 60, elements: 100, microshards: 8, stepMs: 10 };
     const before = [0, 1].map((i) => start(i, task, { workers: 2 }));
-    await before[0].reached(({ finishedSteps }) => finishedSteps >= 10);
+    await before[0]!.reached(({ finishedSteps }) => finishedSteps >= 10);
     for (const worker of before) worker.signal("SIGKILL");
     const after = [0, 1].map((i) => start(i, task, { workers: 2, memberId: `job:${i}/2` }));
     for (const outcome of await Promise.all(after.map((worker) => worker.ended))) {

@@ -26,7 +26,7 @@ async function play(simulation: GangSimulation, events: readonly Event[]): Promi
     else if (happening.kind === "step") await simulation.step(happening.who);
     else if (happening.kind === "crash") simulation.crash(happening.who);
     else if (happening.kind === "restart") simulation.restart(happening.who);
-    else simulation.processes[happening.who].stopped = happening.kind === "stop";
+    else simulation.processes[happening.who]!.stopped = happening.kind === "stop";
   }
 }
 
@@ -75,7 +75,7 @@ describe.each([
         for (const [number, heads] of simulation.sealed) {
           expect(number).toBe(expected++);
           expect(heads).toHaveLength(1);
-          const ids = heads[0].members.map(({ memberId }) => memberId);
+          const ids = heads[0]!.members.map(({ memberId }) => memberId);
           expect(new Set(ids).size).toBe(ids.length);
           expect(ids.length).toBeGreaterThanOrEqual(minWorkers);
           expect(ids.length).toBeLessThanOrEqual(maxWorkers);

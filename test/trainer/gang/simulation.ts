@@ -76,12 +76,12 @@ export class GangSimulation {
   }
 
   crash(index: number): void {
-    this.processes[index].up = false;
+    this.processes[index]!.up = false;
   }
 
   /** A new process under the same id, with nothing in memory. */
   restart(index: number): void {
-    const process = this.processes[index];
+    const process = this.processes[index]!;
     if (process.up) return;
     Object.assign(process, { up: true, stopped: false, past: 0, finishedSteps: 0, phase: "register", registration: 1 });
     process.incarnation++;
@@ -96,7 +96,7 @@ export class GangSimulation {
   }
 
   async step(index: number): Promise<void> {
-    const me = this.processes[index];
+    const me = this.processes[index]!;
     if (!me.up || me.stopped) return;
     if (me.phase !== "register" && this.now - me.renewedAt >= timing.renewMs) {
       me.renewedAt = this.now;
@@ -143,7 +143,7 @@ export class GangSimulation {
       if (await this.store.seal(gangId, head)) this.sealed.set(number, [...(this.sealed.get(number) ?? []), head]);
     } else if (decision.kind === "enter") {
       me.head = decision.head;
-      me.registration = decision.head.members[decision.rank].registration;
+      me.registration = decision.head.members[decision.rank]!.registration;
       const registration = Object.values(this.keyOf(me)).join("/");
       this.enteredBy.set(registration, [...(this.enteredBy.get(registration) ?? []), decision.head.number]);
       await this.write(me, "training");
@@ -170,7 +170,7 @@ export class GangSimulation {
     const seen = patrol(view, me.head!.number, this.limits, timing, this.now);
     const members = me.head!.members.map(({ memberId }) => this.processes.find((p) => p.memberId === memberId)!);
     if (members.some((p) => p.phase !== "train" || p.stopped)) return;
-    if (this.processes.indexOf(members[0]) !== index) return;
+    if (this.processes.indexOf(members[0]!) !== index) return;
     if (seen === "overtaken") return this.lose(me, undefined);
     this.finishedUnder.push(me.head!.token);
     const { finishedSteps } = stateSource(members.map((p) => p.finishedSteps));

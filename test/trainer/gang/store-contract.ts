@@ -161,7 +161,7 @@ export function gangStoreContract(open: () => GangStore): void {
   it("keeps lists of a thousand, one after another", async () => {
     const thousand = (number: number) => {
       const members = Array.from({ length: 1_000 }, (_, i) => ({
-        ...head(1).members[0],
+        ...head(1).members[0]!,
         memberId: `job:${i}/${number}`,
       }));
       return head(number, { members, token: `token-${number}` });

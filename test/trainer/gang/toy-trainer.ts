@@ -45,7 +45,7 @@ export async function trainToy(gang: Gang, task: ToyTask, hooks: ToyHooks = {}):
         const { first, end } = generation.leaves;
         const local = Array.from({ length: end - first }, (_, i) => gradient(weights, finishedSteps, first + i));
         const signals = await generation.allReduce(local, out, raised, finishedSteps);
-        for (let i = 0; i < weights.length; i++) weights[i] -= 0.01 * out[i];
+        for (let i = 0; i < weights.length; i++) weights[i]! -= 0.01 * out[i]!;
         finishedSteps++;
         if (raised & gangSignals.leaving) {
           await gang.leave("interrupted");
@@ -74,7 +74,7 @@ function gradient(weights: Float32Array, step: number, leaf: number): Float32Arr
   let noise = (step * 7_919 + leaf * 104_729 + 1) >>> 0;
   for (let i = 0; i < result.length; i++) {
     noise = (noise * 69_069 + 12_345) % 4_294_967_296;
-    result[i] = weights[i] * (1 + leaf) + noise / 4_294_967_296 - 0.5;
+    result[i] = weights[i]! * (1 + leaf) + noise / 4_294_967_296 - 0.5;
   }
   return result;
 }
@@ -88,17 +88,17 @@ export function undisturbed(task: ToyTask): string {
   const weights = new Float32Array(task.elements).fill(0.25);
   for (let step = 0; step < task.steps; step++) {
     const sum = tree(Array.from({ length: task.microshards }, (_, leaf) => gradient(weights, step, leaf)));
-    for (let i = 0; i < weights.length; i++) weights[i] -= 0.01 * sum[i];
+    for (let i = 0; i < weights.length; i++) weights[i]! -= 0.01 * sum[i]!;
   }
   return digest(weights);
 }
 
 function tree(leaves: readonly Float32Array[]): Float32Array {
-  if (leaves.length === 1) return leaves[0];
+  if (leaves.length === 1) return leaves[0]!;
   let split = 1;
   while (split * 2 < leaves.length) split *= 2;
   const left = tree(leaves.slice(0, split));
   const right = tree(leaves.slice(split));
-  for (let i = 0; i < left.length; i++) left[i] += right[i];
+  for (let i = 0; i < left.length; i++) left[i]! += right[i]!;
   return left;
 }

@@ -78,4 +78,4 @@ async function main(options: WorkerOptions): Promise<void> {
   client.destroy();
 }
 
-void main(JSON.parse(process.argv[2]) as WorkerOptions);
+void main(JSON.parse(process.argv[2]!) as WorkerOptions);

@@ -58,7 +58,7 @@ describe("planHalving", () => {
       [64, 37],
       [1024, 1000],
       [1024, 513],
-    ]) {
+    ] as const) {
       const plan = planReduction(microshards, worldSize);
       const { first, last } = planHalving(plan)!;
       for (const { hosts, roles } of [first, last]) {
@@ -96,7 +96,7 @@ describe("planHalving", () => {
       [512, 9],
       [1000, 22],
       [1024, 10],
-    ]) {
+    ] as const) {
       const plans = planHalving(planReduction(1024, worldSize))!;
       const near = plans.first.roles.map((_, rank) => halvingNeighbours(plans, rank));
       expect(Math.max(...near.map(({ length }) => length))).toBeLessThanOrEqual(most);

@@ -4,7 +4,7 @@ import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
 
 /** The definition, written as plainly as can be. */
 function referenceSum(leaves: readonly number[]): number {
-  if (leaves.length === 1) return leaves[0];
+  if (leaves.length === 1) return leaves[0]!;
   let split = 1;
   while (split * 2 < leaves.length) split *= 2;
   return Math.fround(referenceSum(leaves.slice(0, split)) + referenceSum(leaves.slice(split)));
@@ -16,7 +16,7 @@ function plannedSum(leaves: readonly number[], worldSize: number): number {
   const atOwner = new Map<number, number>();
   for (const rank of plan.ranks) {
     const slots = new Map<number, number>();
-    for (let leaf = rank.leaves.first; leaf < rank.leaves.end; leaf++) slots.set(leaf, leaves[leaf]);
+    for (let leaf = rank.leaves.first; leaf < rank.leaves.end; leaf++) slots.set(leaf, leaves[leaf]!);
     for (const { into, from } of rank.additions) slots.set(into, Math.fround(slots.get(into)! + slots.get(from)!));
     for (const slot of rank.partials) atOwner.set(slot, slots.get(slot)!);
   }

@@ -17,7 +17,7 @@ export async function furnish(app: Requested, round: number): Promise<readonly T
   const things: Thing[] = [];
   for (const i of [0, 1]) {
     const { run } = await call("runs/create", { experiment_id, start_time: i, tags: [{ key: "team", value: "a" }] });
-    const { run_id } = (run as { readonly info: { readonly run_id: string } }).info;
+    const { run_id } = (run as unknown as { readonly info: { readonly run_id: string } }).info;
     const metrics = [0, 1, 2].flatMap((step) => [
       { key: "loss", value: step === 2 ? "NaN" : 1 / (step + 1), timestamp: step, step },
       { key: "val loss", value: step, timestamp: step, step },
@@ -34,7 +34,7 @@ export async function furnish(app: Requested, round: number): Promise<readonly T
     params: [{ key: "depth", value: "3" }],
     tags: [{ key: "team", value: "a" }],
   });
-  const { model_id } = (model as { readonly info: { readonly model_id: string } }).info;
+  const { model_id } = (model as unknown as { readonly info: { readonly model_id: string } }).info;
   const name = `model ${round}`;
   await call("registered-models/create", { name, tags: [{ key: "team", value: "a" }] });
   for (const version of ["1", "2"]) {
@@ -65,8 +65,8 @@ async function doomed(call: Call, round: number): Promise<readonly Thing[]> {
   await call("registered-models/create", { name });
   await call("registered-models/create", { name: `${name} too` });
   for (const _ of [1, 2]) await call("model-versions/create", { name, source: "s3://b/1" });
-  const { run_id } = (run as { readonly info: { readonly run_id: string } }).info;
-  const { model_id } = (model as { readonly info: { readonly model_id: string } }).info;
+  const { run_id } = (run as unknown as { readonly info: { readonly run_id: string } }).info;
+  const { model_id } = (model as unknown as { readonly info: { readonly model_id: string } }).info;
   const ids = { doomed_experiment_id: experiment_id, doomed_run_id: run_id, doomed_model_id: model_id };
   return [
     { ...ids, doomed_tag_key: "team", doomed_name: name, doomed_version: "1" },
