@@ -1,5 +1,5 @@
 export interface BackoffTiming {
-  /** Bound of the wait before retry 0; it doubles with each retry. */
+  /** Upper bound of the wait before retry 0; it doubles with each retry. */
   readonly firstMs: number;
   readonly maxMs: number;
   /** Share of the bound that is always waited: 0 (the default) is full jitter, 0.5 equal jitter. */
@@ -34,15 +34,16 @@ export function createPause(
 export interface Rounds {
   readonly rounds: number;
   readonly pause: Pause;
-  /** Makes the error for the caller when every round lost the race. */
+  /** Creates the error for the caller when another writer was first in every round. */
   readonly busy: () => Error;
 }
 
 /**
- * Repeats an optimistic write (read, decide, write under the condition that what was read still holds) until it succeeds.
+ * Repeats an optimistic write until it succeeds: read, decide, and write under the condition that what was read is
+ * unchanged.
  *
- * @param attempt returns `undefined` where another writer was first
- * @throws the error that `busy` makes
+ * @param attempt returns `undefined` if another writer was first
+ * @throws the error that `busy` creates
  */
 export async function inRounds<Result>(
   { rounds, pause, busy }: Rounds,

@@ -1,4 +1,4 @@
-/** A map that holds at most `maxEntries`. Removes the entry that was set the longest ago to make room for a new one. */
+/** A map with at most `maxEntries` entries. A new entry replaces the one that was set the longest ago. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   constructor(private readonly maxEntries: number) {
     super();

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 
-/** Lowercase hex SHA-256. */
+/** Returns the SHA-256 as lower-case hex. */
 export function sha256(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
 /**
- * JSON with sorted keys and no white space: equal values give equal text, whatever the order their keys were written in.
- * `undefined` members vanish as in JSON; other values must be JSON's.
+ * Returns JSON with sorted keys and without white space: equal values give equal text, whatever the order of their
+ * keys. `undefined` members are omitted as in JSON; other values must be JSON values.
  */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
@@ -17,7 +17,7 @@ function canonicalJson(value: unknown): string {
   );
 }
 
-/** Digest of a JSON value, by its canonical text. */
+/** Returns the digest of a JSON value's canonical text. */
 export function digestOf(value: unknown): string {
   return sha256(canonicalJson(value));
 }

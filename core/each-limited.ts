@@ -11,7 +11,7 @@ export async function eachLimited<T>(
   await Promise.all(Array.from({ length: limit }, worker));
 }
 
-/** Does the same and returns the results in the order of the items. */
+/** Like `eachLimited`, and returns the results in the order of the items. */
 export async function mapLimited<T, Result>(
   items: readonly T[],
   limit: number,
@@ -24,7 +24,7 @@ export async function mapLimited<T, Result>(
   return results;
 }
 
-/** Cuts items into parts of at most `size`. */
+/** Divides items into parts of at most `size`. */
 export function inParts<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }

@@ -1,5 +1,5 @@
 /**
- * The root of every error that a user may see. Each domain has its own small tree in its `errors.ts`.
+ * The base class of every error for users. Each domain has its own small tree in its `errors.ts`.
  *
  * The message says what was wrong, with which value, by which rule, and what to do next.
  */
@@ -9,7 +9,7 @@ export class RingmasterError extends Error {
   readonly httpStatus: number;
   /** Whether the same request may succeed later without a change. */
   readonly retryable: boolean;
-  /** Structured evidence: the offending values, all problems found, … */
+  /** Structured evidence: the invalid values, all problems, … */
   readonly details: unknown;
 
   constructor(
@@ -31,18 +31,18 @@ export class RingmasterError extends Error {
   }
 }
 
-/** One problem in a document that a person wrote: where it is, what stands there, and which rule it breaks. */
+/** One problem in a document that a person wrote: its place, its value, and the rule that it breaks. */
 export interface Problem {
   /** Dotted path, e.g. `hyperparameters.learningRate`; empty for the whole document. */
   readonly path: string;
-  /** The offending value; absent where something is missing. */
+  /** The invalid value; absent if a value is missing. */
   readonly value?: unknown;
   readonly rule: string;
-  /** 1-based line in the file, where it is known. */
+  /** 1-based line in the file, if known. */
   readonly line?: number;
 }
 
-/** Input that breaks its schema; carries every problem at once. */
+/** Thrown for input that breaks its schema; contains every problem. */
 export class InvalidInputError extends RingmasterError {
   declare readonly details: { readonly problems: readonly Problem[] };
   constructor(what: string, problems: readonly Problem[], cause?: unknown) {
@@ -61,7 +61,7 @@ export function describeProblem(problem: Problem): string {
   return `${at}${problem.path || "(document)"}${value} ${problem.rule}`;
 }
 
-/** A value is shown so that it can be found, not read: a binary file taken for YAML is one long text. */
+/** Shortens a value for a message. A binary file that is read as YAML is one long text. */
 function shorten(text: string): string {
   return text.length <= 200 ? text : `${text.slice(0, 200)}… (${text.length} characters)`;
 }

@@ -1,14 +1,17 @@
-/** The limits of one JSON text from a caller. Each bounds what its reading costs: a depth the stack, the others the time. */
+/**
+ * The limits of one JSON text from a caller. Each bounds the cost of reading it: the depth bounds the stack, the others
+ * the time.
+ */
 export interface JsonLimits {
   /** Levels of arrays and objects. */
   readonly depth: number;
-  /** Values in all: numbers, texts, literals, arrays and objects. */
+  /** Number of values: numbers, texts, literals, arrays and objects. */
   readonly values: number;
   /** Elements of one array. */
   readonly elements: number;
-  /** Members of all objects together: each new combination of names costs the parser a new object shape. */
+  /** Number of members of all objects together. Each new combination of names costs the parser a new object shape. */
   readonly members: number;
-  /** Characters of one text, as it is written. */
+  /** Number of characters of one text, as it is written. */
   readonly characters: number;
 }
 
@@ -24,7 +27,7 @@ export const requestLimits: JsonLimits = {
   characters: 1_048_576,
 };
 
-/** The text is past a limit. `rule` names it: `must be at most 24 levels deep`. */
+/** Thrown when the text exceeds a limit. `rule` names it: `must be at most 24 levels deep`. */
 export class JsonLimitError extends Error {
   constructor(readonly rule: string) {
     super(rule);
@@ -37,8 +40,8 @@ export function parseJson(text: string, limits: JsonLimits = requestLimits): unk
 }
 
 /**
- * Parses a text and counts its values. A text so short that it cannot exceed the other limits is parsed first: counting the levels of the result
- * is several times faster than a look at each character.
+ * Parses a text and counts its values. A text that is too short to exceed the other limits is parsed first: counting
+ * the levels of the result is several times faster than reading each character.
  *
  * @throws JsonLimitError, SyntaxError
  */
@@ -46,7 +49,7 @@ export function parseCounted(
   text: string,
   limits: JsonLimits = requestLimits,
 ): { readonly value: unknown; readonly values: number } {
-  if (text.length > longestUnchecked(limits)) {
+  if (text.length > maxUnchecked(limits)) {
     const values = checkJsonLimits(text, limits);
     return { value: JSON.parse(text), values };
   }
@@ -57,7 +60,7 @@ export function parseCounted(
 }
 
 /** An element takes at least two characters (`0,`), a member five (`"":0,`). */
-function longestUnchecked({ elements, values, members, characters }: JsonLimits): number {
+function maxUnchecked({ elements, values, members, characters }: JsonLimits): number {
   return Math.min(2 * elements, 2 * values, 5 * members, characters);
 }
 
@@ -80,9 +83,9 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * Counts in one pass over the characters, without recursion; exact for JSON, and an upper bound for text that is not.
+ * Counts in one pass over the characters, without recursion. Exact for JSON, and an upper bound for other text.
  *
- * @returns how many values the text has
+ * @returns the number of values in the text
  * @throws JsonLimitError
  */
 export function checkJsonLimits(text: string, limits: JsonLimits): number {
@@ -115,7 +118,10 @@ export function checkJsonLimits(text: string, limits: JsonLimits): number {
   return values;
 }
 
-/** Returns the index of the quote that closes a text, or the length where none does. `indexOf` is much faster than a loop. */
+/**
+ * Returns the index of the quote that closes a text, or the length if there is none. `indexOf` is much faster than a
+ * loop.
+ */
 function endOfText(text: string, start: number, longest: number): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);

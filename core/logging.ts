@@ -2,10 +2,13 @@ import type { Clock } from "./ports";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Structured logs: one JSON object a line, with the fields that say what it is about (`runId`, `requestId`, …). */
+/**
+ * Writes structured logs: one JSON object for each line, with fields that identify the subject (`runId`, `requestId`,
+ * …).
+ */
 export interface Logger {
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
-  /** A logger that adds these fields to each line. */
+  /** Returns a logger that adds these fields to each line. */
   with(fields: Readonly<Record<string, unknown>>): Logger;
 }
 
@@ -26,7 +29,7 @@ export function createLogger(
   };
 }
 
-/** Whatever was handed in, a line comes out: logging is what is left when something has gone wrong. */
+/** Never throws, because a log is needed most when something has failed. */
 function textOf(line: { readonly time: string; readonly level: LogLevel; readonly message: string }): string {
   try {
     return JSON.stringify(line, redact);

@@ -2,7 +2,7 @@ import { digestOf } from "./digest";
 import { CorruptObjectError, ObjectDiffersError } from "./object-errors";
 import type { ObjectStore } from "./ports";
 
-/** JSON documents in the bucket. */
+/** Reads a JSON document from the bucket. */
 export async function findJson<T>(objects: Pick<ObjectStore, "find">, key: string): Promise<T | undefined> {
   const body = await objects.find(key);
   return body === undefined ? undefined : parseDocument<T>(key, body);
@@ -12,7 +12,7 @@ export async function getJson<T>(objects: Pick<ObjectStore, "get">, key: string)
   return parseDocument<T>(key, await objects.get(key));
 }
 
-/** @throws CorruptObjectError where the object is not JSON */
+/** @throws CorruptObjectError if the object is not JSON */
 export function parseDocument<T>(key: string, body: Uint8Array | string): T {
   try {
     return JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)) as T;
@@ -22,11 +22,10 @@ export function parseDocument<T>(key: string, body: Uint8Array | string): T {
 }
 
 /**
- * Stores a JSON document under a name that is written once. A document that is there already must say the same: it is never taken for the one that was to
- * be stored.
+ * Stores a JSON document under a name that is written once. An existing document must have the same content.
  *
- * @param options.essence what must be equal; by default the whole document, whatever the order of its keys
- * @returns the document that stands, and whether this call stored it
+ * @param options.essence the part that must be equal; by default the whole document, whatever the order of its keys
+ * @returns the stored document, and whether this call stored it
  * @throws ObjectDiffersError
  */
 export async function createJson<T>(
@@ -39,11 +38,11 @@ export async function createJson<T>(
   if (await objects.putNew(key, JSON.stringify(document, null, indent), "application/json")) {
     return { created: true, document };
   }
-  const standing = parsed<T>((await objects.find(key)) ?? new Uint8Array(0));
+  const stored = parsed<T>((await objects.find(key)) ?? new Uint8Array(0));
   const expected = digestOf(essence(document));
-  const found = standing && digestOf(essence(standing));
-  if (standing === undefined || found !== expected) throw new ObjectDiffersError(key, expected, found ?? "no JSON");
-  return { created: false, document: standing };
+  const found = stored && digestOf(essence(stored));
+  if (stored === undefined || found !== expected) throw new ObjectDiffersError(key, expected, found ?? "no JSON");
+  return { created: false, document: stored };
 }
 
 function parsed<T>(body: Uint8Array): T | undefined {

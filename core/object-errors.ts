@@ -1,6 +1,6 @@
 import { RingmasterError } from "./errors";
 
-/** No object under that key. */
+/** Thrown when there is no object under the key. */
 export class ObjectNotFoundError extends RingmasterError {
   constructor(
     readonly key: string,
@@ -15,7 +15,7 @@ export class ObjectNotFoundError extends RingmasterError {
   }
 }
 
-/** What was read is not what its name or its manifest promises. */
+/** Thrown when an object's content does not match its name or its manifest. */
 export class CorruptObjectError extends RingmasterError {
   constructor(
     readonly key: string,
@@ -31,7 +31,7 @@ export class CorruptObjectError extends RingmasterError {
   }
 }
 
-/** An object that is written once is there already, and says something else than what was to be stored. */
+/** Thrown when an object that is written once already exists with other content. */
 export class ObjectDiffersError extends RingmasterError {
   constructor(
     readonly key: string,
@@ -46,7 +46,7 @@ export class ObjectDiffersError extends RingmasterError {
   }
 }
 
-/** The store has no room left. Nothing of the object was kept. */
+/** Thrown when the store has no room left. Nothing of the object was stored. */
 export class StorageFullError extends RingmasterError {
   constructor(key: string, cause?: unknown) {
     super(`No room to store object ${key}: the store is full. Free some space, then try again; nothing was lost.`, {

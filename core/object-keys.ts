@@ -1,63 +1,73 @@
 import { sha256 } from "./digest";
 
-/** Every team's prefix begins with this. */
+/** Start of every team's prefix. */
 export const teamsPrefix = "teams/";
 
-/** Where all that a team has lies in the bucket. The object store of a team adds it: no key made below leaves its team. */
+/**
+ * Returns the prefix of a team's objects in the bucket. The team's object store adds it, so that no key below leaves
+ * its team.
+ */
 export function teamPrefix(team: string): string {
   return `${teamsPrefix}${team}/`;
 }
 
 /**
- * Where a team's contents lie until their digest is known. Beside the teams, none of which has a name that begins with a dot: lifecycle rules take a
- * prefix and no pattern, and what is left over here is expired, whosever it is.
+ * Prefix of a team's contents until their digest is known. It is outside the teams' prefixes (no team's name starts
+ * with a dot), because lifecycle rules accept a prefix and no pattern. What is left here expires, whichever team owns
+ * it.
  */
 export const incomingPrefix = `${teamsPrefix}.incoming/`;
 export function teamIncomingPrefix(team: string): string {
   return `${incomingPrefix}${team}/`;
 }
 
-/** A model's free name in a key, which takes 1,024 bytes: encoded, or where that is too long its digest, behind a sign that no encoded name has. */
+/**
+ * Encodes a model's name for a key, which has at most 1,024 bytes. A longer name is replaced by its digest after a
+ * character that no encoded name contains.
+ */
 export function modelKeyPart(name: string): string {
   const encoded = encodeURIComponent(name);
   return encoded.length <= 512 ? encoded : `=${sha256(name)}`;
 }
 
-/** The SHA-256 that a key of the bucket promises for its content; undefined where it promises none. */
+/** Returns the SHA-256 that a key implies for its content; `undefined` if it implies none. */
 export function contentDigestOf(key: string): string | undefined {
   return /^teams\/[^/]+\/cas\/sha256\/([0-9a-f]{64})$/.exec(key)?.[1];
 }
 
-/** Every key of a team's is made here. Names are deterministic; content lives under `cas/`, names point into it. */
+/**
+ * The keys of a team's objects; all are built here. Names are deterministic. Content is under `cas/`, and names refer
+ * to it.
+ */
 export const objectKeys = {
-  /** Anything content-addressed: shards, index files, tensors, reports. */
+  /** Content-addressed objects: shards, index files, tensors, reports. */
   content: (sha256: string): string => `cas/sha256/${sha256}`,
-  /** A raw file that is to become a version; `path` is `<dataset>/<file>`. */
+  /** A raw file that becomes a version; `path` is `<dataset>/<file>`. */
   inbox: (path: string): string => `inbox/${path}`,
   datasetManifest: (name: string, version: number): string => `datasets/${name}/versions/${version}/manifest.json`,
-  /** A materialised feature set, by the digest of what it was made from. */
+  /** A materialised feature set, by the digest of its inputs. */
   featureManifest: (inputHash: string): string => `features/${inputHash}/manifest.json`,
-  /** What trainers read and write beside checkpoints: see `core/runs/training-task.ts`. */
+  /** Objects of trainers other than checkpoints: see `core/runs/training-task.ts`. */
   trainingTask: (runId: string): string => `runs/${runId}/training/task.json`,
   trainingResult: (runId: string): string => `runs/${runId}/training/result.json`,
-  /** Of one Batch job: an earlier attempt's is not the later one's, whenever it is written. */
+  /** The failure of one Batch job. Each attempt has its own, even if it is written late. */
   trainingFailure: (runId: string, jobId: string): string => `runs/${runId}/training/failures/${jobId}.json`,
-  /** Numerics of the run's first worker: the others must compute alike. */
+  /** Numerics of the run's first worker. The other workers must use the same. */
   trainingNumerics: (runId: string): string => `runs/${runId}/training/numerics.json`,
-  /** Zero-padded so that lexical order is the order of steps. */
+  /** Zero-padded, so that lexical order is the order of steps. */
   checkpointManifest: (runId: string, step: number): string =>
     `runs/${runId}/checkpoints/${String(step).padStart(12, "0")}/manifest.json`,
   checkpointPrefix: (runId: string): string => `runs/${runId}/checkpoints/`,
-  /** The root of the keys that sign requests to receivers outside: `core/signing-key.ts`. */
+  /** The root of the keys that sign requests to external receivers: `core/signing-key.ts`. */
   signingRoot: (): string => "keys/check-hooks",
-  /** Where earlier releases put artifact manifests. */
+  /** Key of artifact manifests in earlier releases. */
   artifactManifest: (runId: string): string => `runs/${runId}/artifacts/manifest.json`,
-  /** What serving should load of a model, for when the registry does not answer. */
+  /** The version that serving loads, for when the registry is unavailable. */
   productionPointer: (model: string): string => `models/${modelKeyPart(model)}/production.json`,
-  /** Who answers whom, for the same case. */
+  /** The routing of requests, for when the registry is unavailable. */
   routingPointer: (model: string): string => `models/${modelKeyPart(model)}/routing.json`,
-  /** What shadows of a model said, a parcel a report. */
-  shadowParcel: (model: string, version: number, day: string, digest: string): string =>
+  /** A report of a model's shadow predictions. */
+  shadowReport: (model: string, version: number, day: string, digest: string): string =>
     `serving/${modelKeyPart(model)}/shadows/${version}/${day}/${digest}.json`,
   shadowPrefix: (model: string, version: number): string => `serving/${modelKeyPart(model)}/shadows/${version}/`,
 } as const;

@@ -2,43 +2,45 @@ import type { ContentReference } from "./shapes";
 
 export type { ContentReference } from "./shapes";
 
-/** Time, passed in so that tests own it. */
+/** The time, passed in so that tests control it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
-/** The bucket. Keys are made by `core/object-keys.ts` alone. */
+/** The port to the bucket. Keys are built only by `core/object-keys.ts`. */
 export interface ObjectStore {
-  /** Whole object; rejects with `ObjectNotFoundError`. */
+  /** Reads a whole object; rejects with `ObjectNotFoundError`. */
   get(key: string): Promise<Uint8Array>;
-  /** `undefined` where there is none. */
+  /** Reads a whole object; `undefined` if there is none. */
   find(key: string): Promise<Uint8Array | undefined>;
-  /** Bytes `[start, start + length)`; shorter at the object's end. */
+  /** Reads bytes `[start, start + length)`; fewer at the object's end. */
   getRange(key: string, start: number, length: number): Promise<Uint8Array>;
-  /** Size in bytes, `undefined` where there is none. */
+  /** Returns the size in bytes; `undefined` if there is no object. */
   size(key: string): Promise<number | undefined>;
   put(key: string, body: Uint8Array | string, contentType?: string): Promise<void>;
-  /** Creates exactly once (`If-None-Match: *`); false where the object was there already. */
+  /** Creates an object exactly once (`If-None-Match: *`); returns false if it already exists. */
   putNew(key: string, body: Uint8Array | string, contentType?: string): Promise<boolean>;
   /**
-   * Stores by content; returns the lowercase hex SHA-256. Sends nothing where the content is there already, and replaces what has its name
-   * and other bytes.
+   * Stores by content; returns the lower-case hex SHA-256. Sends nothing if the content exists, and replaces an object
+   * with its name and other bytes.
    */
   putContent(body: Uint8Array | string, contentType?: string): Promise<ContentReference>;
   /**
-   * `putContent` of a body that need not fit in memory: `open` is called once to find its digest and, where the content is not there
-   * yet, once more to send it. Both must give the same bytes; else nothing becomes visible. A chunk is read before the next is asked for.
+   * Like `putContent`, for a body that need not fit in memory. `open` is called once to compute the digest and, if the
+   * content does not exist yet, once more to send it. Both must give the same bytes; otherwise nothing becomes visible.
+   * Each chunk is read before the next is requested.
    */
   putContentStream(open: () => AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference>;
   /**
-   * Whether the content itself is there: an object of its name whose bytes are damaged or others is not it. Reads the object where the store
-   * has no checksum of all its bytes; `by-checksum` relies on the store's checksum of its parts instead.
+   * Tests whether the content exists. An object of its name with damaged or other bytes does not count. Reads the
+   * object if the store has no checksum of all its bytes; `by-checksum` relies on the store's checksum of its parts
+   * instead.
    */
   hasContent(reference: ContentReference, how?: "by-checksum"): Promise<boolean>;
-  /** Fetches by content and checks the digest; rejects with `CorruptObjectError` on a difference. */
+  /** Reads by content and verifies the digest; rejects with `CorruptObjectError` if it differs. */
   getContent(sha256: string): Promise<Uint8Array>;
-  /** Keys under a prefix, in lexical order. */
+  /** Lists keys under a prefix, in lexical order. */
   list(prefix: string): Promise<readonly string[]>;
   delete(key: string): Promise<void>;
 }

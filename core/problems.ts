@@ -3,19 +3,24 @@ import type { Problem } from "./errors";
 
 type Issue = z.core.$ZodIssue;
 
-/** Every problem that a schema found, in house words. Parse with `{ reportInput: true }` so that the values are known. */
+/**
+ * Converts a schema's issues to problems. The caller parses with `{ reportInput: true }`, so that the values are known.
+ */
 export function problemsOf(error: z.ZodError): readonly Problem[] {
   return issuesOf(error).flatMap((issue) => problemsOfIssue(issue));
 }
 
-/** A schema's issues; of a union of which one form fits the value's kind, that form's. Paths are from the document's root. */
+/**
+ * Returns a schema's issues. For a union in which one form fits the value's kind, it returns the issues of that form.
+ * Paths start at the document's root.
+ */
 export function issuesOf(error: z.ZodError): readonly Issue[] {
   return error.issues.flatMap((issue) => expanded(issue));
 }
 
 function expanded(issue: Issue): readonly Issue[] {
   if (issue.code !== "invalid_union" || issue.discriminator !== undefined) return [issue];
-  // A form whose issues all lie within the value takes values of that kind.
+  // A form whose issues are all within the value accepts values of that kind.
   const form = issue.errors.find((issues) => issues.every(isWithin));
   if (form === undefined) return [issue];
   return form.flatMap((inner) => expanded({ ...inner, path: [...issue.path, ...inner.path] } as Issue));
@@ -37,7 +42,10 @@ function problemsOfIssue(issue: Issue): readonly Problem[] {
   return [{ path, ...(value === undefined ? {} : { value }), rule: ruleOf(issue) }];
 }
 
-/** The value that the rule is about: a rule over a mapping, or over a union by one of its keys, has the mapping as its input. */
+/**
+ * Returns the value to which the rule applies. A rule over a mapping, or over a union by one of its keys, has the
+ * mapping as its input.
+ */
 function inputOf(issue: Issue): unknown {
   const { input, path } = issue;
   if (issue.code === "invalid_union") return issue.discriminator === undefined ? input : at(input, path.slice(-1));
@@ -97,7 +105,7 @@ function withArticle(type: string): string {
   return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
 }
 
-/** `columns[2].name`. */
+/** Formats a path: `columns[2].name`. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, part) =>

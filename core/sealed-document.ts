@@ -1,6 +1,6 @@
 import { digestOf } from "./digest";
 
-/** The text is not the document that was sealed. */
+/** Thrown when the text is not the document that was sealed. */
 export class DamagedDocumentError extends Error {
   constructor(detail: string) {
     super(detail);
@@ -8,16 +8,18 @@ export class DamagedDocumentError extends Error {
   }
 }
 
-/** A small document as JSON text, with its digest. */
+/** Returns a small document as JSON text with its digest. */
 export function sealDocument(content: object): string {
-  // As it will be read: without what JSON leaves out.
+  // Removes what JSON omits, because the document is compared with what is read.
   const document = JSON.parse(JSON.stringify(content)) as object;
   return JSON.stringify({ sha256: digestOf(document), document }, null, 2);
 }
 
 /**
  * Reads the text of a sealed document.
- * @param member one that every such document has: earlier versions wrote the document alone, and it is recognised by this member
+ *
+ * @param member a member that every such document has. Earlier versions wrote the document without digest, and it is
+ * recognised by this member.
  * @throws DamagedDocumentError
  */
 export function openDocument<T extends object>(text: string, member: keyof T & string): T {

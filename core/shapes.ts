@@ -14,7 +14,7 @@ export const count = z.int().min(0);
 
 export const instant = z
   .string()
-  .meta({ id: "Instant", description: "A moment, ISO 8601 in UTC.", example: "2026-01-01T09:30:00.000Z" });
+  .meta({ id: "Instant", description: "Time, ISO 8601 in UTC.", example: "2026-01-01T09:30:00.000Z" });
 
 /** Numbers by metric. */
 export const metrics = z.record(z.string(), z.number());
@@ -30,7 +30,7 @@ export const datasetReference = z
 
 export const nextToken = z.string().optional().meta({ description: "Opaque; absent on the last page." });
 
-/** JSON has no NaN and no infinities: they are strings. */
+/** A number in JSON. NaN and infinities are strings. */
 export const metricValue = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]).meta({
   id: "MetricValue",
   description: "A number; NaN and the infinities, which JSON lacks, are strings.",

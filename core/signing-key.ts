@@ -5,11 +5,12 @@ import type { ObjectStore } from "./ports";
 const keyBytes = 32;
 
 /**
- * Derives the key that signs what one receiver is sent. A team has one root, 32 random bytes in the bucket, made when it is first needed; keys are
- * derived from it (HKDF, RFC 5869). No row and no policy holds a secret, and one receiver's key says nothing about another's.
+ * Derives the key that signs messages to one receiver. A team has one root of 32 random bytes in the bucket, created
+ * when it is first needed; keys are derived from it (HKDF, RFC 5869). No row and no policy has a secret, and one
+ * receiver's key reveals nothing about another's.
  *
- * @param randomBytes fresh ones; used for a new root
- * @param purpose distinguishes the key from every other of the team
+ * @param randomBytes new random bytes for a new root
+ * @param purpose distinguishes the key from the team's other keys
  */
 export async function signingKey(
   objects: ObjectStore,
@@ -30,7 +31,7 @@ async function makeRoot(
   return (await objects.putNew(key, made, "application/octet-stream")) ? made : objects.get(key);
 }
 
-/** Formats a key as receivers' libraries take it (https://www.standardwebhooks.com). */
+/** Formats a key for receivers' libraries (https://www.standardwebhooks.com). */
 export function keyText(key: Uint8Array): string {
   return `whsec_${Buffer.from(key).toString("base64")}`;
 }

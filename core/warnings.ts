@@ -2,7 +2,7 @@ import type { Warning } from "./shapes";
 
 export type { Warning } from "./shapes";
 
-/** Reads the warnings of a step's output; outputs of earlier versions hold texts alone. */
+/** Reads the warnings of a step's output. Outputs of earlier versions have only texts. */
 export function warningsOf(output: unknown): readonly Warning[] {
   const { warnings } = (output ?? {}) as { readonly warnings?: unknown };
   if (!Array.isArray(warnings)) return [];

@@ -6,9 +6,9 @@ import { issuesOf, pathText, problemsOf } from "./problems";
 /**
  * Reads a YAML (or JSON) file that a person wrote.
  *
- * @param what names the file in the error: `schema.yaml`.
- * @param edit changes the document before it is checked: values given beside the file.
- * @throws InvalidInputError with every problem at once, each with line, path, value and rule.
+ * @param what the file's name in errors: `schema.yaml`
+ * @param edit changes the document before validation: values from the command line
+ * @throws InvalidInputError with every problem, each with line, path, value and rule
  */
 export function parseYamlInput<Schema extends z.ZodType>(
   what: string,
@@ -49,7 +49,7 @@ export function parseYamlInput<Schema extends z.ZodType>(
   );
 }
 
-/** Aliases are followed only here: one that names nothing, or many that unfold without end, are found out late. */
+/** Aliases are resolved only here. An undefined alias, or aliases that expand without end, are detected late. */
 function contentOf(what: string, document: Document): unknown {
   try {
     return document.toJS();
@@ -58,7 +58,7 @@ function contentOf(what: string, document: Document): unknown {
   }
 }
 
-/** Line of the key at `path`; where it is missing, that of the nearest thing around it. */
+/** Returns the line of the key at `path`; if it is missing, that of the nearest enclosing element. */
 function lineIn(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let depth = path.length; depth >= 0; depth -= 1) {
     const start = startOf(document, path.slice(0, depth));

@@ -5,7 +5,7 @@ import type { DatasetManifest } from "./manifest";
 import { getDatasetVersion } from "./reference";
 import type { DatasetRepository } from "./repository";
 
-/** The I/O of the steps over data, by the functions that do it. */
+/** The I/O of the data steps, as functions. */
 export interface DatasetWork {
   validate(manifest: DatasetManifest): Promise<ValidationOutput>;
   prepare(manifest: DatasetManifest, job: Job, inputHash: string): Promise<FeaturesOutput>;
@@ -15,7 +15,7 @@ interface Dependencies {
   readonly datasets: DatasetRepository;
 }
 
-/** Trusts nothing that a push claimed; a version is validated once, whatever trains on it. */
+/** Builds the validation step. It checks everything that a push claimed. A version is validated once, for all runs. */
 export function validationStep(
   { datasets }: Dependencies,
   validate: DatasetWork["validate"],
@@ -33,7 +33,7 @@ export function validationStep(
   };
 }
 
-/** Features depend on the data, on how they are made and on which columns the evaluation slices by; not on the model. */
+/** Builds the feature step. Features depend on the data, on the settings and on the slice columns, not on the model. */
 export function featuresStep(
   { datasets }: Dependencies,
   prepare: DatasetWork["prepare"],

@@ -1,6 +1,6 @@
 /**
- * `transform.mjs`, which an exported TensorFlow.js model brings along: the transform without anything of this platform. A test holds it against
- * `core/features/transform.ts`.
+ * The file `transform.mjs` of an exported TensorFlow.js model: the transform without dependencies on this platform. A
+ * test compares it with `core/features/transform.ts`.
  */
 export const applier = `// How to serve this model with stock TensorFlow.js:
 //

@@ -11,9 +11,9 @@ export const checkedRows = 64;
 const seed = 32;
 
 /**
- * Raw rows that a check of exported files is made on, drawn about what training saw: numbers by their mean and deviation within the schema's bounds, every
- * known text and unknown ones, every hour and month, and missing values where the schema allows them. A function of the artifact alone, so that an export
- * needs no data and gives the same files each time.
+ * Draws the raw rows with which exported files are checked. They are similar to the training data: numbers around their
+ * mean within the schema's bounds, every known text and unknown ones, every hour and month, and missing values if the
+ * schema permits them. A function of the artifact alone: an export needs no data and gives the same files each time.
  */
 export function drawRows({
   transform,
@@ -32,7 +32,7 @@ export function drawRows({
   );
 }
 
-/** The rows with what the platform itself computes of them. */
+/** Returns the rows with the platform's own predictions. */
 export function checkRowsOf(artifact: ModelArtifact, model: ExportableModel): CheckRows {
   const rows = drawRows(artifact);
   const dense = createRowTransform(artifact.transform, artifact.inputSchema).apply(rows);
@@ -63,7 +63,7 @@ function draw(column: ColumnSchema, { outputs }: FeatureTransform, random: () =>
   }
 }
 
-/** Near-normal: twelve uniform numbers have a deviation of 1. */
+/** Draws an approximately normal number: the sum of twelve uniform numbers has a deviation of 1. */
 function drawNumber(column: ColumnSchema, output: FeatureTransform["outputs"][number], random: () => number): number {
   const { mean, deviation } = output.kind === "numeric" ? output : { mean: 0, deviation: 1 };
   let normal = -6;

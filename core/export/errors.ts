@@ -1,6 +1,8 @@
 import { RingmasterError } from "../errors";
 
-/** The version was logged from elsewhere, or what its artifact names cannot be read: there is nothing that an exporter could work on. */
+/**
+ * Thrown when a version was logged from elsewhere, or its artifact cannot be read, so that there is nothing to export.
+ */
 export class NothingToExportError extends RingmasterError {
   constructor(what: string, cause?: unknown) {
     super(`${what}; an export needs a version that a training run registered, with all its files in the store`, {
@@ -11,7 +13,7 @@ export class NothingToExportError extends RingmasterError {
   }
 }
 
-/** The format has no way to say what a layer does, or this exporter does not know it. */
+/** Thrown when the format cannot express a layer, or the exporter does not support it. */
 export class UnsupportedLayerError extends RingmasterError {
   constructor(layer: { readonly name: string; readonly className: string }, why: string) {
     super(
@@ -21,7 +23,7 @@ export class UnsupportedLayerError extends RingmasterError {
   }
 }
 
-/** The runtime that checks exported files does not take one. */
+/** Thrown when the runtime that checks exported files rejects one. */
 export class ExportRefusedError extends RingmasterError {
   constructor(reason: string) {
     super(
@@ -35,7 +37,7 @@ export class ExportRefusedError extends RingmasterError {
   }
 }
 
-/** An exported file that does not compute what the platform computes is not handed out. */
+/** Thrown when an exported file's predictions differ from the platform's. */
 export class ExportParityError extends RingmasterError {
   constructor(file: string, difference: number, tolerance: number, row: number) {
     super(
@@ -45,7 +47,7 @@ export class ExportParityError extends RingmasterError {
   }
 }
 
-/** An export is made while the caller waits, in a function's memory. */
+/** Thrown when the model is too large. An export is made in a function's memory while the caller waits. */
 export class ExportTooLargeError extends RingmasterError {
   constructor(bytes: number, limit: number) {
     super(

@@ -19,9 +19,12 @@ import { toTfjs } from "./to-tfjs";
 
 export type { ExportManifest, ExportManifestFile } from "./shapes";
 
-/** Of the exporters: files that another one made are made anew. */
+/** Revision of the exporters. Files of another revision are exported again. */
 const revision = 1;
-/** An export is made while its caller waits, in the memory of a function: of weights it takes some seven times as much. */
+/**
+ * Maximum size of weights. An export is made in a function's memory, and takes about seven times the size of the
+ * weights.
+ */
 const largestWeights = 64 * 1024 * 1024;
 
 const exporters: Readonly<Record<ExportFormat, Exporter>> = {
@@ -38,16 +41,19 @@ export interface ExportDependencies {
   readonly clock: Clock;
 }
 
-/** An export, and the content that its manifest is: the digest fixes every byte of it. */
+/** An export and its manifest's content; the digest determines every byte. */
 export interface StoredExport {
   readonly manifest: ExportManifest;
   readonly stored: ContentReference;
 }
 
 /**
- * Makes a version's files in a format, or finds those that were made. Each file that computes is run first: one that differs from the platform's own prediction is
- * kept nowhere. Twice, or twice at once, is once: the files are a function of the version's artifact. A row of the Catalog, keyed by the artifact that was
- * verified against the version, holds the digest of the manifest; no object under a name that can be overwritten decides what an export is.
+ * Exports a version's files in a format, or returns the existing export. Each file with a computation is run first. A
+ * file whose predictions differ from the platform's is not stored. Idempotent, also for concurrent calls: the files are
+ * a function of the version's artifact.
+ *
+ * A row of the Catalog has the digest of the manifest. Its key is the artifact, which was verified against the version.
+ * No object under a name that can be overwritten determines an export.
  *
  * @throws NothingToExportError, ExportTooLargeError, UnsupportedLayerError, ExportParityError, ExportRefusedError
  */
@@ -74,12 +80,12 @@ export async function exportVersion(
     })),
   );
   const stored = await objects.putContent(JSON.stringify(manifest), "application/json");
-  // Last: the caller that finds the row finds everything.
+  // Written last, so that a caller that finds the row finds everything.
   await cache.keep("Export", keyOf(artifact, format), { runId: artifact.runId, output: stored, at: updatedAt });
   return { manifest, stored };
 }
 
-/** A version's exports that were made. */
+/** Lists a version's existing exports. */
 export async function listExports(
   dependencies: Pick<ExportDependencies, "objects" | "cache">,
   version: ModelVersion,

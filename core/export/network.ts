@@ -1,6 +1,6 @@
 /**
- * A network as exporters see it: layers in the order in which they are computed, nested models unfolded, each with the shapes and weights that the framework
- * gave it. What its last layer gives is logits or values.
+ * A network for exporters: layers in the order of computation, with nested models expanded, each with its shapes and
+ * weights. The last layer's output is logits or values.
  */
 export interface Network {
   /** Shape of one row of the input. */
@@ -11,23 +11,23 @@ export interface Network {
 }
 
 export interface NetworkLayer {
-  /** Of this application of the layer: one that is used twice is there twice. */
+  /** Id of this application of the layer. A layer that is applied twice appears twice. */
   readonly id: string;
   readonly name: string;
-  /** TensorFlow.js's: `Conv2D`. */
+  /** TensorFlow.js's class name: `Conv2D`. */
   readonly className: string;
-  /** TensorFlow.js's, in camel case. */
+  /** TensorFlow.js's configuration, in camel case. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Ids of layers, or the network's input. */
   readonly inputs: readonly string[];
-  /** Of one row. */
+  /** Shape of one row. */
   readonly outputShape: readonly number[];
-  /** By the last part of their names: `kernel`, `moving_mean`. */
+  /** Weights by the last part of their names: `kernel`, `moving_mean`. */
   readonly weights: Readonly<Record<string, NetworkWeight>>;
 }
 
 export interface NetworkWeight {
-  /** As a whole model names it: `dense_1/kernel`. */
+  /** Name in the whole model: `dense_1/kernel`. */
   readonly name: string;
   readonly shape: readonly number[];
   readonly data: Float32Array;

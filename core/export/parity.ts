@@ -1,12 +1,12 @@
 import { ExportParityError } from "./errors";
 
-/** Of the larger of 1 and the value: probabilities by their difference, large values by their last digits. */
+/** Tolerance relative to the larger of 1 and the value: absolute for probabilities, relative for large values. */
 export const tolerance = 1e-5;
 
 /**
- * The largest difference between what a file gives and what the platform gives, row by row.
+ * Returns the largest difference between a file's predictions and the platform's, row by row.
  *
- * @throws ExportParityError beyond the tolerance, or where either is NaN and the other is not
+ * @throws ExportParityError if it exceeds the tolerance, or if only one of the two is NaN
  */
 export function checkParity(file: string, found: ArrayLike<number>, expected: ArrayLike<number>, rows: number): number {
   if (found.length !== expected.length) throw new ExportParityError(file, Number.POSITIVE_INFINITY, tolerance, 0);

@@ -10,25 +10,25 @@ export interface OnnxTensor {
 }
 export type OnnxInput = OnnxTensor & { readonly type: "float" | "double" | "string" };
 
-/** Runs ONNX files, by an implementation that is not ours. */
+/** Runs ONNX files with an independent implementation. */
 export interface OnnxRuntime {
-  /** @returns the outputs by name. */
+  /** @returns the outputs by name */
   run(file: Uint8Array, inputs: Readonly<Record<string, OnnxInput>>): Promise<Readonly<Record<string, OnnxTensor>>>;
   close(): Promise<void>;
 }
 
-/** A model's own files, as training left them. */
+/** The files of a trained model. */
 export interface TrainedFiles {
-  /** `topology.json`. */
+  /** Content of `topology.json`. */
   readonly topology: string;
-  /** safetensors. */
+  /** Weights as safetensors. */
   readonly weights: Uint8Array;
 }
 
-/** A trained model, loaded: what it computes, and what it is made of. */
+/** A trained model, loaded, with its layers and weights. */
 export interface ExportableModel extends RowPredictor {
   readonly network: Network;
-  /** All weights, in TensorFlow.js's order and by its names: `dense_1/kernel`. */
+  /** All weights, in TensorFlow.js's order and with its names: `dense_1/kernel`. */
   readonly weights: readonly {
     readonly name: string;
     readonly shape: readonly number[];
@@ -37,11 +37,15 @@ export interface ExportableModel extends RowPredictor {
   dispose(): void;
 }
 
-/** What exports are made and checked with. */
+/** The tools that create and check exports. */
 export interface ExportTools {
   loadModel(files: TrainedFiles): Promise<ExportableModel>;
   startOnnxRuntime(): OnnxRuntime;
-  /** Loads a TensorFlow.js layers model as stock TensorFlow.js does. @returns probabilities or values, as a predictor does */
+  /**
+   * Runs a TensorFlow.js layers model with stock TensorFlow.js.
+   *
+   * @returns probabilities or values, like a predictor
+   */
   runLayersModel(
     files: { readonly modelJson: string; readonly weights: Uint8Array; readonly task: Task },
     inputs: Float32Array,

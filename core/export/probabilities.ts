@@ -1,4 +1,7 @@
-/** One row of the predictor's answer as a probability a class: of two classes it gives that of the second alone. */
+/**
+ * Returns one row of a prediction as a probability for each class. With two classes the prediction has only that of the
+ * second.
+ */
 export function probabilitiesOf(answer: readonly number[]): readonly number[] {
   return answer.length === 1 ? [1 - answer[0]!, answer[0]!] : answer;
 }

@@ -6,7 +6,7 @@ import { exportFormats } from "./formats";
 export const exportManifest = z
   .object({
     format: z.enum(exportFormats),
-    revision: z.int().meta({ description: "Of the exporter." }),
+    revision: z.int().meta({ description: "Revision of the exporter." }),
     model: z.string(),
     runId: z.string(),
     weightsSha256: sha256,
@@ -19,7 +19,7 @@ export const exportManifest = z
           contentType: z.string(),
           difference: z.number().optional().meta({
             description:
-              "From the platform's own prediction, the largest of the check's rows; absent of a file that nothing runs.",
+              "Largest difference from the platform's own predictions for the check's rows; absent for a file that is not run.",
           }),
         })
         .meta({ id: "ExportedFile" }),

@@ -8,14 +8,17 @@ import { loaderModule, loaderSource } from "./mlflow/loader";
 import { checkedModel } from "./to-onnx";
 import { documents } from "./transform-document";
 
-/** The MLflow release whose client loads the directory in `test/peers/mlflow-load.test.ts`. */
+/** The MLflow release that `test/peers/mlflow-load.test.ts` uses to load the directory. */
 const mlflowVersion = "3.17.0";
 const pythonVersion = "3.11.0";
-/** What the loader imports. `mlflow.onnx.load_model` needs `onnx` as well. */
+/** The packages that the loader imports. `mlflow.onnx.load_model` needs `onnx` as well. */
 const requirements = ["mlflow>=2.20", "numpy", "onnxruntime>=1.14", "pandas>=2.0"];
 const exampleFile = "input_example.json";
 
-/** A directory that `mlflow.pyfunc.load_model` and `mlflow.onnx.load_model` read: `MLmodel`, `model.onnx`, loader. */
+/**
+ * Exports a directory that `mlflow.pyfunc.load_model` and `mlflow.onnx.load_model` read: `MLmodel`, `model.onnx`,
+ * loader.
+ */
 export const toMlflow: Exporter = async (source) => {
   const runtime = source.tools.startOnnxRuntime();
   try {
@@ -43,7 +46,7 @@ const condaEnvironment = {
 
 const pythonEnvironment = { python: pythonVersion, dependencies: ["-r requirements.txt"] };
 
-/** Without times and identifiers of its own: the same version gives the same bytes. */
+/** Builds `MLmodel` without times and ids, so that the same version gives the same bytes. */
 function modelFile({ artifact }: ExportSource): object {
   const { label, runId, weightsSha256, model } = artifact;
   const columns = usedColumns(artifact);
@@ -82,8 +85,9 @@ function usedColumns({ transform, inputSchema }: ExportSource["artifact"]): read
 }
 
 /**
- * A column of MLflow's signature. All but required text is `any`: MLflow refuses whole numbers for `double`, and for
- * `long` and `string` a column in which pandas made float64 of missing values. The loader checks the values itself.
+ * Builds a column of MLflow's signature. All columns but required text are `any`: MLflow refuses whole numbers for
+ * `double`, and refuses for `long` and `string` a column that pandas converted to float64 because of missing values.
+ * The loader checks the values itself.
  */
 function inputColumn(column: ColumnSchema): object {
   const required = !isNullable(column);
@@ -100,7 +104,7 @@ function outputColumns(label: LabelEncoding): readonly object[] {
   ];
 }
 
-/** A DataFrame of a few rows, in pandas' orientation `split`. */
+/** Builds a DataFrame of a few rows, in pandas' orientation `split`. */
 function inputExample({ artifact, check }: ExportSource): object {
   const columns = usedColumns(artifact).map(({ name }) => name);
   const values = (row: RawRow): readonly unknown[] => columns.map((name) => row[name] ?? null);

@@ -13,7 +13,10 @@ import { documents } from "./transform-document";
 
 const contentType = "application/octet-stream";
 
-/** `model.onnx`, from raw rows to labels and probabilities, and `network.onnx`, from dense inputs to logits and probabilities. */
+/**
+ * Exports `model.onnx`, from raw rows to labels and probabilities, and `network.onnx`, from dense inputs to logits and
+ * probabilities.
+ */
 export const toOnnx: Exporter = async (source) => {
   const network = networkAlone(source);
   const runtime = source.tools.startOnnxRuntime();
@@ -28,7 +31,7 @@ export const toOnnx: Exporter = async (source) => {
   }
 };
 
-/** `model.onnx`, held against the platform's predictor. */
+/** Builds `model.onnx` and compares it with the platform's predictor. */
 export async function checkedModel(source: ExportSource, runtime: OnnxRuntime): Promise<ExportedFile> {
   const whole = wholeModel(source);
   return { path: "model.onnx", contentType, body: whole.file, difference: await checkWhole(source, whole, runtime) };
@@ -40,7 +43,7 @@ interface WholeModel {
   readonly answer: ReturnType<typeof addAnswer>;
 }
 
-/** From raw rows to labels and probabilities, or values. */
+/** Builds the graph from raw rows to labels and probabilities, or values. */
 export function wholeModel({ artifact, model }: Pick<ExportSource, "artifact" | "model">): WholeModel {
   const builder = new GraphBuilder();
   const { dense, inputs } = addFeatures(builder, artifact.transform, artifact.inputSchema);
@@ -99,7 +102,7 @@ function numbers({ data }: OnnxTensor): Float32Array {
   return data as Float32Array;
 }
 
-/** A column of the rows as the file's input takes it. */
+/** Converts a column of the rows to the file's input. */
 function feedOf({ column, type, shape }: RawInput, { rows }: CheckRows, missing: string): OnnxInput {
   const values = rows.map((row) => row[column]);
   const dims = [rows.length, ...shape];

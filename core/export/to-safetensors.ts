@@ -4,7 +4,10 @@ import type { Exporter } from "./formats";
 import { checkParity } from "./parity";
 import { documents, transformDocument } from "./transform-document";
 
-/** `model.safetensors`: tensors by name, with the transform, the labels and the layers in its metadata; and the layers beside it. */
+/**
+ * Exports `model.safetensors`: tensors by name, with the transform, the labels and the layers in its metadata; the
+ * layers are also a file of their own.
+ */
 export const toSafetensors: Exporter = async (source) => {
   const { artifact, files, check, tools } = source;
   const { tensors } = decodeSafetensors(files.weights);

@@ -4,10 +4,13 @@ import type { ExportedFile, Exporter, ExportSource } from "./formats";
 import { checkParity } from "./parity";
 import { documents, transformDocument } from "./transform-document";
 
-/** TensorFlow.js's own choice: what browsers like to cache. */
+/** Shard size of TensorFlow.js's own exporter, which suits browser caches. */
 const shardBytes = 4 * 1024 * 1024;
 
-/** `model.json` with its shards, as `tf.loadLayersModel` takes them, and an applier of the transform. What it gives are logits or values. */
+/**
+ * Exports `model.json` with its shards for `tf.loadLayersModel`, and a module that applies the transform. Its outputs
+ * are logits or values.
+ */
 export const toTfjs: Exporter = async (source) => {
   const { model, artifact, check, tools } = source;
   const weights = concatenated(model.weights.map(({ data }) => data));

@@ -6,13 +6,13 @@ import { probabilitiesOf } from "./probabilities";
 
 export const transformFormat = "ringmaster/transform@1";
 
-/** `transform.json`: how a raw row becomes the network's input, and how its output is read. */
+/** Content of `transform.json`: how a raw row becomes the network's input, and how its output is read. */
 export interface TransformDocument {
   readonly format: typeof transformFormat;
   readonly columns: readonly ColumnSchema[];
   readonly transform: FeatureTransform;
   readonly label: LabelEncoding;
-  /** What turns the network's output (logits, or values) into probabilities. */
+  /** The function that converts the network's output (logits, or values) to probabilities. */
   readonly activation: "softmax" | "sigmoid" | "none";
 }
 
@@ -21,7 +21,10 @@ export function transformDocument({ inputSchema, transform, label }: ModelArtifa
   return { format: transformFormat, columns: inputSchema, transform, label, activation };
 }
 
-/** `transform.json`, and `examples.json`: a few raw rows with the platform's own answers, to try whatever serves the model on. */
+/**
+ * Builds `transform.json` and `examples.json`. The examples are a few raw rows with the platform's predictions, to test
+ * another serving implementation.
+ */
 export function documents({ artifact, check }: Pick<ExportSource, "artifact" | "check">): readonly ExportedFile[] {
   const contentType = "application/json";
   const { label } = artifact;

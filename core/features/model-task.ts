@@ -3,7 +3,7 @@ import type { Task } from "../runs/model-definition";
 import type { FeatureManifest } from "./manifest";
 
 /**
- * What a label asks of a model: two classes are a binary task with one logit a row, more are a classification with one logit a
+ * The task that a label defines: two classes are a binary task with one logit a row, more are a classification with one logit a
  * class, values are a regression.
  */
 export function taskOf(label: FeatureManifest["label"]): { readonly task: Task; readonly outputs: number } {

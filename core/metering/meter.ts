@@ -1,16 +1,16 @@
 import type { OperationalMetric } from "./metrics";
 
-/** Values of one moment. Several of one metric are a distribution. */
+/** Values at one time. Several values of one metric are a distribution. */
 export type Measures = Readonly<Partial<Record<OperationalMetric, number | readonly number[]>>>;
 
 /**
- * Where operational metrics go. It keeps no state and asks for no answer: whoever measures something that must be counted once calls it right
- * after the conditional write that makes it so. A process that dies between the two counts once too few, never once too many.
+ * Writes operational metrics. Stateless. A caller that must count something once calls it right after the conditional
+ * write that makes it final. If the process dies in between, it is not counted; it is never counted twice.
  */
 export interface Meter {
   /**
-   * @param team whose doing it is; left out for what is the platform's
-   * @param about ids that a person may look for, not dimensions: `runId`, …
+   * @param team the team concerned; omitted for values of the platform
+   * @param about ids for searching, not dimensions: `runId`, …
    */
   emit(measures: Measures, team?: string, about?: Readonly<Record<string, string | number>>): void;
 }

@@ -1,11 +1,11 @@
-/** How CloudWatch spells units. */
+/** CloudWatch's units. */
 export type MetricUnit = "Count" | "Seconds" | "None";
 
 export interface MetricDefinition {
   readonly unit: MetricUnit;
-  /** What its values are kept apart by, beside the platform's name. */
+  /** The dimension of the values in addition to the platform's name. */
   readonly by: "platform" | "team";
-  /** `sum`: each value is something that happened, counted once for its cause. `level`: how things stand. `spread`: a distribution. */
+  /** `sum`: counts events, each once. `level`: the present state. `spread`: a distribution. */
   readonly kind: "sum" | "level" | "spread";
   readonly means: string;
 }
@@ -16,9 +16,9 @@ const sum = (unit: MetricUnit, means: string): MetricDefinition => ({ unit, by: 
 const level = (means: string): MetricDefinition => ({ unit: "Count", by: "team", kind: "level", means });
 const spread = (means: string): MetricDefinition => ({ unit: "Seconds", by: "team", kind: "spread", means });
 
-/** Everything that the platform says of its own running: the one list that functions emit, the dashboard shows and docs/operations.md explains. */
+/** All operational metrics: the one list that functions emit, the dashboard shows and docs/operations.md explains. */
 export const operationalMetrics = {
-  RunsQueued: level("open runs that no step has begun"),
+  RunsQueued: level("open runs without a started step"),
   RunsPreparing: level("runs in ValidateDataset or PrepareFeatures"),
   RunsTraining: level("runs in LaunchTraining: their job waits or runs"),
   RunsConcluding: level("runs in Evaluate, Register, Gate or Promote"),

@@ -1,8 +1,9 @@
 /**
- * What instances cost: Linux, shared tenancy, us-east-1, US dollars an hour, for estimates that are shown to people. On-demand prices are AWS's list
- * prices; other regions differ by up to a third. Spot prices move by the hour and the zone: the estimate is a fraction of the on-demand price, as seen in
- * us-east-1 (c6i, g5, g6: mean over the zones; the other families: taken from those). An invoice may say otherwise. Check before relying on them:
- * https://aws.amazon.com/ec2/pricing/on-demand/ and `aws ec2 describe-spot-price-history`.
+ * Prices of instances, for estimates: Linux, shared tenancy, us-east-1, US dollars an hour. On-demand prices are AWS's
+ * list prices; other regions differ by up to a third. Spot prices change by hour and zone. Their estimate is a fraction
+ * of the on-demand price, as observed in us-east-1 (c6i, g5, g6: mean over the zones; the other families: derived from
+ * those). An invoice may differ. Sources: https://aws.amazon.com/ec2/pricing/on-demand/ and `aws ec2
+ * describe-spot-price-history`.
  */
 export const instancePricesAsOf = "2026-06-17";
 
@@ -35,7 +36,7 @@ const sizes: readonly (readonly [size: string, vcpus: number])[] = [
   ["32xlarge", 128],
 ];
 
-/** A family whose memory and price go with its vCPUs. */
+/** Builds a family whose memory and price are proportional to its vCPUs. */
 const even = (spotFraction: number, memoryGibPerVcpu: number, usdPerVcpuHour: number): Family => ({
   spotFraction,
   rows: sizes.map(([size, vcpus]) => [size, vcpus, vcpus * memoryGibPerVcpu, 0, vcpus * usdPerVcpuHour]),
@@ -113,12 +114,12 @@ export const instancePrices: readonly InstancePrice[] = Object.entries(families)
 
 const byType: ReadonlyMap<string, InstancePrice> = new Map(instancePrices.map((price) => [price.instanceType, price]));
 
-/** `undefined` for a type that the table lacks: an estimate is then not to be had, and must not be zero. */
+/** Returns `undefined` for a type that is not in the table. There is then no estimate; it must not be zero. */
 export function instancePriceOf(instanceType: string): InstancePrice | undefined {
   return byType.get(instanceType);
 }
 
-/** Hundredths of a cent an hour and half a digit more: what multiplication adds behind is noise. */
+/** Rounds to half a hundredth of a cent, which removes the rounding noise of the multiplication. */
 function rounded(usd: number): number {
   return Math.round(usd * 1e6) / 1e6;
 }

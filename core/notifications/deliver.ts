@@ -21,8 +21,8 @@ export interface NotifyDependencies {
 const tries = 3;
 
 /**
- * Delivers an event through the channels that the team's settings name. Idempotent: an event has one delivery a channel, which is kept before its
- * first attempt. Dying after that leaves the delivery to `sweepDeliveries`.
+ * Delivers an event through the channels in the team's settings. Idempotent: an event has one delivery for each
+ * channel, which is stored before its first attempt. If the process dies, `sweepDeliveries` continues.
  *
  * @returns the deliveries that this call attempted
  */
@@ -43,7 +43,7 @@ export async function deliverEvent(
   return Promise.all(kept.map((delivery) => attempt(dependencies, delivery)));
 }
 
-/** Attempts a delivery that is due; `undefined` where another process does. */
+/** Attempts a due delivery; returns `undefined` if another process does. */
 export async function retryDelivery(
   dependencies: NotifyDependencies,
   delivery: Delivery,
@@ -55,7 +55,7 @@ export async function retryDelivery(
 
 async function attempt(dependencies: NotifyDependencies, delivery: Delivery): Promise<Delivery> {
   const { notifications, clock, random } = dependencies;
-  // What the settings say by now: a receiver may have moved.
+  // Uses the present settings, because a receiver may have moved.
   const settings = await notifications.findSettings();
   const result = await send(dependencies, settings, delivery.channel, delivery.message, tries);
   const { dueAt: _, ...ended } = delivery;
@@ -66,7 +66,7 @@ async function attempt(dependencies: NotifyDependencies, delivery: Delivery): Pr
   return next;
 }
 
-/** Sends a message through a channel; `undefined` where the settings have no such channel. */
+/** Sends a message through a channel; returns `undefined` if the settings have no such channel. */
 export async function send(
   { webhooks, topic, objects, randomBytes }: NotifyDependencies,
   settings: NotificationSettings | undefined,
@@ -80,7 +80,7 @@ export async function send(
   return webhooks.post(url, await receiverKey({ objects, randomBytes }, url, keyGeneration), message, times);
 }
 
-/** The key that signs what a receiver is sent. Another origin or generation has another key. */
+/** Returns the key that signs messages to a receiver. Another origin or generation has another key. */
 export function receiverKey(
   { objects, randomBytes }: Pick<NotifyDependencies, "objects" | "randomBytes">,
   url: string,
@@ -92,13 +92,15 @@ export function receiverKey(
 export interface SweepOptions {
   readonly forTeam: (team: string) => NotifyDependencies;
   readonly clock: Clock;
-  /** No attempt begins after this; milliseconds since the epoch. */
+  /** Time after which no attempt is started; milliseconds since the epoch. */
   readonly until: number;
   readonly onDone: (team: string, delivery: Delivery) => void;
   readonly onError: (team: string, delivery: Delivery, error: unknown) => void;
 }
 
-/** Attempts what is due, of all teams: eight at once, so that a receiver that does not answer holds up few others. */
+/**
+ * Attempts due deliveries of all teams, eight at a time, so that a receiver that does not respond delays few others.
+ */
 export async function sweepDeliveries(due: DueDeliveries, options: SweepOptions): Promise<void> {
   const { forTeam, clock, until, onDone, onError } = options;
   await eachLimited(await due.list(isoTime(clock)), 8, async ({ team, delivery }) => {

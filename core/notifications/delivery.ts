@@ -2,19 +2,23 @@ import type { Delivery } from "./shapes";
 
 export type { Delivery } from "./shapes";
 
-/** What an attempt came to. `retryable`: the same request may succeed later. */
+/** The result of an attempt. `retryable`: the same request may succeed later. */
 export type AttemptResult =
   | { readonly accepted: true; readonly answer: string }
   | { readonly accepted: false; readonly answer: string; readonly retryable: boolean };
 
-/** An attempt is over in this time: its tries and the pauses between them. */
+/** Maximum duration of an attempt, its tries and their pauses included. */
 export const attemptLeaseMs = 90_000;
 
 const minute = 60_000;
-/** Before attempts 2, 3, …: 27 hours in all. Each attempt makes three tries. */
+/** Delays before attempts 2, 3, …: 27 hours in total. Each attempt makes three tries. */
 const retryDelaysMs: readonly number[] = [5, 30, 120, 300, 600, 600].map((minutes) => minutes * minute);
 
-/** The delivery after an attempt. @param jitter in [0, 1): lengthens a delay by up to a quarter */
+/**
+ * Returns the delivery after an attempt.
+ *
+ * @param jitter in [0, 1): lengthens a delay by up to a quarter
+ */
 export function afterAttempt(delivery: Delivery, result: AttemptResult, now: number, jitter: number): Delivery {
   const { dueAt: _, ...rest } = delivery;
   const attempts = delivery.attempts + 1;

@@ -1,6 +1,6 @@
 import { RingmasterError } from "../errors";
 
-/** The team has no channel. */
+/** Thrown when the team has no channel. */
 export class NotificationsNotSetError extends RingmasterError {
   constructor(what: string) {
     super(`${what}; \`ringmaster notify set --url https://…\` or \`ringmaster notify set --topic\` sets one`, {

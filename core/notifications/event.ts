@@ -9,21 +9,21 @@ export type EventType = (typeof eventTypes)[number];
 export const notableEventSchema = z.discriminatedUnion("type", [runEndedSchema, approvalNeededSchema]);
 export type NotableEvent = z.infer<typeof notableEventSchema>;
 
-/** What a channel sends: the same bytes for every attempt. */
+/** The message of a channel: the same bytes for every attempt. */
 export interface Message {
-  /** Of the event: receivers recognise a repetition by it. */
+  /** Id of the event, by which receivers recognise a repetition. */
   readonly id: string;
   readonly type: EventType | "test";
   readonly body: string;
 }
 
-/** The body of a message, as Standard Webhooks recommends it, with the id for receivers that see no headers. */
+/** Builds the body of a message as Standard Webhooks recommends, with the id for receivers that cannot read headers. */
 export function messageOf(event: NotableEvent): Message {
   const { id, type, at, ...data } = event;
   return { id, type, body: JSON.stringify({ id, type, timestamp: at, data }) };
 }
 
-/** A message that reports nothing, to try a channel. */
+/** Builds a message for testing a channel. */
 export function testMessage(id: string, team: string, at: string): Message {
   return { id, type: "test", body: JSON.stringify({ id, type: "test", timestamp: at, data: { team } }) };
 }

@@ -8,9 +8,9 @@ import { testMessage } from "./event";
 import type { Channel, NotificationSettings } from "./settings";
 
 /**
- * Replaces a team's settings. Idempotent but for who set them when.
+ * Replaces a team's settings. Idempotent, except for the recorded author and time.
  *
- * @throws InvalidInputError for a URL that cannot be posted to
+ * @throws InvalidInputError for a URL that cannot be used
  */
 export async function setNotifications(
   { notifications, webhooks, clock }: NotifyDependencies,
@@ -26,7 +26,11 @@ export async function setNotifications(
   return settings;
 }
 
-/** Sends a test message through every channel, once. @throws NotificationsNotSetError where there is none */
+/**
+ * Sends one test message through every channel.
+ *
+ * @throws NotificationsNotSetError if there is no channel
+ */
 export async function testNotifications(
   dependencies: NotifyDependencies,
   team: string,
@@ -45,7 +49,11 @@ export async function testNotifications(
   return results.flat();
 }
 
-/** Finds the key that signs what the webhook is sent. @throws NotificationsNotSetError where there is no webhook */
+/**
+ * Returns the key that signs messages to the webhook.
+ *
+ * @throws NotificationsNotSetError if there is no webhook
+ */
 export async function findReceiverKey(
   dependencies: NotifyDependencies,
 ): Promise<{ readonly origin: string; readonly generation: number; readonly key: string }> {

@@ -6,13 +6,13 @@ import type { NotificationSettings } from "./settings";
 export interface NotificationRepository {
   findSettings(): Promise<NotificationSettings | undefined>;
   putSettings(settings: NotificationSettings): Promise<void>;
-  /** Keeps a new delivery. False where the event has one for the channel. */
+  /** Stores a new delivery; returns false if the event already has one for the channel. */
   create(delivery: Delivery): Promise<boolean>;
-  /** Takes a pending delivery over until `dueAt`. False where it is no longer as it was read. */
+  /** Reserves a pending delivery until `dueAt`; returns false if it has changed since it was read. */
   claim(delivery: Delivery, dueAt: string): Promise<boolean>;
-  /** Records what an attempt came to; nothing where the delivery has ended. */
+  /** Records an attempt's result; does nothing if the delivery has ended. */
   record(delivery: Delivery): Promise<void>;
-  /** Newest first. */
+  /** Lists deliveries, newest first. */
   list(page: { readonly limit: number; readonly nextToken?: string }): Promise<{
     readonly items: readonly Delivery[];
     readonly nextToken?: string;
@@ -27,17 +27,18 @@ export interface DueDeliveries {
 /** The port to webhooks. */
 export interface Webhooks {
   /**
-   * Posts a message, signed. Never rejects for what the receiver does.
-   * @param tries at most; with a pause between them
+   * Posts a signed message. Never rejects because of the receiver's behaviour.
+   *
+   * @param tries maximum number of tries, with a pause between them
    */
   post(url: string, key: Uint8Array, message: Message, tries: number): Promise<AttemptResult>;
-  /** Why a URL cannot be posted to; `undefined` where it can. */
+  /** Returns why a URL cannot be used; `undefined` if it can. */
   problemOf(url: string): Promise<string | undefined>;
 }
 
 /** The port to the topic of one team. */
 export interface TeamTopic {
   readonly arn: string;
-  /** Never rejects for what SNS answers. */
+  /** Never rejects because of SNS's response. */
   publish(message: Message): Promise<AttemptResult>;
 }

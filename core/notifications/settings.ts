@@ -3,7 +3,7 @@ import type { Channel, NotificationSettings } from "./shapes";
 
 export type { Channel, NotificationSettings } from "./shapes";
 
-/** The channels that an event goes to. */
+/** Returns the channels for an event. */
 export function channelsOf(settings: NotificationSettings | undefined, type: EventType): readonly Channel[] {
   if (!settings?.events.includes(type)) return [];
   return [

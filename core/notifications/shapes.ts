@@ -22,14 +22,17 @@ export interface NotificationSettings extends Shape<typeof notificationSettings>
 
 export const delivery = z
   .object({
-    id: z.string().meta({ description: "Of the event: the message's `webhook-id`." }),
+    id: z.string().meta({ description: "Id of the event: the message's `webhook-id`." }),
     at: instant,
     channel,
     message: z.object({ id: z.string(), type: z.enum([...eventTypes, "test"]), body: z.string() }),
     status: z.enum(["pending", "delivered", "failed", "dropped"]),
     attempts: count,
-    dueAt: instant.optional().meta({ description: "Of `pending`: when it is attempted again, at the earliest." }),
-    answer: z.string().optional().meta({ description: "What the receiver answered last, or why it was not reached." }),
+    dueAt: instant.optional().meta({ description: "Earliest time of the next attempt; present if `pending`." }),
+    answer: z
+      .string()
+      .optional()
+      .meta({ description: "Last response of the receiver, or the reason why it was not reached." }),
     answeredAt: instant.optional(),
   })
   .meta({ id: "NotificationDelivery" });

@@ -4,7 +4,10 @@ import type { ContentReference } from "../ports";
 import type { TrainingResult } from "../runs/training-task";
 import type { Warning } from "../warnings";
 
-/** What each step leaves for the later ones. References and small numbers only: payloads never carry data. */
+/**
+ * Outputs of the steps, for later steps. They have only references and small numbers, because payloads never carry
+ * data.
+ */
 
 export interface ValidationOutput {
   readonly rowCount: number;
@@ -21,7 +24,7 @@ export interface FeaturesOutput {
   readonly rows: { readonly train: number; readonly validation: number; readonly test: number };
 }
 
-/** What a training left, but for whose run it was and when. */
+/** The result of a training, without the run and the time. */
 export type TrainingOutput = Omit<TrainingResult, "runId" | "finishedAt" | "warnings">;
 
 export interface EvaluationOutput {
@@ -29,9 +32,9 @@ export interface EvaluationOutput {
   readonly report: ContentReference;
   /** Overall metrics on the test split: `accuracy`, `f1`, `auc`, `logLoss`, … */
   readonly metrics: Readonly<Record<string, number>>;
-  /** Absent where the model has no champion yet, or the candidate has the champion's weights. */
+  /** Absent if the model has no champion, or the candidate has the champion's weights. */
   readonly comparison?: ChampionComparison;
-  /** Of predicting one row, on the machine that evaluated; absent in evaluations from before it was measured. */
+  /** Latency of a single prediction, on the machine that evaluated. Evaluations of earlier releases lack it. */
   readonly latency?: LatencyReport;
 }
 
@@ -44,7 +47,7 @@ export interface GateOutput {
   readonly model: string;
   readonly version: number;
   readonly passed: boolean;
-  /** Nothing failed, and a check is waited for: the run goes on to wait with it. */
+  /** Set if nothing failed and a check has no answer: the run waits with it. */
   readonly pending?: true;
   readonly reasons: readonly string[];
 }

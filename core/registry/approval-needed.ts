@@ -6,25 +6,25 @@ import { isPending } from "./gates/external-check";
 import type { HistoryEntry, Model, ModelVersion } from "./model";
 import { approvalRulesOf } from "./policy";
 
-/** A version waits for people, as the platform publishes it. A repetition has the same id. */
+/** The event that a version needs an approval. Repetitions have the same id. */
 export const approvalNeededSchema = z.object({
   id: z.string(),
   type: z.literal("approval.needed"),
-  /** When it was requested. ISO 8601. */
+  /** Time of the request. ISO 8601. */
   at: z.string(),
   team: z.string(),
   model: z.string(),
   version: z.int(),
-  /** The run that waits. */
+  /** The waiting run. */
   runId: z.string().optional(),
   approvals: z.object({ required: z.int(), given: z.int() }),
-  /** Who may approve; empty: everybody in the team. */
+  /** The people who may approve; empty: everybody in the team. */
   approvers: z.array(z.string()),
-  /** Checks of the policy that have not been answered. */
+  /** Checks of the policy without an answer. */
   checks: z.array(z.string()),
   submittedBy: z.string(),
   metrics: z.record(z.string(), z.number()),
-  /** Of the command line. */
+  /** Commands of the command line. */
   commands: z.object({ approve: z.string(), reject: z.string() }),
 });
 export type ApprovalNeeded = z.infer<typeof approvalNeededSchema>;
@@ -32,9 +32,10 @@ export type ApprovalNeeded = z.infer<typeof approvalNeededSchema>;
 const maxMetrics = 50;
 
 /**
- * Describes what a version waits for after a change; `undefined` where the change requests nothing, or nothing is waited for any more.
+ * Returns the event for a change; `undefined` if the change requests no approval, or the version no longer waits.
  *
- * A run's own verdict requests nothing: the run requests the approval itself, in its next step. A verdict that a person asked for does.
+ * A verdict of the version's own run requests nothing, because the run requests the approval in its next step. A
+ * verdict that a person requested does.
  */
 export function approvalNeeded(
   team: string,

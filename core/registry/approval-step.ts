@@ -5,7 +5,8 @@ import { type ApprovalDependencies, answerRun } from "./approval";
 import { requestApproval } from "./transitions";
 
 /**
- * Leaves the task token for the call that approves or rejects; answers at once where the word is known, or the version is the champion.
+ * Stores the task token for the request that approves or rejects. Answers immediately if the decision is known or the
+ * version is the champion.
  */
 export async function awaitApproval(
   dependencies: ApprovalDependencies & StepDependencies,

@@ -23,8 +23,8 @@ export interface ApprovalDependencies {
 /**
  * Records a person's decision on a version, then answers the run that waits for it. Idempotent.
  *
- * @param request key of the request: repeated after the approval was withdrawn, it is no new approval
- * @throws GateOutdatedError where the verdict is outdated; a run that waits for the approval then evaluates again
+ * @param request key of the request. A repetition after the approval was withdrawn is no new approval.
+ * @throws GateOutdatedError if the verdict is outdated; a run that waits for the approval then evaluates again
  */
 export async function approveOrReject(
   dependencies: ApprovalDependencies,
@@ -52,7 +52,10 @@ export async function approveOrReject(
 
 type Answering = Pick<ApprovalDependencies, "runs" | "tokens">;
 
-/** Answers the run that waits for a version, where its decision is known; where either comes first, the other finds it. */
+/**
+ * Answers the run that waits for a version, if the decision is known. The run may start to wait before or after the
+ * decision; the later of both finds the other.
+ */
 export async function answerApproval(dependencies: Answering, model: Model, version: ModelVersion): Promise<void> {
   if (version.awaitedBy !== undefined) await answerRun(dependencies, version.awaitedBy, model, version);
 }
@@ -66,7 +69,7 @@ export async function answerWaiting(
   for (const version of versions) await answerApproval(dependencies, model, version);
 }
 
-/** Lets runs evaluate again whose versions wait for approval by a verdict that a promotion or rollback has outdated. */
+/** Makes runs evaluate again if a promotion or rollback has outdated the verdict of their waiting version. */
 export async function answerOutdated(
   dependencies: Answering & Pick<ApprovalDependencies, "registry">,
   name: string,
@@ -81,8 +84,9 @@ export async function answerOutdated(
 }
 
 /**
- * Answers one run: an identical one may wait for the same version, and the version knows only the latest. A run whose verdict is outdated
- * goes on to `Promote`, which refuses it (`GATE_OUTDATED`) and sends it back to `Evaluate`: nobody could approve that verdict.
+ * Answers one run. Several identical runs may wait for the same version, which records only the latest. A run with an
+ * outdated verdict continues to `Promote`, which refuses it (`GATE_OUTDATED`) and sends it back to `Evaluate`, because
+ * nobody can approve that verdict.
  *
  * @returns whether there was an answer
  */
@@ -110,12 +114,15 @@ function isOutdated(model: Model, { gate }: ModelVersion): boolean {
   return gate?.passed === true && outdatedBy(model, gate) !== undefined;
 }
 
-/** Whether approvals suffice: a canary under test also waits for its test. */
+/** Returns whether approvals suffice. A canary under test also waits for its test. */
 function isFree(model: Model, version: ModelVersion): boolean {
   return decisionOn(model, version).state === "approved" && !isUnderTest(model.traffic, version.version);
 }
 
-/** Why nobody can approve it as it is: it was judged again, or a check that it waited for has failed. */
+/**
+ * Returns why the version cannot be approved at present: it was evaluated again, or a check failed; `undefined` if it
+ * can.
+ */
 function refusalOf({ gate }: ModelVersion): string | undefined {
   if (!gate || gate.passed || isPending(gate)) return undefined;
   return gate.checks
@@ -124,7 +131,7 @@ function refusalOf({ gate }: ModelVersion): string | undefined {
     .join("; ");
 }
 
-/** Why nobody will ever approve it; `undefined` where somebody may. */
+/** Returns why the version can never be approved; `undefined` if it can. */
 function rejectionOf(model: Model, version: ModelVersion): string | undefined {
   if (!isVisible(model, version)) return `version ${version.version} of ${model.name} was deleted`;
   const decision = decisionOn(model, version);

@@ -2,14 +2,14 @@ import { isNamed, type Person } from "../access/person";
 import type { Actor, Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
 import { type ApprovalRules, approvalRulesOf, comparesPeople } from "./policy";
 
-/** What people's words on a version come to under its model's policy. */
+/** The result of people's approvals and rejections of a version under its model's policy. */
 export type Decision =
   | { readonly state: "approved" | "rejected"; readonly word: Approval }
   | { readonly state: "waiting"; readonly given: number; readonly required: number };
 
 /**
- * A rejection decides; else so many different people as the policy of this moment asks for, of those it names. A policy that has grown stricter since
- * asks for more, one that has grown milder may be content.
+ * Decides by the model's present policy: a rejection decides, and so does the required number of approvals by different
+ * permitted people. A policy that became stricter requires more; one that became milder may be satisfied.
  */
 export function decisionOn(
   model: Pick<Model, "policy">,
@@ -30,9 +30,9 @@ export function decisionOn(
 }
 
 /**
- * Withdraws a version's approvals: those who gave them did not know what has happened since. A rejection stands.
+ * Withdraws a version's approvals, because circumstances have changed since they were given. A rejection stays.
  *
- * @param revision of the change that withdraws them
+ * @param revision revision of the change that withdraws them
  */
 export function withoutApprovals(
   version: ModelVersion,
@@ -48,8 +48,8 @@ export function withoutApprovals(
 }
 
 /**
- * Tests whether a person's decision counts. Where the rules compare people, a caller without an identity counts for nobody, and nobody's approval counts
- * for a version whose submitter must be another person and is not known.
+ * Tests whether a person's decision counts. If the rules compare people, a caller without an identity counts for
+ * nobody. If the submitter must be another person and is not known, no approval counts.
  */
 export function mayDecide(
   rules: ApprovalRules,
@@ -59,7 +59,7 @@ export function mayDecide(
   return refusalOfDecision(rules, version, person) === undefined;
 }
 
-/** Why a caller's decision does not count; `undefined` where it does. */
+/** The reason why a caller's decision does not count. */
 export type DecisionRefusal = "no-identity" | "unknown-submitter" | "submitter" | "not-listed";
 
 export function refusalOfDecision(

@@ -7,7 +7,7 @@ import type { ModelArtifact, ModelVersion } from "./model";
 type Named = Pick<ModelVersion, "artifactKey" | "weightsSha256">;
 
 /**
- * Stores an artifact manifest by its content. The key carries the digest, so a row that names the key fixes the bytes.
+ * Stores an artifact manifest under a key with its digest. A row that holds the key therefore determines the bytes.
  *
  * @returns the manifest's key
  */
@@ -17,10 +17,10 @@ export async function storeArtifact(objects: ObjectStore, artifact: ModelArtifac
 }
 
 /**
- * Reads the artifact manifest of a version, and verifies it against the version's row: the digest in its key, and the weights. Manifests of earlier
- * releases lie under a name without a digest; their weights alone are verified.
+ * Reads the artifact manifest of a version and verifies it against the version's row: the digest in its key, and the
+ * weights. Manifests of earlier releases have a key without digest; only their weights are verified.
  *
- * @returns `undefined` where the version has no manifest: it was registered from elsewhere
+ * @returns `undefined` if the version has no manifest because it was registered from elsewhere
  * @throws ObjectNotFoundError, CorruptObjectError
  */
 export async function readArtifact(

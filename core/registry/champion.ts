@@ -3,7 +3,10 @@ import type { ObjectStore } from "../ports";
 import { readArtifact } from "./artifact";
 import type { Registry } from "./registry";
 
-/** The model in production, ready to be met; `undefined` where there is none yet, or it was registered from elsewhere and cannot be loaded here. */
+/**
+ * Returns the champion for a comparison; `undefined` if there is none, or if it was registered from elsewhere and
+ * cannot be loaded here.
+ */
 export async function findChampion(
   { registry, objects }: { readonly registry: Registry; readonly objects: ObjectStore },
   model: string,

@@ -2,31 +2,31 @@ import { ModelNotFoundError, VersionNotFoundError } from "./errors";
 import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import type { ModelPolicy } from "./policy";
 
-/** A model with those of its versions that a decision needs. */
+/** A model with the versions that a decision needs. */
 export interface ModelState {
   readonly model: Model;
   readonly version: (version: number) => ModelVersion | undefined;
-  /** The version that has the semver which the decision is about, if one has. */
+  /** The version that has the semver of the decision, if one has it. */
   readonly semverOwner?: number;
 }
 
-/** All that changes in one atomic write, under "revision is still what the decision was made upon". */
+/** The changes of one atomic write, which requires that the revision is still the one that the decision read. */
 export interface ModelChange {
   readonly model: Model;
   readonly versions: readonly ModelVersion[];
   readonly history: HistoryEntry;
-  /** A semver that is taken for good. */
+  /** A semver that is assigned permanently. */
   readonly semver?: { readonly text: string; readonly version: number };
-  /** A policy that is kept beside those before it. */
+  /** A policy that is stored together with earlier ones. */
   readonly policy?: ModelPolicy;
 }
 
-/** `undefined`: what was asked for is so already. */
+/** Decides on a change; `undefined` if nothing changes. */
 export type Transition = (state: ModelState) => ModelChange | undefined;
 
 type What = Pick<HistoryEntry, "action" | "replaced" | "subject">;
 
-/** One version changes, with its line of history. */
+/** Changes one version, with its history entry. */
 export function changeVersion(state: ModelState, what: What, actor: Actor, next: ModelVersion): ModelChange {
   const before = state.version(next.version)?.stage;
   const moved = before === undefined || before === next.stage ? {} : { from: before, to: next.stage };
@@ -38,7 +38,7 @@ export function changeVersion(state: ModelState, what: What, actor: Actor, next:
   };
 }
 
-/** The head alone changes. */
+/** Changes only the head. */
 export function changeModel(state: ModelState, what: What, actor: Actor, next: Partial<Model>): ModelChange {
   const revision = state.model.revision + 1;
   const { by, person, reason, at } = actor;
@@ -50,13 +50,13 @@ export function changeModel(state: ModelState, what: What, actor: Actor, next: P
   };
 }
 
-/** @throws ModelNotFoundError where it was deleted */
+/** @throws ModelNotFoundError if the model is deleted */
 export function activeModel({ model }: ModelState): Model {
   if (model.lifecycle === "deleted") throw new ModelNotFoundError(model.name, model.renamedTo);
   return model;
 }
 
-/** @throws VersionNotFoundError, ModelNotFoundError where there is none, or it was deleted */
+/** @throws VersionNotFoundError, ModelNotFoundError if there is none or it is deleted */
 export function activeVersion(state: ModelState, version: number): ModelVersion {
   const model = activeModel(state);
   const found = state.version(version);
@@ -64,7 +64,7 @@ export function activeVersion(state: ModelState, version: number): ModelVersion 
   return found;
 }
 
-/** Whether lists show it and changes find it. */
+/** Returns whether lists show the version and changes find it. */
 export function isVisible(model: Model, { version, lifecycle }: Pick<ModelVersion, "version" | "lifecycle">): boolean {
   return model.lifecycle === "active" && lifecycle === "active" && version >= model.firstVersion;
 }

@@ -7,7 +7,7 @@ import type { ApprovalRules } from "./policy";
 type Named = Pick<ModelVersion, "model" | "version">;
 
 export class ModelNotFoundError extends RingmasterError {
-  /** @param renamedTo what it is called now */
+  /** @param renamedTo its present name */
   constructor(name: string, renamedTo?: string) {
     const next =
       renamedTo === undefined
@@ -31,7 +31,7 @@ export class VersionNotFoundError extends RingmasterError {
   }
 }
 
-/** Nothing serves yet. */
+/** Thrown when no version was promoted yet. */
 export class NoChampionError extends RingmasterError {
   constructor(model: string) {
     super(
@@ -73,14 +73,14 @@ const withdrawnBecause: Readonly<Record<ApprovalsWithdrawn["after"], string>> = 
   "evaluated-again": "the gates evaluated the version again",
 };
 
-/** Says whose approvals no longer count, and why: a sentence without its full stop. */
+/** Describes whose approvals no longer count, and why: a sentence without its full stop. */
 export function withdrawal({ after, of = [], revision, by, reason }: ApprovalsWithdrawn): string {
   const whose = of.length === 0 ? "earlier approvals" : `approval${of.length > 1 ? "s" : ""} of ${of.join(", ")}`;
   const why = `${withdrawnBecause[after]} (revision ${revision}, by ${by})`;
   return `${whose} withdrawn: ${why}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
-/** What a test is to decide is not decided beside it. */
+/** Thrown when a person promotes a canary that is under test; the test decides. */
 export class CanaryUnderTestError extends RingmasterError {
   constructor({ model, version }: Named) {
     super(
@@ -92,7 +92,7 @@ export class CanaryUnderTestError extends RingmasterError {
   }
 }
 
-/** By the model's policy, the caller's decision does not count. */
+/** Thrown when the caller's decision does not count under the model's policy. */
 export class NotAnApproverError extends RingmasterError {
   constructor(
     { model, version }: Named,
@@ -118,7 +118,7 @@ export class NotAnApproverError extends RingmasterError {
   }
 }
 
-/** Looser approval rules need the request of several people. */
+/** Thrown when looser approval rules need requests of more people. */
 export class PolicyNeedsPeopleError extends RingmasterError {
   constructor(model: string, by: string) {
     super(
@@ -129,9 +129,9 @@ export class PolicyNeedsPeopleError extends RingmasterError {
   }
 }
 
-/** The verdict is about another champion, or other rules, than those of now. */
+/** Thrown when the verdict is about another champion or other rules than the present ones. */
 export class GateOutdatedError extends RingmasterError {
-  /** @param runId the run that evaluates the version again, where one does */
+  /** @param runId the run that evaluates the version again, if there is one */
   constructor(
     { model, version }: Named,
     readonly changed: "champion" | "policy",
@@ -156,7 +156,7 @@ export class GateOutdatedError extends RingmasterError {
   }
 }
 
-/** The champion leaves production by the promotion of another, or by a rollback, and by nothing else. */
+/** Thrown when a version in production is changed. The champion leaves production only by a promotion or a rollback. */
 export class InProductionError extends RingmasterError {
   constructor(model: string, version: number) {
     super(
@@ -176,9 +176,9 @@ export class ModelExistsError extends RingmasterError {
   }
 }
 
-/** Runs, rules, events and whoever serves know a model by its name. */
+/** Thrown when a model's name is in use by runs, rules, events or serving clients. */
 export class ModelNameFixedError extends RingmasterError {
-  /** @param why a sentence's part */
+  /** @param why part of a sentence */
   constructor(model: string, why: string) {
     super(
       `model ${JSON.stringify(model)} cannot be renamed: ${why}; register its versions under another name instead`,
@@ -251,8 +251,8 @@ export class NothingToRollBackError extends RingmasterError {
   }
 }
 
-/** Who asked for the rollback saw another version in production than there is now. */
-export class RollbackOvertakenError extends RingmasterError {
+/** Thrown when the version in production is not the one that the rollback names. */
+export class RollbackRaceError extends RingmasterError {
   constructor(model: string, from: number | undefined, now: number | undefined) {
     super(
       `version ${from} of ${model} is no longer in production (${now === undefined ? "no version" : `version ${now}`} is), ` +
@@ -262,7 +262,7 @@ export class RollbackOvertakenError extends RingmasterError {
   }
 }
 
-/** Neither the table nor the bucket can tell what serves. */
+/** Thrown when neither the table nor the bucket has the champion. */
 export class RegistryUnavailableError extends RingmasterError {
   constructor(model: string, cause: unknown) {
     super(`the registry is unavailable, and the bucket has no production pointer of ${model}; send the request again`, {
@@ -275,7 +275,7 @@ export class RegistryUnavailableError extends RingmasterError {
   }
 }
 
-/** Too many changes of one model at the same moment. */
+/** Thrown when other requests changed the model before each attempt. */
 export class RegistryBusyError extends RingmasterError {
   constructor(model: string) {
     super(`too many requests change model ${model} at the same time; send the request again`, {
@@ -287,7 +287,10 @@ export class RegistryBusyError extends RingmasterError {
   }
 }
 
-/** Another version was promoted between the evaluation and the gates. The state machine evaluates again. */
+/**
+ * Thrown when another version was promoted between the evaluation and the gates. The state machine then evaluates
+ * again.
+ */
 export class ChampionChangedError extends RingmasterError {
   constructor(model: string, met: number | undefined, now: number) {
     const compared = met === undefined ? "no champion" : `version ${met}`;

@@ -2,15 +2,15 @@ import { InvalidInputError } from "../errors";
 import type { HistoryEntry, Model } from "./model";
 import type { ModelRepository } from "./repository";
 
-/** A stretch of a model's history. */
+/** A page of a model's history. */
 export interface HistoryPage {
   /** Newest first. */
   readonly items: readonly HistoryEntry[];
-  /** Of the page before this one in time; absent where there is none. */
+  /** Token of the next, older page; absent if there is none. */
   readonly nextToken?: string;
 }
 
-/** Revisions under one name: a model that was renamed has some under each. */
+/** Revisions under one name. A renamed model has some under each of its names. */
 interface Stretch {
   readonly name: string;
   readonly from: number;
@@ -18,11 +18,11 @@ interface Stretch {
 }
 
 /**
- * The newest of a model's history, or what is older than an earlier page. Entries are numbered without gaps and never change, so that a page is a range of
- * keys, and pages together are the whole whatever happens meanwhile.
+ * Returns the newest page of a model's history, or the one after an earlier page. Entries are numbered without gaps and
+ * never change. A page is therefore a range of keys, and the pages together are complete whatever is added in between.
  *
- * @param model as it is at this moment
- * @throws InvalidInputError for a token that is of no page of this model
+ * @param model the model's present head
+ * @throws InvalidInputError for a token of no page of this model
  */
 export async function historyPage(
   repository: Pick<ModelRepository, "historyBetween">,
@@ -67,7 +67,7 @@ function parsed(token: string): readonly [string, number] {
     const read: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
     if (Array.isArray(read) && typeof read[0] === "string" && Number.isInteger(read[1])) return [read[0], read[1]];
   } catch {
-    // No page gave it.
+    // The token is invalid.
   }
   return ["", 0];
 }

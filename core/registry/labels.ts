@@ -4,17 +4,17 @@ import { AliasFollowsProductionError, AliasNotFoundError, SemverTakenError } fro
 import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import { championAlias, labelLimits } from "./names";
 
-/** What is said of a model or, where a version is named, of that version. */
+/** A version if the number is given, else the model. */
 type Target = number | undefined;
 
-/** Markdown; the empty text takes it away. */
+/** Sets a description in Markdown; an empty text removes it. */
 export function describe(target: Target, description: string, actor: Actor): Transition {
   return change(target, { action: "described" }, actor, (labels) =>
     labels.description === description ? undefined : { ...labels, description },
   );
 }
 
-/** @throws InvalidInputError where all tags together come to more than a row should carry */
+/** @throws InvalidInputError if all tags together exceed the limit */
 export function setTag(target: Target, key: string, value: string, actor: Actor): Transition {
   return change(target, { action: "tagged", subject: key }, actor, (labels) => {
     if (Object.hasOwn(labels.tags, key) && labels.tags[key] === value) return undefined;
@@ -54,12 +54,13 @@ function change(
     const changed = next({ description: version.description, tags: version.tags });
     if (!changed) return undefined;
     const made = changeVersion(state, what, actor, { ...version, ...changed });
-    // What is said of a version is no news of the model's: its time tells of itself, of versions that come and go, and of stages.
+    // A label of a version does not change the model's `updatedAt`, which follows its own changes, added and deleted
+    // versions, and stages.
     return { ...made, model: { ...made.model, updatedAt: state.model.updatedAt } };
   };
 }
 
-/** @throws AliasFollowsProductionError for `champion`, once there is one: it is set by promotions and rollbacks alone */
+/** @throws AliasFollowsProductionError for `champion` once there is a champion: only promotions and rollbacks set it */
 export function setAlias(alias: string, version: number, actor: Actor): Transition {
   return (state) => {
     activeVersion(state, version);
@@ -81,7 +82,10 @@ export function setAlias(alias: string, version: number, actor: Actor): Transiti
   };
 }
 
-/** @throws AliasFollowsProductionError @throws AliasNotFoundError */
+/**
+ * @throws AliasFollowsProductionError
+ * @throws AliasNotFoundError
+ */
 export function deleteAlias(alias: string, actor: Actor): Transition {
   return (state) => {
     const { name, aliases, production } = activeModel(state);
@@ -93,7 +97,11 @@ export function deleteAlias(alias: string, actor: Actor): Transition {
   };
 }
 
-/** Once and for good: what others have pinned never comes to mean something else. @throws SemverTakenError */
+/**
+ * Assigns a semver permanently, so that a pinned semver never means another version.
+ *
+ * @throws SemverTakenError
+ */
 export function setSemver(version: number, semver: string, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);

@@ -12,7 +12,7 @@ import {
 import type { Actor, Model } from "./model";
 import { type ApprovalRules, areLooser, type ModelPolicy, missingRequests, type PolicyRules } from "./policy";
 
-/** A name that nobody has used, before its first change. */
+/** Returns the model of a name that was never used, before its first change. */
 export function emptyModel(name: string, team: string, { by, at }: Pick<Actor, "by" | "at">): Model {
   return {
     name,
@@ -32,15 +32,16 @@ export function emptyModel(name: string, team: string, { by, at }: Pick<Actor, "
 }
 
 /**
- * A deleted model's name, used again: without its versions, labels and aliases, but with its policy, which would else be a way around its gates. Numbers go
- * on where they ended: a version's number never means two things.
+ * Returns a deleted model whose name is used again: without its versions, labels and aliases. It keeps its policy,
+ * because otherwise deletion would bypass the gates. Version numbers continue, so that a number never means two
+ * versions.
  */
 export function renewed(model: Model, { by, at }: Pick<Actor, "by" | "at">): Model {
   const { name, team, revision, latestVersion, policy } = model;
   return { ...emptyModel(name, team, { by, at }), revision, latestVersion, firstVersion: latestVersion + 1, policy };
 }
 
-/** @throws ModelExistsError where the name is in use */
+/** @throws ModelExistsError if the name is in use */
 export function createModel(labels: Pick<Model, "description" | "tags">, actor: Actor): Transition {
   return (state) => {
     const { model } = state;
@@ -50,7 +51,11 @@ export function createModel(labels: Pick<Model, "description" | "tags">, actor: 
   };
 }
 
-/** Hides a model. @throws InProductionError where one of its versions serves */
+/**
+ * Hides a model.
+ *
+ * @throws InProductionError if one of its versions serves
+ */
 export function deleteModel(actor: Actor): Transition {
   return (state) => {
     const { name, production } = activeModel(state);
@@ -59,7 +64,11 @@ export function deleteModel(actor: Actor): Transition {
   };
 }
 
-/** Shows a deleted model again, with all that it had. @throws ModelNotFoundError where it was not deleted, but has another name */
+/**
+ * Restores a deleted model with everything that it had.
+ *
+ * @throws ModelNotFoundError if it was not deleted, but renamed
+ */
 export function restoreModel(actor: Actor): Transition {
   return (state) => {
     const { name, lifecycle, renamedTo } = state.model;
@@ -69,7 +78,11 @@ export function restoreModel(actor: Actor): Transition {
   };
 }
 
-/** Hides a version: it serves nobody, no alias names it, no rollback goes to it. @throws InProductionError */
+/**
+ * Hides a version. It can no longer serve, have an alias, or be the target of a rollback.
+ *
+ * @throws InProductionError
+ */
 export function deleteVersion(version: number, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
@@ -91,7 +104,11 @@ export function deleteVersion(version: number, actor: Actor): Transition {
   };
 }
 
-/** Shows a deleted version again, without the aliases that it had. @throws VersionNotFoundError */
+/**
+ * Restores a deleted version without its aliases.
+ *
+ * @throws VersionNotFoundError
+ */
 export function restoreVersion(version: number, actor: Actor): Transition {
   return (state) => {
     const model = activeModel(state);
@@ -103,10 +120,11 @@ export function restoreVersion(version: number, actor: Actor): Transition {
 }
 
 /**
- * Sets what the model's versions must show. Verdicts by other rules are outdated; approvals are counted by the new ones. Looser approval rules than those in
- * force replace them only once enough people have requested the same (`missingRequests`); until then the request is kept.
+ * Sets the rules for the model's versions. Verdicts by other rules become outdated, and approvals are counted by the
+ * new rules. Looser approval rules apply only once enough people have requested the same (`missingRequests`); until
+ * then the request is stored.
  *
- * @throws PolicyNeedsPeopleError where a caller without an identity requests looser rules
+ * @throws PolicyNeedsPeopleError if a caller without an identity requests looser rules
  */
 export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: Actor): Transition {
   return (state) => {

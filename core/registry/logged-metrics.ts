@@ -10,8 +10,9 @@ export interface LoggedMetricsPorts {
 type Metrics = Readonly<Record<string, number>>;
 
 /**
- * What was logged of versions that were made elsewhere, by number: the last values of their runs, and before those the logged model's own, since a run
- * may have logged several models. Versions that were trained here have their evaluation, and those without any are left out.
+ * Returns the logged metrics of versions that were made elsewhere, by version number: the logged model's own metrics
+ * first, because a run may have logged several models, then the last values of their runs. Versions that were trained
+ * here have their evaluation, and are omitted like those without metrics.
  */
 export async function loggedMetricsOf(
   { metrics, loggedModels }: LoggedMetricsPorts,
@@ -37,7 +38,7 @@ export async function loggedMetricsOf(
   );
 }
 
-/** Of several points of a metric that of the highest step, of the same step the latest. */
+/** Takes the point with the highest step for each metric; for equal steps the latest. */
 function lastOf(points: LoggedModel["metrics"]): Metrics {
   const last = new Map<string, LoggedModel["metrics"][number]>();
   for (const point of points) {

@@ -1,9 +1,16 @@
-/** What a `models:/…` URI names: a logged model, or a version of a registered one by number, stage, alias or as the latest. */
+/**
+ * The target of a `models:/…` URI: a logged model, or a version of a registered one by number, stage, alias or as the
+ * latest.
+ */
 export type ModelUri =
   | { readonly modelId: string }
   | { readonly name: string; readonly version?: string; readonly stage?: string; readonly alias?: string };
 
-/** `mlflow/store/artifact/utils/models.py`. @returns `undefined` where it is none */
+/**
+ * Parses a URI like `mlflow/store/artifact/utils/models.py`.
+ *
+ * @returns `undefined` if it is no such URI
+ */
 export function readModelUri(uri: string): ModelUri | undefined {
   const path = /^models:(\/.+)$/s.exec(uri)?.[1];
   if (path === undefined) return undefined;

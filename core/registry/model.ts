@@ -39,7 +39,7 @@ export const modelSignature = z
       .max(100)
       .optional(),
   })
-  .meta({ id: "ModelSignature", description: "What goes in and what comes out." });
+  .meta({ id: "ModelSignature", description: "Input and output schemas." });
 export interface ModelSignature extends Shape<typeof modelSignature> {}
 
 export const model = z
@@ -108,7 +108,7 @@ export const nextStep = z
   })
   .meta({
     id: "NextStep",
-    description: "What has to happen next to a version before it is in production.",
+    description: "The next step of a version on its way to production.",
   });
 export interface NextStep extends Shape<typeof nextStep> {}
 
@@ -121,21 +121,24 @@ export const modelVersion = z
     lifecycle,
     description: z.string(),
     tags: texts,
-    submittedBy: z.string().meta({ description: "Whoever submitted the run, or registered the version." }),
+    submittedBy: z.string().meta({ description: "The actor that submitted the run or registered the version." }),
     submitters: z.array(personId).optional().meta({ description: "Their immutable ids, where they are known." }),
     runId: z.string().optional(),
     runLink: z.string().optional(),
     loggedModelId: z.string().optional(),
     weightsSha256: sha256.optional(),
     artifactKey: z.string().optional(),
-    source: z.string().optional().meta({ description: "Where its files lie, of one that was made elsewhere." }),
+    source: z
+      .string()
+      .optional()
+      .meta({ description: "Location of its files; for a version that was made elsewhere." }),
     framework: z.string().optional(),
     signature: modelSignature.optional(),
     dataset: modelDataset.optional(),
     metrics,
     loggedMetrics: z.record(z.string(), metricValue).optional().meta({
       description:
-        "Not the version's, but of the run or the logged model that it was made of: last values, as of now. Answered by `getModel` (of the newest 100 versions) and `getModelVersion`.",
+        "Present last values of the run or logged model from which the version was made. Returned by `getModel` (for the newest 100 versions) and `getModelVersion`.",
     }),
     next: z.array(nextStep).optional().meta({
       description:
@@ -143,23 +146,23 @@ export const modelVersion = z
     }),
     evaluationReport: contentReference.optional(),
     gate: gateVerdict.optional(),
-    approvals: z.array(approval).meta({ description: "Every person's word since the last verdict." }),
-    approval: approval.optional().meta({ description: "The word that decided." }),
+    approvals: z.array(approval).meta({ description: "Every person's approval or rejection since the last verdict." }),
+    approval: approval.optional().meta({ description: "The approval or rejection that decided." }),
     approvalsWithdrawn: z
       .object({
         after: z.enum(["rolled-back", "canary-ended", "evaluated-again"]),
-        of: z.array(z.string()).optional().meta({ description: "The people whose approvals were withdrawn." }),
+        of: z.array(z.string()).optional().meta({ description: "People whose approvals were withdrawn." }),
         revision: count,
         by: z.string(),
         reason: z.string().optional(),
         at: instant,
       })
       .optional()
-      .meta({ description: "Why approvals that it had no longer count: it needs new ones." }),
+      .meta({ description: "Reason why earlier approvals no longer count; new ones are needed." }),
     served: z
       .object({ gate: gateVerdict, approvals: z.array(approval), approval })
       .optional()
-      .meta({ description: "What it was promoted upon; a rollback to it rests on that." }),
+      .meta({ description: "Verdict and approval of its promotion. A rollback to it uses them." }),
     awaitedBy: z.string().optional().meta({ description: "The run that waits for the approval." }),
     createdAt: instant,
     updatedAt: instant,
@@ -202,12 +205,12 @@ export const historyEntry = z
       description: "The name that it had then, where it has another now: revisions are each name's own.",
     }),
     subject: z.string().optional().meta({
-      description: "Which tag, alias, semver; the other name of a model that was renamed.",
+      description: "The tag, alias or semver; the other name of a renamed model.",
     }),
     approvalsWithdrawn: z
       .string()
       .optional()
-      .meta({ description: "Why this change withdrew approvals of the version, and whose." }),
+      .meta({ description: "Approvals of the version that this change withdrew, with the reason." }),
     by: z.string(),
     personId: personId.optional(),
     reason: z.string().optional(),
@@ -215,7 +218,7 @@ export const historyEntry = z
   })
   .meta({
     id: "HistoryEntry",
-    description: "Who did what, when and why; append-only.",
+    description: "A change with its actor, time and reason; append-only.",
   });
 export interface HistoryEntry extends Shape<typeof historyEntry> {}
 
@@ -241,7 +244,7 @@ export const modelArtifact = z
     outputSchema,
     numerics: numericsRecord,
   })
-  .meta({ id: "ModelArtifact", description: "What serving loads." });
+  .meta({ id: "ModelArtifact", description: "The files that serving loads." });
 export interface ModelArtifact extends Shape<typeof modelArtifact> {}
 export type HistoryAction = HistoryEntry["action"];
 
@@ -249,7 +252,7 @@ export type HistoryAction = HistoryEntry["action"];
 export interface Actor {
   /** A display name. */
   readonly by: string;
-  /** Absent where the caller is a system, or was not authenticated as a person. */
+  /** Absent if the caller is a system, or was not authenticated as a person. */
   readonly person?: Person;
   readonly reason?: string;
   /** ISO 8601. */

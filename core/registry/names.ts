@@ -1,16 +1,16 @@
-/** Follows production; `latest` and `v<number>` are read as what they say. */
+/** The alias that follows production. `latest` and `v<number>` have fixed meanings. */
 export const championAlias = "champion";
 
 export const labelLimits = {
   description: 10_000,
   tagKey: 250,
   tagValue: 100_000,
-  /** Of all tags of a model or a version: a row holds 400 KB. */
+  /** Maximum size of all tags of a model or a version; a row holds 400 KB. */
   tagBytes: 200_000,
   aliases: 200,
 } as const;
 
-/** What is wrong with a model's name; MLflow's rule, which every client of its knows. */
+/** Returns why a model's name is invalid, by MLflow's rule; `undefined` if it is valid. */
 export function modelNameProblem(name: string): string | undefined {
   if (name.trim() === "" || name.length > 250) return "must be 1–250 characters, at least one of them not white space";
   if (/[/:]/.test(name)) return "must not contain '/' or ':'";
@@ -20,7 +20,7 @@ export function modelNameProblem(name: string): string | undefined {
   return /\p{Surrogate}/u.test(name) ? "must be well-formed Unicode: it has an unpaired surrogate" : undefined;
 }
 
-/** What is wrong with an alias; MLflow's rule, with its reserved names. */
+/** Returns why an alias is invalid, by MLflow's rule with its reserved names; `undefined` if it is valid. */
 export function aliasProblem(alias: string): string | undefined {
   if (!/^[\w-]{1,255}$/.test(alias)) return "must be 1–255 letters, digits, hyphens and underscores";
   if (alias === "__proto__") return "must not be __proto__, which a JavaScript object cannot have as a key";
@@ -29,7 +29,7 @@ export function aliasProblem(alias: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with all tags of a model or of a version together. */
+/** Returns why all tags of a model or a version together are invalid; `undefined` if they are valid. */
 export function tagsProblem(tags: Readonly<Record<string, string>>): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(tags));
   return bytes > labelLimits.tagBytes

@@ -3,7 +3,7 @@ import { changeModel, type ModelChange, type ModelState } from "./change";
 import { SemverTakenError } from "./errors";
 import type { Actor, ModelVersion } from "./model";
 
-/** What whoever registers a version tells of it. */
+/** The facts that the caller gives when it registers a version. */
 export type NewVersion = Pick<ModelVersion, "model" | "metrics"> &
   Partial<
     Pick<
@@ -26,7 +26,11 @@ export type NewVersion = Pick<ModelVersion, "model" | "metrics"> &
     >
   >;
 
-/** The model's next version. It has no verdict and no approvals: whence it comes opens no door. @throws SemverTakenError */
+/**
+ * Adds the model's next version. It has no verdict and no approvals, whatever its origin.
+ *
+ * @throws SemverTakenError
+ */
 export function newVersion(state: ModelState, made: NewVersion, actor: Actor): ModelChange {
   const { model } = state;
   const version: ModelVersion = {

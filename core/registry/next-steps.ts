@@ -11,9 +11,9 @@ import { isUnderTest } from "./serving/traffic";
 export type { NextStep } from "./model";
 
 /**
- * The steps that lead a version to production, in their order.
+ * Returns the steps that lead a version to production, in order.
  *
- * @param run that waits for the version, else the one that made it, where there is one
+ * @param run the run that waits for the version, else the one that made it, if there is one
  */
 export function nextSteps(
   model: Model,
@@ -112,7 +112,7 @@ function testOf(model: Model): NextStep {
   };
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a text as one word of a shell. */
 export function quoted(word: string): string {
   return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -6,7 +6,7 @@ import type { Pointer } from "./pointer";
 import type { ResolvedModel } from "./production";
 import type { ModelRepository } from "./repository";
 
-/** A line of a model's history, as others hear of it. */
+/** A history entry of a model, as it is published. */
 export interface ModelEvent extends HistoryEntry {
   readonly team: string;
   readonly model: string;
@@ -14,36 +14,38 @@ export interface ModelEvent extends HistoryEntry {
 
 /** The port to EventBridge. */
 export interface ModelEvents {
-  /** Resolves when it was accepted. */
+  /** Resolves when the event was accepted. */
   publish(event: ModelEvent): Promise<void>;
-  /** As `publish`. */
+  /** Resolves when the event was accepted. */
   publishApprovalNeeded(event: ApprovalNeeded): Promise<void>;
 }
 
-/** What is left to do in some team, oldest first; as of a moment ago. */
+/** The unpublished events of all teams, oldest first; eventually consistent. */
 export interface OutboxIndex {
   list(
     before: string,
   ): Promise<readonly { readonly team: string; readonly model: string; readonly revision: number }[]>;
 }
 
-/** Ports of what follows from a change. */
+/** The ports for the effects of a change. */
 export interface OutboxDependencies {
   readonly repository: ModelRepository;
   readonly events: ModelEvents;
-  /** To the champion. */
+  /** The pointer to the champion. */
   readonly pointer: Pick<Pointer<ResolvedModel>, "refresh">;
-  /** To who answers whom. */
+  /** The pointer to the routing of requests. */
   readonly routing?: Pick<Pointer<unknown>, "refresh">;
 }
 
 /**
- * What follows from each change of a model, once it is made: its event and, where the champion changed, the pointer. At least once, and in order: each
- * change leaves a row (`EVENT#<revision>`) in its own transaction, and the row goes when its event was accepted. Nobody publishes a revision while the
- * row before it is there, so that the first telling of each comes after that of the one before. Repetitions may come late; the revision tells.
+ * Processes the effects of each change of a model after it is committed: its event and, if the champion changed, the
+ * pointer. At least once, and in order. Each change leaves a row (`EVENT#<revision>`) in its own transaction; the row
+ * is deleted when its event was accepted. No process publishes a revision while the previous row exists, so that first
+ * publications are in order. Repetitions may arrive late; the revision shows their order.
  *
- * Whoever committed and finds the row before still there leaves his own to him who publishes that one: he looks for the next when he has removed his.
- * One of the two sees the other's write, because both read strongly after they wrote. What a dead process left is the sweep's.
+ * A process that committed and finds the previous row leaves its own row to the publisher of that one, which looks for
+ * the next row after it has deleted its own. One of the two sees the other's write, because both read strongly
+ * consistently after they wrote. The sweep processes what a dead process left.
  */
 export function createOutbox(team: string, { repository, events, pointer, routing }: OutboxDependencies) {
   const isPublished = async (model: string, revision: number): Promise<boolean> =>
@@ -69,7 +71,7 @@ export function createOutbox(team: string, { repository, events, pointer, routin
     if (routing && changesRouting(entry)) await point(() => routing.refresh(model));
   }
 
-  /** What cannot be pointed to (its artifact is gone) is no reason not to tell of it. */
+  /** A pointer that cannot be written (its artifact is missing) does not prevent the event. */
   async function point(refreshed: () => Promise<void>): Promise<void> {
     try {
       await refreshed();
@@ -78,7 +80,7 @@ export function createOutbox(team: string, { repository, events, pointer, routin
     }
   }
 
-  /** Publishes one, whose predecessors are published, and all that waits behind it. */
+  /** Publishes an event whose predecessors are published, then all events that wait for it. */
   async function publishFrom(model: string, first: HistoryEntry): Promise<void> {
     let entry: HistoryEntry | undefined = first;
     while (entry !== undefined) {
@@ -90,11 +92,11 @@ export function createOutbox(team: string, { repository, events, pointer, routin
   return {
     async committed({ model: { name }, history }: ModelChange): Promise<void> {
       if (await isPublished(name, history.revision - 1)) return publishFrom(name, history);
-      // The event waits for the one before it; serving does not.
+      // The event waits for the previous one; serving does not.
       await refresh(name, history);
     },
 
-    /** @param found the revision that the index shows, which may be old news: gone by now, or not the oldest */
+    /** @param found the revision that the index shows. It may be outdated: deleted since, or not the oldest. */
     async sweep(model: string, found: number): Promise<void> {
       let revision = found;
       while (!(await isPublished(model, revision - 1))) revision -= 1;
@@ -110,7 +112,7 @@ function changesProduction({ action }: HistoryEntry): boolean {
   return action === "promoted" || action === "rolled-back";
 }
 
-/** A canary that leaves its stage leaves its units. */
+/** A canary that leaves its stage loses its traffic. */
 function changesRouting(entry: HistoryEntry): boolean {
   const { action, from } = entry;
   return changesProduction(entry) || action === "traffic-set" || action === "deleted" || from === "canary";

@@ -1,64 +1,65 @@
 import { inRounds, type Pause } from "../backoff";
 import { parseDocument } from "../object-documents";
 
-/** Documents that are overwritten only by who has seen what he overwrites. */
+/** Documents that are overwritten only by a writer that has read the version that it overwrites. */
 export interface PointerStore {
   find(key: string): Promise<{ readonly body: string; readonly tag: string } | undefined>;
-  /** False where the object is no longer the one of that tag; without a tag: where there is one. */
+  /** Returns false if the object no longer has that tag; without a tag, if there is an object. */
   put(key: string, body: string, tag: string | undefined): Promise<boolean>;
 }
 
-export interface PointerSource<Told> {
-  /** What is so at this moment, strongly consistent. */
-  resolve(model: string): Promise<Told>;
+export interface PointerSource<State> {
+  /** Reads the present state, strongly consistently. */
+  resolve(model: string): Promise<State>;
 }
 
-/** What the bucket says of a model. */
-export interface Pointer<Told> {
-  find(model: string): Promise<Told | undefined>;
-  /** Makes it tell of now, or of later. */
+/** A model's document in the bucket. */
+export interface Pointer<State> {
+  find(model: string): Promise<State | undefined>;
+  /** Updates the document to the present state or a later one. */
   refresh(model: string): Promise<void>;
 }
 
-/** @typeParam Told what a pointer tells, and the model's revision that made it so */
-export interface PointerDependencies<Told extends { readonly revision: number }> {
+/** @typeParam State the document's content, with the model's revision to which it belongs */
+export interface PointerDependencies<State extends { readonly revision: number }> {
   readonly store: PointerStore;
   readonly keyOf: (model: string) => string;
-  readonly source: PointerSource<Told>;
+  readonly source: PointerSource<State>;
   readonly pause?: Pause;
 }
 
 const rounds = 24;
 
 /**
- * What serving needs to know of a model, in the bucket as well: an answer for when DynamoDB has none. It is written after the change that it tells of, and never
- * goes back: who overwrites it has seen a lower revision in it.
+ * Keeps what serving needs of a model in the bucket as well, for when DynamoDB is unavailable. The document is written
+ * after the change and never goes back: a writer overwrites only a lower revision.
  */
-export function createPointer<Told extends { readonly revision: number }>({
+export function createPointer<State extends { readonly revision: number }>({
   store,
   keyOf,
   source,
   pause = () => Promise.resolve(),
-}: PointerDependencies<Told>): Pointer<Told> {
+}: PointerDependencies<State>): Pointer<State> {
   async function read(model: string) {
     const found = await store.find(keyOf(model));
-    return found && { ...found, told: parseDocument<Told>(keyOf(model), found.body) };
+    return found && { ...found, state: parseDocument<State>(keyOf(model), found.body) };
   }
 
   return {
     async find(model) {
-      return (await read(model))?.told;
+      return (await read(model))?.state;
     },
 
     async refresh(model) {
       const busy = () =>
         new Error(`the pointer ${keyOf(model)} was overwritten ${rounds} times by others: left for the sweep`);
       await inRounds({ rounds, pause, busy }, async () => {
-        // First what would be overwritten: what is read after it is no older than what it tells of, unless it is behind.
+        // The document is read before the source. The source's state is therefore not older than the document, unless
+        // the source lags.
         const before = await read(model);
-        const told = await source.resolve(model);
-        if (before && before.told.revision >= told.revision) return true;
-        return (await store.put(keyOf(model), JSON.stringify(told), before?.tag)) || undefined;
+        const state = await source.resolve(model);
+        if (before && before.state.revision >= state.revision) return true;
+        return (await store.put(keyOf(model), JSON.stringify(state), before?.tag)) || undefined;
       });
     },
   };

@@ -4,19 +4,23 @@ import { policyRulesSchema } from "../runs/gate-rule-schemas";
 import type { PolicyRules } from "../runs/gate-rules";
 import { count, instant } from "../shapes";
 
-/** Rules as rows hold them: those of earlier releases lack members that were later given a default. */
+/** Rules as rows hold them. Rows of earlier releases lack members that got a default later. */
 type WithStoredRules<Policy> = Omit<Policy, "rules"> & { readonly rules: PolicyRules };
 
 const person = z.string().min(1).max(2_048);
 
 export const approvalRules = z
   .strictObject({
-    required: z.int().min(1).max(20).default(1).meta({ description: "How many different people." }),
-    approvers: z.array(person).max(50).default([]).meta({ description: "Who may; empty: everybody in the team." }),
+    required: z.int().min(1).max(20).default(1).meta({ description: "Number of different people who must approve." }),
+    approvers: z
+      .array(person)
+      .max(50)
+      .default([])
+      .meta({ description: "The people who may approve; empty: everybody in the team." }),
     notTheSubmitter: z
       .boolean()
       .default(false)
-      .meta({ description: "Whoever submitted the run or registered the version does not count." }),
+      .meta({ description: "Approvals of the people who submitted the run or registered the version do not count." }),
   })
   .refine(({ required, approvers }) => approvers.length === 0 || new Set(approvers).size >= required, {
     path: ["required"],
@@ -34,7 +38,7 @@ export const policyProposal = z
   })
   .meta({
     id: "PolicyProposal",
-    description: "Looser approval rules, and the people who have requested them: not yet enough.",
+    description: "Looser approval rules that too few people have requested so far, with these people.",
   });
 export type PolicyProposal = WithStoredRules<Shape<typeof policyProposal>>;
 export type PolicyRequest = PolicyProposal["requests"][number];

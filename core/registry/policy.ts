@@ -14,10 +14,10 @@ export type { ApprovalRules, ModelPolicy, PolicyProposal, PolicyRequest } from "
 
 export const noRules: PolicyRules = { thresholds: {}, slices: [], fairness: [], checks: [] };
 
-/** Of a model that declares none: one person's word. */
+/** The rules of a model without a policy: one person's approval. */
 export const defaultApprovals: ApprovalRules = { required: 1, approvers: [], notTheSubmitter: false };
 
-/** Tests whether the rules say who decides, so that callers must be told apart by identity. */
+/** Tests whether the rules name or compare people, so that callers must be distinguished by identity. */
 export function comparesPeople({ required, approvers, notTheSubmitter }: ApprovalRules): boolean {
   return required > 1 || approvers.length > 0 || notTheSubmitter;
 }
@@ -30,7 +30,10 @@ export function approvalRulesOf(model: { readonly policy?: ModelPolicy }): Appro
   return model.policy?.approvals ?? defaultApprovals;
 }
 
-/** Tests whether rules let versions through that other rules would not: fewer people, others than those listed, or the submitter. */
+/**
+ * Tests whether rules permit versions that other rules would not: fewer people, others than those listed, or the
+ * submitter.
+ */
 export function areLooser(after: ApprovalRules, before: ApprovalRules): boolean {
   const listed = new Set(before.approvers);
   const others = after.approvers.length === 0 || after.approvers.some((each) => !listed.has(each));
@@ -42,8 +45,9 @@ export function areLooser(after: ApprovalRules, before: ApprovalRules): boolean 
 }
 
 /**
- * Returns how many more people must request looser rules before they replace those in force: as many as a promotion takes, so that one person cannot
- * lift what several have to agree on. As many of them as the rules require must be approvers; the submitter's counterpart under `notTheSubmitter` need not.
+ * Returns how many more people must request looser rules before they apply: as many as a promotion needs, so that one
+ * person cannot remove what several must agree on. As many of them as the rules require must be approvers. The
+ * submitter may be one of them, even under `notTheSubmitter`.
  */
 export function missingRequests(
   { required, approvers, notTheSubmitter }: ApprovalRules,

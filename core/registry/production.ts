@@ -4,14 +4,14 @@ import type { ObjectStore } from "../ports";
 import { readArtifact } from "./artifact";
 import type { Model, ModelArtifact, ModelSignature, ModelVersion, OutputSchema } from "./model";
 
-/** What serving should load: nothing in it changes for as long as the version is in production. */
+/** The version that serving loads. It does not change while the version is in production. */
 export interface ResolvedModel {
   readonly model: string;
   readonly version: number;
-  /** The model's revision that put it into production: a later promotion or rollback has a higher one. */
+  /** The model's revision that put it into production. A later promotion or rollback has a higher one. */
   readonly revision: number;
   readonly runId?: string;
-  /** The artifact manifest; of a version from elsewhere its source. */
+  /** The artifact manifest; for a version from elsewhere, its source. */
   readonly artifactUri: string;
   readonly weightsUri?: string;
   readonly sha256?: string;
@@ -23,12 +23,12 @@ export interface ResolvedModel {
   readonly artifact?: ModelArtifact;
 }
 
-/** A strong entity tag of the answer, which is a function of these two. */
+/** Returns a strong entity tag of the response, which is a function of these two fields. */
 export function productionTag({ revision, version }: Pick<ResolvedModel, "revision" | "version">): string {
   return `"${revision}-${version}"`;
 }
 
-/** @param uriOf where an object's key lies for those outside */
+/** @param uriOf returns the URI of an object's key for external clients */
 export async function resolveModel(
   objects: ObjectStore,
   uriOf: (key: string) => string,

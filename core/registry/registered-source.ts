@@ -10,42 +10,43 @@ export interface SourceDependencies extends SourcePorts {
   readonly registry: Pick<Registry, "head" | "version">;
 }
 
-/** Where a version's files lie, the run or the logged model that they belong to, and the people who submitted it. */
+/** The location of a version's files, the run or logged model that owns them, and the people who submitted it. */
 export type Origin = Pick<ModelVersion, "source" | "runId" | "loggedModelId" | "submitters">;
 
 /**
- * The source of a version that somebody registers by hand, checked as MLflow's door checks it. One that names another version becomes that version's number.
+ * Checks the source of a version that a caller registers, by the same rule as MLflow's API. A source that names another
+ * version by stage or alias becomes that version's number.
  *
- * @throws InvalidInputError with what is wrong
- * @throws ModelNotFoundError, VersionNotFoundError, AliasNotFoundError of the version that it names
- * @throws RunNotFoundError where the team has no run `runId`
+ * @throws InvalidInputError with the violated rule
+ * @throws ModelNotFoundError, VersionNotFoundError, AliasNotFoundError for the version that it names
+ * @throws RunNotFoundError if the team has no run `runId`
  */
 export async function registeredSource(
   dependencies: SourceDependencies,
-  asked: Origin & { readonly source: string },
+  request: Origin & { readonly source: string },
   caller: Pick<Actor, "person">,
 ): Promise<Origin> {
-  const { source } = asked;
-  const owner = { runId: asked.runId ?? "", modelId: asked.loggedModelId ?? "" };
+  const { source } = request;
+  const owner = { runId: request.runId ?? "", modelId: request.loggedModelId ?? "" };
   const uri = schemeOf(source) === "models" ? readModelUri(source) : undefined;
   const fault = await sourceFault(dependencies, source, owner);
   if (fault !== undefined) throw refused(source, rules[fault]);
-  if (uri && !("modelId" in uri)) return copied(dependencies, asked, uri, caller);
+  if (uri && !("modelId" in uri)) return copied(dependencies, request, uri, caller);
   if (owner.modelId !== "" && (await dependencies.loggedModels.find(owner.modelId))?.lifecycle !== "active") {
     throw refused(source, rules["not-the-models"]);
   }
-  return { ...asked, ...(await submittersOfVersion(dependencies.records, asked.runId, caller)) };
+  return { ...request, ...(await submittersOfVersion(dependencies.records, request.runId, caller)) };
 }
 
 async function copied(
   { registry }: SourceDependencies,
-  asked: Origin & { readonly source: string },
+  request: Origin & { readonly source: string },
   { name, version, alias }: Exclude<ModelUri, { readonly modelId: string }>,
   caller: Pick<Actor, "person">,
 ): Promise<Origin> {
   if (version === undefined && alias === undefined) {
     throw refused(
-      asked.source,
+      request.source,
       "must name the other version by its number or an alias: models:/NAME/3, models:/NAME@ALIAS",
     );
   }
@@ -53,8 +54,8 @@ async function copied(
   const original = await registry.version(name, number);
   const { runId, loggedModelId } = original;
   for (const [path, given, known] of [
-    ["runId", asked.runId, runId],
-    ["loggedModelId", asked.loggedModelId, loggedModelId],
+    ["runId", request.runId, runId],
+    ["loggedModelId", request.loggedModelId, loggedModelId],
   ] as const) {
     if (given !== undefined && given !== known) {
       const rule = `must be that of version ${number} of ${name}${known === undefined ? ", which has none" : `: ${known}`}`;

@@ -18,7 +18,10 @@ export interface RegistrationDependencies {
   readonly clock: Clock;
 }
 
-/** Makes a run's weights a version of its model: an artifact that carries all that serving needs, and a row in the registry. */
+/**
+ * Registers a run's weights as a version of its model: an artifact with everything that serving needs, and a row in the
+ * registry.
+ */
 export function registrationStep(dependencies: RegistrationDependencies): StepDefinition<RegistrationOutput> {
   const { objects, registry, datasets, clock } = dependencies;
   return {
@@ -33,7 +36,7 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
       report: outputOf<EvaluationOutput>(details, "Evaluate").report.sha256,
     }),
     async execute(run, details) {
-      // The state machine ends before; whatever becomes of it, a reproduction is no candidate.
+      // The state machine ends a reproduction before this step. A reproduction is never a candidate.
       if (run.reproducedFrom) throw new ReproductionNotRegisteredError(run.runId, run.reproducedFrom);
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const evaluation = outputOf<EvaluationOutput>(details, "Evaluate");
@@ -85,7 +88,7 @@ function outputSchemaOf(features: FeatureManifest): OutputSchema {
     : { kind: "value", column: features.label.column };
 }
 
-/** A row of the registry is no place for thousands of columns: those are in the artifact alone. */
+/** Largest signature in a row of the registry. A signature with more columns is only in the artifact. */
 const widestSignature = 1_000;
 
 function signatureOf({ inputSchema, outputSchema }: ModelArtifact): ModelSignature | undefined {

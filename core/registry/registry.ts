@@ -11,31 +11,37 @@ import type { ModelRepository, Once } from "./repository";
 import { settleTraffic } from "./serving/settle";
 import { rollBack } from "./transitions";
 
-/** With pauses of at most two seconds: what a request has time for. */
+/** Number of attempts, with pauses of at most two seconds: the time that a request has. */
 const rounds = 24;
 
-/** A model, its versions (newest first) and its history (oldest first) as they were at one moment; deleted versions are left out. */
+/**
+ * A consistent snapshot of a model, its versions (newest first) and its history (oldest first), without deleted
+ * versions.
+ */
 export interface ModelSnapshot {
   readonly model: Model;
   readonly versions: readonly ModelVersion[];
   readonly history: readonly HistoryEntry[];
 }
 
-/** What a decision needs beside the head, the champion and the champion before. */
+/** The facts that a decision needs in addition to the head, the champion and the previous champion. */
 export interface Needs {
   readonly versions: readonly number[];
-  /** Whose it is. */
+  /** The semver whose owner is needed. */
   readonly semver?: string;
-  /** The team of a model that need not exist yet. */
+  /** The team of a model that may not exist yet. */
   readonly orNew?: { readonly team: string; readonly actor: Actor };
 }
 
-/** What follows from a change that was made; its failure is its own to mend, the change stands. */
+/** Called after a change was committed. If it fails, it is repaired later; the change stays. */
 export interface FollowUp {
   committed(change: ModelChange): Promise<void>;
 }
 
-/** Decisions on a model: read, decide by a pure transition, commit under the revision that was read; again where that was overtaken. */
+/**
+ * Executes decisions on a model: reads, decides by a pure transition, and commits if the revision is unchanged; repeats
+ * otherwise.
+ */
 export function createRegistry(
   repository: ModelRepository,
   pause: Pause = () => Promise.resolve(),
@@ -49,7 +55,7 @@ export function createRegistry(
     return true;
   }
 
-  /** @throws ModelNotFoundError where there is none, or it was deleted */
+  /** @throws ModelNotFoundError if there is none or it is deleted */
   async function head(name: string): Promise<Model> {
     const model = await repository.find(name);
     if (model?.lifecycle !== "active") throw new ModelNotFoundError(name, model?.renamedTo);
@@ -71,9 +77,10 @@ export function createRegistry(
   }
 
   /**
-   * @param needs the versions that the transition looks at, and more
-   * @param request makes the change once: where it has made one already, the model is answered as it is
-   * @throws the transition's own refusals @throws ModelNotFoundError, RegistryBusyError
+   * @param needs versions and other facts that the transition reads
+   * @param request makes the change once; a repetition returns the model unchanged
+   * @throws the transition's refusals
+   * @throws ModelNotFoundError, RegistryBusyError
    */
   function apply(
     name: string,
@@ -92,7 +99,8 @@ export function createRegistry(
       ]);
       if (made !== undefined) return find(name, orNew);
       const loaded = new Map(found.map((each) => [each?.version, each]));
-      // Versions were read after the head: a refusal, or that nothing is to be done, holds where the head is still the same.
+      // Versions are read after the head. A refusal, or a decision to change nothing, is valid only if the head is
+      // unchanged.
       const stands = async () => (await find(name, orNew)).revision === model.revision;
       try {
         const decided = transition({ model, version: (each) => loaded.get(each), semverOwner });
@@ -112,20 +120,26 @@ export function createRegistry(
     head,
     version,
 
-    /** A model without versions. @throws ModelExistsError */
+    /**
+     * Creates a model without versions.
+     *
+     * @throws ModelExistsError
+     */
     create(team: string, name: string, labels: Pick<Model, "description" | "tags">, actor: Actor, request?: string) {
       return apply(name, { versions: [], orNew: { team, actor } }, createModel(labels, actor), request);
     },
 
     /**
-     * Another name for a model that nothing but its clients knows by the old one, in one write.
+     * Renames a model that only clients know by its old name, in one write.
      *
-     * @throws ModelNotFoundError @throws ModelNameFixedError @throws ModelExistsError where the new name is in use
+     * @throws ModelNotFoundError
+     * @throws ModelNameFixedError
+     * @throws ModelExistsError if the new name is in use
      */
     rename(name: string, newName: string, actor: Actor): Promise<Model> {
       return inRounds(retry(name), async () => {
         const [model, target] = await Promise.all([head(name), repository.find(newName)]);
-        // Read after the head: those that are of a later change are overtaken with it.
+        // Read after the head. Versions of a later change fail together with it at the commit.
         const versions = (await repository.listVersions(name)).filter(({ version }) => version >= model.firstVersion);
         const semvers = target === undefined ? undefined : await semversTaken(newName, versions);
         try {
@@ -144,19 +158,22 @@ export function createRegistry(
     },
 
     /**
-     * Back to the champion before. It is meant for one champion: the one of now, unless `from` names it.
+     * Returns to the previous champion. The request refers to one champion: the present one, unless `from` names it.
      *
-     * @throws RollbackOvertakenError where that is in production no more @throws NothingToRollBackError
+     * @throws RollbackRaceError if `from` is no longer in production
+     * @throws NothingToRollBackError
      */
-    async rollBack(name: string, actor: Actor, asked: { readonly from?: number; readonly request?: string } = {}) {
-      const from = asked.from ?? (await head(name)).production;
-      return apply(name, [], rollBack(actor, from), asked.request);
+    async rollBack(name: string, actor: Actor, request: { readonly from?: number; readonly request?: string } = {}) {
+      const from = request.from ?? (await head(name)).production;
+      return apply(name, [], rollBack(actor, from), request.request);
     },
 
     /**
-     * Makes a version, and the model where there is none of that name. Its stage is `none`, whoever made it.
+     * Registers a version, and creates the model if there is none of that name. The version's stage is `none`, whatever
+     * its origin.
      *
-     * @param once where that run or request has made a version, it is that one @returns its number, whether made now or before
+     * @param once a run or request that registers one version; a repetition returns that version
+     * @returns its number, whether created now or before
      * @throws SemverTakenError
      */
     register(team: string, made: NewVersion, actor: Actor, once: Once = {}): Promise<number> {
@@ -172,18 +189,18 @@ export function createRegistry(
       });
     },
 
-    /** Those that were not deleted, by name. */
+    /** Lists models that are not deleted, by name. */
     async list(): Promise<readonly Model[]> {
       return (await repository.list()).filter(({ lifecycle }) => lifecycle === "active");
     },
 
-    /** A model and its versions as they were at one moment, newest first; deleted versions are left out. */
+    /** Returns a consistent snapshot of a model and its versions, newest first, without deleted versions. */
     async details(name: string): Promise<Omit<ModelSnapshot, "history">> {
       const model = await head(name);
       return { model, versions: shown(model, await repository.listVersions(name)) };
     },
 
-    /** All of a model as it was at one moment, although it is read row by row. */
+    /** Returns a consistent snapshot of everything of a model, although it is read row by row. */
     async snapshot(name: string): Promise<ModelSnapshot> {
       const model = await head(name);
       const [versions, history] = await Promise.all([repository.listVersions(name), repository.history(name)]);
@@ -199,11 +216,15 @@ export function createRegistry(
 
     champion,
 
-    /** The champion alone. @throws NoChampionError where nothing was promoted yet. */
+    /**
+     * Returns only the champion.
+     *
+     * @throws NoChampionError if nothing was promoted yet
+     */
     production: async (name: string): Promise<ModelVersion> => (await champion(name)).version,
   };
 
-  /** Which versions have had the semvers of some under another name. */
+  /** Returns the versions under another name that already have these versions' semvers. */
   async function semversTaken(name: string, versions: readonly ModelVersion[]): Promise<ReadonlyMap<string, number>> {
     const semvers = versions.flatMap(({ semver }) => semver ?? []);
     const owners = await Promise.all(semvers.map((semver) => repository.findSemver(name, semver)));
@@ -220,7 +241,7 @@ export function createRegistry(
     return (await Promise.all(entries)).flat();
   }
 
-  /** @throws NoChampionError where nothing was promoted yet. */
+  /** @throws NoChampionError if nothing was promoted yet */
   async function champion(name: string): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
     const model = await head(name);
     const found = model.production === undefined ? undefined : await repository.findVersion(name, model.production);
@@ -240,14 +261,17 @@ export function createRegistry(
 
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** Of versions that were read after their head. */
+/** Filters versions that were read after their head. */
 function shown(model: Model, versions: readonly ModelVersion[]): readonly ModelVersion[] {
   return versions
     .filter((each) => each.version <= model.latestVersion && isVisible(model, each))
     .map((each) => asOf(model, each));
 }
 
-/** The head tells who is the champion. Of a version that was read after it, another one's promotion or its own may have been read too. */
+/**
+ * Corrects a version's stage by the head, which determines the champion. The version was read after the head, so a
+ * later promotion may already show in it.
+ */
 function asOf(model: Model, version: ModelVersion): ModelVersion {
   if ((version.version === model.production) === (version.stage === "production")) return version;
   if (version.version === model.production) {

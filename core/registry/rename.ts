@@ -4,27 +4,33 @@ import { ModelExistsError, ModelNameFixedError } from "./errors";
 import { emptyModel, renewed } from "./lifecycle";
 import type { Actor, Model, ModelVersion } from "./model";
 
-/** Both names' changes, which are one write. */
+/** The changes of both names, committed in one write. */
 export interface Rename {
-  /** The old name's last change: it is hidden, and tells where the model went. */
+  /** The old name's last change: the model is hidden, and refers to its new name. */
   readonly left: ModelChange;
-  /** The new name's: it has the model's labels and aliases and every version, under the numbers that they had. */
+  /** The new name's change: it has the model's labels and aliases and every version under its old number. */
   readonly taken: ModelChange;
 }
 
-/** Of all rows that move with a model: a transaction has 100, of which the two names' heads, histories and events take six … */
-const mostRows = 94;
-/** … and 4 MB. */
-const mostBytes = 3_500_000;
-const mostFormerNames = 50;
+/**
+ * Maximum number of rows that move with a model. A transaction has 100, of which the two names' heads, histories and
+ * events take six.
+ */
+const maxRows = 94;
+/** Maximum size of these rows; a transaction has at most 4 MB. */
+const maxBytes = 3_500_000;
+const maxFormerNames = 50;
 
 /**
- * A model under another name: the same versions under the same numbers, with its labels, aliases and history. Only one that nothing but its clients knows
- * by its name has another.
+ * Renames a model: the same versions under the same numbers, with its labels, aliases and history. Only a model that
+ * nothing but its clients knows by name can be renamed.
  *
- * @param versions all that the model has had since it was made, deleted ones too
- * @param to target: what is kept under the new name, if anything is. semvers: which versions have had those of this model's under that name
- * @throws ModelExistsError where the new name is in use @throws ModelNameFixedError where runs, rules or whoever serves know the old one, or the new one's numbers are taken
+ * @param versions all versions since the model was created, deleted ones included
+ * @param to target: what exists under the new name, if anything. semvers: versions under that name that have the same
+ * semvers.
+ * @throws ModelExistsError if the new name is in use
+ * @throws ModelNameFixedError if runs, rules or serving clients know the old name, or if the new name's numbers are in
+ * use
  */
 export function renameModel(
   model: Model,
@@ -45,21 +51,22 @@ export function renameModel(
     lifecycle: "deleted",
     renamedTo: to.name,
   });
-  // It keeps a deleted model's policy, as every model does that is made of its name, and its numbers go on.
+  // The new name keeps a deleted model's policy and continues its numbers, like every model that is created under a
+  // used name.
   const before = target === undefined ? emptyModel(to.name, team, actor) : renewed(target, actor);
   const { description, tags, aliases, createdAt, createdBy, nameSince = 1, formerNames = [] } = model;
   const former = { name, from: nameSince, until: model.revision };
   const numbers = versions.length > 0 ? { latestVersion: model.latestVersion, firstVersion: model.firstVersion } : {};
   const taken = changeModel(stateOf(before), { action: "renamed", subject: name }, actor, {
     ...{ description, tags, aliases, createdAt, createdBy, ...numbers },
-    formerNames: [...formerNames, former].slice(-mostFormerNames),
+    formerNames: [...formerNames, former].slice(-maxFormerNames),
     nameSince: before.revision + 1,
   });
   const moved = versions.map((version) => ({ ...version, model: to.name, updatedAt: actor.at }));
   return { left, taken: { ...taken, versions: moved } };
 }
 
-/** Why a model keeps its name; `undefined` where it need not. */
+/** Returns why a model must keep its name; `undefined` if it can be renamed. */
 function whyFixed(model: Model, versions: readonly ModelVersion[]): string | undefined {
   if (model.productionRevision !== undefined) return "one of its versions is or was in production under this name";
   if (model.policy !== undefined) return "it has a policy, which is stored under this name";
@@ -82,23 +89,22 @@ function whyFixed(model: Model, versions: readonly ModelVersion[]): string | und
 
 function whyTooLarge(versions: readonly ModelVersion[]): string | undefined {
   const rows = versions.reduce((sum, { semver, dataset }) => sum + 1 + (semver ? 1 : 0) + (dataset ? 2 : 0), 0);
-  if (rows > mostRows)
-    return `its ${versions.length} versions have ${rows} rows, and a rename moves at most ${mostRows}`;
+  if (rows > maxRows) return `its ${versions.length} versions have ${rows} rows, and a rename moves at most ${maxRows}`;
   const bytes = Buffer.byteLength(JSON.stringify(versions));
-  return bytes > mostBytes ? `its versions have ${bytes} bytes, and a rename moves at most ${mostBytes}` : undefined;
+  return bytes > maxBytes ? `its versions have ${bytes} bytes, and a rename moves at most ${maxBytes}` : undefined;
 }
 
-/** A version's number never means two things: not even where the one was deleted. */
+/** Returns why the numbers are in use. A version's number never means two versions, even if one is deleted. */
 function whyTaken(model: Model, name: string, target: Model | undefined): string | undefined {
   if (target === undefined || model.latestVersion < model.firstVersion) return undefined;
-  // It was its own, and nobody has used it since.
+  // The name was the model's own, and nobody has used it since.
   const own = model.formerNames?.some((former) => former.name === name && former.until + 1 === target.revision);
   if (own && target.renamedTo !== undefined) return undefined;
   if (target.latestVersion < model.firstVersion) return undefined;
   return `${JSON.stringify(name)} was the name of another model with versions up to ${target.latestVersion}: choose a name that was never used`;
 }
 
-/** Nor does a semver, which stays with the version that was given it. */
+/** Returns why a semver is in use. A semver stays with its version permanently. */
 function whySemverTaken(
   versions: readonly ModelVersion[],
   { name, semvers }: { readonly name: string; readonly semvers?: ReadonlyMap<string, number> },

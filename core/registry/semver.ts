@@ -1,4 +1,4 @@
-/** https://semver.org, 2.0.0: the expression given there, without build metadata, which would make two names of one precedence. */
+/** The expression of https://semver.org 2.0.0 without build metadata, which would give one precedence two names. */
 const pattern =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?$/;
 
@@ -8,7 +8,9 @@ export function semverProblem(text: string): string | undefined {
   return pattern.test(text) ? undefined : "must be a semantic version such as 1.4.0 or 2.0.0-rc.1";
 }
 
-/** The next minor of the highest release, and 0.1.0 where there is none. A suggestion: any that is free may be given. */
+/**
+ * Suggests the next minor version of the highest release, or 0.1.0 if there is none. Callers may choose any free one.
+ */
 export function suggestSemver(taken: readonly string[]): string {
   const releases = taken.flatMap((text) => {
     const [, major, minor, , pre] = pattern.exec(text) ?? [];

@@ -2,26 +2,27 @@ import { RingmasterError } from "../errors";
 import { CorruptObjectError } from "../object-errors";
 import { RegistryUnavailableError } from "./errors";
 
-/** Of something that serving needs. */
-export interface ServedSources<Told> {
-  /** From the registry, strongly consistent. */
-  resolve(model: string): Promise<Told>;
-  /** From the bucket: as of the last change that was seen there. */
-  find(model: string): Promise<Told | undefined>;
+/** The sources of a state that serving needs. */
+export interface ServedSources<State> {
+  /** Reads from the registry, strongly consistently. */
+  resolve(model: string): Promise<State>;
+  /** Reads from the bucket: the state of the last change that was written there. */
+  find(model: string): Promise<State | undefined>;
 }
 
 /**
- * What serving needs, whatever has become of the registry's table. The registry's own refusals (there is no such model, no champion) are answers and stand;
- * anything else is taken for an outage, and so is silence. Damage is neither: it is reported, and nothing is served in its place.
+ * Returns what serving needs, also when the registry's table is unavailable. The registry's refusals (no such model, no
+ * champion) are final. Any other error, and a timeout, counts as an outage. Damaged data is reported, and nothing is
+ * served in its place.
  *
- * @param silence resolves when the registry has had its time
- * @throws RegistryUnavailableError where the bucket has no pointer either
+ * @param silence resolves at the timeout of the registry
+ * @throws RegistryUnavailableError if the bucket has no pointer either
  */
-export async function resolveServed<Told>(
-  { resolve, find }: ServedSources<Told>,
+export async function resolveServed<State>(
+  { resolve, find }: ServedSources<State>,
   model: string,
   silence: () => Promise<unknown>,
-): Promise<{ readonly resolved: Told; readonly source: "registry" | "pointer" }> {
+): Promise<{ readonly resolved: State; readonly source: "registry" | "pointer" }> {
   try {
     const waited = silence().then(() => Promise.reject(new Error("the registry did not answer in time")));
     return { resolved: await Promise.race([resolve(model), waited]), source: "registry" };

@@ -2,22 +2,22 @@ import type { LoggedModels } from "../tracking/logged-model";
 import type { RunRecords } from "../tracking/run-records";
 import { readModelUri } from "./model-uri";
 
-/** Whose files a version's source must be among: of a run, or of a logged model; empty where there is none. */
+/** The owner of the files of a version's source: a run or a logged model; empty if there is none. */
 export interface SourceOwner {
   readonly runId: string;
   readonly modelId: string;
 }
 
-/** What is wrong with a source. `not-the-runs`, `not-the-models`: it is not the run's, or the logged model's, that is named with it. */
+/** The error of a source. `not-the-runs`, `not-the-models`: the source is outside the given run or logged model. */
 export type SourceFault = "names-a-host" | "local" | "climbs" | "no-model-uri" | "not-the-runs" | "not-the-models";
 
-/** Who knows where an owner's files lie. */
+/** The ports that locate an owner's files. */
 export interface SourcePorts {
   readonly records: Pick<RunRecords, "find">;
   readonly loggedModels: Pick<LoggedModels, "find">;
 }
 
-/** Places that name the host which keeps them: nobody is to make a server ask hosts of his choice. */
+/** Schemes that name a host. A caller must not make the server connect to hosts of its choice. */
 const hostAddressed: ReadonlySet<string> = new Set([
   "ftp",
   "sftp",
@@ -31,9 +31,10 @@ const hostAddressed: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The rule of every door by which versions are registered. A source is its owner's and does not climb: `_validate_source_run` and
- * `_validate_source_model` of `mlflow/server/handlers.py`; a place elsewhere (`s3://…`, `gs://…`) is taken as it is. That a version which `models:/name/…`
- * names is there, whoever asks has to see for himself.
+ * Checks a version's source; the rule for every API that registers versions. A source must belong to its owner and must
+ * not leave it: `_validate_source_run` and `_validate_source_model` of `mlflow/server/handlers.py`. A location
+ * elsewhere (`s3://…`, `gs://…`) is accepted unchanged. The caller must check that the version of `models:/name/…`
+ * exists.
  */
 export async function sourceFault(
   ports: SourcePorts,
@@ -79,7 +80,7 @@ function namesHost(source: string): boolean {
   return hostAddressed.has(schemeOf(source)) || /^mlflow-artifacts:\/\/[^/]/i.test(source);
 }
 
-/** Lower-case; empty where there is none. */
+/** Returns the scheme in lower case; empty if there is none. */
 export function schemeOf(uri: string): string {
   return /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase() ?? "";
 }
@@ -88,7 +89,10 @@ function isLocal(source: string, scheme: string): boolean {
   return scheme === "" || scheme === "file" || /^[a-z]:[\\/]/i.test(source);
 }
 
-/** Decoded until nothing changes, as whoever follows it might. */
+/**
+ * Tests whether a source leaves its folder. It is decoded until nothing changes, because a client may decode it more
+ * than once.
+ */
 function climbs(source: string): boolean {
   let current = source;
   for (;;) {
@@ -98,7 +102,7 @@ function climbs(source: string): boolean {
   }
   const path = current.replace(/^[^:]*:(?:\/\/[^/]*)?/, "").replace(/[?#].*$/s, "");
   const parts = current.split("/");
-  // One without a path, or with one that does not begin at its root, means what its reader takes it for.
+  // The meaning of a URI without a path, or with a relative path, depends on the client.
   const names = path.startsWith("/") && path.split("/").some((part) => part !== "");
   return !names || path.includes("\u0000") || parts.includes("..") || path.split("/").includes(".");
 }
@@ -129,7 +133,7 @@ function decodedFully(part: string): string {
   }
 }
 
-/** Python's `unquote`. */
+/** Decodes like Python's `unquote`. */
 function unquoted(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
 }

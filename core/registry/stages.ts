@@ -5,10 +5,11 @@ import type { Actor, Stage } from "./model";
 import { mayServe, promote } from "./transitions";
 
 /**
- * A stage that a person sets. `production` is a promotion; `canary` answers some of the requests, so that it needs a passed gate, and there may be several;
- * the others are free. Production is left by the promotion of another version, or by a rollback. A canary that goes back leaves its approvals.
+ * Sets a stage at a person's request. `production` is a promotion. `canary` answers some of the requests and therefore
+ * needs a passed gate; there may be several canaries. The others are free. A version leaves production only by the
+ * promotion of another version or by a rollback. A canary that leaves its stage loses its approvals.
  *
- * @throws InProductionError, and what `promote` refuses
+ * @throws InProductionError, and the errors of `promote`
  */
 export function setStage(version: number, stage: Stage, actor: Actor): Transition {
   if (stage === "production") return promote(version, actor);

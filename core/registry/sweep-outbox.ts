@@ -4,15 +4,15 @@ import type { Outbox, OutboxIndex } from "./outbox";
 export interface SweepOptions {
   readonly outboxOf: (team: string) => Outbox;
   readonly clock: Clock;
-  /** No model is begun after this; milliseconds since the epoch. */
+  /** Time after which no further model is started; milliseconds since the epoch. */
   readonly until: number;
   readonly onError: (model: string, error: unknown) => void;
 }
 
-/** Younger ones are left to whoever has just written them. */
+/** Younger events are left to the process that has just written them. */
 const graceMs = 5_000;
 
-/** Publishes what dead processes left, of all teams. One model's trouble does not keep the others waiting. */
+/** Publishes events that dead processes left, of all teams. A failure for one model does not affect others. */
 export async function sweepOutbox(index: OutboxIndex, options: SweepOptions): Promise<void> {
   const { outboxOf, clock, until, onError } = options;
   const seen = new Set<string>();

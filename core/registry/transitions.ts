@@ -9,7 +9,7 @@ import {
   NotAnApproverError,
   NotApprovedError,
   NothingToRollBackError,
-  RollbackOvertakenError,
+  RollbackRaceError,
   withdrawal,
 } from "./errors";
 import { evidenceChange, outdatedBy } from "./gates/evidence";
@@ -18,13 +18,15 @@ import type { Actor, Approval, HistoryAction, Model, ModelVersion, Stage } from 
 import { approvalRulesOf } from "./policy";
 import { isUnderTest } from "./serving/traffic";
 
-/** A rollback goes back so far; each is in the list once, and the champion never. */
+/**
+ * Number of former champions to which a rollback is possible. Each is in the list once; the present champion is not.
+ */
 const rememberedChampions = 100;
 
 /**
- * Records a verdict. A version that passes goes to staging, unless it is a canary; one that does not goes to `none`. Approvals stand where the
- * verdict rests on the evidence that they were given for; else they are withdrawn, and the row and the history say why. A rejection stands,
- * and the champion stays where it is.
+ * Records a verdict. A version that passes goes to staging, unless it is a canary; one that does not goes to `none`.
+ * Approvals stay if the verdict rests on the evidence for which they were given; otherwise they are withdrawn, and row
+ * and history have the reason. A rejection stays. The champion stays in production.
  */
 export function recordGate(version: number, verdict: GateVerdict, actor: Actor): Transition {
   return (state) => {
@@ -51,7 +53,7 @@ function stageAfter({ passed }: GateVerdict, stage: Stage): Stage {
   return stage === "canary" ? "canary" : "staging";
 }
 
-/** A run waits for people's word on this version. */
+/** Records that a run waits for a decision on this version. */
 export function requestApproval(version: number, runId: string, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
@@ -61,8 +63,9 @@ export function requestApproval(version: number, runId: string, actor: Actor): T
 }
 
 /**
- * Records a person's decision. The last approval that the policy asks for decides, and so does any rejection; the opposite of a decision is
- * refused, and the same again changes nothing. An approval of an outdated verdict is refused: it could not lead to a promotion.
+ * Records a person's decision. The last approval that the policy requires decides, and so does any rejection. The
+ * opposite of a final decision is refused; its repetition changes nothing. An approval of an outdated verdict is
+ * refused, because it could not lead to a promotion.
  *
  * @throws AlreadyDecidedError, GateNotPassedError, NotAnApproverError, GateOutdatedError
  */
@@ -87,24 +90,24 @@ export function decideApproval(version: number, decision: Approval["decision"], 
       const approval = decisionOn(model, next).state === "approved" ? word : undefined;
       return changeVersion(state, { action: "approved" }, actor, { ...next, approval });
     }
-    // What a person has rejected since it was the champion is nothing to go back to.
+    // A rollback must not return to a former champion that was rejected since.
     const formerProduction = model.formerProduction.filter((former) => former !== version);
     const change = changeVersion(state, { action: "rejected" }, actor, { ...next, approval: word, stage: "archived" });
     return { ...change, model: { ...change.model, formerProduction } };
   };
 }
 
-/** The champion serves upon what it was promoted upon, whatever the policy has become. */
+/** The champion serves by the verdict and approval of its promotion, even if the policy has changed. */
 function servedDecision({ served, approval }: ModelVersion): { readonly state: "approved"; readonly word: Approval } {
   return { state: "approved", word: (served?.approval ?? approval)! };
 }
 
 /**
- * The one door to production: a passed gate about the champion of now by the rules of now, and the approvals that the policy asks for. The old champion
- * is archived in the same write.
+ * Promotes a version. Requires a passed gate by the present rules about the present champion, and the approvals that
+ * the policy requires. The same write archives the old champion. No other code sets production, except a rollback.
  *
- * @param by `test`: the canary's own test has decided so; by `hand` nobody goes past one that is running
- * @throws GateNotPassedError, GateOutdatedError, NotApprovedError, CanaryUnderTestError
+ * @param by `test`: the decision of the canary's own test. `hand`: refused while a test is running.
+ * @throws GateOutdatedError, GateNotPassedError, NotApprovedError, CanaryUnderTestError
  */
 export function promote(version: number, actor: Actor, by: "hand" | "test" = "hand"): Transition {
   return (state) => {
@@ -120,11 +123,15 @@ export function promote(version: number, actor: Actor, by: "hand" | "test" = "ha
     const { approvals } = candidate;
     const served = { gate, approvals, approval: decision.word };
     const next = { ...candidate, approval: decision.word, approvalsWithdrawn: undefined, served };
-    return enthrone(state, next, "promoted", actor, former.slice(-rememberedChampions));
+    return setChampion(state, next, "promoted", actor, former.slice(-rememberedChampions));
   };
 }
 
-/** What stands at the door of every stage that answers anybody. @returns the verdict that lets it through */
+/**
+ * Checks the condition of every stage that answers requests.
+ *
+ * @returns the verdict that permits it
+ */
 export function mayServe(model: Model, candidate: ModelVersion): GateVerdict {
   const { gate } = candidate;
   if (!gate?.passed) throw new GateNotPassedError(candidate.model, candidate.version, gate);
@@ -141,24 +148,25 @@ function refuseOutdated(model: Model, candidate: ModelVersion, gate: GateVerdict
 }
 
 /**
- * Back to the version that was in production before, under the verdict and the approvals that it served under: judged again since against
- * its successor, it may have lost both. The one that goes leaves its approvals: who wants it again has to say so again.
+ * Returns to the version that was in production before, by the verdict and the approvals of its promotion. A later
+ * evaluation against its successor may have changed its present ones. The version that leaves production loses its
+ * approvals and needs new ones.
  *
- * @param from the version that is to go; where another is in production by now, the rollback is refused: it was not meant
+ * @param from the version that must be in production; otherwise the rollback is refused
  */
 export function rollBack(actor: Actor, from: number | undefined): Transition {
   return (state) => {
     const { name, production, formerProduction } = state.model;
-    if (from !== production) throw new RollbackOvertakenError(name, from, production);
+    if (from !== production) throw new RollbackRaceError(name, from, production);
     const target = formerProduction.at(-1);
     if (target === undefined) throw new NothingToRollBackError(name, production);
     const version = activeVersion(state, target);
     const back = { ...version, ...version.served, approvalsWithdrawn: undefined };
-    return enthrone(state, back, "rolled-back", actor, formerProduction.slice(0, -1));
+    return setChampion(state, back, "rolled-back", actor, formerProduction.slice(0, -1));
   };
 }
 
-function enthrone(
+function setChampion(
   state: ModelState,
   next: ModelVersion,
   action: Extract<HistoryAction, "promoted" | "rolled-back">,

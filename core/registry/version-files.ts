@@ -21,12 +21,13 @@ export interface VersionFilesPorts {
 
 type Made = Pick<ModelVersion, "source" | "artifactKey" | "runId" | "loggedModelId">;
 
-/** The most versions that were each registered from the next. */
+/** Maximum number of copies in a chain. */
 const maxCopies = 20;
 
 /**
- * Makes the files of a version immutable, at every entry point. A judge does this before it looks at the version, so that the files which are evaluated
- * are those which serve. A version that was trained here is content already; files at other hosts cannot be frozen.
+ * Makes the files of a version immutable, for every API. Called before a version is judged, so that the evaluated files
+ * are those that serve. A version that was trained here is content-addressed already. Files at other hosts cannot be
+ * frozen.
  */
 export async function freezeFiles(
   ports: VersionFilesPorts & { readonly artifacts: Pick<Artifacts, "freeze"> },
@@ -37,7 +38,7 @@ export async function freezeFiles(
   }
 }
 
-/** Every place in the team's artifact tree where a client may look for the version's files. */
+/** Returns every place in the team's artifact tree where a client may look for the version's files. */
 export async function filesOf(ports: VersionFilesPorts, version: Made): Promise<readonly StoredPlace[]> {
   const { source, runId, artifactKey } = await originalOf(ports, version);
   const ofModel = version.loggedModelId === undefined ? [] : [modelPlace(version.loggedModelId)];
@@ -49,7 +50,7 @@ export async function filesOf(ports: VersionFilesPorts, version: Made): Promise<
   return [...ofModel, ...(await placesOfSource(ports, source))];
 }
 
-/** The version that a chain of copies begins with: a copy has the files of what it was made of. */
+/** Returns the first version of a chain of copies. A copy has the files of its original. */
 async function originalOf({ repository }: VersionFilesPorts, version: Made): Promise<Made> {
   let current = version;
   for (let i = 0; i < maxCopies; i += 1) {
@@ -85,7 +86,7 @@ async function placesOfSource(ports: VersionFilesPorts, source: string): Promise
   }
 }
 
-/** A client that finds no file of a run under `runs:/<run>/<name>` takes the run's logged model of that name. */
+/** If a client finds no file of a run under `runs:/<run>/<name>`, it reads the run's logged model of that name. */
 async function namedModels(
   { records, loggedModels }: VersionFilesPorts,
   runId: string,
@@ -98,7 +99,7 @@ async function namedModels(
   );
 }
 
-/** The path as it is, and without a query or a fragment: clients differ in which of them they take. */
+/** Returns the path with and without a query or a fragment, because clients differ. */
 function pathsIn(path: string): readonly string[] {
   const read = [path, path.replace(/[?#].*$/s, "")].map(normalPath);
   return [...new Set(read.flatMap((each) => ("path" in each ? [each.path] : [])))];

@@ -5,10 +5,10 @@ import type { Actor, ModelVersion } from "./model";
 type Submitters = Pick<ModelVersion, "submitters">;
 
 /**
- * Returns the submitters of a version that a caller registers: the caller and the people behind the run that the version was made of. The rule of
- * every API that registers versions.
+ * Returns the submitters of a version that a caller registers: the caller and the people behind the run from which the
+ * version was made. Every API that registers versions uses this rule.
  *
- * @throws RunNotFoundError where the team has no such run
+ * @throws RunNotFoundError if the team has no such run
  */
 export async function submittersOfVersion(
   records: Pick<RunRecords, "find">,
@@ -20,7 +20,7 @@ export async function submittersOfVersion(
   return addSubmitters(run, caller);
 }
 
-/** Adds a caller to the submitters of the run, or of the version, that its own version was made of. */
+/** Adds a caller to the submitters of the run or version from which its own version was made. */
 export function addSubmitters(origin: Submitters | undefined, { person }: Pick<Actor, "person">): Submitters {
   return person ? { submitters: [...new Set([person.id, ...(origin?.submitters ?? [])])] } : { submitters: undefined };
 }

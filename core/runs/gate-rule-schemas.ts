@@ -13,13 +13,16 @@ const metric = z.string().min(1).max(250);
 const share = z.number().min(0).max(1);
 const ofSlices = {
   column,
-  /** Of the test split; a slice of fewer rows is shown and not judged. */
+  /** Rows of the test split; a slice of fewer rows is shown and not judged. */
   minRows: z.int().min(2).max(1_000_000).default(30),
-  /** `credible`: refused where the interval shows that the limit is broken. `excluded`: refused where it does not show that the limit holds. */
+  /**
+   * `credible`: refused if the interval shows that the limit is violated. `excluded`: refused unless the interval shows
+   * that the limit holds.
+   */
   rule: z.enum(["credible", "excluded"]).default("credible"),
 };
 
-/** The worst slice's metric, and the metric's largest difference between slices. */
+/** Limits for the worst slice's metric, and for the metric's largest difference between slices. */
 export const sliceRuleSchema = z
   .strictObject({ metric, worst: z.number().optional(), gap: z.number().min(0).optional(), ...ofSlices })
   .refine(({ worst, gap }) => worst !== undefined || gap !== undefined, {
@@ -29,7 +32,7 @@ export const sliceRuleSchema = z
 /** Differences of rates between groups. */
 export const fairnessRuleSchema = z
   .strictObject({
-    /** A class of the label; left out: the second of two, each in turn of more. */
+    /** A class of the label. Default: the second of two classes, or each of several in turn. */
     positive: z.union([z.string().max(1_000), z.number(), z.boolean()]).optional(),
     demographicParity: share.optional(),
     equalizedOdds: share.optional(),
@@ -53,7 +56,7 @@ export const externalCheckSchema = z.discriminatedUnion("kind", [
     /** https; on one machine also http to a loopback address. */
     url: z.url({ protocol: /^https?$/ }).max(2_000),
     timeoutSeconds: z.int().min(1).max(10).default(5),
-    /** Which of the check's keys signs: counted up, the key changes. */
+    /** Selects the check's signing key. A higher number gives another key. */
     keyGeneration: z.int().min(1).max(1_000_000).default(1),
   }),
   z.strictObject({
@@ -65,7 +68,7 @@ export const externalCheckSchema = z.discriminatedUnion("kind", [
   }),
 ]) satisfies z.ZodType<ExternalCheck>;
 
-/** Gates of a model, whoever makes its versions. Where a job asks for the same the stricter holds. */
+/** Gates of a model for all its versions. If a job has the same gate, the stricter one applies. */
 export const policyRulesSchema = z.strictObject({
   thresholds: z
     .record(metric, z.number())
@@ -94,6 +97,6 @@ export const policyRulesSchema = z.strictObject({
     .default([]),
 }) satisfies z.ZodType<PolicyRules>;
 
-/** Gates that a job may ask for, beside its thresholds and the champion. */
+/** Gates that a job may declare in addition to its thresholds and the comparison with the champion. */
 export const jobGatesSchema = policyRulesSchema.pick({ slices: true, fairness: true, latency: true, size: true });
 export type JobGates = DeepReadonly<z.output<typeof jobGatesSchema>>;

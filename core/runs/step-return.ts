@@ -5,9 +5,9 @@ import type { Phase } from "./run";
 import type { RunRepository } from "./run-repository";
 
 /**
- * Steps that send a run back to an earlier step, by the code of the error that the state machine catches. `CHAMPION_CHANGED` and
- * `GATE_OUTDATED`: another version was promoted in the meantime, or the model's policy was changed. `NOT_APPROVED`: the policy asks for more
- * approvals than before. `CANARY_UNDER_TEST`: the version has become a canary under test.
+ * Errors that send a run back to an earlier step, by the code that the state machine catches. `CHAMPION_CHANGED` and
+ * `GATE_OUTDATED`: another version was promoted in the meantime, or the model's policy was changed. `NOT_APPROVED`: the
+ * policy requires more approvals than before. `CANARY_UNDER_TEST`: the version has become a canary under test.
  */
 export const waysBack = [
   { from: "Gate", code: "CHAMPION_CHANGED", to: "Evaluate" },
@@ -16,8 +16,8 @@ export const waysBack = [
   { from: "Promote", code: "CANARY_UNDER_TEST", to: "AwaitApproval" },
 ] as const satisfies readonly { readonly from: Phase; readonly code: string; readonly to: Phase }[];
 
-/** Does a step's work. An error that leads back lets the run enter the earlier step again, and is rethrown. */
-export async function goingBack<Result>(
+/** Executes a step. After an error of that list, the run may enter the earlier step again; the error is rethrown. */
+export async function returnToEarlierStep<Result>(
   { runs, clock }: { readonly runs: RunRepository; readonly clock: Clock },
   runId: string,
   from: Phase,

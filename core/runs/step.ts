@@ -6,17 +6,18 @@ import { isOpen, type Phase, type Run, type RunDetails, type StepRecord } from "
 import type { RunRepository, StepCache } from "./run-repository";
 
 /**
- * One step of a run: a function of its inputs alone, so that equal inputs may reuse its output.
+ * One step of a run: a function of its inputs alone, so that equal inputs can reuse its output.
  *
- * `inputs` must name everything that the output depends on, by digest; the version goes up whenever the code changes what comes out.
+ * `inputs` must include everything on which the output depends, by digest. The version increases whenever a change of
+ * the code changes the output.
  */
 export interface StepDefinition<Output> {
   readonly step: Phase;
   readonly version: number;
-  /** JSON; its digest is the step's input hash. */
+  /** Returns JSON; its digest is the step's input hash. */
   inputs(run: Run, details: RunDetails): unknown;
   execute(run: Run, details: RunDetails, inputHash: string): Promise<Output>;
-  /** Steps that look at what may change (the champion, a person's word) are done anew each time. */
+  /** False for steps whose inputs may change (the champion, an approval). They are executed every time. */
   readonly reusable: boolean;
 }
 
@@ -32,7 +33,7 @@ export interface StepResult<Output> {
   readonly reusedFrom?: string;
 }
 
-/** Loads the run for a step, says which phase it is in, and refuses a run that has ended. */
+/** Loads the run for a step, records its phase, and refuses a run that has ended. */
 export async function beginStep(dependencies: StepDependencies, runId: string, step: Phase): Promise<RunDetails> {
   const { runs, clock } = dependencies;
   const details = await runs.findDetails(runId);
@@ -58,9 +59,11 @@ export function inputHashOf<Output>(
 }
 
 /**
- * Runs a step, or finds its output: this run's own where the function is invoked again, another run's where the inputs are equal.
+ * Runs a step or reuses its output: this run's own if the function is invoked again, another run's if the inputs are
+ * equal.
  *
- * Dying at any line costs at most the work since the last write: outputs are content-addressed, records are written last, and the same.
+ * A process that dies loses at most the work since the last write. Outputs are content-addressed; records are written
+ * last and are deterministic.
  */
 export async function runStep<Output>(
   dependencies: StepDependencies,
@@ -81,7 +84,7 @@ export async function runStep<Output>(
   }
   const output = await definition.execute(details.run, details, inputHash);
   const kept = { runId, output, at: isoTime(clock) };
-  // A run that asked for new computation records its own output; the first one stays in the cache.
+  // A run without cache records its own output; the first output stays in the cache.
   if (definition.reusable) await cache.keep(definition.step, inputHash, kept);
   return finishStep<Output>(dependencies, runId, definition, inputHash, kept, startedAt);
 }
@@ -108,7 +111,7 @@ export async function finishStep<Output>(
   return { output: from.output as Output, inputHash, reusedFrom };
 }
 
-/** The output that an earlier step of the same run recorded; the state machine's order makes sure that there is one. */
+/** Returns the output that an earlier step of the same run recorded. The state machine's order guarantees it. */
 export function outputOf<Output>(details: RunDetails, step: Phase): Output {
   const output = findOutput<Output>(details, step);
   if (output === undefined) {
@@ -117,7 +120,7 @@ export function outputOf<Output>(details: RunDetails, step: Phase): Output {
   return output;
 }
 
-/** A step's recorded output, `undefined` where the run has not come so far. */
+/** Returns a step's recorded output; `undefined` if the run has not reached it. */
 export function findOutput<Output>({ steps }: Pick<RunDetails, "steps">, step: Phase): Output | undefined {
   return steps.find((record) => record.step === step)?.output as Output | undefined;
 }

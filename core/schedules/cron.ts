@@ -1,6 +1,6 @@
 /**
- * AWS's cron expressions: `cron(minutes hours day-of-month month day-of-week year)`, with `,` `-` `*` `/` everywhere, `?` in one of the
- * day fields, `L` and `W` in the day of the month, `L` and `#` in the day of the week (1 is Sunday).
+ * AWS's cron expressions: `cron(minutes hours day-of-month month day-of-week year)`, with `,` `-` `*` `/` everywhere,
+ * `?` in one of the day fields, `L` and `W` in the day of the month, `L` and `#` in the day of the week (1 is Sunday).
  * Source: "Cron expressions", Amazon EventBridge user guide.
  */
 export interface Cron {
@@ -8,7 +8,7 @@ export interface Cron {
   readonly hours: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
   readonly years: ReadonlySet<number>;
-  /** Whether a day is one of the expression's. `month` and `day` count from 1. */
+  /** Tests whether a day matches the expression. `month` and `day` count from 1. */
   matchesDay(year: number, month: number, day: number): boolean;
 }
 
@@ -65,7 +65,7 @@ function lastDay(year: number, month: number): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
-/** 1 is Sunday. */
+/** Returns the weekday; 1 is Sunday. */
 function weekday(year: number, month: number, day: number): number {
   return new Date(Date.UTC(year, month - 1, day)).getUTCDay() + 1;
 }
@@ -85,7 +85,7 @@ function monthdayRule(text: string): DayRule {
   return (year, month, day) => rules.some((rule) => rule(year, month, day));
 }
 
-/** The weekday nearest to a day, without leaving its month. */
+/** Returns the weekday nearest to a day within the same month. */
 function nearestWeekday(year: number, month: number, target: number): number {
   const of = weekday(year, month, target);
   if (of === 7) return target > 1 ? target - 1 : target + 2;
@@ -114,7 +114,7 @@ function weekdayRule(text: string): DayRule {
   return (year, month, day) => rules.some((rule) => rule(year, month, day));
 }
 
-/** `*`, `5`, `1-5`, `*​/10`, `5/15`, `1-20/2`, and lists of them. A range may go around: `FRI-MON`. */
+/** Parses `*`, `5`, `1-5`, `*​/10`, `5/15`, `1-20/2`, and lists of them. A range may wrap: `FRI-MON`. */
 function parseSet(text: string, field: Field): ReadonlySet<number> {
   const values = new Set<number>();
   for (const item of text.split(",")) {

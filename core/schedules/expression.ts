@@ -1,7 +1,7 @@
 import { type Cron, CronError, parseCron } from "./cron";
 import { fromWallTime, toWallTime } from "./time-zone";
 
-/** What a schedule expression says: a rate, a cron expression, or one moment of the schedule's wall clock. */
+/** A parsed schedule expression: a rate, a cron expression, or one time of the schedule's wall clock. */
 export type Expression =
   | { readonly kind: "rate"; readonly intervalMs: number }
   | { readonly kind: "cron"; readonly cron: Cron }
@@ -11,7 +11,11 @@ export class ExpressionError extends Error {}
 
 const units = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
-/** Parses `rate(5 minutes)`, `cron(0 3 * * ? *)`, `at(2026-01-31T12:00:00)`. Throws an `ExpressionError` that says what is wrong. */
+/**
+ * Parses `rate(5 minutes)`, `cron(0 3 * * ? *)`, `at(2026-01-31T12:00:00)`.
+ *
+ * @throws ExpressionError with the violated rule
+ */
 export function parseExpression(text: string): Expression {
   const [, kind, argument = ""] = /^(rate|cron|at)\((.*)\)$/.exec(text.trim()) ?? [];
   if (kind === "rate") return parseRate(text, argument);
@@ -38,7 +42,7 @@ function parseRate(text: string, argument: string): Expression {
 function parseAt(text: string, argument: string): Expression {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)$/.exec(argument);
   const time = match ? Date.parse(`${argument}Z`) : Number.NaN;
-  // A date such as 31 February parses in no engine or rolls over: either way it does not come back the same.
+  // A date such as 31 February does not parse, or rolls over to another date.
   if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 19) !== argument) {
     throw new ExpressionError(`'${text}' is not valid: write at(yyyy-mm-ddThh:mm:ss), a date that there is.`);
   }
@@ -48,18 +52,18 @@ function parseAt(text: string, argument: string): Expression {
 export interface FireOptions {
   /** IANA name. Default UTC. */
   readonly timeZone?: string;
-  /** What a rate counts from, and whether the first firing is at that very moment or one interval later. */
+  /** The origin of a rate, and whether it first fires at that time or one interval later. */
   readonly base: number;
   readonly atBase?: boolean;
-  /** Firings before it do not happen. */
+  /** Earlier firings are omitted. */
   readonly start?: number;
-  /** Firings after it do not happen. */
+  /** Later firings are omitted. */
   readonly end?: number;
 }
 
 /**
- * The first firing later than `after`, in milliseconds since the epoch; undefined when there is none left. Pure. As AWS has it: a
- * cron time that the clock leaps over when it is put forward is skipped, one that it shows twice fires once.
+ * Returns the first firing after `after`, in milliseconds since the epoch; `undefined` if there is none. Pure. As on
+ * AWS, a cron time that the clock skips when it is set forward does not fire; one that occurs twice fires once.
  */
 export function nextFire(expression: Expression, after: number, options: FireOptions): number | undefined {
   const floor = Math.max(after, (options.start ?? Number.NEGATIVE_INFINITY) - 1);

@@ -1,4 +1,4 @@
-/** A moment as a wall clock shows it. `month` and `day` count from 1. */
+/** A time as a wall clock shows it. `month` and `day` count from 1. */
 export interface WallTime {
   readonly year: number;
   readonly month: number;
@@ -10,7 +10,7 @@ export interface WallTime {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Throws a RangeError for a zone that the IANA database does not have. */
+/** @throws RangeError for a zone that the IANA database does not have */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known) return known;
@@ -55,14 +55,14 @@ function asIfUtc(wall: WallTime): number {
 }
 
 /**
- * When a zone's clock shows this: the first of both moments when it is turned back over it, undefined when it is turned
- * forward over it.
+ * Converts a wall time of a zone to milliseconds since the epoch: the first of two if the clock is set back over it,
+ * `undefined` if the clock is set forward over it.
  */
 export function fromWallTime(wall: WallTime, timeZone: string): number | undefined {
   const naive = asIfUtc(wall);
   const day = 86_400_000;
-  // Offsets of the zone on both sides of any change nearby. The larger offset gives the earlier moment.
+  // Offsets of the zone on both sides of any nearby change. The larger offset gives the earlier time.
   const offsets = [naive - day, naive + day].map((time) => asIfUtc(toWallTime(time, timeZone)) - time);
-  const moments = offsets.map((offset) => naive - offset).sort((a, b) => a - b);
-  return moments.find((moment) => asIfUtc(toWallTime(moment, timeZone)) === naive);
+  const times = offsets.map((offset) => naive - offset).sort((a, b) => a - b);
+  return times.find((time) => asIfUtc(toWallTime(time, timeZone)) === naive);
 }

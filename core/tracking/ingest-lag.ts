@@ -1,18 +1,21 @@
 import type { Meter } from "../metering/meter";
 import type { MetricSeries } from "./metric-batch";
 
-/** Values of one line of the log: more are another line, fewer cost more to keep. */
+/** Number of values in one line of the log. More values become another line; fewer would cost more to store. */
 const valuesALine = 100;
 const lineEveryMs = 10_000;
 
-/** How long points take to be stored, collected over many batches: two lines a second of each run would cost more than they tell. */
+/**
+ * Measures how long points take to be stored. Values are collected over many batches, because two lines a second for
+ * each run would cost too much.
+ */
 export class IngestLag {
   private values: number[] = [];
   private firstAt = 0;
 
   constructor(private readonly meter: Meter) {}
 
-  /** A batch has been stored. What is collected when the process ends is lost, and may be. */
+  /** Adds a stored batch. Values that are collected when the process ends are lost. */
   stored(series: readonly MetricSeries[], now: number): void {
     const newest = Math.max(...series.flatMap(({ times }) => times.at(-1) ?? []));
     if (!Number.isFinite(newest)) return;

@@ -18,7 +18,10 @@ const levelOf: Readonly<Record<Phase, Level>> = {
   Promote: "RunsConcluding",
 };
 
-/** How many open runs of each team are where. Teams without any are left out: an idle platform measures nothing, and pays nothing. */
+/**
+ * Counts the open runs of each team by state. Teams without open runs are omitted, so that an idle platform writes no
+ * metrics.
+ */
 export function runLevels(runs: readonly Run[]): ReadonlyMap<string, Readonly<Record<Level, number>>> {
   const teams = new Map<string, Record<Level, number>>();
   for (const run of runs) {

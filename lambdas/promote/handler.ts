@@ -3,7 +3,7 @@ import type { RegistrationOutput } from "../../core/pipelines/outputs";
 import { answerOutdated } from "../../core/registry/approval";
 import { promote } from "../../core/registry/transitions";
 import { beginStep, outputOf } from "../../core/runs/step";
-import { goingBack } from "../../core/runs/step-return";
+import { returnToEarlierStep } from "../../core/runs/step-return";
 import { stepHandler } from "../step-handler";
 
 /** Puts the run's approved version into production. */
@@ -13,7 +13,7 @@ export const handler = stepHandler(async (platform, { runId }) => {
   const { model, version } = outputOf<RegistrationOutput>(details, "Register");
   const actor = { by: `run ${runId}`, at: isoTime(clock) };
   // Once: a repetition must not undo the rollback that somebody has asked for since.
-  await goingBack(platform, runId, "Promote", () =>
+  await returnToEarlierStep(platform, runId, "Promote", () =>
     registry.apply(model, [version], promote(version, actor), `promote#${runId}`),
   );
   // Verdicts of other versions are outdated by it: their runs evaluate again.

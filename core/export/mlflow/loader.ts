@@ -1,7 +1,10 @@
-/** The Python module that `mlflow.pyfunc` imports. Its name has a version, since a process imports a module once. */
+/** The Python module that `mlflow.pyfunc` imports. Its name has a version, because a process imports a module once. */
 export const loaderModule = "ringmaster_pyfunc_1";
 
-/** Reads raw rows by the same rules as `core/features/transform.ts`, and runs `model.onnx` on them. */
+/**
+ * Source of the loader. It reads raw rows by the same rules as `core/features/transform.ts`, and runs `model.onnx` on
+ * them.
+ */
 export const loaderSource = `"""Runs a model that Ringmaster exported: raw rows in, labels and probabilities (or values) out.
 
 MLflow's own ONNX loader takes neither text columns of pandas 3 nor missing values, and whole numbers only where the

@@ -5,15 +5,15 @@ import type { TensorValue } from "./file";
 
 /** Names of an ONNX file's outputs. */
 export interface AnswerOutputs {
-  /** The likeliest class, `[rows]`: text, or int64, or bool, as the label is. */
+  /** The class with the highest probability, `[rows]`: text, int64 or bool, like the label. */
   readonly label?: string;
-  /** Of each class, `[rows, classes]`, in the order of the label's encoding. */
+  /** Probabilities of the classes, `[rows, classes]`, in the order of the label's encoding. */
   readonly probabilities?: string;
-  /** Of a regression, `[rows]`. */
+  /** Value of a regression, `[rows]`. */
   readonly value?: string;
 }
 
-/** Writes what people ask of a model behind its logits `[rows, outputs]`: a label and probabilities, or a value. */
+/** Adds the outputs to logits `[rows, outputs]`: a label and probabilities, or a value. */
 export function addAnswer(builder: GraphBuilder, logits: string, label: LabelEncoding): AnswerOutputs {
   if (label.kind === "value") {
     const flat = builder.add("Reshape", [logits, builder.integers([-1])]);
@@ -31,7 +31,7 @@ export function addAnswer(builder: GraphBuilder, logits: string, label: LabelEnc
   };
 }
 
-/** Of a network alone: its logits or values, and probabilities as the platform's predictor gives them. */
+/** Adds the outputs of a network alone: its logits or values, and probabilities like the platform's predictor. */
 export function addNetworkAnswer(
   builder: GraphBuilder,
   logits: string,
@@ -48,7 +48,7 @@ export function addNetworkAnswer(
   };
 }
 
-/** `[1 - p, p]` of one logit a row. */
+/** Computes `[1 - p, p]` from one logit for each row. */
 function addBinary(builder: GraphBuilder, logits: string): string {
   const second = builder.add("Sigmoid", [logits]);
   const first = builder.add("Sub", [builder.floats([1], []), second]);

@@ -1,6 +1,6 @@
 import type { Attribute, ElementType, OnnxGraph, Operation, Port, TensorValue } from "./file";
 
-/** Collects a graph, naming what lies between its ports: names of ports are people's, and may be any text. */
+/** Collects a graph, and names its inner values. Names of ports come from people and may be any text. */
 export class GraphBuilder {
   readonly #operations: Operation[] = [];
   readonly #constants: Record<string, TensorValue> = {};
@@ -8,7 +8,7 @@ export class GraphBuilder {
   readonly #outputs: Port[] = [];
   readonly #names = new Set<string>();
 
-  /** The name itself where it is free, else with as many underscores as it takes. */
+  /** Returns the name if it is free, else with as many underscores as needed. */
   #free(wanted: string): string {
     let name = wanted;
     while (this.#names.has(name)) name += "_";
@@ -22,7 +22,7 @@ export class GraphBuilder {
     return free;
   }
 
-  /** @returns the name that it got. */
+  /** @returns the name of the output */
   output(wanted: string, value: string, type: ElementType, dims: Port["dims"]): string {
     const name = this.#free(wanted);
     this.#operations.push({ op: "Identity", inputs: [value], outputs: [name], attributes: {} });
@@ -48,7 +48,11 @@ export class GraphBuilder {
     return this.constant({ type: "int64", data: BigInt64Array.from(data.map(BigInt)), dims: [data.length] });
   }
 
-  /** Adds an operation with one output. @returns the output's name. */
+  /**
+   * Adds an operation with one output.
+   *
+   * @returns the output's name
+   */
   add(
     op: string,
     inputs: readonly string[],

@@ -6,23 +6,24 @@ type OneHot = Extract<FeatureOutput, { readonly kind: "one-hot" }>;
 type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 
 /**
- * A raw column of the model's input, as an ONNX input: text is `string`; a tensor `float`, of its shape; all else a `double`: numbers as they are, bool as 1
- * and 0, times in milliseconds since the epoch. Missing is NaN, or text that the training data lack.
+ * A raw column as an ONNX input. Text is `string`. A tensor is `float` in its shape. Anything else is `double`: numbers
+ * unchanged, bool as 1 and 0, times in milliseconds since the epoch. Missing is NaN, or a text that the training data
+ * lack.
  */
 export interface RawInput {
-  /** Of the input, which is the column's unless that is taken. */
+  /** Name of the input: the column's, unless it is in use. */
   readonly input: string;
   readonly column: string;
   readonly type: "string" | "double" | "float";
-  /** Of one row: `[1]`, or a tensor's. */
+  /** Shape of one row: `[1]`, or a tensor's. */
   readonly shape: readonly number[];
 }
 
 const day = 86_400_000;
 
 /**
- * Writes a fitted transform: raw columns in, the network's dense input out, by the same float64 arithmetic as `core/features/transform.ts`, rounded to float32
- * once at its end.
+ * Adds a fitted transform: raw columns in, the network's dense input out. It uses the same float64 arithmetic as
+ * `core/features/transform.ts`, rounded to float32 once at the end.
  *
  * @returns the dense input's name, `[rows, …shape]`
  */
@@ -57,7 +58,7 @@ function addInput(builder: GraphBuilder, { name, type, shape = [1] }: ColumnSche
   };
 }
 
-/** `(x - mean) / deviation`; missing is 0, the mean. */
+/** Computes `(x - mean) / deviation`; a missing value is 0, the mean. */
 function addNumeric(builder: GraphBuilder, { width, mean, deviation }: Numeric, { input, type }: RawInput): string {
   const flat = type === "float" ? builder.add("Reshape", [input, builder.integers([0, width])]) : input;
   const exact = type === "float" ? builder.add("Cast", [flat], { to: { int: 11 } }) : flat;
@@ -66,9 +67,9 @@ function addNumeric(builder: GraphBuilder, { width, mean, deviation }: Numeric, 
   return builder.add("Where", [builder.add("IsNaN", [standard]), builder.floats([0], []), standard]);
 }
 
-/** 1 where the value is the vocabulary's; all 0 where it is missing or unknown. */
+/** Computes 1 for the vocabulary's value; all 0 if it is missing or unknown. */
 function addOneHot(builder: GraphBuilder, { part, vocabulary, width }: OneHot, { input, type }: RawInput): string {
-  // Nothing was ever seen of the column: it has no place in the dense row.
+  // The training data have no value of the column, so it has no place in the dense row.
   if (width === 0) {
     const none = builder.constant({ type: "float", data: new Float32Array(0), dims: [1, 0] });
     const rows = builder.add("Gather", [builder.add("Shape", [input]), builder.integers([0])], { axis: { int: 0 } });
@@ -92,12 +93,12 @@ function addOneHot(builder: GraphBuilder, { part, vocabulary, width }: OneHot, {
   return equalToEach(builder, part === undefined ? input : addPart(builder, part, input), known);
 }
 
-/** `[rows, 1]` and `[width]` → `[rows, width]`, 1 where equal. */
+/** Maps `[rows, 1]` and `[width]` to `[rows, width]`, 1 where equal. */
 function equalToEach(builder: GraphBuilder, value: string, known: string): string {
   return builder.add("Cast", [builder.add("Equal", [value, known])], { to: { int: 1 } });
 }
 
-/** Whole numbers in float64 are exact here; NaN stays NaN, which equals nothing. */
+/** Computes a part of a time. Whole numbers in float64 are exact here; NaN stays NaN, which equals nothing. */
 function addPart(builder: GraphBuilder, part: TimestampPart, time: string): string {
   const op = (name: string) => (a: string, b: string | number) =>
     builder.add(name, [a, typeof b === "number" ? builder.double(b) : b]);
@@ -108,7 +109,8 @@ function addPart(builder: GraphBuilder, part: TimestampPart, time: string): stri
   if (part === "hour") return modulo(wholeOf(time, day / 24), 24);
   const days = wholeOf(time, day);
   if (part === "dayOfWeek") return modulo(plus(days, 4), 7); // 1970-01-01 was a Thursday
-  // H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years that begin in March, eras of 400 of them.
+  // H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years start in March, in eras of 400
+  // years.
   const dayOfEra = modulo(plus(days, 719_468), 146_097);
   const leapDays = minus(
     plus(wholeOf(dayOfEra, 36_524), times(wholeOf(dayOfEra, 1_460), -1)),

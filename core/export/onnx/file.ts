@@ -10,10 +10,10 @@ import {
   varintField,
 } from "./protobuf";
 
-/** IR 8 came with opset 17: what onnxruntime 1.12 (2022) and all later read. */
+/** IR 8 came with opset 17, which onnxruntime 1.12 (2022) and all later versions read. */
 const irVersion = 8;
 export const opset = 17;
-/** Of `ai.onnx.ml`, which has LabelEncoder. */
+/** Opset of `ai.onnx.ml`, which has LabelEncoder. */
 export const mlOpset = 3;
 
 const elementCodes = { float: 1, int64: 7, string: 8, bool: 9, double: 11 } as const;
@@ -40,7 +40,7 @@ export interface Operation {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly attributes: Readonly<Record<string, Attribute>>;
-  /** `ai.onnx.ml`; absent for ONNX's own. */
+  /** `ai.onnx.ml`; absent for ONNX's own operators. */
   readonly domain?: "ai.onnx.ml";
 }
 
@@ -60,7 +60,7 @@ export interface OnnxGraph {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** The same graph gives the same bytes. */
+/** Encodes a graph. Equal graphs give equal bytes. */
 export function encodeOnnx(graph: OnnxGraph): Uint8Array {
   const usesMl = graph.operations.some(({ domain }) => domain !== undefined);
   return joined(
@@ -118,7 +118,7 @@ function tensorMessage(name: string, value: TensorValue): Message {
     varintField(2, elementCodes[value.type]),
     ...(value.type === "string" ? value.data.map((each) => textField(6, each)) : []),
     textField(8, name),
-    // Little-endian, as every machine that runs this is.
+    // Little-endian, like every machine on which this runs.
     ...(value.type === "string"
       ? []
       : [bytesField(9, new Uint8Array(value.data.buffer, value.data.byteOffset, value.data.byteLength))]),

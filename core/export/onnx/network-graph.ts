@@ -17,14 +17,15 @@ const converters: Readonly<Record<string, Converter>> = {
   ...activationLayers,
 };
 
-/** Classes of layers that ONNX files can be made of. */
+/** Classes of layers that can be converted to ONNX. */
 export const convertibleLayers: readonly string[] = Object.keys(converters).sort();
 
 /**
- * Writes a network's layers.
+ * Adds a network's layers.
  *
- * @param input float32 `[rows, …inputShape]`. @returns the name of the logits or values, `[rows, outputs]`.
- * @throws UnsupportedLayerError naming the layer
+ * @param input float32 `[rows, …inputShape]`
+ * @returns the name of the logits or values, `[rows, outputs]`
+ * @throws UnsupportedLayerError with the layer's name
  */
 export function addNetwork(builder: GraphBuilder, network: Network, input: string): string {
   const values = new Map([[network.input, new Value(builder, network.inputShape, { last: input })]]);

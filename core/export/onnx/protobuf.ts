@@ -1,6 +1,7 @@
 /**
- * As much of Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) as an ONNX file needs: varints, 32-bit floats and
- * length-delimited fields. A message is a list of its bytes' parts, so that weights are copied once, at the end.
+ * The subset of Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) that an ONNX file needs:
+ * varints, 32-bit floats and length-delimited fields. A message is a list of byte parts, so that weights are copied
+ * once, at the end.
  */
 export interface Message {
   readonly parts: readonly Uint8Array[];
@@ -35,7 +36,7 @@ export function messageField(field: number, value: Message): Message {
   return message(raw(Uint8Array.from([...varint(tag(field, 2)), ...varint(value.bytes)])), value);
 }
 
-/** The message's bytes in one piece. */
+/** Joins the message's parts. */
 export function joined({ parts, bytes }: Message): Uint8Array {
   const whole = new Uint8Array(bytes);
   let at = 0;
@@ -54,7 +55,9 @@ function tag(field: number, wireType: number): number {
   return field * 8 + wireType;
 }
 
-/** Seven bits a byte, the least significant first; a negative number as the 64 bits of its two's complement. */
+/**
+ * Encodes seven bits in a byte, the least significant first; a negative number as the 64 bits of its two's complement.
+ */
 function varint(value: number | bigint): readonly number[] {
   let rest = BigInt.asUintN(64, BigInt(value));
   const bytes: number[] = [];

@@ -1,12 +1,12 @@
 import type { GraphBuilder } from "./builder";
 
 /**
- * What a layer gives: TensorFlow.js has channels last, ONNX's convolutions have them first. Either form is made when it is first asked for, so that between
- * two convolutions nothing is transposed.
+ * The output of a layer. TensorFlow.js has channels last, ONNX's convolutions have them first. Either form is computed
+ * when it is first requested, so that nothing is transposed between two convolutions.
  */
 export class Value {
   readonly #builder: GraphBuilder;
-  /** Of one row, channels last. */
+  /** Shape of one row, channels last. */
   readonly shape: readonly number[];
   #last: string | undefined;
   #first: string | undefined;
@@ -22,21 +22,21 @@ export class Value {
     this.#first = form.first;
   }
 
-  /** Axes as TensorFlow.js has them. */
+  /** The value in TensorFlow.js's axis order. */
   get last(): string {
     const rank = this.shape.length;
     this.#last ??= this.#transposed(this.#first!, [0, ...range(2, rank + 1), 1]);
     return this.#last;
   }
 
-  /** `[rows, channels, …]`. */
+  /** The value as `[rows, channels, …]`. */
   get first(): string {
     const rank = this.shape.length;
     this.#first ??= this.#transposed(this.#last!, [0, rank, ...range(1, rank)]);
     return this.#first;
   }
 
-  /** Of an operation that looks at each element alone: in whatever form there is. */
+  /** Applies an element-wise operation to whichever form exists. */
   map(operation: (name: string) => string): Value {
     if (this.#last !== undefined) return new Value(this.#builder, this.shape, { last: operation(this.#last) });
     return new Value(this.#builder, this.shape, { first: operation(this.#first!) });
@@ -47,7 +47,7 @@ export class Value {
   }
 }
 
-/** `[from, to)`. */
+/** Returns the numbers of `[from, to)`. */
 export function range(from: number, to: number): readonly number[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 }

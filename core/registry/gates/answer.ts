@@ -5,9 +5,11 @@ import { answerCheck } from "./transitions";
 import type { CheckAnswer } from "./verdict";
 
 /**
- * What a command said of a version: recorded first, then told to the run that waits with it, where it means its end. The same twice is once.
+ * Records a command's answer to a check, then answers the run that waits with the version if the answer decides.
+ * Idempotent.
  *
- * @throws ModelNotFoundError, VersionNotFoundError, NotJudgedError, CheckNotFoundError, CheckAnsweredByHookError, RegistryBusyError
+ * @throws ModelNotFoundError, VersionNotFoundError, NotJudgedError, CheckNotFoundError, CheckAnsweredByHookError,
+ * RegistryBusyError
  */
 export async function answerVersionCheck(
   dependencies: ApprovalDependencies,

@@ -1,6 +1,6 @@
 import { RingmasterError } from "../../errors";
 
-/** There is no verdict that an answer could belong to. */
+/** Thrown when a check is answered before there is a verdict. */
 export class NotJudgedError extends RingmasterError {
   constructor(model: string, version: number) {
     super(
@@ -22,7 +22,7 @@ export class CheckNotFoundError extends RingmasterError {
   }
 }
 
-/** An HTTP check is answered by its hook, which proves itself by being asked; not by whoever may call the API. */
+/** Thrown when an API request answers an HTTP check. Only the check's own hook can answer it. */
 export class CheckAnsweredByHookError extends RingmasterError {
   constructor(model: string, check: string) {
     super(

@@ -3,8 +3,8 @@ import type { Model } from "../model";
 import type { GateCheck, GateVerdict } from "./verdict";
 
 /**
- * Says in which point a new verdict rests on other evidence than the one before; `undefined` where it does not. An approval is given for
- * evidence: it stands while that is the same, and the new verdict passes.
+ * Describes how a new verdict's evidence differs from the previous verdict's; `undefined` if it does not. Approvals
+ * stay valid while the evidence is the same and the new verdict passes.
  */
 export function evidenceChange(before: GateVerdict | undefined, after: GateVerdict): string | undefined {
   if (!after.passed) return `it did not pass the gates (${unpassed(after)})`;
@@ -19,7 +19,7 @@ export function evidenceChange(before: GateVerdict | undefined, after: GateVerdi
   return changed.length === 0 ? undefined : `the results of ${changed.join(", ")} changed`;
 }
 
-/** What a verdict no longer matches: the champion in production, or the policy's rules. */
+/** Returns what a verdict no longer matches: the champion in production, or the policy's rules. */
 export function outdatedBy(
   { production, policy }: Pick<Model, "production" | "policy">,
   verdict: GateVerdict,
@@ -49,7 +49,7 @@ function changedGates(before: readonly GateCheck[], after: readonly GateCheck[])
   return [...new Set(changed.map(({ gate, metric }) => `${gate} ${metric}`))];
 }
 
-/** By values alone: the wording of a gate may change with a release. */
+/** Compares values only, because the wording of a gate may change with a release. */
 function resultDigest({ evidence: _, external, ...result }: GateCheck): string {
   const { answer } = external ?? {};
   return digestOf({ ...result, check: external?.digest, answer: answer && [answer.passed, answer.evidence] });

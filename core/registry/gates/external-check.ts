@@ -2,12 +2,16 @@ import { digestOf } from "../../digest";
 import type { ExternalCheck } from "../policy";
 import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
 
-/** Of what is asked: where the declaration changes, answers to the one before are none. */
+/** Returns a digest of the check's definition. If the definition changes, earlier answers no longer count. */
 export function checkDigest(check: ExternalCheck): string {
   return digestOf(check);
 }
 
-/** The check's line in a verdict while nobody has answered. @param why what is waited for: a sentence */
+/**
+ * Returns the check's line in a verdict while there is no answer.
+ *
+ * @param why the reason for waiting, as a sentence
+ */
 export function pendingCheck(check: ExternalCheck, why: string): GateCheck {
   const { name, kind } = check;
   const external = { kind, digest: checkDigest(check) };
@@ -15,7 +19,7 @@ export function pendingCheck(check: ExternalCheck, why: string): GateCheck {
   return { gate: "check", metric: name, value: null, limit: null, passed: false, pending: true, evidence, external };
 }
 
-/** The same line with an answer. */
+/** Returns the check's line with an answer. */
 export function answeredCheck(line: GateCheck, answer: CheckAnswer): GateCheck {
   const { passed, by, exitCode } = answer;
   const how = exitCode === undefined ? "" : ` (exit code ${exitCode})`;
@@ -24,13 +28,13 @@ export function answeredCheck(line: GateCheck, answer: CheckAnswer): GateCheck {
   return { ...rest, passed, evidence, external: { ...line.external!, answer } };
 }
 
-/** The answer that a verdict has to that very check. */
+/** Returns the verdict's answer to this check. */
 export function answerIn(verdict: GateVerdict | undefined, name: string, digest: string): CheckAnswer | undefined {
   const line = verdict?.checks.find(({ metric, external }) => metric === name && external?.digest === digest);
   return line?.external?.answer;
 }
 
-/** Whether nothing has failed, and something is waited for. */
+/** Returns whether nothing has failed and a check has no answer yet. */
 export function isPending({ checks }: Pick<GateVerdict, "checks">): boolean {
   return checks.some(({ pending }) => pending) && checks.every(({ passed, pending }) => passed || pending);
 }

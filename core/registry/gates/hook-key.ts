@@ -1,7 +1,7 @@
 import type { ObjectStore } from "../../ports";
 import { signingKey } from "../../signing-key";
 
-/** Derives the key that signs one check's requests: by model, check and generation. */
+/** Derives the key that signs one check's requests, from model, check and generation. */
 export function hookKey(
   objects: ObjectStore,
   randomBytes: (count: number) => Uint8Array,

@@ -5,7 +5,7 @@ import type { CheckAnswer } from "./verdict";
 
 export type HttpCheck = Extract<ExternalCheck, { readonly kind: "http" }>;
 
-/** The body that an HTTP check is asked with: docs/gates.md, "A check of one's own". */
+/** The body of a request to an HTTP check: docs/gates.md, "A check of one's own". */
 export interface HookRequest {
   readonly type: "ringmaster.check";
   readonly check: string;
@@ -21,14 +21,20 @@ export interface HookRequest {
 
 export type HookOutcome = { readonly answer: CheckAnswer } | { readonly unanswered: string };
 
-/** The port to hooks: asks once or more under one delivery id. Never rejects for what the hook does: that is an outcome. */
+/**
+ * The port to hooks. Sends one or more requests with one delivery id. Never rejects because of the hook's behaviour,
+ * which is an outcome.
+ */
 export interface CheckHooks {
   ask(check: HttpCheck, deliveryId: string, key: Uint8Array, request: HookRequest): Promise<HookOutcome>;
-  /** Why a check must not have that URL. `undefined` where it may, or where its name has no address yet: it is checked again when it is asked. */
+  /**
+   * Returns why a check must not have that URL; `undefined` if it may, or if its name has no address yet. It is checked
+   * again before each request.
+   */
   problemOf(url: string): Promise<string | undefined>;
 }
 
-/** The same question has the same id, however often it is asked: receivers know it again. */
+/** Returns the delivery id. Repetitions of a request have the same id, so that receivers can recognise them. */
 export function deliveryId(
   { name, url, keyGeneration }: HttpCheck,
   { team, model, version }: Pick<HookRequest, "team" | "model" | "version">,

@@ -29,14 +29,14 @@ export interface JudgeDependencies
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** Slices that a version's row shows of each gate; the verdict's document has all of them. */
+/** Number of slices of each gate in a version's row. The verdict's document has all of them. */
 const shownSlices = 8;
 
 /**
- * Judges a version by its job's gates and its model's policy of this moment, and records the verdict. HTTP checks that have not answered are asked;
- * answers to checks that are declared as they were are kept.
+ * Judges a version by its job's gates and its model's present policy, and records the verdict. Sends requests to HTTP
+ * checks without an answer. Keeps answers to checks whose definition is unchanged.
  *
- * @param request records it once
+ * @param request key that records the verdict once
  * @throws ModelNotFoundError, VersionNotFoundError, RegistryBusyError
  */
 export async function judgeVersion(
@@ -47,7 +47,7 @@ export async function judgeVersion(
   request?: string,
 ): Promise<ModelVersion> {
   const { registry } = dependencies;
-  // Nobody's hook is asked again for a verdict that is there.
+  // A repeated request sends no further requests to hooks.
   if (request !== undefined && (await registry.repository.findRequest(model, request)) !== undefined) {
     return registry.version(model, version);
   }
@@ -57,10 +57,11 @@ export async function judgeVersion(
 }
 
 /**
- * Returns the verdict, not yet recorded. The version's files are frozen first: what is judged cannot change afterwards.
+ * Returns the verdict without recording it. Freezes the version's files first, so that they cannot change afterwards.
  *
- * @param own of the run that asks for it, which need not be the one that registered the version: an identical one has its own job and champion
- * @throws ChampionChangedError where the run that asks met another champion than there is now
+ * @param own gates and champion of the requesting run. An identical run has its own job and champion, although another
+ * run registered the version.
+ * @throws ChampionChangedError if the requesting run was compared with another champion
  */
 export async function verdictOn(
   dependencies: JudgeDependencies,
@@ -102,7 +103,7 @@ function shortened(check: GateCheck): GateCheck {
   return { ...check, slices: { ...check.slices, slices: check.slices.slices.slice(0, shownSlices) } };
 }
 
-/** Every external check's answer, or why there is none. All hooks are asked at the same time. */
+/** Returns every external check's answer, or why there is none. Calls all hooks at the same time. */
 async function askHooks(
   dependencies: JudgeDependencies,
   model: Model,
@@ -169,7 +170,10 @@ async function requestOf(
   };
 }
 
-/** Of what a judge finds by himself: the same findings are the same verdict, whatever people have answered to its checks meanwhile. */
+/**
+ * Returns a digest of the findings without people's answers, which may arrive in between. Equal findings are the same
+ * verdict.
+ */
 export function findingsDigest({ checks, champion, rulesRevision }: GateVerdict): string {
   const found = checks.map((check) =>
     check.external?.kind === "command" ? { metric: check.metric, digest: check.external.digest } : check,

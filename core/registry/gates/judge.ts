@@ -8,26 +8,26 @@ import { sliceGates } from "./slices";
 import { threshold } from "./threshold";
 import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
 
-/** What is known of a candidate. */
+/** The facts about a candidate. */
 export interface GateSubject {
   readonly metrics: Readonly<Record<string, number>>;
-  /** Why a metric is not among them, and what to do about it. */
+  /** Explains why a metric is missing and what to do about it. */
   readonly missingMetric: (metric: string) => string;
   readonly sliced: SlicedPredictions | Unjudged;
-  /** Of rows and model. */
+  /** Identifies rows and model. */
   readonly identity: string;
   readonly latency?: LatencyReport;
   readonly artifactBytes?: number;
-  /** What to do about a latency or a size that is not known. */
+  /** Advice for an unknown latency or size. */
   readonly lacking: string;
-  /** The model in production, unless the candidate is it. */
+  /** The model in production, unless it is the candidate. */
   readonly champion?: MetChampion;
 }
 
 /** An external check's answer, or why there is none yet. */
 export type CheckOutcome = { readonly answer: CheckAnswer } | { readonly unanswered: string };
 
-/** Holds a candidate against all that is required of it. Pure; the verdict carries its evidence, every slice in it. */
+/** Judges a candidate by all requirements. Pure. The verdict contains its evidence, every slice included. */
 export function judge(
   requirements: GateRequirements,
   subject: GateSubject,

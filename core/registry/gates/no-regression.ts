@@ -4,16 +4,16 @@ import type { RegressionRequirement } from "./regression-rule";
 import type { GateCheck } from "./verdict";
 import { shownInterval, shownNumber, signed } from "./wording";
 
-/** The model in production, as the candidate met it. */
+/** The model in production, as it was compared with the candidate. */
 export interface MetChampion {
   readonly version: number;
-  /** `same`: it has the candidate's very weights. `unmet`: they have not met, although they might have. */
+  /** `same`: it has the same weights as the candidate. `unmet`: they could be compared, but were not. */
   readonly comparison: ChampionComparison | "same" | { readonly kind: "unmet"; readonly reason: string };
 }
 
 type Rules = RegressionRequirement;
 
-/** Compares a candidate with the champion. What the policy waives is evaluated, reported, and passes. */
+/** Compares a candidate with the champion. If the policy waives the rule, the comparison is reported and passes. */
 export function noRegression(
   champion: MetChampion,
   metrics: Readonly<Record<string, number>>,
@@ -28,7 +28,7 @@ export function noRegression(
   return { ...check, passed, evidence };
 }
 
-/** Which declared rules did not count, and where the rule is from. */
+/** Explains which declared rules did not apply, and where the applied rule comes from. */
 function remarks(passed: boolean, { from, milder }: Rules): string {
   const ignored =
     milder.length === 0 ? "" : `; ignored, because the model's rule is stricter: the job's ${milder.join(", ")}`;
@@ -62,7 +62,7 @@ function judged(
   return compared(comparison, rules);
 }
 
-/** In the metric's good direction: the candidate's gain over the champion, and its interval. */
+/** Returns the candidate's gain over the champion, positive if better, and its interval. */
 function compared(comparison: Extract<ChampionComparison, { kind: "compared" }>, rules: Rules): GateCheck {
   const { metric, candidateValue, championValue, difference, lower, upper } = comparison;
   const { confidence, rows, resamples, seed } = comparison;

@@ -3,7 +3,10 @@ import { defaultNoRegression, type NoRegressionRule, type PolicyRules } from "..
 
 export type RegressionRule = NoRegressionRule["rule"];
 
-/** The gates that a job declares. A member that is absent is the model's own; runs of earlier versions lack some. */
+/**
+ * The gates that a job declares. An absent member means the model's own rule. Runs of earlier releases lack some
+ * members.
+ */
 export interface JobEvaluation {
   readonly thresholds?: Readonly<Record<string, number>>;
   readonly regressionTolerance?: number;
@@ -12,30 +15,31 @@ export interface JobEvaluation {
   readonly gates?: JobGates;
 }
 
-/** What a candidate must show in comparison with the champion. */
+/** The requirement for the comparison with the champion. */
 export interface RegressionRequirement extends NoRegressionRule {
-  /** Where the rule is from. `default`: no policy says anything of it. */
+  /** Origin of the rule. `default`: the policy has none. */
   readonly from: "default" | "policy" | "job";
-  /** The policy asks for nothing, and the job neither: the comparison is shown, and refuses nobody. */
+  /** Whether neither the policy nor the job requires the comparison. It is then only reported. */
   readonly waived: boolean;
-  /** What the job would have allowed and its model does not: it does not count. */
+  /** Limits of the job that are milder than the model's. They do not apply. */
   readonly milder: readonly string[];
 }
 
 /**
- * The model's rule, made stricter by the job's where that is. The model's is its policy's, and the default where that says nothing: whoever writes a job
- * cannot take the gate from those who answer for the model. Where the policy waives it, a job may still ask for itself.
+ * Returns the model's rule, made stricter by the job's rule if that is stricter. The model's rule comes from its
+ * policy, or is the default: the author of a job cannot loosen the gate of the model's owners. If the policy waives the
+ * rule, a job may still require it for itself.
  */
 export function regressionOf(job: JobEvaluation, { noRegression }: PolicyRules): RegressionRequirement {
   const { regressionTolerance: tolerance, regressionRule: rule, incompatibleChampion: incompatible } = job;
   if (noRegression === "waived") {
-    const asked = tolerance !== undefined || rule !== undefined || incompatible !== undefined;
+    const declared = tolerance !== undefined || rule !== undefined || incompatible !== undefined;
     const own = {
       tolerance: tolerance ?? defaultNoRegression.tolerance,
       rule: rule ?? defaultNoRegression.rule,
       incompatible: incompatible ?? defaultNoRegression.incompatible,
     };
-    return { ...own, from: asked ? "job" : "policy", waived: !asked, milder: [] };
+    return { ...own, from: declared ? "job" : "policy", waived: !declared, milder: [] };
   }
   const model = noRegression ?? defaultNoRegression;
   const milder = [

@@ -2,7 +2,7 @@ import { lessIsBetter } from "../../evaluation/metric-direction";
 import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../policy";
 import { type JobEvaluation, type RegressionRequirement, type RegressionRule, regressionOf } from "./regression-rule";
 
-/** What one candidate is held against: the job's gates and its model's, of two limits the stricter. */
+/** The requirements for one candidate: the job's gates and its model's; the stricter of two limits applies. */
 export interface GateRequirements {
   readonly thresholds: Readonly<Record<string, number>>;
   readonly regression: RegressionRequirement;
@@ -14,8 +14,9 @@ export interface GateRequirements {
 }
 
 /**
- * The stricter of both, gate by gate: the higher threshold (the lower where less is better), the smaller tolerance, gap, difference, time and size, `excluded` before
- * `credible`, `refuse` before `pass`, and of two least numbers of rows the smaller, which lets more slices be judged.
+ * Combines the gates, each with the stricter limit: the higher threshold (the lower if less is better), the smaller
+ * tolerance, gap, difference, time and size, `excluded` before `credible`, `refuse` before `pass`. Of two values of
+ * `minRows` it is the smaller, so that more slices are judged.
  */
 export function combine(job: JobEvaluation, policy: PolicyRules): GateRequirements {
   const { gates } = job;
@@ -75,7 +76,7 @@ function bothFairness(one: FairnessRule, other: FairnessRule): FairnessRule {
   };
 }
 
-/** One rule for what the same key names. */
+/** Merges rules with the same key. */
 function merged<Rule>(
   rules: readonly Rule[],
   keyOf: (rule: Rule) => readonly unknown[],

@@ -2,7 +2,7 @@ import type { LatencyReport } from "../../evaluation/latency";
 import type { GateCheck } from "./verdict";
 import { compared, shownNumber } from "./wording";
 
-/** p99 of single predictions, on the machine that evaluated. */
+/** Limits the p99 of single predictions, on the machine that evaluated. */
 export function latencyGate(limit: number, latency: LatencyReport | undefined, lacking: string): GateCheck {
   if (!latency) {
     return {
@@ -22,7 +22,7 @@ export function latencyGate(limit: number, latency: LatencyReport | undefined, l
   return { gate: "latency", metric: "p99Ms", value: p99Ms, limit, passed, evidence };
 }
 
-/** Bytes of all files that serving loads. */
+/** Limits the bytes of all files that serving loads. */
 export function sizeGate(limit: number, bytes: number | undefined, lacking: string): GateCheck {
   const passed = bytes !== undefined && bytes <= limit;
   const evidence =

@@ -15,17 +15,20 @@ import type { GateCheck, GateName } from "./verdict";
 import { shownInterval, shownNumber } from "./wording";
 
 /**
- * The gates on slices, with the whole table of each.
+ * Judges slices; each result has its whole table.
  *
- * @param sliced or why there are none: a sentence
- * @param identity of the rows and of the model: makes the resamples a function of what is judged
+ * @param sliced the predictions, or a sentence why there are none
+ * @param identity identifies rows and model; makes the resamples a function of what is judged
  */
 export function sliceGates(
   { slices, fairness }: Pick<GateRequirements, "slices" | "fairness">,
   sliced: SlicedPredictions | Unjudged,
   identity: string,
 ): readonly GateCheck[] {
-  const judge = (of: Asked, measure: (predictions: SlicedPredictions, seed: number) => SliceEvidence | Unjudged) => {
+  const judge = (
+    of: SliceGate,
+    measure: (predictions: SlicedPredictions, seed: number) => SliceEvidence | Unjudged,
+  ) => {
     const seed = Number.parseInt(sha256(`${identity} ${of.gate} ${of.column} ${of.what}`).slice(0, 8), 16);
     return checkOf(of, "reason" in sliced ? sliced : measure(sliced, seed));
   };
@@ -35,7 +38,7 @@ export function sliceGates(
   ];
 }
 
-interface Asked {
+interface SliceGate {
   readonly gate: GateName;
   readonly column: string;
   /** Metric, or positive class. */
@@ -44,7 +47,7 @@ interface Asked {
   readonly rule: RegressionRule;
 }
 
-function ofMetric({ column, metric, worst, gap, rule = "credible" }: SliceRule): readonly Asked[] {
+function ofMetric({ column, metric, worst, gap, rule = "credible" }: SliceRule): readonly SliceGate[] {
   const of = { column, what: metric, rule };
   return [
     ...(worst === undefined ? [] : [{ ...of, gate: "worst-slice" as const, limit: worst }]),
@@ -54,10 +57,10 @@ function ofMetric({ column, metric, worst, gap, rule = "credible" }: SliceRule):
 
 function ofRates({ column, positive, demographicParity, equalizedOdds, rule = "credible" }: FairnessRule) {
   const of = { column, what: positive === undefined ? "" : String(positive), rule };
-  const asked: Asked[] = [];
-  if (demographicParity !== undefined) asked.push({ ...of, gate: "demographic-parity", limit: demographicParity });
-  if (equalizedOdds !== undefined) asked.push({ ...of, gate: "equalized-odds", limit: equalizedOdds });
-  return asked;
+  const gates: SliceGate[] = [];
+  if (demographicParity !== undefined) gates.push({ ...of, gate: "demographic-parity", limit: demographicParity });
+  if (equalizedOdds !== undefined) gates.push({ ...of, gate: "equalized-odds", limit: equalizedOdds });
+  return gates;
 }
 
 function measureMetric({ column, metric, minRows }: SliceRule, gate: GateName) {
@@ -75,7 +78,7 @@ const differenceNames: Partial<Record<GateName, string>> = {
   "equalized-odds": "equalised odds difference",
 };
 
-function checkOf(of: Asked, evidence: SliceEvidence | Unjudged): GateCheck {
+function checkOf(of: SliceGate, evidence: SliceEvidence | Unjudged): GateCheck {
   const { gate, column, what, limit, rule } = of;
   const name = differenceNames[gate] ?? what;
   const check = { gate, metric: differenceNames[gate] ? gate : what, limit };
@@ -87,7 +90,7 @@ function checkOf(of: Asked, evidence: SliceEvidence | Unjudged): GateCheck {
       evidence: `${name} by ${column} cannot be evaluated: ${evidence.reason}`,
     };
   }
-  // Towards what is refused: up for differences and for metrics of which less is better.
+  // The direction that is refused: up for differences and for metrics of which less is better.
   const up = gate !== "worst-slice" || lessIsBetter(what);
   const { lower, upper } = evidence;
   const passed = rule === "credible" ? (up ? lower <= limit : upper >= limit) : up ? upper <= limit : lower >= limit;
@@ -95,7 +98,7 @@ function checkOf(of: Asked, evidence: SliceEvidence | Unjudged): GateCheck {
 }
 
 function sentence(
-  { gate, column, what, limit, rule }: Asked,
+  { gate, column, what, limit, rule }: SliceGate,
   evidence: SliceEvidence,
   passed: boolean,
   up: boolean,

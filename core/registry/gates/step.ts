@@ -5,9 +5,9 @@ import { findingsDigest, type JudgeDependencies, verdictOn } from "./judge-versi
 import { recordVerdict } from "./transitions";
 
 /**
- * Holds the run's version against its gates and the champion of this moment; never reused, because champion and policy change.
+ * Judges the run's version by its gates and the present champion. Never reused, because champion and policy change.
  *
- * @throws ChampionChangedError where the evaluation met another champion: the state machine goes back to it.
+ * @throws ChampionChangedError if the evaluation compared with another champion; the state machine returns to it
  */
 export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOutput> {
   const { registry } = dependencies;
@@ -26,11 +26,11 @@ export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOu
         evaluation: outputOf<EvaluationOutput>(details, "Evaluate"),
         training: findOutput<TrainingOutput>(details, "LaunchTraining"),
       });
-      // Once: a repetition after the approval would take the approval away.
+      // Recorded once: a repetition after the approval would withdraw the approval.
       const request = `gate#${run.runId}#${head.productionRevision ?? 0}#${findingsDigest(verdict)}`;
       const actor = { by: `run ${run.runId}`, at: verdict.at };
       await registry.apply(model, [version], recordVerdict(version, verdict, actor), request);
-      // With the answers that came meanwhile, or before a repetition.
+      // Includes answers that arrived in between, or before a repetition.
       const recorded = (await registry.version(model, version)).gate ?? verdict;
       const reasons = recorded.checks.filter((check) => !check.passed).map((check) => check.evidence);
       const pending = isPending(recorded);

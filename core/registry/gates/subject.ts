@@ -19,22 +19,25 @@ export interface SubjectDependencies extends LoggedMetricsPorts {
   readonly repository: Pick<ModelRepository, "findVersion">;
   readonly objects: ObjectStore;
   readonly runs: Pick<RunRepository, "findDetails">;
-  /** Of versions that were made elsewhere: their runs' files. */
+  /** Files of the runs of versions that were made elsewhere. */
   readonly artifacts: Pick<Artifacts, "listAll">;
 }
 
-/** What a training of ours says of a version that it made. */
+/** The facts about a version that a training run of the platform made. */
 export interface MadeByRun {
   readonly job: Job;
   readonly evaluation: EvaluationOutput;
   readonly training: TrainingOutput | undefined;
 }
 
-/** What is known of a version: by its training's outputs, or by what was logged with it. Reads the rows' predictions only where a gate needs them. */
+/**
+ * Returns the facts about a version: from its training's outputs, or from what was logged with it. Reads the rows'
+ * predictions only if a gate needs them.
+ */
 export function subjectsOf(dependencies: SubjectDependencies) {
   const { repository, objects, runs, artifacts } = dependencies;
 
-  /** The training that made the version; `undefined` where it was registered from elsewhere. */
+  /** Returns the training that made the version; `undefined` if it was registered from elsewhere. */
   async function trainingOf({ runId, artifactKey }: ModelVersion): Promise<MadeByRun | undefined> {
     if (runId === undefined || artifactKey === undefined) return undefined;
     const details = await runs.findDetails(runId);
@@ -57,7 +60,10 @@ export function subjectsOf(dependencies: SubjectDependencies) {
     return { reason: "its evaluation did not record slices; submit its job again" };
   }
 
-  /** @param strict a run's own step: where it met another champion it goes back and meets this one */
+  /**
+   * @param strict set by a run's own step. If it was compared with another champion, it is evaluated again with the
+   * present one.
+   */
   async function championOf(
     model: Model,
     candidate: ModelVersion,
@@ -100,12 +106,12 @@ export function subjectsOf(dependencies: SubjectDependencies) {
     return ours && theirs ? compareReports(objects, ours, theirs) : undefined;
   }
 
-  /** Recorded with the version, and beneath that what its logged model and its run logged. */
+  /** Returns the metrics that were recorded with the version; those of its logged model and its run fill gaps. */
   async function metricsOf(version: ModelVersion): Promise<Readonly<Record<string, number>>> {
     return { ...(await loggedMetricsOf(dependencies, [version])).get(version.version), ...version.metrics };
   }
 
-  /** Of all files under what was registered; `undefined` where they do not lie here. */
+  /** Returns the size of all registered files; `undefined` if they are not stored here. */
   async function loggedBytes({ runId, loggedModelId, source }: ModelVersion): Promise<number | undefined> {
     const files =
       loggedModelId !== undefined
@@ -158,7 +164,7 @@ export function subjectsOf(dependencies: SubjectDependencies) {
   };
 }
 
-/** @param metrics of a training's evaluation, from which undefined ones are left out */
+/** @param metrics the metrics of a training's evaluation, without undefined ones */
 function missingMetric(metrics: Readonly<Record<string, number>>, metric: string): string {
   const names: readonly string[] = "rmse" in metrics ? regressionMetricNames : classificationMetricNames;
   return names.includes(metric)
@@ -166,7 +172,10 @@ function missingMetric(metrics: Readonly<Record<string, number>>, metric: string
     : `this task has no metric of that name; it has ${names.join(", ")}`;
 }
 
-/** Where under a run's artifacts a source lies: `…/<runId>/artifacts/model` and `runs:/<runId>/model` are `model`. */
+/**
+ * Returns the path of a source under its run's artifacts: `model` for `…/<runId>/artifacts/model` and for
+ * `runs:/<runId>/model`.
+ */
 export function pathIn(source: string | undefined, runId: string): string {
   const [, after = ""] = (source ?? "").split(`${runId}/`);
   return after.replace(/^artifacts(\/|$)/, "").replace(/\/+$/, "");

@@ -2,7 +2,7 @@ import { lessIsBetter } from "../../evaluation/metric-direction";
 import type { GateCheck } from "./verdict";
 import { compared } from "./wording";
 
-/** @param missing why the candidate has no such metric, where it has none */
+/** @param missing why the candidate lacks the metric, if it does */
 export function threshold(
   metric: string,
   value: number | undefined,
@@ -10,7 +10,7 @@ export function threshold(
   missing: (metric: string) => string,
 ): GateCheck {
   const less = lessIsBetter(metric);
-  // A NaN fulfils no limit.
+  // NaN satisfies no limit.
   const passed = value !== undefined && (less ? value <= limit : value >= limit);
   const kept = value === undefined || !Number.isFinite(value) ? null : value;
   return { gate: "threshold", metric, value: kept, limit, passed, evidence: evidenceOf() };

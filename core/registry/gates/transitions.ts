@@ -5,7 +5,10 @@ import { CheckAnsweredByHookError, CheckNotFoundError, NotJudgedError } from "./
 import { answeredCheck, answerIn, verdictPassed } from "./external-check";
 import type { CheckAnswer, GateVerdict } from "./verdict";
 
-/** A verdict, with the answers that came while it was made: an answer to the same check is not lost by judging anew. */
+/**
+ * Records a verdict with the answers that arrived while it was made. An answer to the same check is not lost when the
+ * version is judged again.
+ */
 export function recordVerdict(version: number, verdict: GateVerdict, actor: Actor): Transition {
   return (state) => {
     const { gate } = activeVersion(state, version);
@@ -18,8 +21,8 @@ export function recordVerdict(version: number, verdict: GateVerdict, actor: Acto
 }
 
 /**
- * Somebody has run a check. The verdict stands but for this line. The same answer again changes nothing; another one replaces it, and people have to
- * approve anew.
+ * Records an answer to a check; the rest of the verdict stays. The same answer again changes nothing. Another answer
+ * replaces it, and people must approve again.
  *
  * @throws NotJudgedError, CheckNotFoundError, CheckAnsweredByHookError
  */

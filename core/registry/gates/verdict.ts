@@ -51,7 +51,7 @@ export const gateVerdict = z
         })
         .meta({ id: "GateCheck" }),
     ),
-    rulesRevision: count.optional().meta({ description: "Of the policy that it was judged by." }),
+    rulesRevision: count.optional().meta({ description: "Revision of the policy by which it was judged." }),
     champion: z.int().min(1).optional().meta({ description: "The version that it was compared with." }),
     document: contentReference.optional().meta({ description: "The verdict with its whole evidence, as JSON." }),
     at: instant,

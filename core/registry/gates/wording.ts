@@ -1,4 +1,4 @@
-/** A number as evidence shows it: five significant digits, whole numbers with a decimal (`1.0`). */
+/** Formats a number as evidence shows it: five significant digits, whole numbers with a decimal (`1.0`). */
 export function shownNumber(value: number): string {
   const rounded = Number(value.toPrecision(5));
   return Number.isInteger(rounded) && Math.abs(rounded) < 1e15 ? rounded.toFixed(1) : String(rounded);
@@ -8,7 +8,7 @@ export function signed(value: number): string {
   return `${value > 0 ? "+" : ""}${shownNumber(value)}`;
 }
 
-/** `95 % CI [0.9, 1.0]` */
+/** Formats an interval: `95 % CI [0.9, 1.0]`. */
 export function shownInterval(
   { lower, upper, confidence }: { readonly lower: number; readonly upper: number; readonly confidence: number },
   show: (value: number) => string = shownNumber,
@@ -16,7 +16,11 @@ export function shownInterval(
   return `${Math.round(confidence * 100)} % CI [${show(lower)}, ${show(upper)}]`;
 }
 
-/** `0.95 < 0.97`; in full where five digits would show both the same. @param relation of the first to the second */
+/**
+ * Formats a comparison: `0.95 < 0.97`; with all digits if five would show both numbers as equal.
+ *
+ * @param relation relation of the first number to the second
+ */
 export function compared(value: number, relation: string, limit: number): string {
   const same = shownNumber(value) === shownNumber(limit) && value !== limit;
   const [left, right] = same ? [String(value), String(limit)] : [shownNumber(value), shownNumber(limit)];

@@ -1,7 +1,7 @@
 import type { SliceEvidence } from "../../evaluation/shapes";
 import { shown, type VersionReport, verdictWord } from "./report";
 
-/** The report as Markdown: tables, no plots. */
+/** Formats the report as Markdown: tables, no plots. */
 export function reportMarkdown(report: VersionReport): string {
   const { gate, dataset, runId } = report;
   return `${[
@@ -92,7 +92,7 @@ function latency({ latency: measured }: VersionReport): readonly string[] {
   const { predictions, p50Ms, p90Ms, p99Ms, maxMs, machine } = measured;
   return [
     "## Latency",
-    `Of ${predictions} predictions of one row on ${text(machine.cpu)} (${machine.host}, ${machine.memoryMb} MB): p50 ${shown(p50Ms)} ms, p90 ${shown(p90Ms)}, p99 ${shown(p99Ms)}, longest ${shown(maxMs)}.`,
+    `${predictions} predictions of one row on ${text(machine.cpu)} (${machine.host}, ${machine.memoryMb} MB): p50 ${shown(p50Ms)} ms, p90 ${shown(p90Ms)}, p99 ${shown(p99Ms)}, longest ${shown(maxMs)}.`,
   ];
 }
 
@@ -101,7 +101,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
 }
 
-/** Names and sentences come from people: nothing of them is markup. */
+/** Escapes names and sentences that come from people. */
 function text(value: string): string {
   return value.replaceAll(/[\\`*_[\]<>|#]/g, (mark) => `\\${mark}`).replaceAll(/\s+/g, " ");
 }

@@ -11,13 +11,13 @@ import type { VersionReport } from "./shapes";
 
 export type { VersionReport } from "./shapes";
 
-/** What `verdictOn` keeps beside the verdict. */
+/** The document that `verdictOn` stores with the verdict. */
 interface VerdictDocument {
   readonly checks: readonly GateCheck[];
   readonly latency?: LatencyReport;
 }
 
-/** Gathers a version's report from what its judging and its evaluation have stored. */
+/** Builds a version's report from the stored results of its gates and its evaluation. */
 export async function versionReport(objects: ObjectStore, version: ModelVersion): Promise<VersionReport> {
   const { gate, evaluationReport } = version;
   const [document, evaluation, artifact] = await Promise.all([
@@ -42,7 +42,10 @@ export async function versionReport(objects: ObjectStore, version: ModelVersion)
   };
 }
 
-/** The version's row shows the slices that decide; the document has them all. Answers that came later are in the row. */
+/**
+ * Merges the row and the document. The row has only the slices that decide, but also later answers; the document has
+ * all slices.
+ */
 function withAllSlices(gate: GateVerdict, whole: readonly GateCheck[]): GateVerdict {
   return {
     ...gate,
@@ -80,14 +83,14 @@ async function json<T>(objects: ObjectStore, sha256: string): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await objects.getContent(sha256))) as T;
 }
 
-/** `passed`, `waiting for checks`, `refused` or `not evaluated`. */
+/** Returns `passed`, `waiting for checks`, `refused` or `not evaluated`. */
 export function verdictWord({ gate }: Pick<VersionReport, "gate">): string {
   if (!gate) return "not evaluated";
   if (gate.passed) return "passed";
   return gate.checks.every(({ passed, pending }) => passed || pending) ? "waiting for checks" : "refused";
 }
 
-/** Five significant digits. */
+/** Formats five significant digits. */
 export function shown(value: number | null): string {
   return value === null ? "–" : Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
 }

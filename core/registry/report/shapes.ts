@@ -16,11 +16,11 @@ export const versionReport = z
     metrics,
     gate: gateVerdict.optional(),
     approvals: z.array(approval),
-    approvalsWithdrawn: z.string().optional().meta({ description: "Why earlier approvals no longer count." }),
+    approvalsWithdrawn: z.string().optional().meta({ description: "Reason why earlier approvals no longer count." }),
     files: z
       .array(contentReference.extend({ name: z.string() }).meta({ id: "ModelFile" }))
       .optional()
-      .meta({ description: "What serving loads, in the content store." }),
+      .meta({ description: "The files that serving loads, in the content store." }),
     latency: latency.optional(),
     evaluation: z
       .object({

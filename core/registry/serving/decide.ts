@@ -15,14 +15,14 @@ import type { ArmState, Decided } from "./shapes";
 
 export type { ArmState, Decided } from "./shapes";
 
-/** Runs and tokens: the run that made a canary may wait for what becomes of it. */
+/** Includes runs and tokens, because the run that made a canary may wait for the decision. */
 export interface ServingDependencies extends Pick<ApprovalDependencies, "runs" | "tokens"> {
   readonly registry: Registry;
   readonly outcomes: OutcomeRepository;
   readonly clock: Clock;
 }
 
-/** What each arm has shown since the traffic was last changed, and what the test says of it. */
+/** Returns each arm's outcomes since the last change of the traffic, and the test's result. */
 export async function armStates(
   { outcomes }: Pick<ServingDependencies, "outcomes">,
   model: Model,
@@ -42,14 +42,15 @@ export async function armStates(
   ];
 }
 
-/** Several canaries are several chances to be wrong: Bonferroni's share for each. */
+/** Applies Bonferroni's correction, because several canaries are several chances of an error. */
 function amongSeveral(test: SequentialPlan, canaries: number): SequentialPlan {
   return { ...test, alpha: test.alpha / canaries };
 }
 
 /**
- * Carries out what the test says: the canary that gains most is promoted, as far as gates and approvals allow it; else the one that loses most goes back, units
- * and stage. One at a time: with other arms the others are counted anew. May be repeated: what was done is not done again.
+ * Executes the test's decision: the canary with the greatest gain is promoted, if gates and approvals allow it;
+ * otherwise the one with the greatest loss leaves its units and its stage. One canary at a time, because outcomes are
+ * counted again after the arms change. Idempotent.
  *
  * @throws NoCanaryTestError
  */
@@ -80,7 +81,7 @@ function isUnderTest(arm: ArmState): arm is UnderTest {
   return arm.verdict !== undefined;
 }
 
-/** Promotions first, the greatest gain before the others; then from the greatest loss on. */
+/** Orders promotions first, by gain, then losses by size. */
 function byUrgency(a: UnderTest, b: UnderTest): number {
   const order: Readonly<Record<SequentialVerdict["decision"], number>> = { promote: 0, "roll-back": 1, "keep-on": 2 };
   const [one, other] = [order[a.verdict.decision], order[b.verdict.decision]];
@@ -118,7 +119,7 @@ async function carryOut(
   }
 }
 
-/** What was counted of other arms, or of other parts, decides nothing. */
+/** Outcomes of other arms or other parts decide nothing. */
 function whileSame(epoch: number, transition: Transition): Transition {
   return (state) => (trafficOf(state.model).epoch === epoch ? transition(state) : undefined);
 }

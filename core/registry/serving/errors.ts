@@ -1,6 +1,6 @@
 import { RingmasterError } from "../../errors";
 
-/** Others report at the same moment. */
+/** Thrown when other reports changed the outcomes before each attempt. */
 export class OutcomesBusyError extends RingmasterError {
   constructor(model: string) {
     super(`too many requests report outcomes of model ${model} at the same time; send the request again`, {
@@ -12,7 +12,7 @@ export class OutcomesBusyError extends RingmasterError {
   }
 }
 
-/** What serves a part of the units must have passed the gates. */
+/** Thrown when a version that has not passed the gates would serve units. */
 export class NotACanaryError extends RingmasterError {
   constructor(model: string, version: number, stage: string) {
     super(
@@ -23,7 +23,7 @@ export class NotACanaryError extends RingmasterError {
   }
 }
 
-/** There is no test, or nothing to test. */
+/** Thrown when there is no test, or nothing to test. */
 export class NoCanaryTestError extends RingmasterError {
   constructor(model: string) {
     super(

@@ -1,6 +1,6 @@
 import type { ArmSums } from "./sequential-test";
 
-/** What became of one unit: a click, a sale, an error. */
+/** The outcome of one unit: a click, a sale, an error. */
 export interface Outcome {
   readonly unit: string;
   readonly version: number;
@@ -10,17 +10,17 @@ export interface Outcome {
 export interface Reported {
   /** Units that had not reported in this epoch. */
   readonly counted: number;
-  /** Units that had: their first outcome stands. */
+  /** Units that had already reported; their first outcome stays. */
   readonly repeated: number;
 }
 
 /**
- * The port to outcomes of a team's canaries. A unit counts once an epoch, whatever the number of its outcomes or of their reports: the test is about
- * units that are independent of one another, and a report may be sent again.
+ * The port to outcomes of a team's canaries. A unit counts once in an epoch, however many outcomes or reports it has.
+ * The test needs independent units, and a report may be repeated.
  */
 export interface OutcomeRepository {
   report(model: string, epoch: number, outcomes: readonly Outcome[], at: number): Promise<Reported>;
-  /** By version. */
+  /** Returns the sums by version. */
   sums(model: string, epoch: number): Promise<ReadonlyMap<number, ArmSums>>;
 }
 

@@ -6,7 +6,7 @@ import { trafficOf } from "./settle";
 export interface Routes {
   readonly model: string;
   readonly epoch: number;
-  /** In the units' order. */
+  /** In the order of the units. */
   readonly assignments: readonly {
     readonly unit: string;
     readonly version: number;
@@ -15,9 +15,9 @@ export interface Routes {
   readonly shadows: readonly number[];
 }
 
-/** What a route needs of a model's head: all of it lies in the bucket as well. */
+/** The part of a model's head that routing needs. The bucket has a copy of it. */
 export interface RoutedModel extends Pick<Model, "name" | "production" | "traffic"> {
-  /** Of the model. */
+  /** Revision of the model. */
   readonly revision: number;
 }
 
@@ -30,7 +30,7 @@ export function routedModel({ name, revision, production, traffic }: Model): Rou
   };
 }
 
-/** @throws NoChampionError where nothing was promoted yet: nobody may serve */
+/** @throws NoChampionError if nothing was promoted yet */
 export function routesOf(model: RoutedModel, units: readonly string[]): Routes {
   const { name, production } = model;
   if (production === undefined) throw new NoChampionError(name);

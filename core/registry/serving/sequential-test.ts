@@ -9,7 +9,7 @@ export interface ArmSums {
   readonly sumOfSquares: number;
 }
 
-/** What is to become of a canary, by what its units and the champion's have reported until now. May be asked after every outcome. */
+/** Decides on a canary by the outcomes of its units and the champion's so far. May be called after every outcome. */
 export function judgeCanary(plan: SequentialPlan, canary: ArmSums, champion: ArmSums): SequentialVerdict {
   const [ours, theirs] = [meanOf(canary), meanOf(champion)];
   const seen = { canary: ours, champion: theirs, units: { canary: canary.units, champion: champion.units } };
@@ -29,7 +29,12 @@ export function judgeCanary(plan: SequentialPlan, canary: ArmSums, champion: Arm
   return { ...seen, gain, ...ended(plan, canary, { decision: "keep-on", evidence }) };
 }
 
-/** Half of the confidence sequence's width. @param variance of the difference's estimate @param tau of the mixture */
+/**
+ * Returns half of the confidence sequence's width.
+ *
+ * @param variance variance of the difference's estimate
+ * @param tau parameter of the mixture
+ */
 export function confidenceHalfWidth(variance: number, tau: number, alpha: number): number {
   if (variance === 0) return 0;
   const mixture = variance + tau * tau;
@@ -58,21 +63,21 @@ function gainOf({ goal }: SequentialPlan, canary: ArmSums, champion: ArmSums): n
   return (goal === "increase" ? 1 : -1) * (meanOf(canary) - meanOf(champion));
 }
 
-/** Units of each kind that each arm must expect before means of 0 and 1 are near enough to normal. */
-const fewestOfAKind = 10;
+/** Number of units with each outcome that each arm must expect, so that means of 0 and 1 are approximately normal. */
+const minOfAKind = 10;
 
-/** Why nothing can be decided yet. */
+/** Returns why no decision is possible yet. */
 function tooEarly({ kind, minUnits }: SequentialPlan, canary: ArmSums, champion: ArmSums): string | undefined {
   const fewest = Math.min(canary.units, champion.units);
   if (fewest < minUnits) return `${fewest} units in the smaller arm, at least ${minUnits} required (minUnits)`;
   if (kind === "mean") return undefined;
   const rate = (canary.sum + champion.sum) / (canary.units + champion.units);
   const expected = fewest * Math.min(rate, 1 - rate);
-  if (expected >= fewestOfAKind) return undefined;
-  return `${text(expected)} expected units of the rarer outcome in the smaller arm, at least ${fewestOfAKind} required`;
+  if (expected >= minOfAKind) return undefined;
+  return `${text(expected)} expected units of the rarer outcome in the smaller arm, at least ${minOfAKind} required`;
 }
 
-/** Of the difference, by what each arm shows of itself. */
+/** Returns the variance of the difference, from each arm's own estimate. */
 function separateVariance({ kind }: SequentialPlan, ...arms: readonly ArmSums[]): number {
   return arms.reduce((sum, { units, ...arm }) => {
     const mean = arm.sum / units;
@@ -82,7 +87,7 @@ function separateVariance({ kind }: SequentialPlan, ...arms: readonly ArmSums[])
   }, 0);
 }
 
-/** Of the difference, as it would be were the arms apart by the margin and alike else. */
+/** Returns the variance of the difference if the arms differ by exactly the margin. */
 function commonVariance({ kind, goal, margin }: SequentialPlan, canary: ArmSums, champion: ArmSums): number {
   const apart = goal === "increase" ? -margin : margin;
   const units = canary.units + champion.units;

@@ -9,34 +9,36 @@ import { NotACanaryError } from "./errors";
 import { trafficOf } from "./settle";
 import { redirect, type TrafficRequest } from "./traffic";
 
-/** Of all canaries together: what serves most of the units is in production in all but name, and needs what production needs. */
+/** Part of the units above which canaries together need approval like production. */
 const partWithoutApproval = 0.5;
 
 /**
- * Other parts for the canaries, other shadows, another test. A part needs the stage canary, and so a passed gate; a shadow answers nobody, so that any version may be one.
+ * Changes the canaries' parts, the shadows or the test. A part needs the stage canary and thus a passed gate. Any
+ * version may be a shadow, because a shadow answers nobody.
  *
- * @throws NoChampionError, NotACanaryError, NotApprovedError for more than half of the units, GateOutdatedError for a larger part under a verdict that is outdated, VersionNotFoundError, InvalidInputError where the parts are more than the whole
+ * @throws NoChampionError, NotACanaryError, NotApprovedError for more than half of the units, GateOutdatedError for a
+ * larger part with an outdated verdict, VersionNotFoundError, InvalidInputError if the parts exceed the whole
  */
-export function setTraffic(asked: TrafficRequest, actor: Actor): Transition {
+export function setTraffic(requested: TrafficRequest, actor: Actor): Transition {
   return (state) => {
     const model = activeModel(state);
     if (model.production === undefined) throw new NoChampionError(model.name);
-    checkParts(asked, model.production);
+    checkParts(requested, model.production);
     const before = trafficOf(model);
-    const most = asked.canaries.reduce((sum, { weight }) => sum + weight, 0);
-    for (const { version, weight } of asked.canaries) {
+    const total = requested.canaries.reduce((sum, { weight }) => sum + weight, 0);
+    for (const { version, weight } of requested.canaries) {
       const candidate = activeVersion(state, version);
       if (candidate.stage !== "canary") throw new NotACanaryError(model.name, version, candidate.stage);
       const given = before.canaries.find((arm) => arm.version === version)?.weight ?? 0;
-      // Of another champion or by older rules a verdict stands for the units that there are, and for no more.
+      // An outdated verdict permits the present part of the units, but not a larger one.
       if (weight > given) mayServe(model, candidate);
       const decision = decisionOn(model, candidate);
-      if (most > partWithoutApproval && decision.state !== "approved") throw new NotApprovedError(candidate, decision);
+      if (total > partWithoutApproval && decision.state !== "approved") throw new NotApprovedError(candidate, decision);
     }
-    for (const version of asked.shadows) activeVersion(state, version);
-    const traffic = redirect(before, asked, model.revision + 1);
+    for (const version of requested.shadows) activeVersion(state, version);
+    const traffic = redirect(before, requested, model.revision + 1);
     if (digestOf(traffic) === digestOf(before)) return undefined;
-    const subject = asked.canaries.map(({ version, weight }) => `${version}=${weight}`).join(" ");
+    const subject = requested.canaries.map(({ version, weight }) => `${version}=${weight}`).join(" ");
     return changeModel(state, { action: "traffic-set", ...(subject === "" ? {} : { subject }) }, actor, { traffic });
   };
 }

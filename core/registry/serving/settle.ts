@@ -3,8 +3,8 @@ import type { ModelVersion } from "../model";
 import { keepOnly, noTraffic, type Traffic } from "./traffic";
 
 /**
- * What a registry's change means for the traffic, in the same write: a version that is no canary any more gets no units, a deleted one is not asked as a shadow
- * either, and with another champion outcomes are counted anew.
+ * Adjusts the traffic to a registry change, in the same write: a version that is no longer a canary gets no units, a
+ * deleted one is no longer a shadow, and with another champion outcomes are counted from zero.
  */
 export function settleTraffic(change: ModelChange): ModelChange {
   const before = change.model.traffic;
@@ -23,7 +23,7 @@ export function settleTraffic(change: ModelChange): ModelChange {
   return traffic === before ? change : { ...change, model: { ...change.model, traffic } };
 }
 
-/** What did not change is as it was. */
+/** An undefined version was not changed, and is therefore active. */
 function isActive(version: ModelVersion | undefined): boolean {
   return version === undefined || version.lifecycle === "active";
 }

@@ -7,7 +7,7 @@ import type { Clock, ObjectStore } from "../../ports";
 /** A class, a number, or the probabilities of classes. */
 export type ModelOutput = string | number | boolean | readonly number[];
 
-/** What the one that serves said of a unit's request, and what the shadow would have said. */
+/** The serving version's prediction for a unit's request, and the shadow's. */
 export interface ShadowObservation {
   readonly unit: string;
   readonly served: ModelOutput;
@@ -17,28 +17,28 @@ export interface ShadowObservation {
 export interface ShadowSummary {
   readonly version: number;
   readonly observations: number;
-  /** Part in which both name the same class; of outputs that are classes or probabilities. */
+  /** Share of requests for which both predict the same class; for classes or probabilities. */
   readonly agreement?: number;
-  /** Of outputs that are numbers. */
+  /** Present for outputs that are numbers. */
   readonly meanAbsoluteDifference?: number;
-  /** Some that differ most, for a look. */
+  /** Examples with the largest differences. */
   readonly examples: readonly ShadowObservation[];
-  /** Whether there are more parcels than were read. */
+  /** Whether there are more reports than were read. */
   readonly truncated: boolean;
 }
 
-interface Parcel {
+interface Report {
   readonly at: string;
   readonly observations: readonly ShadowObservation[];
 }
 
 type LogStore = Pick<ObjectStore, "putNew" | "find" | "list" | "get">;
 
-/** Parcels of a summary: the newest. */
-const parcelsRead = 200;
+/** Number of reports in a summary, the newest first. */
+const maxReports = 200;
 const examplesShown = 10;
 
-/** Keeps what a shadow said. The same request again finds its own parcel. */
+/** Stores a shadow's predictions. Idempotent: a repeated request overwrites its own report. */
 export async function logShadow(
   { objects, clock }: { readonly objects: LogStore; readonly clock: Clock },
   model: string,
@@ -46,19 +46,19 @@ export async function logShadow(
   observations: readonly ShadowObservation[],
 ): Promise<{ readonly stored: boolean }> {
   const at = isoTime(clock);
-  const key = objectKeys.shadowParcel(model, version, at.slice(0, 10), digestOf(observations));
-  const parcel: Parcel = { at, observations };
-  const { created } = await createJson(objects, key, parcel, { essence: (each) => each.observations });
+  const key = objectKeys.shadowReport(model, version, at.slice(0, 10), digestOf(observations));
+  const report: Report = { at, observations };
+  const { created } = await createJson(objects, key, report, { essence: (each) => each.observations });
   return { stored: created };
 }
 
-/** How a shadow compares with what served beside it, by the newest parcels. */
+/** Compares a shadow with the serving version, by the newest reports. */
 export async function summarizeShadow(objects: LogStore, model: string, version: number): Promise<ShadowSummary> {
   const listed = await objects.list(objectKeys.shadowPrefix(model, version));
-  // Sent again after midnight, a parcel lies under two days.
+  // A report that is repeated after midnight is stored under two days.
   const keys = [...new Map(listed.toReversed().map((key) => [key.slice(key.lastIndexOf("/")), key])).values()].sort();
-  const parcels = await Promise.all(keys.slice(-parcelsRead).map((key) => getJson<Parcel>(objects, key)));
-  const observations = parcels.flatMap((parcel) => parcel.observations);
+  const reports = await Promise.all(keys.slice(-maxReports).map((key) => getJson<Report>(objects, key)));
+  const observations = reports.flatMap((report) => report.observations);
   const differences = observations.map((observation) => ({ observation, difference: differenceOf(observation) }));
   const numbers = differences.filter(({ observation }) => isNumberPair(observation));
   const classes = differences.filter(({ observation }) => !isNumberPair(observation));
@@ -77,11 +77,11 @@ export async function summarizeShadow(objects: LogStore, model: string, version:
       ? {}
       : { meanAbsoluteDifference: numbers.reduce((sum, { difference }) => sum + difference, 0) / numbers.length }),
     examples,
-    truncated: keys.length > parcelsRead,
+    truncated: keys.length > maxReports,
   };
 }
 
-/** 0 where both say the same; of numbers how far apart, of classes 1. */
+/** Returns 0 if both agree; for numbers their distance, for classes 1. */
 function differenceOf({ served, shadow }: ShadowObservation): number {
   if (typeof served === "number" && typeof shadow === "number") return Math.abs(served - shadow);
   return classOf(served) === classOf(shadow) ? 0 : 1;
@@ -91,7 +91,7 @@ function isNumberPair({ served, shadow }: ShadowObservation): boolean {
   return typeof served === "number" && typeof shadow === "number";
 }
 
-/** Of probabilities the place of the greatest, of several the first. */
+/** Returns the index of the greatest probability, the first of equals. */
 function classOf(output: ModelOutput): string | number | boolean {
   return typeof output === "object" ? output.indexOf(Math.max(...output)) : output;
 }

@@ -29,7 +29,7 @@ export const traffic = z
     deal: count,
     epoch: count.meta({ description: "Outcomes are counted from this revision of the model on." }),
   })
-  .meta({ id: "Traffic", description: "Who answers whom beside the champion." });
+  .meta({ id: "Traffic", description: "Routing of requests to versions other than the champion." });
 export interface Traffic extends Shape<typeof traffic> {}
 export type CanaryArm = Traffic["canaries"][number];
 
@@ -55,7 +55,7 @@ export const armState = z
   .object({ version, role: z.enum(["champion", "canary"]), ...arm, verdict: sequentialVerdict.optional() })
   .meta({
     id: "ArmState",
-    description: "What an arm's units have reported in this epoch.",
+    description: "Outcomes of an arm's units in this epoch.",
   });
 export interface ArmState extends Shape<typeof armState> {}
 

@@ -4,17 +4,17 @@ import type { CanaryArm, Traffic } from "./shapes";
 
 export type { CanaryArm, Traffic } from "./shapes";
 
-/** Parts of the units are counted in so many slots. */
+/** Number of slots into which the units are divided. */
 export const slots = 10_000;
 
 export const noTraffic: Traffic = { canaries: [], shadows: [], deal: 0, epoch: 0 };
 
-/** Whether a version answers a part of the units, and a test is to say what becomes of it. */
+/** Tests whether a version answers a part of the units under a test. */
 export function isUnderTest(traffic: Traffic | undefined, version: number): boolean {
   return traffic?.test !== undefined && traffic.canaries.some((arm) => arm.version === version);
 }
 
-/** What is asked for in place of what there is. */
+/** The requested traffic. */
 export interface TrafficRequest {
   readonly canaries: readonly { readonly version: number; readonly weight: number }[];
   readonly shadows: readonly number[];
@@ -22,13 +22,14 @@ export interface TrafficRequest {
 }
 
 /**
- * Other parts, of which units feel as little as can be: a canary that shrinks gives slots back to the champion, one that grows or is new takes them from it.
+ * Changes the parts so that as few units as possible change their version: a canary that shrinks returns slots to the
+ * champion, one that grows or is new takes slots from it.
  *
- * @param revision the model's, that this change makes
+ * @param revision the model's revision that this change creates
  */
-export function redirect(before: Traffic, asked: TrafficRequest, revision: number): Traffic {
-  const anew = before.canaries.length === 0;
-  const kept = asked.canaries.map((arm) => {
+export function redirect(before: Traffic, requested: TrafficRequest, revision: number): Traffic {
+  const isNew = before.canaries.length === 0;
+  const kept = requested.canaries.map((arm) => {
     const owned = before.canaries.find(({ version }) => version === arm.version)?.ranges ?? [];
     return { ...arm, ranges: first(owned, Math.round(arm.weight * slots)) };
   });
@@ -38,19 +39,19 @@ export function redirect(before: Traffic, asked: TrafficRequest, revision: numbe
     free = complement([...complement(free), ...taken]);
     return { ...arm, ranges: joined([...arm.ranges, ...taken]) };
   });
-  // Not by their text: a table gives a map's members back in an order of its own.
+  // Texts are not compared, because a table returns a map's members in its own order.
   const sameArms = digestOf(canaries) === digestOf(before.canaries);
-  const sameTest = digestOf(asked.test ?? null) === digestOf(before.test ?? null);
+  const sameTest = digestOf(requested.test ?? null) === digestOf(before.test ?? null);
   return {
     canaries,
-    shadows: [...new Set(asked.shadows)].sort((a, b) => a - b),
-    ...(asked.test && canaries.length > 0 ? { test: asked.test } : {}),
-    deal: anew && canaries.length > 0 ? revision : before.deal,
+    shadows: [...new Set(requested.shadows)].sort((a, b) => a - b),
+    ...(requested.test && canaries.length > 0 ? { test: requested.test } : {}),
+    deal: isNew && canaries.length > 0 ? revision : before.deal,
     epoch: sameArms && sameTest ? before.epoch : revision,
   };
 }
 
-/** Only those that may still serve, or be asked: the champion takes the others' units over. */
+/** Keeps only versions that may still serve or be shadows; the champion gets the others' units. */
 export function keepOnly(
   traffic: Traffic,
   may: { readonly serve: (version: number) => boolean; readonly shadow: (version: number) => boolean },
@@ -64,7 +65,7 @@ export function keepOnly(
 
 type Ranges = CanaryArm["ranges"];
 
-/** The lowest `count` slots of some. */
+/** Returns the lowest `count` slots. */
 function first(ranges: Ranges, count: number): Ranges {
   let left = count;
   return ranges.flatMap(({ from, to }) => {
@@ -85,7 +86,7 @@ function complement(ranges: Ranges): Ranges {
   return free;
 }
 
-/** Ascending, neighbours made one. */
+/** Sorts ranges and joins neighbours. */
 function joined(ranges: Ranges): Ranges {
   const made: { from: number; to: number }[] = [];
   for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {

@@ -6,7 +6,7 @@ import {
   NoChampionError,
   NotApprovedError,
   NothingToRollBackError,
-  RollbackOvertakenError,
+  RollbackRaceError,
   VersionNotFoundError,
 } from "../../../core/registry/errors";
 import { createRegistry, type Registry } from "../../../core/registry/registry";
@@ -99,7 +99,7 @@ describe("the registry", () => {
     const name = await modelWith(3);
     for (const version of [1, 2, 3]) await promoteJudged(registry, name, version);
     await registry.rollBack(name, by, { from: 3 });
-    await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow(RollbackOvertakenError);
+    await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow(RollbackRaceError);
     await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow("version 2 is");
     expect((await registry.production(name)).version).toBe(2);
   });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RingmasterError } from "../../../core/errors";
 import { type Phase, phases } from "../../../core/runs/run";
-import { goingBack, waysBack } from "../../../core/runs/step-return";
+import { returnToEarlierStep, waysBack } from "../../../core/runs/step-return";
 
 interface State {
   readonly Next?: string;
@@ -48,8 +48,8 @@ describe("ways back to an earlier step", () => {
   it("are taken for an error that leads back, which is thrown on, and for no other", async () => {
     const taken: unknown[] = [];
     const runs = { goBack: async (...way: unknown[]) => void taken.push(way) };
-    const ports = { runs, clock: { now: () => 0 } } as unknown as Parameters<typeof goingBack>[0];
-    const failing = (error: Error) => goingBack(ports, "run-1", "Promote", () => Promise.reject(error));
+    const ports = { runs, clock: { now: () => 0 } } as unknown as Parameters<typeof returnToEarlierStep>[0];
+    const failing = (error: Error) => returnToEarlierStep(ports, "run-1", "Promote", () => Promise.reject(error));
     const notApproved = new RingmasterError("two more must approve", { code: "NOT_APPROVED", httpStatus: 409 });
     await expect(failing(notApproved)).rejects.toBe(notApproved);
     await expect(failing(new Error("another"))).rejects.toThrow("another");

@@ -4,7 +4,7 @@ import { type Conversion, type Converter, channelsLast, numberOf, only, unsuppor
 
 type Elementwise = (builder: GraphBuilder, x: string) => string;
 
-/** Of each element alone. Formulas and constants are TensorFlow.js's (`tfjs-layers/src/activations.ts`). */
+/** Element-wise activations. Formulas and constants are TensorFlow.js's (`tfjs-layers/src/activations.ts`). */
 const elementwise: Readonly<Record<string, Elementwise>> = {
   linear: (_builder, x) => x,
   relu: (builder, x) => builder.add("Relu", [x]),
@@ -33,7 +33,7 @@ const elementwise: Readonly<Record<string, Elementwise>> = {
   },
 };
 
-/** `x (1 + y) / 2`. */
+/** Computes `x (1 + y) / 2`. */
 function halfOf(builder: GraphBuilder, x: string, y: string): string {
   const half = builder.add("Mul", [x, builder.floats([0.5], [])]);
   return builder.add("Mul", [half, builder.add("Add", [y, builder.floats([1], [])])]);
@@ -43,10 +43,10 @@ function clipped(builder: GraphBuilder, x: string, from: number, to: number): st
   return builder.add("Clip", [x, builder.floats([from], []), builder.floats([to], [])]);
 }
 
-/** Along the last axis. */
+/** Activations along the last axis. */
 const alongChannels: Readonly<Record<string, string>> = { softmax: "Softmax", logSoftmax: "LogSoftmax" };
 
-/** The activation that a layer's configuration names, on what the layer gives. */
+/** Applies the activation of a layer's configuration to the layer's output. */
 export function activated(conversion: Conversion, value: Value): Value {
   const { builder, layer } = conversion;
   const given = (layer.config["activation"] ?? "linear") as string | { readonly className: string };
@@ -58,7 +58,7 @@ export function activated(conversion: Conversion, value: Value): Value {
   return new Value(builder, value.shape, { last: builder.add(op, [value.last], { axis: { int: -1 } }) });
 }
 
-/** Layers that are an activation and nothing else. */
+/** Layers that consist of an activation. */
 export const activationLayers: Readonly<Record<string, Converter>> = {
   Activation: (conversion) => activated(conversion, only(conversion)),
   ReLU(conversion) {

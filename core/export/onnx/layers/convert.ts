@@ -3,7 +3,7 @@ import type { NetworkLayer } from "../../network";
 import type { GraphBuilder } from "../builder";
 import { Value } from "../value";
 
-/** One layer to be written, and what it reads. */
+/** A layer to be converted, and its inputs. */
 export interface Conversion {
   readonly builder: GraphBuilder;
   readonly layer: NetworkLayer;
@@ -16,7 +16,7 @@ export function unsupported({ layer }: Conversion, why: string): never {
   throw new UnsupportedLayerError(layer, why);
 }
 
-/** What the layer gives, axes as TensorFlow.js has them. */
+/** Wraps a layer's output whose axes are in TensorFlow.js's order. */
 export function channelsLast({ builder, layer }: Conversion, last: string): Value {
   return new Value(builder, layer.outputShape, { last });
 }
@@ -25,7 +25,7 @@ export function channelsFirst({ builder, layer }: Conversion, first: string): Va
   return new Value(builder, layer.outputShape, { first });
 }
 
-/** The layer's only input. */
+/** Returns the layer's only input. */
 export function only({ inputs }: Conversion): Value {
   return inputs[0]!;
 }
@@ -35,7 +35,7 @@ export function numberOf({ layer }: Conversion, field: string, otherwise: number
   return typeof value === "number" ? value : otherwise;
 }
 
-/** A number for each of `axes` axes: `2` means `[2, 2]`. */
+/** Reads a number for each of `axes` axes: `2` means `[2, 2]`. */
 export function perAxis({ layer }: Conversion, field: string, axes: number, otherwise = 1): readonly number[] {
   const value = layer.config[field] ?? otherwise;
   const list = (Array.isArray(value) ? value : [value]) as readonly number[];

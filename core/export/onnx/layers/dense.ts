@@ -2,7 +2,7 @@ import type { NetworkWeight } from "../../network";
 import { activated } from "./activations";
 import { type Conversion, type Converter, channelsLast, numberOf, only, unsupported } from "./convert";
 
-/** Layers whose weights meet the last axis, or look something up. */
+/** Layers whose weights apply to the last axis, or that look up a table. */
 export const denseLayers: Readonly<Record<string, Converter>> = {
   Dense(conversion) {
     const { builder, layer } = conversion;
@@ -13,7 +13,7 @@ export const denseLayers: Readonly<Record<string, Converter>> = {
 
   Embedding(conversion) {
     const { builder } = conversion;
-    // TensorFlow.js takes what is before the point, too.
+    // TensorFlow.js truncates indices to whole numbers.
     const indices = builder.add("Cast", [only(conversion).last], { to: { int: 7 } });
     return channelsLast(conversion, builder.add("Gather", [weight(conversion, "embeddings"), indices]));
   },
@@ -55,13 +55,13 @@ export const denseLayers: Readonly<Record<string, Converter>> = {
   },
 };
 
-/** A weight as it is; a layer that is applied twice shares it. */
+/** Adds a weight. A layer that is applied twice shares it. */
 export function weight(conversion: Conversion, name: string): string {
   const { name: whole, shape, data }: NetworkWeight = conversion.layer.weights[name]!;
   return conversion.builder.floats(data, shape, whole);
 }
 
-/** TensorFlow.js's WebAssembly kernel is right along the last axis alone. */
+/** TensorFlow.js's WebAssembly kernel is correct only along the last axis. */
 function checkLastAxis(conversion: Conversion): void {
   const given = conversion.layer.config["axis"] ?? -1;
   const axes = (Array.isArray(given) ? given : [given]) as readonly number[];

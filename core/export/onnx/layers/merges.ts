@@ -1,6 +1,6 @@
 import { type Converter, channelsLast, numberOf, unsupported } from "./convert";
 
-/** Layers of several inputs: where a functional model's branches meet. */
+/** Layers with several inputs, which join the branches of a functional model. */
 export const mergeLayers: Readonly<Record<string, Converter>> = {
   Add: elementwise("Add"),
   Multiply: elementwise("Mul"),

@@ -1,6 +1,6 @@
 import { type Conversion, type Converter, channelsFirst, channelsLast, only, perAxis, unsupported } from "./convert";
 
-/** Layers that move elements about, or leave them as they are. */
+/** Layers that move elements, or leave them unchanged. */
 export const shapeLayers: Readonly<Record<string, Converter>> = {
   Flatten: reshaped,
   Reshape: reshaped,
@@ -49,7 +49,7 @@ export const shapeLayers: Readonly<Record<string, Converter>> = {
     );
   },
 
-  // They act in training alone.
+  // These layers act only in training.
   Dropout: only,
   SpatialDropout1D: only,
   AlphaDropout: only,
@@ -59,12 +59,12 @@ export const shapeLayers: Readonly<Record<string, Converter>> = {
 
 function reshaped(conversion: Conversion): ReturnType<Converter> {
   const { builder, layer } = conversion;
-  // 0 is "as many as there are", the batch; null is a length that TensorFlow.js leaves open.
+  // 0 means the size of the batch; null is a length that TensorFlow.js leaves open.
   const shape = builder.integers([0, ...layer.outputShape.map((side: number | null) => side ?? -1)]);
   return channelsLast(conversion, builder.add("Reshape", [only(conversion).last, shape]));
 }
 
-/** `[[top, bottom], [left, right]]`, of which a configuration may say less. */
+/** Reads `[[top, bottom], [left, right]]`, which a configuration may abbreviate. */
 function edges({ layer }: Conversion, field: string): readonly [readonly [number, number], readonly [number, number]] {
   const given = (layer.config[field] ?? 0) as number | readonly (number | readonly [number, number])[];
   const pair = (each: number | readonly [number, number]): readonly [number, number] =>

@@ -72,7 +72,7 @@ function pooling(conversion: Conversion, axes: number, op: "MaxPool" | "AverageP
   const strides = perAxis(conversion, "strides", axes, window[0]);
   const pads = padding(conversion, value.shape, window, strides, perAxis(conversion, "", axes));
   const attributes = { kernel_shape: { ints: window }, strides: { ints: strides }, pads: { ints: pads } };
-  // An average is over what lies inside: `count_include_pad` is 0 by default.
+  // Padding is not part of the average: `count_include_pad` is 0 by default.
   return channelsFirst(conversion, conversion.builder.add(op, [value.first], attributes));
 }
 
@@ -83,7 +83,10 @@ function overall(conversion: Conversion, op: "ReduceMax" | "ReduceMean"): Return
   return channelsLast(conversion, conversion.builder.add(op, [value.last], { axes, keepdims: { int: 0 } }));
 }
 
-/** All begins, then all ends. `same` gives ⌈size / stride⌉ outputs and pads the end with the odd one, as TensorFlow does. */
+/**
+ * Returns all starts, then all ends. `same` gives ⌈size / stride⌉ outputs and pads the end by the odd one, like
+ * TensorFlow.
+ */
 function padding(
   conversion: Conversion,
   shape: readonly number[],
@@ -112,7 +115,7 @@ function biasOf(conversion: Conversion): readonly string[] {
   return conversion.layer.weights["bias"] ? [weight(conversion, "bias")] : [];
 }
 
-/** `[…window, in, out]` → `[out, in, …window]`. */
+/** Transposes `[…window, in, out]` to `[out, in, …window]`. */
 function outputFirst({ shape, data }: NetworkWeight): Pick<NetworkWeight, "shape" | "data"> {
   const [inputs, outputs] = [shape.at(-2)!, shape.at(-1)!];
   const window = shape.slice(0, -2);
@@ -128,7 +131,9 @@ function outputFirst({ shape, data }: NetworkWeight): Pick<NetworkWeight, "shape
   return { shape: [outputs, inputs, ...window], data: turned };
 }
 
-/** `[height, width, in, multiplier]` → `[in · multiplier, 1, height, width]`: a group a channel. */
+/**
+ * Transposes `[height, width, in, multiplier]` to `[in · multiplier, 1, height, width]`: one group for each channel.
+ */
 function depthwiseKernel({ layer }: Conversion): Pick<NetworkWeight, "shape" | "data"> {
   const { shape, data } = layer.weights["depthwise_kernel"]!;
   const [height, width, inputs, multiplier] = shape as readonly [number, number, number, number];
