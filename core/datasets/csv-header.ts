@@ -15,7 +15,7 @@ function fieldsOf(line: string, delimiter: string): readonly string[] {
   let field = "";
   let quoted = false;
   for (let i = 0; i < line.length; i += 1) {
-    const character = line[i]!;
+    const character = line[i];
     if (character === '"') {
       if (quoted && line[i + 1] === '"') {
         field += '"';

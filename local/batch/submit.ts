@@ -84,7 +84,7 @@ function makeGang(input: SubmitInput, base: Job, properties: NodeProperties): re
   });
   return withChildren({ ...base, kind: "multi-node", size: numNodes, nodeProperties }, numNodes, "#", (index) => ({
     kind: "node",
-    containerProperties: containers[index]!,
+    containerProperties: containers[index],
     mainNode,
     index,
   }));

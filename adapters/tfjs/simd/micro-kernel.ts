@@ -48,7 +48,7 @@ function microKernel(rows: number, kind: Kind): WasmFunction {
     range(rows * vectors + vectors + 1).map((index) => [`v${index}`, "v128"]),
   );
   return define(`${kind}x${rows}`, params, { next: "i32", ...vectorLocals }, (v) => {
-    const get = (name: keyof typeof v): Code => local.get(v[name]!);
+    const get = (name: keyof typeof v): Code => local.get(v[name]);
     const first = params.length + 1;
     const sum = (row: number, vector: number): number => first + row * vectors + vector;
     const ofB = (vector: number): number => first + rows * vectors + vector;
@@ -65,23 +65,23 @@ function microKernel(rows: number, kind: Kind): WasmFunction {
       ...range(rows).flatMap((row) => accumulate(row, offsetA).flat()),
     ];
     const width = vectors * 16;
-    const step: Code = kind === "inPlace8" ? addTo(v["b"]!, v["step"]!) : advance(v["b"]!, width);
+    const step: Code = kind === "inPlace8" ? addTo(v["b"], v["step"]) : advance(v["b"], width);
     const second = kind === "inPlace8" ? one(get("next"), 0, rows * 4) : one(get("b"), width, rows * 4);
     const secondOfTwo = [
       branchIf(i32.eq(get("b"), get("odd")), 1),
-      kind === "inPlace8" ? local.set(v["next"]!, i32.add(get("b"), get("step"))) : [],
+      kind === "inPlace8" ? local.set(v["next"], i32.add(get("b"), get("step"))) : [],
       second,
-      advance(v["a"]!, rows * 8),
-      kind === "inPlace8" ? local.set(v["b"]!, i32.add(get("next"), get("step"))) : advance(v["b"]!, width * 2),
+      advance(v["a"], rows * 8),
+      kind === "inPlace8" ? local.set(v["b"], i32.add(get("next"), get("step"))) : advance(v["b"], width * 2),
     ];
     const store = (value: (row: number, vector: number) => Code): Code =>
       range(rows).flatMap((row) => [
         ...range(vectors).flatMap((vector) => v128.store(get("c"), value(row, vector), vector * 16)),
-        ...(row < rows - 1 ? addTo(v["c"]!, v["ld"]!) : []),
+        ...(row < rows - 1 ? addTo(v["c"], v["ld"]) : []),
       ]);
     // Addresses are multiples of 4. If V8 knows that they are results of an operation, it does not clear their upper
     // halves at every k.
-    const clear = (pointer: "a" | "b"): Code => local.set(v[pointer]!, i32.and(get(pointer), i32.const(-4)));
+    const clear = (pointer: "a" | "b"): Code => local.set(v[pointer], i32.and(get(pointer), i32.const(-4)));
     return [
       clear("a"),
       clear("b"),
@@ -89,7 +89,7 @@ function microKernel(rows: number, kind: Kind): WasmFunction {
         branchIf(i32.eq(get("b"), get("end")), 0),
         loop(
           one(get("b"), 0, 0),
-          ...(fused ? [advance(v["a"]!, rows * 4), step] : secondOfTwo),
+          ...(fused ? [advance(v["a"], rows * 4), step] : secondOfTwo),
           branchIf(i32.ne(get("b"), get("end")), 0),
         ),
       ),

@@ -9,7 +9,7 @@ type Part = Markup | string | number | undefined | readonly (Markup | string | n
 
 /** A template whose values are escaped unless they are markup themselves; lists are joined. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
-  const texts = strings.map((text, at) => (at < parts.length ? text + markupOf(parts[at]!) : text));
+  const texts = strings.map((text, at) => (at < parts.length ? text + markupOf(parts[at]) : text));
   return new Markup(texts.join(""));
 }
 

@@ -23,7 +23,7 @@ export function valueReader(field: Exclude<Field, { kind: "dataset" }>, context:
       const positionIn = resolver(field);
       return (row) => {
         const { position } = positionIn(row.metricNames);
-        return position === -1 ? undefined : row.metrics[position * metricWidth + offset]!;
+        return position === -1 ? undefined : row.metrics[position * metricWidth + offset];
       };
     }
     case "param": {

@@ -87,7 +87,7 @@ function intervalOf({ table, index }: Source, { hash, range }: KeyCondition): In
 
 function from({ table, index }: Source, interval: Interval, startKey: Item | undefined, forward: boolean): Range {
   if (startKey === undefined) return { ...interval, reverse: !forward };
-  const start = index ? indexKey(table, index, startKey)! : itemKey(table, startKey);
+  const start = index ? indexKey(table, index, startKey) : itemKey(table, startKey);
   return forward ? { gt: start, lt: interval.lt } : { gte: interval.gte, lt: start, reverse: true };
 }
 
