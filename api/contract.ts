@@ -4,7 +4,7 @@ import type { ErrorCode } from "./errors";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** How dear a call is; the gateway's rate limits are set by class. */
+/** The cost class of a call. The gateway's rate limits are set by class. */
 export type RouteClass = "read" | "write" | "heavy";
 
 /** A successful response. `schema` describes JSON; other content (a page, an event stream) has a media type only. */
@@ -69,11 +69,11 @@ export const tags = {
   "Training runs": "Submit jobs, follow them, restore them from their checkpoints.",
   Datasets: "Immutable, content-addressed versions of datasets.",
   Models: "Registered models: versions, approvals, the champion, rollback.",
-  Experiments: "What runs belong to.",
+  Experiments: "Groups of runs.",
   Runs: "Records of all runs, trained here or logged from elsewhere: parameters, metrics, tags, artifacts; search, compare, lineage.",
-  Serving: "Which version answers whom: canaries, shadows, outcomes.",
+  Serving: "Routing of requests to versions: canaries, shadows, outcomes.",
   Contents: "Presigned transfer of data straight to and from the bucket.",
-  Notifications: "Where a team is notified of runs that end and versions that need an approval.",
+  Notifications: "Channels that notify a team of ended runs and versions that need an approval.",
   Retraining: "Rules that start a run when data arrive, a time comes or a model drifts.",
   Pages: "Self-contained web pages of experiments and runs, for people.",
   System: "Health and this description.",
@@ -144,12 +144,12 @@ export function repeatabilityOf({ idempotent, idempotencyKey }: Contract): Repea
   return idempotencyKey ? "with-key" : "never";
 }
 
-/** Names in braces in a contract's path, in order. */
+/** Returns the names in braces in a contract's path, in order. */
 export function pathParameters(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
-/** Of a JSON answer. */
+/** Returns the schema of a JSON response. */
 export function responseSchema({ schema, description }: ResponseContract): z.ZodType {
   if (schema === undefined) throw new Error(`the answer "${description}" is JSON and has no schema`);
   return schema;

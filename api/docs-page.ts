@@ -23,7 +23,7 @@ field.addEventListener("input",()=>{
 });
 `;
 
-/** Renders the document as one page that loads nothing else. The policy allows its style and script by their digests. */
+/** Renders the document as one self-contained page. The policy allows its style and script by their digests. */
 export function documentationPage(document: OpenApiDocument) {
   const { info, tags, paths, components } = document;
   const operations = Object.entries(paths).flatMap(([path, item]) =>

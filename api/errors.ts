@@ -1,4 +1,7 @@
-/** Every code that the API answers, with its status and its meaning. A route answers those of its contract and the general ones. */
+/**
+ * Every error code of the API, with its status and its meaning. A route returns those of its contract and the general
+ * ones.
+ */
 export const errorCatalogue = {
   INVALID_INPUT: {
     status: 400,
@@ -27,7 +30,7 @@ export const errorCatalogue = {
   RUN_NOT_FOUND: { status: 404, meaning: "There is no such run." },
   EXPERIMENT_NOT_FOUND: { status: 404, meaning: "There is no such experiment." },
   ARTIFACT_NOT_FOUND: { status: 404, meaning: "The run has no such artifact." },
-  CHECKPOINT_NOT_FOUND: { status: 404, meaning: "The run has no checkpoint of that epoch, or has it no more." },
+  CHECKPOINT_NOT_FOUND: { status: 404, meaning: "The run has no checkpoint of that epoch, or no longer has it." },
   RETRAINING_RULE_NOT_FOUND: { status: 404, meaning: "There is no such retraining rule, or it was deleted." },
   INBOX_REPORT_NOT_FOUND: { status: 404, meaning: "The inbox has no such report." },
   DATASET_NOT_FOUND: { status: 404, meaning: "There is no such dataset." },
@@ -44,14 +47,14 @@ export const errorCatalogue = {
   EXPERIMENT_EXISTS: { status: 409, meaning: "An experiment, perhaps a deleted one, has that name." },
   EXPERIMENT_DELETED: { status: 409, meaning: "The experiment is deleted: it takes no new runs until it is restored." },
   RUN_DELETED: { status: 409, meaning: "The run is deleted: it does not change until it is restored." },
-  RUN_FIELD_FIXED: { status: 409, meaning: "Of a training run only the platform changes that." },
+  RUN_FIELD_FIXED: { status: 409, meaning: "Only the platform changes this field of a training run." },
   PARAM_CONFLICT: { status: 409, meaning: "A param of that key has another value: params are written once." },
   OBJECT_DIFFERS: { status: 409, meaning: "An object that is written once is there already with other content." },
   ARTIFACT_RESERVED: { status: 409, meaning: "The path belongs to what training itself makes." },
   ARTIFACT_FROZEN: { status: 409, meaning: "The file belongs to a model version that was evaluated." },
-  RUN_ENDED: { status: 409, meaning: "The run has ended and does not change any more." },
+  RUN_ENDED: { status: 409, meaning: "The run has ended and can no longer change." },
   INBOX_FILE_NOT_REFUSED: { status: 409, meaning: "The file was not refused: there is nothing to try again." },
-  INBOX_FILE_GONE: { status: 409, meaning: "The file is not in the inbox any more, or has another content." },
+  INBOX_FILE_GONE: { status: 409, meaning: "The file is no longer in the inbox, or has other content." },
   DATASET_VERSION_DEPRECATED: { status: 409, meaning: "No new run may use that version." },
   DATASET_WITHOUT_ACTIVE_VERSION: { status: 409, meaning: "All versions of the dataset are deprecated." },
   SCHEMA_MISMATCH: {
@@ -60,12 +63,12 @@ export const errorCatalogue = {
   },
   GATE_NOT_PASSED: { status: 409, meaning: "The version has not passed its gates." },
   NOT_JUDGED: { status: 409, meaning: "The version has no verdict that an answer could belong to." },
-  CHECK_ANSWERED_BY_HOOK: { status: 409, meaning: "Only the webhook of an HTTP check answers it." },
+  CHECK_ANSWERED_BY_HOOK: { status: 409, meaning: "Only the webhook of an HTTP check can answer it." },
   NOT_APPROVED: { status: 409, meaning: "The version has no approval, or was rejected." },
   CANARY_UNDER_TEST: { status: 409, meaning: "The version is a canary under test: decide the test, or end it, first." },
   GATE_OUTDATED: {
     status: 409,
-    meaning: "The version's verdict is not about the champion or the policy of now: judge it again.",
+    meaning: "The version's verdict is not about the present champion or policy: judge it again.",
   },
   IN_PRODUCTION: {
     status: 409,
@@ -74,8 +77,11 @@ export const errorCatalogue = {
   MODEL_EXISTS: { status: 409, meaning: "There is a model of that name." },
   MODEL_NAME_FIXED: { status: 409, meaning: "A model keeps its name." },
   ALIAS_FOLLOWS_PRODUCTION: { status: 409, meaning: "The alias champion is set by promotions and rollbacks." },
-  SEMVER_TAKEN: { status: 409, meaning: "The semver is another version's, or the version has another one: for good." },
-  ALREADY_DECIDED: { status: 409, meaning: "The version was decided upon the other way." },
+  SEMVER_TAKEN: {
+    status: 409,
+    meaning: "The semver belongs to another version, or the version has another one; both are permanent.",
+  },
+  ALREADY_DECIDED: { status: 409, meaning: "The opposite decision on the version was made." },
   NOTHING_TO_ROLL_BACK: { status: 409, meaning: "The model had no version in production before this one." },
   ROLLBACK_OVERTAKEN: { status: 409, meaning: "Another version is in production than the one that was to go." },
   RUN_RECORD_TOO_LARGE: { status: 413, meaning: "The run's record would not fit its row; nothing was changed." },
@@ -84,7 +90,7 @@ export const errorCatalogue = {
   NOT_A_REPRODUCTION: { status: 409, meaning: "The run reproduces no other: say which it is to be held against." },
   NOTHING_TO_EXPORT: {
     status: 409,
-    meaning: "The version has no artifact of a training run, or what it names cannot be read.",
+    meaning: "The version has no artifact of a training run, or the artifact cannot be read.",
   },
   EXPORT_TOO_LARGE: { status: 409, meaning: "The model's weights are more than an export takes." },
   EXPORT_UNSUPPORTED: { status: 409, meaning: "The format cannot say what a layer of the model does; it is named." },
@@ -93,7 +99,7 @@ export const errorCatalogue = {
     meaning: "The exported file does not compute what the platform computes; it was not kept.",
   },
   NOTIFICATIONS_NOT_SET: { status: 409, meaning: "The team has set no webhook, and does not publish on its topic." },
-  NOT_A_CANARY: { status: 409, meaning: "Only a version in stage canary gets a part of the units." },
+  NOT_A_CANARY: { status: 409, meaning: "Only a version in stage canary can get a part of the units." },
   NO_CANARY_TEST: { status: 409, meaning: "The model has no canary under test." },
   BODY_TOO_LARGE: { status: 413, meaning: "The body is larger than 10 MiB; data go through `POST /uploads`." },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: "A body must be `application/json`." },
@@ -119,7 +125,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** What any route may answer. */
+/** Error codes that any route may return. */
 export const generalErrors: readonly ErrorCode[] = [
   "INVALID_INPUT",
   "UNAUTHENTICATED",
@@ -135,10 +141,10 @@ export const generalErrors: readonly ErrorCode[] = [
   "STORAGE_FULL",
   "CORRUPT_OBJECT",
 ];
-/** What any route with a body may answer. */
+/** Error codes that any route with a body may return. */
 const bodyErrors: readonly ErrorCode[] = ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
 
-/** Every code that the operation may answer. */
+/** Returns every error code of an operation. */
 export function errorCodesOf(operation: {
   readonly errors: readonly ErrorCode[];
   readonly body?: unknown;

@@ -1,6 +1,6 @@
 import { jobSchema } from "../core/runs/job";
 
-/** One small world that all examples of the document are of. The document's test checks each against its schema. */
+/** The data of all examples of the document. The document's test checks each against its schema. */
 const at = "2026-01-01T09:30:00.000Z";
 const digest = (letter: string): string => letter.repeat(64);
 const content = { sha256: digest("c"), bytes: 1_048_576 };

@@ -19,10 +19,10 @@ import type { MlflowOperation } from "./mlflow/operation";
 
 /** API Gateway's own limit. */
 const maxBodyBytes = 10 * 1024 * 1024;
-/** Far above any name or id, far below what a key of DynamoDB may have. */
+/** Far above any name or id, and far below the maximum length of a DynamoDB key. */
 const maxNameLength = 255;
 
-/** Tests hold every answer against its contract; nobody else pays for that. */
+/** Returns whether the environment requests response checks. Only tests do. */
 function checkedByEnvironment(): boolean {
   return process.env["RINGMASTER_CHECK_RESPONSES"] === "1";
 }
@@ -38,19 +38,19 @@ function refuseLargeBody(path: string): never {
 }
 
 export interface AppOptions extends CallerSettings {
-  /** Holds every answer against its contract. */
+  /** Checks every response against its contract. */
   readonly checkResponses?: boolean;
-  /** Of web pages that may call. */
+  /** Origins of web pages that may call. */
   readonly corsOrigins?: readonly string[];
-  /** What is offered of MLflow's protocol. */
+  /** The offered operations of MLflow's protocol. */
   readonly mlflow?: readonly MlflowOperation[];
-  /** Bodies are streams that handlers take as they come, however long they are. */
+  /** Handlers receive bodies as streams of any length. */
   readonly streamedBodies?: boolean;
 }
 
 /**
- * Routes under `/api/v1`, and what stands around each: request ids, limits, tenancy, errors as `{error: {code, message, details, requestId}}`, and as
- * `{error_code, message}` where MLflow's clients call.
+ * Creates the app with the routes under `/api/v1` and their common parts: request ids, limits, tenancy, errors as
+ * `{error: {code, message, details, requestId}}`, and as `{error_code, message}` for MLflow's clients.
  */
 export function frameApp(
   deployment: Deployment,
@@ -71,7 +71,7 @@ export function frameApp(
     context.header("x-request-id", requestId);
     const startedAt = deployment.clock.now();
     await next();
-    // What a handler answers whole (a page, a file, a stream, 304) takes nothing over from the context.
+    // A complete response of a handler (a page, a file, a stream, 304) does not inherit headers from the context.
     if (!context.res.headers.has("x-request-id")) context.header("x-request-id", requestId);
     for (const [name, value] of Object.entries(inertContent)) {
       if (!context.res.headers.has(name)) context.header(name, value);
@@ -85,7 +85,7 @@ export function frameApp(
     });
   });
   if (corsOrigins.length > 0) {
-    // Browsers ask first, unsigned: this comes before anyone is asked who calls.
+    // Browsers send an unsigned preflight request, so this comes before authentication.
     const exposeHeaders = ["x-request-id", "retry-after", "etag", "ringmaster-source"];
     app.use(cors({ origin: [...corsOrigins], exposeHeaders, maxAge: 600 }));
   }

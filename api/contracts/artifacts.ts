@@ -26,7 +26,7 @@ export const listRunArtifacts = contract({
   }),
   responses: {
     200: {
-      description: "By name; empty where there is nothing.",
+      description: "Sorted by name; empty if there is nothing.",
       schema: z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactList" }),
       example: { artifacts: [examples.artifact] },
     },
@@ -61,7 +61,7 @@ export const putRunArtifacts = contract({
   idempotent: true,
   responses: {
     200: {
-      description: "As they are named now.",
+      description: "The files as stored.",
       schema: z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactsAnswer" }),
       example: { artifacts: [examples.artifact] },
     },

@@ -34,7 +34,7 @@ export const createUploads = contract({
   class: "heavy",
   responses: {
     200: {
-      description: "The missing ones; what is there already needs no upload.",
+      description: "The missing contents. Other contents need no upload.",
       schema: z
         .object({
           missing: z.array(

@@ -37,7 +37,7 @@ export const registerDatasetVersion = contract({
         .array(warning)
         .max(100)
         .optional()
-        .meta({ description: "What the pusher found in the rows; the validation of a run replaces it." }),
+        .meta({ description: "Findings of the client that pushed the version; a run's validation replaces them." }),
     })
     .meta({ id: "DatasetRegistrationRequest" }),
   bodyExample: { draft: examples.draft },
@@ -45,7 +45,7 @@ export const registerDatasetVersion = contract({
   class: "heavy",
   responses: {
     200: {
-      description: "That content is a version already.",
+      description: "A version with that content already exists.",
       schema: registration,
       example: { created: false, version: examples.datasetVersion },
     },

@@ -25,7 +25,7 @@ export const createExperiment = contract({
       name: experimentName,
       tags: z.record(keyText, tagValue).default({}),
       artifactLocation: z.string().min(1).max(1_000).optional().meta({
-        description: "Where clients are told to put artifacts; the platform's own store where it is left out.",
+        description: "Location where clients put artifacts; default: the platform's own store.",
       }),
     })
     .meta({ id: "ExperimentRequest" }),
@@ -42,7 +42,12 @@ export const listExperiments = contract({
   tag,
   summary: "List experiments in the order in which they were made, or find one by its name",
   query: pageQuery.extend({
-    name: z.string().min(1).max(limits.experimentName).optional().meta({ description: "Of this name alone." }),
+    name: z
+      .string()
+      .min(1)
+      .max(limits.experimentName)
+      .optional()
+      .meta({ description: "Only the experiment with this name." }),
     view: lifecycleView,
   }),
   pages: "experiments",
@@ -73,7 +78,7 @@ export const changeExperiment = contract({
   tag,
   summary: "Rename an experiment, change its tags, delete or restore it",
   description:
-    "Deleting is a mark: the experiment takes no new runs, and keeps those that it has as they are. Its name stays taken.",
+    "The experiment is marked as deleted: it accepts no new runs and keeps its runs unchanged. Its name stays in use.",
   params,
   body: z
     .strictObject({
@@ -87,7 +92,7 @@ export const changeExperiment = contract({
     .meta({ id: "ExperimentChange" }),
   bodyExample: { tags: { goal: "a smaller model" } },
   idempotent: true,
-  responses: { 200: { description: "The experiment as it is now.", schema: answer, example } },
+  responses: { 200: { description: "The changed experiment.", schema: answer, example } },
   errors: ["EXPERIMENT_NOT_FOUND", "EXPERIMENT_EXISTS", "EXPERIMENT_BUSY", "EXPERIMENT_TOO_LARGE"],
 });
 
@@ -119,6 +124,6 @@ export const getExperimentRun = contract({
   tag,
   summary: "Get a run of an experiment",
   params: params.extend({ runId: runIdText }),
-  responses: { 200: { description: "As `GET /runs/{runId}`.", schema: runView, example: examples.runView } },
+  responses: { 200: { description: "Like `GET /runs/{runId}`.", schema: runView, example: examples.runView } },
   errors: ["RUN_NOT_FOUND"],
 });

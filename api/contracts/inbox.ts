@@ -14,10 +14,10 @@ export const listInboxReports = contract({
   method: "GET",
   path: "/inbox",
   tag,
-  summary: "List what became of files that were put into the inbox",
+  summary: "List the results for files that were put into the inbox",
   description:
     "A file under `teams/<team>/inbox/<dataset>/` in the bucket becomes the dataset's next version, or its report says why not and what to do.",
-  query: pageQuery.extend({ dataset: datasetName.optional().meta({ description: "Of this dataset only." }) }),
+  query: pageQuery.extend({ dataset: datasetName.optional().meta({ description: "Only files of this dataset." }) }),
   pages: "items",
   responses: { 200: { description: "A page.", schema: inboxPage, example: { items: [examples.inboxReport] } } },
 });

@@ -129,7 +129,7 @@ export const getContentLineage = contract({
   tag: "Contents",
   summary: "Show which datasets, runs and models saw a raw file or a shard",
   description:
-    "By its SHA-256 alone: a raw file need not be in the store. Of each version of a dataset the first runs; the rest by the version's own lineage.",
+    "The content is identified by its SHA-256; a raw file need not be in the store. For each dataset version the first runs are listed; the version's own lineage has the others.",
   params: z.strictObject({ sha256 }),
   responses: { 200: { description: "Forward to models.", schema: answerLineage, example } },
   errors: ["CONTENT_NOT_FOUND"],

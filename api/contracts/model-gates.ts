@@ -16,13 +16,13 @@ export const getModelVersionReport = contract({
   path: "/models/{name}/versions/{version}/report",
   tag,
   summary: "Get all that the verdict on a version rests on",
-  description: "As JSON, as Markdown, or as one page with plots that fetches nothing.",
+  description: "As JSON, as Markdown, or as one self-contained page with plots.",
   params: target,
   query: z.strictObject({ format: z.enum(["json", "markdown", "html"]).default("json") }),
   class: "heavy",
   responses: {
     200: {
-      description: "The report, in the format that was asked for.",
+      description: "The report, in the requested format.",
       schema: versionReport,
       content: ["application/json", "text/markdown", "text/html"],
       example: {
@@ -45,7 +45,7 @@ export const answerModelCheck = contract({
   tag,
   summary: "Say how a check of one's own went",
   description:
-    "Answers a check of kind `command` that the verdict waits for; the verdict stands but for it. The same answer twice is one; another one replaces it, and approvals are asked for anew. " +
+    "Answers a check of kind `command` that the verdict waits for; the rest of the verdict stays. Idempotent. Another answer replaces it, and new approvals are required. " +
     "A run that waits ends where the check failed.",
   params: target.extend({ check: checkName }),
   body: z
@@ -79,7 +79,7 @@ export const getModelCheckKey = contract({
   path: "/models/{name}/checks/{check}/key",
   tag,
   summary: "Get the key that signs the questions to a check's hook",
-  description: "For whoever runs the hook: it verifies `webhook-signature` by it, as Standard Webhooks has it.",
+  description: "For the operator of the hook, which verifies `webhook-signature` with it (Standard Webhooks).",
   params: z.strictObject({ name: modelName, check: checkName }),
   responses: {
     200: {

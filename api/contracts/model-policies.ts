@@ -25,7 +25,7 @@ export const getModelPolicy = contract({
   responses: {
     200: {
       description:
-        "The policy in force, and all that were, oldest first. A model that declares none asks for one person's word.",
+        "The policy in force, and all earlier ones, oldest first. A model without a policy requires one approval.",
       schema: z
         .object({ policy: modelPolicy.optional(), history: z.array(modelPolicy) })
         .meta({ id: "ModelPolicyAnswer" }),
@@ -41,9 +41,9 @@ export const setModelPolicy = contract({
   scope: "approve",
   path: "/models/{name}/policy",
   tag,
-  summary: "Declare what a model's versions must show and who must agree before one serves",
+  summary: "Declare the gates and approvals that a model's versions need before one serves",
   description:
-    "Holds for every version from now on. Verdicts by other rules are outdated: who passed is judged again before it is promoted. Approvals that were given count as far as the new policy counts them. " +
+    "Applies to every version from now on. Verdicts by other rules are outdated: a version that passed is judged again before it is promoted. Existing approvals are counted by the new policy. " +
     "Looser approval rules (fewer people, other approvers, the submitter) take effect once as many people have sent the same policy as the policy in force requires; until then `policyProposal` has the requests. " +
     "A job's own gates add to the rules: of two limits the stricter holds.",
   params: name,
@@ -57,7 +57,7 @@ export const setModelPolicy = contract({
           warnings: z
             .array(z.object({ code: z.string(), message: z.string() }))
             .optional()
-            .meta({ description: "What keeps the policy from being in force or from being met." }),
+            .meta({ description: "Reasons why the policy is not in force or cannot be satisfied." }),
         })
         .meta({ id: "PolicySetAnswer" }),
       example: { model: examples.model },
@@ -71,9 +71,9 @@ export const judgeModelVersion = contract({
   method: "POST",
   path: "/models/{name}/versions/{version}/judge",
   tag,
-  summary: "Hold a version against its model's gates and the champion of now",
+  summary: "Judge a version by its model's gates and the present champion",
   description:
-    "For a version that no run of this platform made, and for one whose verdict is outdated. Approvals stand where the verdict rests on the same evidence, and are withdrawn where it does not. The version in production keeps them.",
+    "For a version that no run of this platform made, and for one with an outdated verdict. Approvals stay if the verdict rests on the same evidence, and are withdrawn otherwise. The version in production keeps them.",
   params: name.extend({ version: versionNumber }),
   body: reasonRequest,
   bodyExample: { reason: "another champion since" },

@@ -33,14 +33,14 @@ export const registerModelVersion = contract({
   tag,
   summary: "Register a version that was made elsewhere",
   description:
-    "Makes the model where there is none of that name. The version begins without a verdict and without approvals, in no stage: whence it comes opens no door.",
+    "Creates the model if there is none of that name. The version starts without a verdict, approvals and stage, whatever its origin.",
   body: z
     .strictObject({
       name: modelName,
       source: text(2_000).meta({
         description:
-          "Where its files lie: a place in an object store; among the files of `runId` (`runs:/…`, `mlflow-artifacts:/…`) or of `loggedModelId` (`models:/m-…`); or another version (`models:/NAME/3`, " +
-          "`models:/NAME@ALIAS`), whose run and logged model it has. Paths of a machine, paths that climb and places that name a host are refused.",
+          "Location of its files: a place in an object store; among the files of `runId` (`runs:/…`, `mlflow-artifacts:/…`) or of `loggedModelId` (`models:/m-…`); or another version (`models:/NAME/3`, " +
+          "`models:/NAME@ALIAS`), whose run and logged model it shares. Local paths, paths that leave their root and locations with a host name are refused.",
       }),
       framework: text(100).optional(),
       runId: text(255).optional().meta({ description: "The run that made it, trained here or logged." }),
@@ -105,14 +105,14 @@ export const decideModelVersion = contract({
   tag,
   summary: "Approve or reject a version that passed its gates",
   description:
-    "The model's policy says how many different people have to approve, and who may; without a policy one approval suffices. One rejection decides. " +
+    "The model's policy determines how many different people must approve, and who may; without a policy one approval suffices. One rejection decides. " +
     "The same decision again changes nothing; the opposite is refused. `next` of the answer says what happens next: the run that waits continues and " +
     "promotes the version, more approvals are needed, a canary test decides, or the version has to be promoted by hand because its run has ended. " +
-    "Where the gate verdict is outdated (another champion, other rules) the approval is refused with `GATE_OUTDATED`, and the run that waits evaluates again.",
+    "If the gate verdict is outdated (another champion, other rules), the approval is refused with `GATE_OUTDATED`, and the waiting run evaluates again.",
   params: nameAndVersion,
   body: z.strictObject({ decision, reason }).meta({ id: "DecisionRequest" }),
   bodyExample: { decision: "approved", reason: "better on every slice" },
-  // Sent again after a rollback it would be a new word.
+  // A repetition after a rollback would be a new approval.
   idempotencyKey: true,
   responses: versionAnswer,
   errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "ALREADY_DECIDED", "NOT_AN_APPROVER"],
@@ -126,13 +126,13 @@ export const setModelVersionStage = contract({
   tag,
   summary: "Put a version into a stage",
   description:
-    "`production` is a promotion, through the same door as a run's: a passed gate about the champion of now, and the approvals. The champion before it is archived in the same write. " +
+    "`production` is a promotion under the same conditions as a run's: a passed gate about the present champion, and the approvals. The previous champion is archived in the same write. " +
     "`canary` needs the gate. A version leaves production by another's promotion or by a rollback.",
   params: nameAndVersion,
   body: z.strictObject({ stage, reason }).meta({ id: "StageRequest" }),
   bodyExample: { stage: "production", reason: "canary went well" },
   responses: { 200: { description: "The model and the version.", schema: change, example: changeExample } },
-  // Sent again after a rollback it would undo that.
+  // A repetition after a rollback would undo it.
   idempotent: false,
   idempotencyKey: true,
   errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "NOT_APPROVED", "CANARY_UNDER_TEST", "IN_PRODUCTION"],
@@ -146,7 +146,7 @@ export const rollBackModel = contract({
   tag,
   summary: "Go back to the version that was in production before",
   description:
-    "Meant for one champion: that of now, or `from`. Where another has been promoted meanwhile, or another rollback was first, it is refused and changes nothing. " +
+    "Refers to one champion: the present one, or `from`. If another was promoted in the meantime, or another rollback was first, the request is refused and changes nothing. " +
     "The version serves again under the verdict and the approvals that it served under.",
   params: name,
   body: z
@@ -167,7 +167,8 @@ export const setModelVersionSemver = contract({
   path: "/models/{name}/versions/{version}/semver",
   tag,
   summary: "Give a version its semantic version",
-  description: "Once and for good: a version has one, and one version has it. It need not grow.",
+  description:
+    "Permanent: a version has at most one semver, and a semver belongs to one version. Semvers need not increase.",
   params: nameAndVersion,
   body: z.strictObject({ semver, reason }).meta({ id: "SemverRequest" }),
   bodyExample: { semver: "1.4.0" },

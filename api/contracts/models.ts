@@ -19,7 +19,7 @@ import { aliasName, description, modelName, resolvedModel, tagKey, tagValue } fr
 const tag = "Models";
 const name = z.strictObject({ name: modelName });
 const productionHeaders = {
-  ETag: "Of version and revision: send it as `If-None-Match`.",
+  ETag: "Derived from version and revision; send it as `If-None-Match`.",
   "Ringmaster-Source": "`registry`, or `pointer` where the registry's table did not answer.",
 };
 const nameAndAlias = name.extend({ alias: aliasName });
@@ -62,7 +62,7 @@ export const createModel = contract({
       reason,
     })
     .meta({ id: "CreateModelRequest" }),
-  bodyExample: { name: "digits", description: "Which digit a picture shows" },
+  bodyExample: { name: "digits", description: "Digit in an image" },
   responses: { 201: { description: "The model.", schema: answerModel, example: { model: examples.model } } },
   idempotencyKey: true,
   errors: ["MODEL_EXISTS", "REGISTRY_BUSY"],
@@ -86,7 +86,7 @@ export const getModel = contract({
           historyNextToken: z
             .string()
             .optional()
-            .meta({ description: "Where history has older entries: `nextToken` of `listModelHistory` for those." }),
+            .meta({ description: "Present if history has older entries: `nextToken` for `listModelHistory`." }),
           suggestedSemver: z.string().meta({ description: "The next minor release after the highest." }),
         })
         .meta({ id: "ModelDetails" }),
@@ -101,8 +101,9 @@ export const listModelHistory = contract({
   method: "GET",
   path: "/models/{name}/history",
   tag,
-  summary: "List who did what to a model, when and why, newest first",
-  description: "Entries never change, and have no gaps: pages together are the whole, whatever happens meanwhile.",
+  summary: "List the changes of a model with actor, time and reason, newest first",
+  description:
+    "Entries never change and have no gaps, so that the pages together are complete, even if entries are added in the meantime.",
   params: name,
   query: pageQuery,
   pages: "items",
@@ -135,7 +136,7 @@ export const getProductionModel = contract({
   summary: "Get what serving should load: version, artifact, digest, schemas",
   description:
     "The answer is a function of version and revision, which its `ETag` is made of. Where the registry's table does not answer it comes from the bucket, " +
-    "where each promotion and rollback leaves it; the header `Ringmaster-Source` says which it was.",
+    "where each promotion and rollback stores it; the header `Ringmaster-Source` names the source.",
   params: name,
   headers: z.strictObject({
     "If-None-Match": z.string().max(1_000).optional().meta({ description: "ETags that the caller has." }),
@@ -160,7 +161,7 @@ export const describeModel = contract({
   summary: "Describe a model",
   params: name,
   body: descriptionRequest,
-  bodyExample: { description: "Which digit a picture shows" },
+  bodyExample: { description: "Digit in an image" },
   responses: modelAnswer,
   errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
 });

@@ -39,7 +39,7 @@ export const removeNotifications = contract({
   path: "/notifications",
   tag,
   summary: "Remove the webhook and stop publishing on the topic",
-  description: "What is on its way is dropped. The topic and its subscriptions stay.",
+  description: "Pending deliveries are dropped. The topic and its subscriptions stay.",
   responses: { 200: answered },
 });
 
@@ -52,7 +52,7 @@ export const testNotifications = contract({
   description: "One try each, which is not recorded among the deliveries.",
   responses: {
     200: {
-      description: "What each channel answered.",
+      description: "The result of each channel.",
       schema: z
         .object({ results: z.array(z.object({ channel, accepted: z.boolean(), answer: z.string() })) })
         .meta({ id: "NotificationTest" }),

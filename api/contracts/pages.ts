@@ -6,7 +6,7 @@ import { experimentIdText, runIdText } from "../schemas/tracking";
 const tag = "Pages";
 const run = z.strictObject({ runId: runIdText });
 const page = { description: "A self-contained page.", content: ["text/html"] } as const;
-/** `false` for a page that is kept as a file, from where no link leads here. */
+/** `false` for a page that is saved as a file, where links have no target. */
 const links = z
   .enum(["true", "false"])
   .default("true")

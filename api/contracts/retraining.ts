@@ -21,13 +21,13 @@ export const createRetrainingRule = contract({
   tag,
   summary: "Bind a cause to a job",
   description:
-    "From now on each new version of the dataset, each time of the schedule or each finding of the monitor makes one run, however often its event arrives. The same definition again is the same rule.",
+    "From now on each new version of the dataset, each time of the schedule or each finding of the monitor starts one run, even if its event is repeated. Idempotent for the same definition.",
   body: ruleDefinition,
   bodyExample: examples.retrainingRuleDefinition,
   idempotent: true,
   responses: {
     200: {
-      description: "That rule is there already.",
+      description: "The same rule already exists.",
       schema: creation,
       example: { created: false, rule: examples.retrainingRule },
     },
@@ -58,7 +58,7 @@ export const getRetrainingRule = contract({
   method: "GET",
   path: "/retraining-rules/{rule}",
   tag,
-  summary: "Get a rule and what became of it",
+  summary: "Get a rule and its state",
   description: "A deleted one, too.",
   params,
   responses: {
@@ -95,7 +95,7 @@ export const deleteRetrainingRule = contract({
   path: "/retraining-rules/{rule}",
   tag,
   summary: "End a rule",
-  description: "Its history stays to be read. Deleting twice is deleting once.",
+  description: "Its history can still be read. Idempotent.",
   params,
   responses: { 200: changed },
   errors: ["RETRAINING_RULE_NOT_FOUND", "RETRAINING_RULE_BUSY"],
@@ -132,7 +132,7 @@ export const listRetrainingCauses = contract({
   method: "GET",
   path: "/retraining-rules/{rule}/causes",
   tag,
-  summary: "List what a rule has heard of and what became of it, newest first",
+  summary: "List the causes of a rule with their results, newest first",
   params,
   query: pageQuery,
   pages: "items",

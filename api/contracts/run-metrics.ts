@@ -80,7 +80,7 @@ export const getRunMetricHistory = contract({
   query: z.strictObject({
     metric,
     limit: z.coerce.number<number | string>().int().min(1).max(metricLimits.page).default(1_000),
-    nextToken: z.string().max(100).optional().meta({ description: "Of the page before: go on where it ended." }),
+    nextToken: z.string().max(100).optional().meta({ description: "Token of the previous page." }),
   }),
   pages: "points",
   responses: {

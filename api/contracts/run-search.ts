@@ -9,7 +9,7 @@ import { searchedRun } from "../schemas/search";
 import { runIdText } from "../schemas/tracking";
 
 const tag = "Runs";
-const total = count.meta({ description: "How many runs meet the query, on this page and all others." });
+const total = count.meta({ description: "Number of runs that match the query, on all pages." });
 
 export const searchRuns = contract({
   operationId: "searchRuns",
@@ -27,14 +27,14 @@ export const searchRuns = contract({
         .array(z.string().min(1).max(500))
         .max(100)
         .default([])
-        .meta({ description: "By id or by name; all of the team's where none is named." }),
+        .meta({ description: "Ids or names; default: all experiments of the team." }),
       filter: z.string().max(searchLimits.filterLength).default("").meta({ description: "Empty: every run." }),
       orderBy: z
         .array(z.string().max(searchLimits.filterLength))
         .max(searchLimits.orderTerms)
         .default([])
         .meta({ description: "`metrics.val_loss ASC`, …; then newest first. Runs without the value come last." }),
-      limit: z.int().min(1).max(1_000).default(50).meta({ description: "How many, at most." }),
+      limit: z.int().min(1).max(1_000).default(50).meta({ description: "Maximum number." }),
       pageToken: z.string().max(100_000).optional().meta({ description: "`nextToken` of the page before." }),
       view: z.enum(["active", "deleted", "all"]).default("active"),
     })
@@ -49,7 +49,7 @@ export const searchRuns = contract({
   class: "read",
   responses: {
     200: {
-      description: "Runs in the order asked for.",
+      description: "Runs in the requested order.",
       schema: z.object({ runs: z.array(searchedRun), total, nextToken }).meta({ id: "RunSearchPage" }),
       example: { runs: [{ run: summaryExample(), metrics: examples.runView.metrics }], total: 1 },
     },
@@ -74,7 +74,7 @@ export const compareRuns = contract({
       top: z
         .strictObject({
           metric,
-          goal: goal.optional().meta({ description: "What the metric's name says, where it says anything." }),
+          goal: goal.optional().meta({ description: "Goal that follows from the metric's name, if any." }),
           count: z.int().min(1).max(compareLimits.runs).default(10),
           experiments: z.array(z.string().min(1).max(500)).max(100).default([]),
           filter: z
@@ -84,7 +84,7 @@ export const compareRuns = contract({
         })
         .optional()
         .meta({ description: "The best of a search by a metric's last value." }),
-      baseline: runIdText.optional().meta({ description: "What the others' metrics are compared with." }),
+      baseline: runIdText.optional().meta({ description: "The run with which the others are compared." }),
       metrics: z
         .array(metric)
         .max(compareLimits.metrics)
@@ -97,7 +97,7 @@ export const compareRuns = contract({
         .min(0)
         .max(compareLimits.points)
         .default(200)
-        .meta({ description: "Of a curve, at most; fewer where there are many curves; 0: no curves." }),
+        .meta({ description: "Maximum number of points of a curve, fewer if there are many curves; 0: no curves." }),
       format: z.enum(["json", "markdown", "html"]).default("json"),
     })
     .refine(({ runs, top }) => (runs === undefined) !== (top === undefined), {
@@ -110,7 +110,7 @@ export const compareRuns = contract({
   class: "heavy",
   responses: {
     200: {
-      description: "The comparison, in the format asked for.",
+      description: "The comparison, in the requested format.",
       schema: comparison,
       content: ["application/json", "text/markdown", "text/html"],
       example: {

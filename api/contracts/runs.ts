@@ -10,8 +10,8 @@ const tag = "Runs";
 const params = z.strictObject({ runId: runIdText });
 const answer = z.object({ run: runRecord }).meta({ id: "RunRecordAnswer" });
 const example = { run: examples.runRecord };
-/** A moment that a double and a date both hold. */
-const moment = z.int().min(0).max(8_640_000_000_000_000).meta({ description: "Milliseconds since the epoch." });
+/** A time that both a double and a date can hold. */
+const milliseconds = z.int().min(0).max(8_640_000_000_000_000).meta({ description: "Milliseconds since the epoch." });
 const name = z.string().min(1).max(limits.runName);
 const notes = z.string().max(limits.notes).meta({ description: "Markdown." });
 
@@ -26,11 +26,15 @@ export const logRun = contract({
   body: z
     .strictObject({
       experimentId: experimentIdText.optional(),
-      experiment: experimentName.optional().meta({ description: "By name; `Default` where neither is said." }),
+      experiment: experimentName
+        .optional()
+        .meta({ description: "Name of the experiment; `Default` if neither is given." }),
       name: name.optional().meta({ description: "The run's id where it is left out." }),
       status: runStatus.default("running"),
-      startedAt: moment.optional(),
-      endedAt: moment.optional().meta({ description: "Milliseconds since the epoch; of a run that has ended, now." }),
+      startedAt: milliseconds.optional(),
+      endedAt: milliseconds
+        .optional()
+        .meta({ description: "Milliseconds since the epoch; default for an ended run: now." }),
       params: paramsInput.default({}),
       tags: tagsInput.default({}),
       notes: notes.default(""),
@@ -93,12 +97,12 @@ export const changeRun = contract({
       notes: notes.optional(),
       tags: tagChanges.optional().meta({ description: "Tags to set; null takes one off. Others stay." }),
       status: runStatus.optional(),
-      endedAt: moment.optional(),
+      endedAt: milliseconds.optional(),
     })
     .meta({ id: "RunChange" }),
   bodyExample: { tags: { checked: "yes" }, status: "completed" },
   idempotent: true,
-  responses: { 200: { description: "The run as it is now.", schema: answer, example } },
+  responses: { 200: { description: "The changed run.", schema: answer, example } },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
@@ -114,7 +118,7 @@ export const logParams = contract({
   body: z.strictObject({ params: paramsInput }).meta({ id: "ParamsRequest" }),
   bodyExample: { params: { depth: "3" } },
   idempotent: true,
-  responses: { 200: { description: "The run as it is now.", schema: answer, example } },
+  responses: { 200: { description: "The changed run.", schema: answer, example } },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "PARAM_CONFLICT", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
@@ -126,7 +130,7 @@ export const deleteRun = contract({
   summary: "Mark a run as deleted",
   description: "Nothing of it is lost: `POST /runs/{runId}/restore` takes the mark off.",
   params,
-  responses: { 200: { description: "The run as it is now.", schema: answer, example } },
+  responses: { 200: { description: "The changed run.", schema: answer, example } },
   errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
 });
 
@@ -138,6 +142,6 @@ export const restoreRun = contract({
   summary: "Take the mark off a deleted run",
   params,
   idempotent: true,
-  responses: { 200: { description: "The run as it is now.", schema: answer, example } },
+  responses: { 200: { description: "The changed run.", schema: answer, example } },
   errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
 });

@@ -34,7 +34,7 @@ export const getTraffic = contract({
   method: "GET",
   path: "/models/{name}/traffic",
   tag,
-  summary: "Get who answers whom, what was reported, and what the test says",
+  summary: "Get the routing of requests, the reported outcomes and the test's result",
   params: name,
   responses: { 200: { description: "Traffic and its arms.", schema: trafficState, example: trafficExample } },
   errors: ["MODEL_NOT_FOUND"],
@@ -48,8 +48,8 @@ export const setTraffic = contract({
   tag,
   summary: "Give canaries a part of the units, name shadows, set a test",
   description:
-    "Canaries are versions in stage canary, which need a passed gate. Whoever need not move stays where he is. Other arms, other parts or another test begin a new " +
-    "epoch: outcomes are counted anew, because only units of one time can be compared. Without canaries the champion has all.",
+    "Canaries are versions in stage canary, which need a passed gate. As few units as possible change their version. Other arms, other parts or another test start a new " +
+    "epoch: outcomes are counted from zero, because only units of the same period can be compared. Without canaries the champion gets all units.",
   params: name,
   body: trafficRequest,
   bodyExample: { canaries: [canaryExample], test: { metric: "conversion", effect: 0.02 }, reason: "a first tenth" },
@@ -98,7 +98,9 @@ export const routeUnits = contract({
           model: z.string(),
           epoch: count,
           assignments: z.array(assignment),
-          shadows: z.array(version).meta({ description: "To be asked too, without using what they say." }),
+          shadows: z
+            .array(version)
+            .meta({ description: "Versions that receive copies of the requests; their answers are not used." }),
         })
         .meta({ id: "Routes" }),
       example: {
@@ -117,13 +119,13 @@ export const reportOutcomes = contract({
   method: "POST",
   path: "/models/{name}/outcomes",
   tag,
-  summary: "Report what became of units",
+  summary: "Report outcomes of units",
   description:
     "A unit counts once an epoch, its first outcome; sent again it changes nothing. Outcomes of an epoch that is over are not counted. Values count to twelve decimals.",
   params: name,
   body: z
     .strictObject({
-      epoch: count.meta({ description: "Of the route that the unit was given." }),
+      epoch: count.meta({ description: "Epoch of the route that the unit was given." }),
       outcomes: z
         .array(z.strictObject({ unit, value: outcomeValue }))
         .min(1)
@@ -134,12 +136,12 @@ export const reportOutcomes = contract({
   idempotent: true,
   responses: {
     200: {
-      description: "How many were new, and what the test did where it may act.",
+      description: "Number of new outcomes, and the test's action if it may act.",
       schema: z
         .object({
           counted: count,
           repeated: count,
-          stale: count.meta({ description: "Of another epoch than that of now." }),
+          stale: count.meta({ description: "Outcomes of another epoch than the present one." }),
           decisions: z.array(decided),
         })
         .meta({ id: "OutcomeAnswer" }),
@@ -162,7 +164,7 @@ export const decideTraffic = contract({
   idempotent: true,
   responses: {
     200: {
-      description: "What the test says of each canary, and what was done.",
+      description: "The test's result for each canary, and the action.",
       schema: z.object({ decisions: z.array(decided) }).meta({ id: "CanaryDecisions" }),
       example: { decisions: [] },
     },
@@ -178,7 +180,7 @@ export const logShadow = contract({
   method: "POST",
   path: "/models/{name}/versions/{version}/shadow",
   tag,
-  summary: "Log what a shadow said beside what was served",
+  summary: "Log a shadow's answers with the answers that were served",
   description: "Sent again it changes nothing.",
   params: nameAndVersion,
   body: z.strictObject({ observations: z.array(observation).min(1).max(1_000) }).meta({ id: "ShadowReport" }),
@@ -203,7 +205,7 @@ export const getShadow = contract({
   params: nameAndVersion,
   responses: {
     200: {
-      description: "By the newest reports.",
+      description: "Based on the newest reports.",
       schema: z
         .object({
           version,

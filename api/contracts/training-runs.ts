@@ -26,7 +26,7 @@ export const submitTrainingRun = contract({
   tag,
   summary: "Submit a job",
   description:
-    "Creates a run in state `queued` and starts its state machine. The dataset is resolved now: `latest` means what it means at this moment.",
+    "Creates a run in state `queued` and starts its state machine. The dataset is resolved now: `latest` becomes the present latest version.",
   body: z
     .strictObject({
       job: jobInput,
@@ -96,7 +96,7 @@ export const cancelTrainingRun = contract({
   path: "/training-runs/{runId}/cancel",
   tag,
   summary: "End a run: its row, its execution, its workers",
-  description: "Cancelling twice is cancelling once; a run that ended otherwise is refused.",
+  description: "Idempotent; a run that ended otherwise is refused.",
   params,
   idempotent: true,
   responses: { 200: { description: "The run, killed.", schema: answerRun, example: { run: examples.run } } },
@@ -127,9 +127,9 @@ export const restoreTrainingRun = contract({
   method: "POST",
   path: "/training-runs/{runId}/checkpoints/{epoch}/restore",
   tag,
-  summary: "Create a run that goes on from a checkpoint of another",
+  summary: "Create a run that continues from a checkpoint of another",
   description:
-    "The other run stays as it is. Overrides may change conduct and length, nothing that decides what a step computes.",
+    "The other run does not change. Overrides may change the execution and the length, but nothing that determines the result of a step.",
   params: params.extend({ epoch: z.coerce.number<number | string>().int().min(0).max(999_999_999) }),
   body: z
     .strictObject({
@@ -156,7 +156,10 @@ export const restoreTrainingRun = contract({
   ],
 });
 
-/** Three answers: without `metric` the summaries of all, with it the points of one; and for who accepts it a stream of events. */
+/**
+ * Returns one of three responses: without `metric` the summaries of all metrics, with it the points of one; with
+ * `Accept: text/event-stream` a stream of events.
+ */
 export const getTrainingRunMetrics = contract({
   operationId: "getTrainingRunMetrics",
   method: "GET",
@@ -173,7 +176,7 @@ export const getTrainingRunMetrics = contract({
       .string()
       .max(8_192)
       .optional()
-      .meta({ description: "Of an earlier stream's last event: goes on after it." }),
+      .meta({ description: "Id of an earlier stream's last event; the stream continues after it." }),
   }),
   params,
   query: z
@@ -198,7 +201,7 @@ export const getTrainingRunMetrics = contract({
       example: { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 },
       content: ["application/json", "text/event-stream"],
     },
-    204: { description: "The stream that is to go on has told the run's end: do not come again.", content: [] },
+    204: { description: "The previous stream already sent the run's end; the client must not reconnect.", content: [] },
   },
   errors: ["RUN_NOT_FOUND"],
 });
@@ -217,7 +220,7 @@ export const getTrainingRunLogs = contract({
       .min(0)
       .max(100_000)
       .optional()
-      .meta({ description: "Of this one only." }),
+      .meta({ description: "Only this one." }),
     nextToken: z.string().max(4_096).optional(),
   }),
   pages: "lines",

@@ -7,11 +7,12 @@ import { knownScopes } from "../../core/access/scopes";
 type RequestContext = Partial<Pick<APIGatewayProxyEvent["requestContext"], "identity" | "authorizer">>;
 
 /**
- * Reads the caller from what the gateway authenticated:
+ * Reads the caller from the gateway's authentication:
  *
- * - IAM: `identity.userArn`, and `identity.caller` (the unique id, which survives no deletion of the principal);
+ * - IAM: `identity.userArn`, and `identity.caller` (the unique id, which does not survive a deletion of the principal);
  * - Cognito: `authorizer.claims`;
- * - a Lambda authorizer, ours for OIDC or the local gateway: `authorizer.principalId`, `.groups`, `.team`, all of them texts.
+ * - a Lambda authorizer, ours for OIDC or the local gateway: `authorizer.principalId`, `.groups`, `.team`, all of them
+ *   texts.
  *
  * @param personalRoles patterns of IAM roles whose session name the identity provider sets, so that it names a person
  */
@@ -44,8 +45,8 @@ export function callerOf({ identity, authorizer }: RequestContext, personalRoles
 }
 
 /**
- * The person behind a token: of the local gateway `person`, else issuer and `sub`, which alone never change. A user can write its own e-mail
- * address, and an address or user name can be given to another user later.
+ * Returns the person behind a token: `person` of the local gateway, else issuer and `sub`, which alone never change. A
+ * user can change its own e-mail address, and an address or user name can be given to another user later.
  */
 function tokenPerson(
   authorizer: Readonly<Record<string, unknown>>,

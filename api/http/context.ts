@@ -6,30 +6,34 @@ import { requireScope, type Scope } from "../../core/access/scopes";
 import type { Actor } from "../../core/registry/model";
 import type { Contract } from "../contract";
 
-/** What every route finds in its context. */
+/** Context values for every route. */
 export interface ApiEnvironment {
-  /** Absent where the app is called in process. */
+  /** Absent if the app is called in process. */
   Bindings: { readonly event?: APIGatewayProxyEvent } | undefined;
   Variables: {
     readonly platform: Platform;
     readonly requestId: string;
-    /** Of the route that answers; absent where none does. */
+    /** Contract of the matched route; absent if none matched. */
     readonly contract: Contract | undefined;
     /** Display name of the caller, for the records. */
     readonly actor: string;
-    /** The caller, where the gateway authenticated a person. */
+    /** The caller, if the gateway authenticated a person. */
     readonly person: Person | undefined;
-    /** The scopes of the caller's token; absent where it has none. */
+    /** The scopes of the caller's token; absent if it has none. */
     readonly scopes: readonly Scope[] | undefined;
   };
 }
 
-/** Refuses a caller whose token does not permit the operation. @throws InsufficientScopeError */
+/**
+ * Refuses a caller whose token does not permit the operation.
+ *
+ * @throws InsufficientScopeError
+ */
 export function checkScope(context: Context<ApiEnvironment>, operation: string, required: Scope): void {
   requireScope({ actor: context.get("actor"), granted: context.get("scopes") }, operation, required);
 }
 
-/** The caller as the registry records it. */
+/** Returns the caller as the registry records it. */
 export function callerIn(context: Context<ApiEnvironment>): Pick<Actor, "by" | "person"> {
   const person = context.get("person");
   return { by: context.get("actor"), ...(person ? { person } : {}) };

@@ -1,12 +1,12 @@
 import { RingmasterError } from "../../core/errors";
 
-/** `{error: {code, message, details, requestId}}`: the shape of every refusal and failure. */
+/** Creates the response for any error: `{error: {code, message, details, requestId}}`. */
 export function errorResponse(
   { code, message, details, httpStatus, retryable }: RingmasterError,
   requestId: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  // Whoever may send it again should wait a moment first.
+  // A caller that may retry should wait first.
   const pause: Record<string, string> = retryable && httpStatus !== 500 ? { "retry-after": "1" } : {};
   return Response.json(
     { error: { code, message, details, requestId } },
@@ -14,7 +14,7 @@ export function errorResponse(
   );
 }
 
-/** What a caller may know of anything that was thrown. */
+/** Returns the part of an error that a caller may see. */
 export function knownError(error: Error): RingmasterError {
   if (error instanceof RingmasterError) return error;
   if (/\bdisk\b.* is full/.test(error.message)) {

@@ -5,14 +5,14 @@ import type { ApiEnvironment } from "./context";
 
 export type EventHandler = (event: APIGatewayProxyEvent, context: LambdaContext) => Promise<APIGatewayProxyResult>;
 
-/** An event whose text is beside its request, not in it. */
+/** An event whose body text is passed separately from its request. */
 interface EventWithText extends APIGatewayProxyEvent {
   readonly text?: string;
 }
 
 /**
- * The app as a function behind API Gateway. A body that the gateway hands over as text stays a text until a route reads it: made a request's stream and read from it
- * again, it would cost as much as what most routes do.
+ * Wraps the app as a function behind API Gateway. A body that the gateway passes as text stays a text until a route
+ * reads it. Converting it to a request stream and back would cost as much as most routes.
  */
 export function handleEvents(app: Hono<ApiEnvironment>): EventHandler {
   const handler = handle(app) as unknown as (
@@ -26,14 +26,18 @@ export function handleEvents(app: Hono<ApiEnvironment>): EventHandler {
   };
 }
 
-/** Gives routes that text as their request's body. `tooLarge` throws. */
+/**
+ * Provides that text to routes as their request's body.
+ *
+ * @param tooLarge throws
+ */
 export function eventText(maxBytes: number, tooLarge: (path: string) => never): MiddlewareHandler<ApiEnvironment> {
   return (context, next) => {
     const text = (context.env?.event as EventWithText | undefined)?.text;
     if (text !== undefined) {
-      // A character has three bytes at most.
+      // A character has at most three bytes.
       if (text.length > maxBytes / 3 && Buffer.byteLength(text) > maxBytes) tooLarge(context.req.path);
-      // Hono awaits what it has cached, and types it as if it had.
+      // Hono awaits its cached value, although the type lacks the promise.
       context.req.bodyCache.text = Promise.resolve(text) as unknown as string;
     }
     return next();

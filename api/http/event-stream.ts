@@ -5,23 +5,24 @@ import type { FollowEvent } from "../../core/tracking/follow";
 /** Tells a client how long to wait before it reconnects. Sent once at the start. */
 const streamStart = "retry: 2000\n\n";
 
-/** Formats an event as text/event-stream (HTML standard, 9.2). JSON has no line breaks, so that data are always one line. */
+/** Formats an event as text/event-stream (HTML standard, 9.2). JSON has no line breaks, so data always has one line. */
 export function eventText(event: FollowEvent): string {
   if (event.event === "heartbeat") return ": heartbeat\n\n";
   const id = "id" in event ? `id: ${event.id}\n` : "";
   return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
 }
 
-/** The follower's end of the line. */
+/** The connection to the follower. */
 export interface Connection {
   readonly isGone: () => boolean;
-  /** Ends early where the follower goes. */
+  /** Resolves early if the follower disconnects. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 /**
- * Events as an answer of `text/event-stream`. The next one is asked for when the one before has left: a slow reader slows the reading of the store, and holds
- * nothing in memory. What goes wrong on the way ends the stream, and the follower comes again with his last id.
+ * Sends events as a `text/event-stream` response. The next event is requested after the previous one was sent: a slow
+ * reader slows down the reads of the store, and nothing accumulates in memory. An error ends the stream, and the
+ * follower reconnects with its last id.
  */
 export function eventStream(logger: Logger, open: (connection: Connection) => AsyncGenerator<FollowEvent>): Response {
   const gone = new AbortController();
@@ -55,7 +56,7 @@ export function eventStream(logger: Logger, open: (connection: Connection) => As
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache, no-transform",
-      // Of proxies such as nginx, which would hold events back.
+      // Disables buffering in proxies such as nginx.
       "x-accel-buffering": "no",
     },
   });

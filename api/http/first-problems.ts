@@ -2,17 +2,19 @@ import { z } from "zod";
 import type { Problem } from "../../core/errors";
 import { pathText, problemsOf } from "../../core/problems";
 
-/** An answer lists no more problems than this. */
+/** Maximum number of problems in a response. */
 export const maxProblems = 100;
 
 type Schema = z.core.$ZodTypes;
 type Path = readonly PropertyKey[];
 
 /**
- * Finds what is wrong with a large document, and stops after a hundred problems. A schema's own parser looks at every element before it looks at
- * their number and keeps a record of each that is wrong: of a hundred thousand, for a second. Rules over whole objects are left to the parser.
+ * Finds problems in a large document, and stops after a hundred. A schema's own parser reads every element before it
+ * checks their number and records each invalid one, which takes a second for a hundred thousand. Rules over whole
+ * objects are left to the parser.
  *
- * @returns the problems in the order of the document; none says nothing about rules over whole objects
+ * @returns the problems in the order of the document; an empty list is inconclusive, because rules over whole objects
+ * are not checked
  */
 export function firstProblems(schema: z.core.$ZodType, value: unknown): readonly Problem[] {
   const problems: Problem[] = [];
@@ -107,7 +109,7 @@ function visitRecord(
   }
 }
 
-/** The value breaks a union where it breaks every form. The first form's problems are reported. */
+/** A value breaks a union if it breaks every form. The first form's problems are reported. */
 function visitUnion(options: readonly z.core.$ZodType[], value: unknown, path: Path, problems: Problem[]): void {
   let first: readonly Problem[] | undefined;
   for (const option of options) {

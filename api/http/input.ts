@@ -7,10 +7,10 @@ import type { ApiEnvironment } from "./context";
 import { firstProblems } from "./first-problems";
 import { unstorableParts } from "./storable";
 
-/** A document with more values is looked through for its first problems before its schema's parser sees it. */
+/** For a document with more values, the first problems are searched before its schema's parser runs. */
 const manyValues = 2_000;
 
-/** Parses the JSON body by its schema; all problems at once. An empty body is `{}`. */
+/** Parses the JSON body by its schema and reports all problems. An empty body is `{}`. */
 export async function readBody<Schema extends z.ZodType>(
   context: Context<ApiEnvironment>,
   schema: Schema,
@@ -28,7 +28,7 @@ export async function readBody<Schema extends z.ZodType>(
   return check(schema, body, "the request body", values);
 }
 
-/** @throws InvalidInputError where the text is past a limit of requests, is no JSON, or could not be stored */
+/** @throws InvalidInputError if the text exceeds a limit, is not JSON, or could not be stored */
 function readJson(text: string, what: string): { readonly body: unknown; readonly values: number } {
   let values: number;
   let body: unknown;
@@ -47,7 +47,7 @@ export function isJson(contentType: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType);
 }
 
-/** What signs a URL belongs to the gateway, not to the operation. */
+/** Parameters of a URL's signature are for the gateway, not for the operation. */
 const signature = /^x-amz-/i;
 
 export function readQuery<Schema extends z.ZodType>(
@@ -73,7 +73,7 @@ export function readParams<Schema extends z.ZodType>(
   return check(schema, context.req.param(), "the path");
 }
 
-/** Only the headers that the schema names: there are always others. */
+/** Reads only the headers in the schema, because there are always others. */
 export function readHeaders<Schema extends z.ZodType>(
   context: Context<ApiEnvironment>,
   schema: Schema,
@@ -100,7 +100,7 @@ function check<Schema extends z.ZodType>(schema: Schema, input: unknown, what: s
   if (first.length > 0) throw new InvalidInputError(what, first);
   const parsed = schema.safeParse(input, { reportInput: true });
   if (parsed.success) return parsed.data;
-  // What a text was read as (`abc` as NaN) is not what the caller wrote.
+  // The parsed value (NaN for `abc`) differs from what the caller wrote.
   const written = (path: string): unknown => (input as Readonly<Record<string, unknown>> | null)?.[path];
   const problems = problemsOf(parsed.error).map((problem) =>
     Number.isNaN(problem.value) ? { ...problem, value: written(problem.path) } : problem,

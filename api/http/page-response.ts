@@ -8,13 +8,13 @@ export function pageResponse({ html, contentSecurityPolicy }: Page, status = 200
     "content-security-policy": contentSecurityPolicy,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    // What a team sees is no other's, and is other in a minute.
+    // A page belongs to one team, and is soon outdated.
     "cache-control": "private, no-store",
   };
   return new Response(html, { status, headers });
 }
 
-/** Whether a person looks at the answer: a browser asks for HTML, and no program does. */
+/** Tests whether the response is for a person: browsers accept HTML, programs do not. */
 export function isLookedAt(path: string, accept = ""): boolean {
   return path.startsWith("/api/v1/pages/") && /\btext\/html\b/.test(accept);
 }

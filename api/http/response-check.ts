@@ -3,7 +3,7 @@ import { type Contract, responseSchema } from "../contract";
 import { errorCatalogue, errorCodesOf } from "../errors";
 import { errorBody } from "../schemas/common";
 
-/** An answer that is not what the contract promises: our defect, found by a test. */
+/** Thrown when a response breaks its contract: a defect of the API, found by a test. */
 export class BrokenContractError extends Error {
   constructor(contract: Contract, status: number, why: string) {
     super(`${contract.operationId} answered ${status}, which breaks its contract: ${why}`);
@@ -11,7 +11,10 @@ export class BrokenContractError extends Error {
   }
 }
 
-/** Holds an answer against its contract: the status, the media type, every member of the body, none left over. */
+/**
+ * Checks a response against its contract: the status, the media type, and every member of the body, without additional
+ * members.
+ */
 export async function checkResponse(contract: Contract, response: Response): Promise<void> {
   const { status } = response;
   const promised = contract.responses[status];
@@ -26,14 +29,14 @@ export async function checkResponse(contract: Contract, response: Response): Pro
   const body: unknown = await response.clone().json();
   const parsed = responseSchema(promised).safeParse(body, { reportInput: true });
   if (!parsed.success) throw new BrokenContractError(contract, status, JSON.stringify(problemsOf(parsed.error)));
-  // What a schema does not know it leaves out.
+  // A schema omits unknown members.
   const undocumented = leftOut(body, parsed.data);
   if (undocumented.length > 0) {
     throw new BrokenContractError(contract, status, `it does not document ${undocumented.join(", ")}`);
   }
 }
 
-/** The answer to an error, or, where the contract does not allow that answer, what is wrong with it. */
+/** Checks an error response. Returns it, or describes how it breaks the contract. */
 export async function checkedRefusal(
   contract: Contract | undefined,
   error: Error,
@@ -52,7 +55,7 @@ export async function checkedRefusal(
   return Response.json({ error: { code: "BROKEN_CONTRACT", message: broken.message } }, { status: 500 });
 }
 
-/** The same of a refusal: its shape, and that the contract names its code with this status. */
+/** Checks an error's shape, and that the contract lists its code with this status. */
 function checkErrorBody(contract: Contract, status: number, body: unknown): void {
   const parsed = errorBody.safeParse(body);
   if (!parsed.success) throw new BrokenContractError(contract, status, JSON.stringify(problemsOf(parsed.error)));
@@ -63,7 +66,7 @@ function checkErrorBody(contract: Contract, status: number, body: unknown): void
   }
 }
 
-/** Paths of what is in `whole` and not in `part`. */
+/** Returns the paths that are in `whole` but not in `part`. */
 function leftOut(whole: unknown, part: unknown, path = ""): readonly string[] {
   if (whole === null || typeof whole !== "object") return [];
   const known = part as Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ import { errorResponse } from "./error-response";
 import { readBody, readHeaders, readIdempotencyKey, readParams, readQuery } from "./input";
 import { checkResponse } from "./response-check";
 
-/** A request that has passed its contract, and what a handler works with. */
+/** A request that satisfies its contract, and the ports for its handler. */
 export interface Call<
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -22,7 +22,7 @@ export interface Call<
   readonly headers: z.output<Headers>;
   readonly body: z.output<Body>;
   readonly idempotencyKey: string | undefined;
-  /** As the caller's team sees it. */
+  /** The platform of the caller's team. */
   readonly platform: Platform;
   /** Display name of the caller, for the records. */
   readonly actor: string;
@@ -34,7 +34,9 @@ export interface Call<
 
 type BodyOf<R> = R extends ResponseContract<infer Schema> ? DeepReadonly<z.input<Schema>> : never;
 
-/** One of the contract's statuses with the body that belongs to it; or, of what is no JSON (a page, an event stream), the whole answer. */
+/**
+ * A status of the contract with its body; for content other than JSON (a page, an event stream), the whole response.
+ */
 export type Reply<Responses extends ResponseContracts> =
   | { readonly response: Response }
   | {
@@ -51,8 +53,8 @@ export interface Route {
 }
 
 /**
- * An operation: its contract (`api/contracts`), and what it does. The handler sees only requests that keep the contract, and the
- * compiler holds its answers against it.
+ * Defines an operation by its contract (`api/contracts`) and its handler. The handler receives only requests that
+ * satisfy the contract, and the compiler checks its responses.
  */
 export function defineRoute<
   Params extends z.ZodType,
@@ -87,7 +89,7 @@ export function defineRoute<
   };
 }
 
-/** Puts the routes under `/api/v1`; a known path with another method is answered 405 with `Allow`. */
+/** Mounts the routes under `/api/v1`. A known path with another method returns 405 with `Allow`. */
 export function mountRoutes(
   app: Hono<ApiEnvironment>,
   routes: readonly Route[],

@@ -4,8 +4,8 @@ import { RingmasterError } from "../../core/errors";
 import type { ApiEnvironment } from "./context";
 
 /**
- * Refuses a body whose SHA-256 is not the one that the caller signed (`x-amz-content-sha256`). A body that a route takes as a stream fails at its
- * end, so that no route can store it.
+ * Refuses a body whose SHA-256 differs from the signed one (`x-amz-content-sha256`). A streamed body fails at its end,
+ * so that no route can store it.
  */
 export function signedBody(streamed: boolean): MiddlewareHandler<ApiEnvironment> {
   return async (context, next) => {

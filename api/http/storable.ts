@@ -2,13 +2,15 @@ import type { Problem } from "../../core/errors";
 import { pathText } from "../../core/problems";
 import { maxProblems } from "./first-problems";
 
-/** Sizes of DynamoDB's numbers: 38 digits, 1E-130 to 9.99…E+125, or 0. Beyond lies what JSON reads as infinite, too. */
+/** Limits of DynamoDB's numbers: 38 digits, 1E-130 to 9.99…E+125, or 0. JSON parses larger ones as infinite. */
 const largest = 9.99e125;
 const smallest = 1e-130;
 
 /**
- * What of a body no table could hold. Schemas look at the members that they know; a user's own options go through as they are.
- * @param value JSON, of limited depth
+ * Finds the parts of a body that no table could store. Schemas check only the members that they know; a user's own
+ * options pass unchanged.
+ *
+ * @param value JSON of limited depth
  */
 export function unstorableParts(value: unknown): readonly Problem[] {
   const problems: Problem[] = [];
@@ -16,7 +18,7 @@ export function unstorableParts(value: unknown): readonly Problem[] {
   return problems;
 }
 
-/** One path is changed on the way, because a copy for each of 300,000 values takes longer than all else. */
+/** Changes one path in place, because a copy for each of 300,000 values would take most of the time. */
 function visit(value: unknown, path: PropertyKey[], problems: Problem[]): void {
   if (problems.length >= maxProblems) return;
   if (typeof value === "number") {
@@ -44,7 +46,10 @@ function visit(value: unknown, path: PropertyKey[], problems: Problem[]): void {
   }
 }
 
-/** The first text or key of an MLflow request that would not be kept as it is: their numbers have rules of their own. */
+/**
+ * Returns the first text or key of an MLflow request that could not be stored unchanged. Numbers of MLflow requests
+ * have other rules.
+ */
 export function unstorableText(value: unknown): string | undefined {
   if (typeof value === "string") return textProblem(value);
   if (value === null || typeof value !== "object") return undefined;
@@ -55,12 +60,14 @@ export function unstorableText(value: unknown): string | undefined {
   return undefined;
 }
 
-/** In UTF-8 half of a surrogate pair becomes U+FFFD: two texts would become one, and what is read is not what was written. */
+/**
+ * Returns why a text cannot be stored. In UTF-8, half of a surrogate pair becomes U+FFFD: two texts would become equal.
+ */
 function textProblem(text: string): string | undefined {
   return /\p{Surrogate}/u.test(text) ? "must be well-formed Unicode: it has an unpaired surrogate" : undefined;
 }
 
-/** Maps that go through objects lose it without a word. */
+/** Returns why a key cannot be stored. Maps that are converted to objects silently lose it. */
 function keyProblem(key: string): string | undefined {
   return key === "__proto__" ? "must not be a key, because a JavaScript object cannot store it" : textProblem(key);
 }

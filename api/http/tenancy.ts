@@ -6,29 +6,32 @@ import { checkTeamName, defaultTeam } from "../../core/access/teams";
 import { callerOf } from "./caller";
 import type { ApiEnvironment } from "./context";
 
-/** By which a caller in several teams says for which one it calls. */
+/** Header by which a caller in several teams names one. */
 export const teamHeader = "x-ringmaster-team";
 
-/** What is the same for everyone, known or not: whether it is well, and how it is called. */
+/** Paths that are the same for every caller, authenticated or not: the health check and the API's description. */
 export const teamless: ReadonlySet<string> = new Set([
   "/api/v1/health",
   "/api/v1/openapi.json",
   "/api/v1/docs",
-  // MLflow's.
+  // Start page for MLflow's links.
   "/",
   "/health",
   "/version",
 ]);
 
-/** How the deployment tells callers apart. */
+/** Settings by which the deployment identifies callers. */
 export interface CallerSettings {
-  /** Members of teams; while no team has members, everyone is of the default one. */
+  /** Members of teams. If no team has members, every caller is in the default team. */
   readonly directory?: readonly TeamMembers[];
   /** Patterns of IAM roles whose session name is a person's, set by the identity provider. */
   readonly personalRoles?: readonly string[];
 }
 
-/** Finds who calls and for which team, and hands the routes that team's platform: there is no other way to one. */
+/**
+ * Determines the caller and its team, and provides that team's platform to the routes. No other code provides a
+ * platform.
+ */
 export function tenancy(
   deployment: Deployment,
   { directory = [], personalRoles = [] }: CallerSettings,
@@ -43,17 +46,17 @@ export function tenancy(
       return;
     }
     const header = (name: string): string | undefined => context.req.header(name)?.slice(0, 200) || undefined;
-    const asked = header(teamHeader);
+    const requested = header(teamHeader);
     const event = context.env?.event;
-    // Without a gateway's event it is this process itself that calls, whose word is good.
+    // Without a gateway's event, the caller is this process itself, which is trusted.
     const caller: Caller = event
       ? callerOf(event.requestContext, personalRoles)
-      : ownCaller(header("x-ringmaster-actor") ?? "anonymous", asked);
-    // The gateway may answer from its cache: what it remembers of a token must not outlive the token.
+      : ownCaller(header("x-ringmaster-actor") ?? "anonymous", requested);
+    // The gateway may use its cache. A cached authorization must not outlive its token.
     if (caller.expiresAt !== undefined && !(deployment.clock.now() < caller.expiresAt)) {
       throw new UnauthenticatedError(`the token of ${caller.actor} expired${whenOf(caller.expiresAt)}`);
     }
-    const team = checkTeamName(chooseTeam(caller, directory, asked), teamHeader);
+    const team = checkTeamName(chooseTeam(caller, directory, requested), teamHeader);
     const logger = deployment.logger.with({ requestId: context.get("requestId"), team });
     context.set("actor", caller.actor);
     context.set("person", caller.person);
@@ -63,12 +66,12 @@ export function tenancy(
   };
 }
 
-/** An expiry that cannot be read permits nothing. */
+/** An invalid expiry permits nothing. */
 function whenOf(expiresAt: number): string {
   return Number.isFinite(expiresAt) ? ` at ${new Date(expiresAt).toISOString()}` : "";
 }
 
-/** A caller within this process. */
+/** Returns a caller within this process. */
 function ownCaller(actor: string, team: string = defaultTeam): Caller {
   return { actor, person: { id: `process:${actor}`, names: [actor] }, principals: [], groups: [], team };
 }

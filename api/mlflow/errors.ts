@@ -21,7 +21,7 @@ const statuses = {
 
 export type MlflowErrorCode = keyof typeof statuses;
 
-/** A refusal with one of MLflow's codes. */
+/** An error with one of MLflow's codes. */
 export class MlflowError extends RingmasterError {
   constructor(code: MlflowErrorCode, message: string, cause?: unknown) {
     super(message, { code, httpStatus: statuses[code], cause });
@@ -32,15 +32,19 @@ export function invalidParameter(message: string): MlflowError {
   return new MlflowError("INVALID_PARAMETER_VALUE", message);
 }
 
-/** Characters of a refused value in a message. */
+/** Maximum number of characters of a refused value in a message. */
 const maxShown = 1_000;
 
-/** Creates the error of a member whose value is refused. @param rule what it must be */
+/**
+ * Creates the error for a refused value.
+ *
+ * @param rule the rule that the value breaks
+ */
 export function invalidValue(parameter: string, value: unknown, rule?: string): MlflowError {
   return invalidJsonValue(parameter, JSON.stringify(value) ?? "null", rule);
 }
 
-/** As `invalidValue`, of a value that is JSON already. */
+/** Like `invalidValue`, for a value that is already JSON. */
 export function invalidJsonValue(parameter: string, json: string, rule = "it has the wrong type"): MlflowError {
   const shown = json.length <= maxShown ? json : `${json.slice(0, maxShown)}…`;
   return invalidParameter(`Invalid value ${shown} for parameter '${parameter}' supplied: ${rule}`);
@@ -54,7 +58,7 @@ export function doesNotExist(message: string): MlflowError {
   return new MlflowError("RESOURCE_DOES_NOT_EXIST", message);
 }
 
-/** MLflow's codes of our errors. Others are mapped by their status. */
+/** MLflow's codes for the platform's errors. Others are mapped by their status. */
 const byCode: Readonly<Record<string, MlflowErrorCode>> = {
   ROUTE_NOT_FOUND: "ENDPOINT_NOT_FOUND",
   EXPERIMENT_EXISTS: "RESOURCE_ALREADY_EXISTS",

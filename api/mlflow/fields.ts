@@ -4,7 +4,12 @@
  * be a text, a double may be `"NaN"`, and an enum's value a name or a number. `null` means absent.
  */
 export interface Field<T, Absent = undefined> {
-  /** @param at the member's path, for messages @throws WrongTypeError */
+  /**
+   * Reads the member.
+   *
+   * @param at the member's path, for messages
+   * @throws WrongTypeError
+   */
   read(value: unknown, at: string): T;
   readonly absent: Absent;
   readonly required?: true;
@@ -12,7 +17,7 @@ export interface Field<T, Absent = undefined> {
   readonly repeated?: true;
   /** In a query, `true` and `false` are texts. */
   readonly boolean?: true;
-  /** The member's old name, read where the new one is absent. */
+  /** The member's old name, which is read if the new one is absent. */
   readonly alias?: string;
   /** The member's type as data, for tests that make requests. */
   readonly shape: Shape;
@@ -35,7 +40,7 @@ export type Values<F extends Fields> = {
     : never;
 };
 
-/** The value has another type than the member. */
+/** Thrown when a value has another type than the member. */
 export class WrongTypeError extends Error {
   constructor(
     readonly at: string,
@@ -54,7 +59,7 @@ export const text: Field<string> = scalar({ type: "text" }, (value, at) => {
   return value;
 });
 
-/** An integer. What a double cannot hold exactly is refused. */
+/** Reads an integer. An integer that a double cannot represent exactly is refused. */
 export const integer: Field<number> = scalar({ type: "integer" }, (value, at) => {
   const read = typeof value === "string" && /^[+-]?\d{1,19}$/.test(value) ? Number(value) : value;
   if (typeof read !== "number" || !Number.isSafeInteger(read)) throw new WrongTypeError(at, value);
@@ -83,7 +88,11 @@ export const boolean: Field<boolean> & { readonly boolean: true } = {
   shape: { type: "boolean" },
 };
 
-/** @param names of the enum's values, with their numbers */
+/**
+ * Reads an enum's value.
+ *
+ * @param names names of the enum's values, with their numbers
+ */
 export function oneOf<Name extends string>(names: Readonly<Record<Name, number>>): Field<Name> {
   const byNumber = new Map(Object.entries(names).map(([name, number]) => [number, name as Name]));
   return scalar({ type: "enum", names: Object.keys(names) }, (value, at) => {
@@ -106,7 +115,7 @@ export function list<T>(element: Field<T, unknown>): Field<readonly T[], readonl
   };
 }
 
-/** An object in the request. */
+/** Reads an object in the request. */
 export function message<F extends Fields>(fields: F): Field<Values<F>> {
   return scalar({ type: "message", members: shapesOf(fields) }, (value, at) => {
     if (value === null || typeof value !== "object" || Array.isArray(value)) throw new WrongTypeError(at, value);

@@ -3,7 +3,7 @@ import { BoundedMap } from "../../core/bounded-map";
 /** Matches a name of a param, a metric or a tag (`mlflow/utils/validation.py`). */
 const permitted = /^[/\p{L}\p{N}_.\- :]*$/u;
 
-/** Returns what is wrong with a name. Good names are remembered, because each batch repeats them. */
+/** Returns the rule that a name breaks. Valid names are cached, because each batch repeats them. */
 export function problemOfName(name: string): string | undefined {
   if (good.has(name)) return undefined;
   if (name === "__proto__") return "Names must not be __proto__, which a JavaScript object cannot have as a key.";
@@ -39,7 +39,7 @@ export function isLongerThan(text: string, limit: number): boolean {
   return text.length > limit && (text.length > 2 * limit || [...text].length > limit);
 }
 
-/** Cuts a text to a number of code points. */
+/** Truncates a text to a number of code points. */
 export function truncated(text: string, limit: number): string {
   return isLongerThan(text, limit) ? [...text.slice(0, 2 * limit)].slice(0, limit).join("") : text;
 }
@@ -53,7 +53,11 @@ const nouns =
     " ",
   );
 
-/** Makes a name for a run without one: `quiet-owl-271`. @param random returns 0 ≤ r < 1 */
+/**
+ * Generates a name for a run without one: `quiet-owl-271`.
+ *
+ * @param random returns 0 ≤ r < 1
+ */
 export function randomName(random: () => number): string {
   const pick = (words: readonly string[]): string => words[Math.floor(random() * words.length)]!;
   return `${pick(adjectives)}-${pick(nouns)}-${Math.floor(random() * 1000)}`;

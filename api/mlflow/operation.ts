@@ -25,11 +25,11 @@ export interface MlflowOperation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** After `/api/2.0` or `/ajax-api/2.0`: `/mlflow/runs/create`, `/mlflow/logged-models/{model_id}`. */
   readonly path: string;
-  /** `3`: after `/api/3.0`. `page`: at the server's root, for MLflow's pages. */
+  /** `3`: under `/api/3.0`. `page`: at the server's root, for MLflow's pages. */
   readonly version?: MlflowVersion;
   /** The scope that a token must have. */
   readonly scope: Scope;
-  /** The members that it reads; absent where the operation reads its request itself. */
+  /** The members that it reads; absent if the operation reads its request itself. */
   readonly fields?: Fields;
   answer(context: Context<ApiEnvironment>): Promise<Response> | Response;
 }
@@ -49,7 +49,7 @@ function scopeOf(method: MlflowOperation["method"], path: string): Scope {
 type Signature = `${MlflowOperation["method"]} /${string}`;
 
 /**
- * Defines an operation with a JSON request and answer. Members that are `undefined` are left out of the answer.
+ * Defines an operation with a JSON request and response. Members that are `undefined` are omitted.
  *
  * @example operation("POST /mlflow/runs/delete", { run_id: required(text) }, async ({ fields }) => …)
  */
@@ -77,7 +77,7 @@ export function operation<F extends Fields>(
   return { ...raw, fields };
 }
 
-/** Defines an operation that reads its request and makes its response itself: files and streams. */
+/** Defines an operation that reads its request and creates its response itself: files and streams. */
 export function rawOperation(
   signature: Signature,
   answer: (context: Context<ApiEnvironment>) => Promise<Response> | Response,

@@ -6,7 +6,11 @@ import { memberAsSent } from "./as-sent";
 import { invalidJsonValue, invalidParameter, invalidValue, missingValue } from "./errors";
 import { camelCase, type Field, type Fields, type Values, WrongTypeError } from "./fields";
 
-/** Reads a request's members: of a GET from its query, else from its JSON body. @throws MlflowError */
+/**
+ * Reads a request's members: from the query of a GET, else from the JSON body.
+ *
+ * @throws MlflowError
+ */
 export async function readRequest<F extends Fields>(context: Context<ApiEnvironment>, fields: F): Promise<Values<F>> {
   const query = context.req.method === "GET" ? context.req.queries() : {};
   const queried = Object.keys(query).length > 0;
@@ -21,7 +25,7 @@ export async function readRequest<F extends Fields>(context: Context<ApiEnvironm
   }
 }
 
-/** Characters of a body that is read a second time to show a refused value as it was sent. */
+/** Maximum length of a body that is parsed a second time to show a refused value as it was sent. */
 const maxReadAgain = 100_000;
 
 function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
@@ -40,7 +44,7 @@ function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, u
   return values as Values<F>;
 }
 
-/** Reads a required member under its own name alone, as MLflow's server does. */
+/** Reads a required member only under its own name, as MLflow's server does. */
 function givenValue(field: Field<unknown, unknown>, name: string, from: Readonly<Record<string, unknown>>): unknown {
   const own = from[name] ?? (field.alias === undefined ? undefined : from[field.alias]);
   return own ?? (field.required ? undefined : from[camelCase(name)]);
@@ -79,7 +83,7 @@ async function readJson(context: Context<ApiEnvironment>): Promise<Readonly<Reco
   if (body === "") return {};
   const first = parse(body);
   const read = typeof first === "string" ? parse(first) : first;
-  // Most bodies need no check: a large batch is not searched for them.
+  // Most bodies need no check, so a large batch is not searched.
   const problem = /\\u|__proto__/.test(body) ? unstorableText(read) : undefined;
   if (problem !== undefined) throw invalidParameter(`Bad Request. A text or name of the body ${problem}.`);
   if (read === null) return {};

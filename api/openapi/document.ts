@@ -9,7 +9,7 @@ import { SchemaCollection } from "./schemas";
 
 const requestIdHeader = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
-/** Describes the API by the contracts that check its requests. Pure: equal contracts give an equal document. */
+/** Builds the document from the contracts that check the requests. Pure: equal contracts give an equal document. */
 export function openApiDocument(contracts: readonly Contract[]): OpenApiDocument {
   const schemas = new SchemaCollection();
   const error = schemas.add(errorBody, "output");

@@ -1,4 +1,4 @@
-/** Markdown, at the head of the document. */
+/** Introduction of the document, in Markdown. */
 export const introduction = `Everything under \`/api/v1\` takes and answers JSON.
 
 **Who calls.** On AWS the deployment's configuration decides: requests signed with IAM credentials (Signature Version 4, service \`execute-api\`), or a bearer token of a Cognito user pool or another OpenID provider. On one machine nobody signs. A caller belongs to a team and sees that team's data, runs and models, nothing else.

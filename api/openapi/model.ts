@@ -1,9 +1,9 @@
 import type { Scope } from "../../core/access/scopes";
 import type { Repeatability } from "../contract";
 
-/** The parts of OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1) that our document has. */
+/** The parts of OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1) that the document uses. */
 
-/** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
+/** JSON Schema 2020-12, which OpenAPI 3.1 accepts unchanged. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
@@ -47,14 +47,14 @@ export interface Operation {
   readonly parameters: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
-  /** What clients and the gateway need beyond OpenAPI's own words. */
+  /** Extensions of OpenAPI for clients and the gateway. */
   readonly "x-ringmaster": {
     readonly class: "read" | "write" | "heavy";
     /** The scope that a token must have. */
     readonly scope: Scope;
     readonly function: "api" | "stream-metrics";
     readonly repeatable: Repeatability;
-    /** The array in the answer that goes on at `nextToken`. */
+    /** The array in the response that continues with `nextToken`. */
     readonly pages?: string;
   };
 }

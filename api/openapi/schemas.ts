@@ -2,16 +2,18 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { JsonSchema } from "./model";
 
-/** Collects the schemas that have a name (`.meta({ id })`) while others are converted. */
+/** Collects the named schemas (`.meta({ id })`) while others are converted. */
 export class SchemaCollection {
   readonly #named = new Map<string, JsonSchema>();
 
   /**
-   * A zod schema as JSON Schema 2020-12; named ones become references to `#/components/schemas`.
+   * Converts a zod schema to JSON Schema 2020-12; named schemas become references to `#/components/schemas`.
    *
-   * Rules that compare fields (`refine`) have no counterpart there: a request may keep its schema and still be refused with INVALID_INPUT.
-   * @param io whether as a client writes it (`input`) or as the API answers it (`output`, defaults filled in)
-   * @throws Error where one name stands for two schemas
+   * Rules that compare fields (`refine`) cannot be expressed there: a request may match its schema and still be refused
+   * with INVALID_INPUT.
+   *
+   * @param io `input`: as a client writes it; `output`: as the API returns it, with defaults filled in
+   * @throws Error if one name stands for two schemas
    */
   add(schema: z.ZodType, io: "input" | "output"): JsonSchema {
     const { $schema: _, $defs = {}, ...json } = z.toJSONSchema(schema, { io, override: (at) => tidy(at, io) });
@@ -26,7 +28,7 @@ export class SchemaCollection {
     return withReferences(json);
   }
 
-  /** By name, in the order of names. */
+  /** The named schemas, ordered by name. */
   get components(): Readonly<Record<string, JsonSchema>> {
     return Object.fromEntries([...this.#named].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -35,11 +37,11 @@ export class SchemaCollection {
 type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>["override"]>;
 
 const tidy = ({ zodSchema, jsonSchema }: Parameters<Override>[0], io: "input" | "output"): void => {
-  // Bounds of a double's whole numbers say nothing that a reader of JSON does not know.
+  // The bounds of a double's whole numbers are known to every reader of JSON.
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (io === "input") return;
-  // An answer always has them; and it may have more members one day, which a client must bear.
+  // A response always has members with defaults. It may get additional members, which clients must ignore.
   delete jsonSchema.default;
   const { def } = zodSchema._zod;
   if (def.type === "object" && def.catchall === undefined) delete jsonSchema.additionalProperties;

@@ -3,7 +3,7 @@ import { goalOf } from "../../core/tracking/compare/goal";
 import { curvePlot } from "./comparison/curve-plot";
 import { html, type Markup } from "./comparison/markup";
 
-/** The data that a metric is of, by how its name begins: what belongs on one plot. */
+/** Matches the data split at the start of a metric's name. Such metrics share a plot. */
 const splitName = /^(train|training|val|valid|validation|test|eval)[/_.-](?=.)(.+)$/i;
 const splits: Readonly<Record<string, string>> = {
   train: "train",
@@ -15,7 +15,7 @@ const splits: Readonly<Record<string, string>> = {
   eval: "evaluation",
 };
 const order = ["train", "validation", "test", "evaluation"];
-/** Metrics that are of no data in particular, and of no machine. */
+/** Metrics without a split and without a machine. */
 const rest = "other";
 
 export interface Family {
@@ -24,8 +24,9 @@ export interface Family {
 }
 
 /**
- * `train/loss` and `validation/loss` are two lines of one plot, and so are `system/worker-0/rss` and `system/worker-1/rss`. Of two metrics that would have the same line
- * (`val_loss`, `validation/loss`) the second has a plot of its own.
+ * Groups curves into plots. `train/loss` and `validation/loss` are two lines of one plot, and so are
+ * `system/worker-0/rss` and `system/worker-1/rss`. If two metrics would have the same line (`val_loss`,
+ * `validation/loss`), the second has its own plot.
  */
 export function familiesOf(curves: readonly Curve[]): readonly Family[] {
   const families = new Map<string, { readonly name: string; readonly curve: Curve }[]>();
@@ -48,12 +49,12 @@ function lineOf(metric: string): { readonly name: string; readonly leaf: string 
   return { name: splits[prefix.toLowerCase()] ?? rest, leaf: leaf ?? metric };
 }
 
-/** What tells how good the run is comes first. */
+/** Ranks metrics of quality first. */
 function rank(title: string): number {
   return goalOf(title) === undefined ? 1 : 0;
 }
 
-/** A plot a family: the run's own, and those of its machines, which only who looks for a fault opens. */
+/** Renders a plot for each family: the run's own, and those of its machines in a closed section. */
 export function curveSections(curves: readonly Curve[], reusedFrom?: string): Markup | undefined {
   const isOfMachine = ({ metric }: Curve): boolean => metric.startsWith("system/");
   const own = familiesOf(curves.filter((curve) => !isOfMachine(curve)));
@@ -68,7 +69,7 @@ function namesOf(families: readonly Family[]): ReadonlySet<string> {
   return new Set(families.flatMap(({ lines }) => lines.map(({ name }) => name)));
 }
 
-/** @param first number of the first name: the page counts those of all its legends */
+/** @param first number of the first name; the page numbers the names of all legends */
 function plots(families: readonly Family[], names: readonly string[], first: number): Markup {
   const indexOf = (name: string): number => first + names.indexOf(name);
   const drawn = families.map(({ title, lines }) => {

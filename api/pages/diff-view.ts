@@ -1,13 +1,13 @@
 import { html, type Markup } from "./comparison/markup";
 
-const mostLines = 1_200;
-/** A line of a minified file says nothing to anybody. */
-const longestLine = 400;
+const maxLines = 1_200;
+/** Maximum length of a line; a minified file has lines that nobody reads. */
+const maxLine = 400;
 
-/** A patch with what came and what went in colours. */
+/** Renders a patch with coloured added and removed lines. */
 export function diffView(patch: string, cut: boolean): Markup {
   const lines = patch.split("\n");
-  const shown = lines.slice(0, mostLines);
+  const shown = lines.slice(0, maxLines);
   const more = cut || lines.length > shown.length;
   return html`<div class="scroll tall"><pre class="diff">${shown.map(
     (line) => html`<span class="${kindOf(line)}">${shortened(line)}</span>`,
@@ -22,5 +22,5 @@ function kindOf(line: string): string {
 
 function shortened(line: string): string {
   if (line === "") return " ";
-  return line.length <= longestLine ? line : `${line.slice(0, longestLine)}… (${line.length} characters)`;
+  return line.length <= maxLine ? line : `${line.slice(0, maxLine)}… (${line.length} characters)`;
 }

@@ -18,7 +18,7 @@ const kinds: Readonly<Record<TaskKind, string>> = {
   imbalanced: "binary classification, imbalanced classes",
 };
 
-/** Plots of the evaluation on the test split, as the task needs them. */
+/** Renders plots of the evaluation on the test split, depending on the task. */
 export function evaluationSection(evaluation: EvaluationView | undefined): Markup | undefined {
   if (!evaluation) return undefined;
   const { report, kind } = evaluation;

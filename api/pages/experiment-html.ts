@@ -39,7 +39,7 @@ ${comparison && paramPlots(comparison)}`;
   });
 }
 
-/** Nothing where links lead nowhere: nobody would answer. */
+/** Omitted if links have no target. */
 function filterForm({ query, experiment }: ExperimentPage, links: Links): Markup | undefined {
   const action = links.experiment(experiment.experimentId);
   if (action === undefined) return undefined;
@@ -90,7 +90,10 @@ function runTable(page: ExperimentPage, links: Links): Markup {
   return html`<div class="scroll"><table class="runs"><thead>${groups}<tr><th class="tight"></th>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-/** A click orders by the column: by what is better first where the name says so, the other way round the second time. */
+/**
+ * Renders a column heading. A click orders by the column, the better values first if the name implies it; a second
+ * click reverses the order.
+ */
 function heading({ query, experiment }: ExperimentPage, links: Links, field: string, title: string): Markup {
   const goal = field.startsWith("metrics.") ? goalOf(title) : undefined;
   const first = goal === "max" || field === "start_time" ? "DESC" : "ASC";
@@ -105,12 +108,12 @@ function metricColumns(runs: readonly SearchedRun[]): readonly string[] {
   const held = (name: string): number =>
     runs.filter(({ metrics }) => metrics.some(({ metric }) => metric === name)).length;
   const all = metricsOf(runs).filter((metric) => !metric.startsWith("system/"));
-  // What few have says little of the others.
+  // Omits metrics that few runs have.
   const common = all.filter((metric) => 5 * held(metric) >= runs.length);
   return [...(common.length > 0 ? common : all)].sort(byRank).slice(0, most.metrics);
 }
 
-/** What differs, and is short enough for a column; in which most runs differ first. */
+/** Returns the params that differ and are short enough for a column, those with the most differences first. */
 function paramColumns(differing: readonly Row[]): readonly string[] {
   const spread = ({ values }: Row): number => new Set(values.filter((value) => value !== null)).size;
   return differing

@@ -7,7 +7,7 @@ import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
 import { SearchSyntaxError } from "../../core/tracking/search/errors";
 import type { SearchedRun } from "../../core/tracking/search/query";
 
-/** A report tells at most so many runs apart. */
+/** Number of runs that a report can distinguish. */
 export const runsOnPage = 50;
 
 export interface ExperimentQuery {
@@ -23,9 +23,9 @@ export interface ExperimentPage {
   readonly runs: readonly SearchedRun[];
   readonly total: number;
   readonly nextToken?: string;
-  /** Of the runs on the page, without curves. */
+  /** Comparison of the runs on the page, without curves. */
   readonly comparison?: Comparison;
-  /** Why nothing was searched. */
+  /** The reason why nothing was searched. */
   readonly problem?: string;
 }
 
@@ -33,7 +33,11 @@ export interface ExperimentPagePorts extends ComparePorts {
   readonly experiments: Pick<Experiments, "find">;
 }
 
-/** @throws ExperimentNotFoundError; what is wrong with a filter the page says itself, beside the filter */
+/**
+ * Reads the page's data. The page itself shows an invalid filter's error.
+ *
+ * @throws ExperimentNotFoundError
+ */
 export async function readExperimentPage(
   ports: ExperimentPagePorts,
   experimentId: string,
@@ -65,7 +69,7 @@ export async function readExperimentPage(
   }
 }
 
-/** What is wrong, and where. */
+/** Describes the error and its position. */
 function problemText(error: InvalidInputError): string {
   const excerpt = error instanceof SearchSyntaxError ? error.details.search.excerpt : undefined;
   const words = error.details.problems.map(describeProblem).join("\n");

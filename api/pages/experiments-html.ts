@@ -5,7 +5,7 @@ import { link, type Page, pageOf } from "./layout";
 import type { Links } from "./links";
 import { shortened } from "./tables";
 
-/** The experiments of a team. */
+/** Renders the experiments of a team. */
 export function experimentsHtml(
   { experiments, nextToken }: { readonly experiments: readonly Experiment[]; readonly nextToken?: string },
   links: Links,

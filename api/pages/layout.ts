@@ -8,20 +8,20 @@ import { pageStyle } from "./style";
 export interface Page {
   readonly html: string;
   /**
-   * To be sent with it: its own style and script by their digests and nothing else, and in a sandbox without an origin, so that whatever it were made to do it
-   * could not do in the API's name.
+   * Value of the header. It allows only the page's own style and script, by their digests, in a sandbox without an
+   * origin, so that injected content could not act in the API's name.
    */
   readonly contentSecurityPolicy: string;
 }
 
 interface PageParts {
   readonly title: string;
-  /** From the whole to the part; the page itself is left out. */
+  /** Links from the whole to the part, without the page itself. */
   readonly crumbs: readonly Markup[];
   readonly body: Markup;
-  /** When it was made, ISO 8601. */
+  /** Time of creation, ISO 8601. */
   readonly at?: string;
-  /** Of what still goes on. */
+  /** Present for a page about something that still changes. */
   readonly refreshSeconds?: number;
 }
 
@@ -29,7 +29,7 @@ const style = reportStyle + pageStyle;
 const script = reportScript + pageScript;
 const policy = `default-src 'none'; style-src '${digest(style)}'; script-src '${digest(script)}'; img-src data:; base-uri 'none'; form-action 'self'`;
 
-/** A page that needs nothing beside itself, as the comparison does. */
+/** Renders a self-contained page. */
 export function pageOf({ title, crumbs, body, at, refreshSeconds }: PageParts): Page {
   const page = html`<!doctype html>
 <html lang="en">
@@ -55,7 +55,7 @@ ${at === undefined ? undefined : html`<footer>generated ${at.slice(0, 19).replac
   };
 }
 
-/** A link, or its words alone where it leads nowhere. */
+/** Renders a link, or only its text if it has no target. */
 export function link(href: string | undefined, words: Markup | string): Markup {
   return href === undefined ? html`${words}` : html`<a href="${href}">${words}</a>`;
 }

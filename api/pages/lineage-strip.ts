@@ -6,10 +6,10 @@ import type { Links } from "./links";
 import type { RunPage } from "./run-page";
 import { shortened } from "./tables";
 
-/** What may stand above each other. */
-const mostOfAKind = 6;
+/** Maximum number of boxes in a column. */
+const maxOfAKind = 6;
 
-/** Whence the run came and what came of it, from left to right. */
+/** Renders the origin of the run and its results, from left to right. */
 export function lineageStrip(page: RunPage, links: Links): Markup | undefined {
   const { record, parent, childCount, versions, details } = page;
   const { code, datasets } = record;
@@ -57,8 +57,8 @@ export function lineageStrip(page: RunPage, links: Links): Markup | undefined {
 
 function column(cards: readonly Markup[]): Markup | undefined {
   if (cards.length === 0) return undefined;
-  const more = cards.length - mostOfAKind;
-  return html`<ul>${cards.slice(0, mostOfAKind)}${more > 0 ? html`<li class="faint">and ${more} more</li>` : undefined}</ul>`;
+  const more = cards.length - maxOfAKind;
+  return html`<ul>${cards.slice(0, maxOfAKind)}${more > 0 ? html`<li class="faint">and ${more} more</li>` : undefined}</ul>`;
 }
 
 function card(kind: string, name: Markup | string, detail?: string): Markup {

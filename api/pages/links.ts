@@ -1,4 +1,4 @@
-/** Where the things are that a page names; `undefined` where they lead nowhere, as on a page that was saved to a file. */
+/** Links to the things that a page names; `undefined` for a page that was saved to a file. */
 export interface Links {
   readonly run: (runId: string) => string | undefined;
   readonly experiment: (
@@ -11,13 +11,13 @@ export interface Links {
   readonly documentation: () => string | undefined;
 }
 
-/** How long an address may be: what gateways and browsers take without asking. */
-const longestQuery = 6_000;
+/** Maximum length of a URL that gateways and browsers reliably accept. */
+const maxQuery = 6_000;
 
 /**
- * Relative ones, so that a page does not care which name, stage or proxy it is reached by.
+ * Returns relative links, so that a page works under any host name, stage or proxy.
  *
- * @param pages the way from the page to `/api/v1/pages/`: `../` from a run's
+ * @param pages path from the page to `/api/v1/pages/`: `../` from a run's page
  */
 export function relativeLinks(pages: string): Links {
   const part = encodeURIComponent;
@@ -27,7 +27,7 @@ export function relativeLinks(pages: string): Links {
     experiments: (after) => `${pages}experiments${queryText({ nextToken: after })}`,
     compare: (runIds, baseline) => {
       const href = `${pages}compare${queryText({ runs: JSON.stringify(runIds), baseline })}`;
-      return href.length > longestQuery ? undefined : href;
+      return href.length > maxQuery ? undefined : href;
     },
     artifact: (runId, path) => `${pages}runs/${part(runId)}/artifact${queryText({ path })}`,
     documentation: () => `${pages}../docs`,

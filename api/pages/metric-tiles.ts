@@ -9,9 +9,9 @@ import { html, type Markup } from "./comparison/markup";
 import type { RunPage } from "./run-page";
 import { shortened, valueText } from "./tables";
 
-const mostTiles = 8;
+const maxTiles = 8;
 
-/** What the short names of an evaluation's metrics stand for. */
+/** Descriptions of the short names of an evaluation's metrics. */
 const meanings: Readonly<Record<string, string>> = {
   accuracy: "accuracy",
   auc: "area under the ROC curve",
@@ -26,12 +26,12 @@ const meanings: Readonly<Record<string, string>> = {
   r2: "coefficient of determination",
 };
 
-/** What a reader looks for first: the metrics that suit the task, progress, and effort. */
+/** Renders the most important facts: the metrics that suit the task, progress, and effort. */
 export function tiles(page: RunPage): Markup | undefined {
   const tested = testTiles(page);
   const others = metricTiles(page, tested.length > 0);
   const shown = [...tested.slice(0, 4), ...others.slice(0, tested.length > 0 ? 2 : 5), ...effort(page)];
-  return shown.length === 0 ? undefined : html`<div class="tiles">${shown.slice(0, mostTiles)}</div>`;
+  return shown.length === 0 ? undefined : html`<div class="tiles">${shown.slice(0, maxTiles)}</div>`;
 }
 
 function testTiles({ evaluation }: RunPage): readonly Markup[] {
@@ -44,7 +44,7 @@ function testTiles({ evaluation }: RunPage): readonly Markup[] {
   });
 }
 
-/** Metrics whose names say what is better, by rank. */
+/** Renders metrics whose names imply a goal, by rank. */
 function metricTiles({ metrics }: RunPage, isTested: boolean): readonly Markup[] {
   return metrics
     .flatMap((one) => {
@@ -86,13 +86,13 @@ function effort({ details }: RunPage): readonly Markup[] {
   ];
 }
 
-/** Four significant digits: five do not fit where zeros come first. */
+/** Formats four significant digits; five do not fit after leading zeros. */
 function tileText(value: number): string {
   return valueText(Number(value.toPrecision(4)));
 }
 
 function tile(name: string, value: string, detail: string): Markup {
-  // A long name breaks at its slashes first.
+  // Breaks a long name at its slashes.
   const parts = shortened(name, 80).split("/");
   const title = parts.map((part, at) => (at === 0 ? html`${part}` : html`/<wbr>${part}`));
   return html`<div class="tile"><p>${title}</p><strong>${value}</strong><p>${detail}</p></div>`;

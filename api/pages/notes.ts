@@ -2,10 +2,10 @@ import { Marked } from "marked";
 import { escapeHtml } from "../../core/html";
 import { html, Markup } from "./comparison/markup";
 
-/** Longer notes are cut on the page; the record holds all of them. */
+/** Maximum length of notes on the page; the record has all of them. */
 const maxCharacters = 20_000;
 
-/** Renders Markdown without HTML, images, and links to anything but the web: it shows these as they are written. */
+/** Renders Markdown without HTML, images, and links other than web links; these are shown as text. */
 const markdown = new Marked({
   async: false,
   renderer: {

@@ -16,11 +16,11 @@ const line = (x1: number, y1: number, x2: number, y2: number, kind: string): str
 const box = (x: number, y: number, width: number, height: number, kind: string, more = ""): string =>
   `<rect class="${kind}" x="${number(x)}" y="${number(y)}" width="${number(width)}" height="${number(height)}"${more}/>`;
 
-const mostBars = 40;
+const maxBars = 40;
 
-/** A bar a slice with its interval; the limit of a worst slice as a line. */
+/** Draws a bar for each slice with its interval, and the limit of the worst slice as a line. */
 export function sliceBars({ slices, column }: SliceEvidence, limit: number | undefined): string {
-  const rows = slices.slice(0, mostBars);
+  const rows = slices.slice(0, maxBars);
   const most = Math.max(limit ?? 0, ...rows.map(({ upper }) => upper));
   const least = Math.min(0, limit ?? 0, ...rows.map(({ lower }) => lower));
   const [left, wide, step] = [150, 380, 22];
@@ -42,14 +42,16 @@ export function sliceBars({ slices, column }: SliceEvidence, limit: number | und
   return frame(left + wide + 130, height, `slices by ${column}`, bars.join("") + mark);
 }
 
-const mostClasses = 30;
+const maxClasses = 30;
 
-/** Rows are true classes, columns predicted ones; the darker, the larger the share of the row. */
+/**
+ * Draws a confusion matrix: rows are true classes, columns predicted ones; a darker cell has a larger share of its row.
+ */
 export function confusionPlot(counts: readonly (readonly number[])[], names: readonly string[]): string {
-  if (names.length > mostClasses) return "";
+  if (names.length > maxClasses) return "";
   const side = names.length > 12 ? 30 : names.length > 4 ? 38 : 56;
   const longest = Math.max(...names.map((name) => short(name).length));
-  // Names that are wider than a cell are turned.
+  // Names that are wider than a cell are rotated.
   const turned = longest * 7 > side;
   const left = 34 + longest * 7;
   const top = 26 + (turned ? longest * 7 : 14);
@@ -60,7 +62,7 @@ export function confusionPlot(counts: readonly (readonly number[])[], names: rea
       const title = `<title>${escapeHtml(`true ${names[y]}, predicted ${names[x]}: ${count}`)}</title>`;
       const cell = box(left + x * side, top + y * side, side - 1, side - 1, "cell", shade);
       const label = words(left + (x + 0.5) * side, top + (y + 0.5) * side + 4, countText(count), "middle");
-      // On a full cell the page's own ground stands out, its ink does not.
+      // On a dark cell the text has the page's background colour.
       const kind = count === 0 ? ' class="none"' : count / total > 0.5 ? ' class="full"' : "";
       return `<g${kind}>${title}${cell}${label}</g>`;
     });
@@ -79,12 +81,12 @@ export function confusionPlot(counts: readonly (readonly number[])[], names: rea
   const titles =
     words(left + size / 2, 12, "predicted", "middle") +
     `<g transform="rotate(-90 12 ${middle})">${words(12, middle + 4, "true", "middle")}</g>`;
-  // Short labels may not make the matrix narrower than the title of its axis.
+  // Short labels must not make the matrix narrower than the title of its axis.
   const width = left + Math.max(size, 40) + 10;
   return frame(width, top + size + 4, "confusion matrix", cells.join("") + labels.join("") + titles);
 }
 
-/** Counts of up to four characters: `980`, `12k`, `3.4M`. */
+/** Formats a count with up to four characters: `980`, `12k`, `3.4M`. */
 function countText(count: number): string {
   if (count < 10_000) return String(count);
   const [size, unit] = count < 1e6 ? [1e3, "k"] : [1e6, "M"];
@@ -119,7 +121,7 @@ function unitPlot(
   return frame(left + side + 14, top + side + 42, label, ticks.join("") + axes + inside);
 }
 
-/** A curve of one class. */
+/** The curves of one class. */
 export interface NamedCurve extends RankingCurves {
   readonly name: string;
   readonly auc: number;
@@ -131,14 +133,17 @@ const path = (points: readonly CurvePoint[], name: string, kind: string): string
 };
 const colourOf = (at: number): string => `c${at % 10}`;
 
-/** True positives against false positives as the threshold falls, a line a class; the diagonal is a random order. */
+/**
+ * Draws the true positive rate against the false positive rate, one line for each class; the diagonal is a random
+ * order.
+ */
 export function rocPlot(curves: readonly NamedCurve[]): string {
   const lines = curves.map(({ name, auc, roc }, at) => path(roc, `${name}: AUC ${shown(auc)}`, colourOf(at)));
   const chance = line(across(0), up(0), across(1), up(1), "limit");
   return unitPlot("ROC curve", { x: "false positive rate", y: "true positive rate" }, chance + lines.join(""));
 }
 
-/** Precision against recall as the threshold falls, in steps; the dashed line is a random order. */
+/** Draws precision against recall, in steps; the dashed line is a random order. */
 export function precisionRecallPlot({ name, precisionRecall, prevalence }: NamedCurve): string {
   let recall = 0;
   const steps = precisionRecall.flatMap(([x, y]): CurvePoint[] => {
@@ -150,7 +155,10 @@ export function precisionRecallPlot({ name, precisionRecall, prevalence }: Named
   return unitPlot("precision-recall curve", { x: "recall", y: "precision" }, chance + path(steps, name, colourOf(0)));
 }
 
-/** Observed frequency against predicted probability; dots are as large as they have rows, the diagonal is perfect calibration. */
+/**
+ * Draws observed frequency against predicted probability. A dot's size shows its number of rows; the diagonal is
+ * perfect calibration.
+ */
 export function calibrationPlot({ bins }: Calibration): string {
   const most = Math.max(1, ...bins.map(({ rows }) => rows));
   const dots = bins
@@ -165,14 +173,14 @@ export function calibrationPlot({ bins }: Calibration): string {
   return unitPlot("calibration", titles, perfect + dots.join(""));
 }
 
-/** Predicted values against true ones; the diagonal is a perfect prediction. */
+/** Draws predicted values against true ones; the diagonal is a perfect prediction. */
 export function scatterPlot(points: readonly CurvePoint[]): string {
   const all = points.flat().filter(Number.isFinite);
   const low = all.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const high = all.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   if (!(high > low)) return "";
   const startOf = (step: number): number => Math.floor(low / step) * step;
-  // The smallest round step of which four span the values.
+  // The smallest round step of which four cover the values.
   const power = 10 ** Math.floor(Math.log10((high - low) / 4));
   const step =
     [1, 2, 2.5, 5, 10, 20].map((factor) => factor * power).find((one) => startOf(one) + 4 * one >= high) ?? 0;
@@ -186,7 +194,7 @@ export function scatterPlot(points: readonly CurvePoint[]): string {
   return unitPlot("predicted and true values", { x: "true", y: "predicted" }, perfect + dots.join(""), tick);
 }
 
-/** Counts of predictions by their time. */
+/** Draws the number of predictions by their time. */
 export function latencyPlot({ histogram, p99Ms }: LatencyReport): string {
   const [left, wide, high] = [10, 480, 110];
   const most = Math.max(1, ...histogram.map(({ count }) => count));

@@ -48,7 +48,7 @@ function digestText(sha256: string | undefined) {
   return sha256 === undefined ? undefined : html`<code class="whole">${sha256}</code>`;
 }
 
-/** Of what a browser may be led to: nothing but the web, whatever a client has said. */
+/** Returns a URL for a link. Only web URLs are permitted, because clients set the value. */
 function webAddress(repository: string): string | undefined {
   return /^https?:\/\/[\w.-]+(?::\d+)?\/[^\s"'<>]*$/.test(repository) ? repository : undefined;
 }

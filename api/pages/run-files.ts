@@ -4,7 +4,7 @@ import type { ArtifactEntry, Artifacts } from "../../core/tracking/artifacts";
 
 const fileLimits = { entries: 300, directories: 40, images: 6, imageBytes: 400_000, allImageBytes: 1_200_000 } as const;
 
-/** What a browser draws and does not run. */
+/** Image types that a browser draws without running code. */
 const imageTypes: Readonly<Record<string, string>> = {
   png: "image/png",
   jpg: "image/jpeg",
@@ -26,7 +26,9 @@ export interface RunFiles {
   readonly images: readonly { readonly path: string; readonly dataUrl: string }[];
 }
 
-/** Reads a run's files, one directory after another up to the limits of a page, and the first small images among them. */
+/**
+ * Reads a run's files, one directory after another up to the limits of a page, and the first small images among them.
+ */
 export async function filesOf(ports: RunFilesPorts, runId: string): Promise<RunFiles> {
   const owner = { kind: "run", runId } as const;
   const waiting = [""];

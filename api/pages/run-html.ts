@@ -23,7 +23,7 @@ export function runHtml(page: RunPage, links: Links, now: number): Page {
   const { record, experiment, details, metrics, curves, diff } = page;
   const own = Object.entries(record.params).sort(([a], [b]) => (a < b ? -1 : 1));
   const isOpen = record.status === "running" || record.status === "queued";
-  // A client that died leaves its run open for good: what has long been still is not looked at again.
+  // A client that died leaves its run open permanently. A run without a recent sign of life is not refreshed.
   const isLive = isOpen && now - lastSign(page) < 900_000;
   const body = html`${header(page, links, now)}
 ${banners(page)}
@@ -83,7 +83,7 @@ function header({ record, details, childCount, children }: RunPage, links: Links
 ${tagChips(tags)}`;
 }
 
-/** What people say of it; clients' own tags are told by the page's other parts. */
+/** Renders tags that people set. Other parts of the page show the clients' own tags. */
 function tagChips(tags: Readonly<Record<string, string>>): Markup | undefined {
   const shown = Object.entries(tags)
     .filter(([key]) => !key.startsWith("mlflow."))

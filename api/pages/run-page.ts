@@ -22,7 +22,7 @@ import type { RunRecords } from "../../core/tracking/run-records";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import { filesOf, type RunFiles } from "./run-files";
 
-/** What a page shows at most: an answer holds a few megabytes, and a reader less. */
+/** Limits of a page: a response has a few megabytes, and a person reads less. */
 export const pageLimits = {
   curves: 24,
   points: 300,
@@ -32,7 +32,7 @@ export const pageLimits = {
   models: 24,
   diffBytes: 96_000,
 } as const;
-/** So much before the run began may its client's clock have been behind ours. */
+/** Tolerance for a client's clock that was behind the server's when the run started. */
 const clockSlackMs = 86_400_000;
 
 export interface RunPagePorts {
@@ -45,7 +45,7 @@ export interface RunPagePorts {
   readonly registry: { readonly repository: Pick<ModelRepository, "list" | "listVersions"> };
 }
 
-/** All that a run's page shows. */
+/** The data of a run's page. */
 export interface RunPage extends RunFiles {
   readonly record: RunRecord;
   readonly experiment?: Experiment;
@@ -55,11 +55,11 @@ export interface RunPage extends RunFiles {
   readonly children: readonly SearchedRun[];
   readonly childCount: number;
   readonly versions: readonly ModelVersion[];
-  /** What comes next to those of `versions` that this run made or waits for, by version; absent where nothing leads to production. */
+  /** The next steps of those of `versions` that this run made or waits for; absent if no step leads to production. */
   readonly next: readonly { readonly version: ModelVersion; readonly steps: readonly NextStep[] }[];
-  /** Of a training run. */
+  /** Present for a training run. */
   readonly details?: RunDetails;
-  /** Of a training run that was evaluated. */
+  /** Present for a training run that was evaluated. */
   readonly evaluation?: EvaluationView;
   readonly diff?: { readonly text: string; readonly cut: boolean };
 }
@@ -92,7 +92,7 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
   };
 }
 
-/** Of metrics that have a history: the run's own first, its machines' after them. */
+/** Returns curves of metrics with a history: the run's own first, then those of its machines. */
 async function drawnCurves(store: RunPagePorts["metrics"], run: SearchedRun): Promise<readonly Curve[]> {
   const past = new Set(run.metrics.filter(mayHaveCurve).map(({ metric }) => metric));
   const all = metricsOf([run]).filter((metric) => past.has(metric));
@@ -105,7 +105,7 @@ async function drawnCurves(store: RunPagePorts["metrics"], run: SearchedRun): Pr
       pageLimits.machinePoints,
     ),
   ]);
-  // A point alone is a number in the table.
+  // A single point is a number in the table.
   return [...own, ...machines].filter(({ series }) => series.some(({ total }) => total > 1));
 }
 
@@ -118,7 +118,7 @@ async function childrenOf({ records, metrics }: RunPagePorts, runId: string) {
   return { children, childCount: ids.length };
 }
 
-/** Versions of models that name the run, of those models that were changed since it began: the latest few of them. */
+/** Returns the model versions that name the run, from the models that were changed since it started: the latest few. */
 async function versionsOf(
   registry: RunPagePorts["registry"]["repository"],
   { runId, startedAt }: RunRecord,
@@ -140,7 +140,7 @@ interface FoundVersion {
   readonly version: ModelVersion;
 }
 
-/** Of a training run; a version for which another run waits is that run's. */
+/** Returns the next steps in a training run. If another run waits for a version, it belongs to that run. */
 function nextOf(found: readonly FoundVersion[], details: RunDetails | undefined): RunPage["next"] {
   if (!details) return [];
   const { run } = details;
@@ -153,7 +153,7 @@ function nextOf(found: readonly FoundVersion[], details: RunDetails | undefined)
     .filter(({ steps }) => steps.length > 0);
 }
 
-/** The patch's beginning; nothing where the store has none. */
+/** Returns the start of the patch; `undefined` if the store has none. */
 async function diffOf(
   objects: RunPagePorts["objects"],
   { code: { diffSha256 } }: RunRecord,

@@ -33,7 +33,7 @@ export function datasetTable({ datasets }: RunRecord): Markup | undefined {
   return listing("Datasets", ["dataset", "digest", "context", "source"], rows);
 }
 
-/** Where clients say an address, that alone: the rest is how their tool writes it. */
+/** If a client gives a URL, only the URL is shown, without the tool's own notation. */
 function sourceOf(type: string, source: string): string {
   const address = /"(?:uri|url|path)"\s*:\s*"([^"]*)"/.exec(source)?.[1];
   return shortened([type, address ?? (source === "{}" ? "" : source)].filter(Boolean).join(": ") || "–", 300);

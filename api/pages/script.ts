@@ -1,4 +1,7 @@
-/** What pages have beside the report's script: runs that are ticked are compared, digests that are clicked are marked to be copied. */
+/**
+ * The script of pages in addition to the report's: compares the selected runs, and selects a digest for copying at a
+ * click.
+ */
 export const pageScript = `
 {
   const compare = document.querySelector("[data-compare]");
@@ -10,7 +13,7 @@ export const pageScript = `
       compare.href = picked.length === 0 ? compare.dataset.href : compare.dataset.compare + encodeURIComponent(JSON.stringify(picked));
     };
     for (const box of boxes) box.addEventListener("change", update);
-    // A page that the browser goes back to keeps its ticks.
+    // A page that the browser returns to keeps its selection.
     addEventListener("pageshow", update);
   }
   for (const code of document.querySelectorAll("code.whole")) {

@@ -2,8 +2,9 @@ import { html, Markup } from "./comparison/markup";
 import { digest, type Page } from "./layout";
 
 /**
- * What a link of MLflow's client asks for lies behind its `#`, which no server is told. It leads to a page of this API alone: only the digits of an
- * experiment and the id of a run are taken from it, and both are parts of a path.
+ * Redirects links of MLflow's client. Their target is after the `#`, which no server receives. They lead only to a page
+ * of this API: the script takes only the digits of an experiment and the id of a run from the link, and both are parts
+ * of a path.
  */
 export const startScript = `
 "use strict";
@@ -23,7 +24,7 @@ const startStyle = `
 :root { color-scheme: light dark; } body { font: 15px/1.5 system-ui, sans-serif; max-width: 560px; margin: 15vh auto 0; padding: 0 24px; } a { display: block; margin: 6px 0; }
 `;
 
-/** The page at `/`: the same for everyone, it knows nothing of anybody. */
+/** Renders the page at `/`, which is the same for every caller. */
 export function startHtml(): Page {
   const policy = `default-src 'none'; style-src '${digest(startStyle)}'; script-src '${digest(startScript)}'; base-uri 'none'; form-action 'none'`;
   const page = html`<!doctype html>

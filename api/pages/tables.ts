@@ -2,18 +2,18 @@ import { numberText } from "../../core/tracking/compare/numbers";
 import { decodeValue, type EncodedValue, encodeValue } from "../../core/tracking/metric-values";
 import { html, type Markup } from "./comparison/markup";
 
-/** Of a value: what a table shows of it. */
-const longestValue = 2_000;
-/** Of a table: more are counted. */
-const mostRows = 500;
+/** Maximum number of characters of a value in a table. */
+const maxValue = 2_000;
+/** Maximum number of rows of a table; further rows are counted. */
+const maxRows = 500;
 
 export type Pair = readonly [name: string, value: Markup | string | undefined];
 
-/** Names and values, those without a value left out; nothing where none is left. */
+/** Renders names and values, without missing values; nothing if none is left. */
 export function pairs(title: string, given: readonly Pair[]): Markup | undefined {
   const known = given.filter((pair): pair is readonly [string, Markup | string] => pair[1] !== undefined);
   if (known.length === 0) return undefined;
-  const rows = known.slice(0, mostRows).map(
+  const rows = known.slice(0, maxRows).map(
     ([name, value]) =>
       html`<tr><th>${shortened(name, 250)}</th><td>${typeof value === "string" ? shortened(value) : value}</td></tr>
 `,
@@ -22,19 +22,19 @@ export function pairs(title: string, given: readonly Pair[]): Markup | undefined
   return html`<section><h2>${title}${count}</h2><div class="scroll tall"><table class="pairs"><tbody>${rows}</tbody></table></div>${moreThan(known.length)}</section>`;
 }
 
-/** A table with a heading; nothing where it has no rows. */
+/** Renders a table with a heading; nothing if it has no rows. */
 export function listing(title: Markup | string, head: readonly string[], rows: readonly Markup[]): Markup | undefined {
   if (rows.length === 0) return undefined;
   return html`<section><h2>${title}</h2><div class="scroll tall"><table>
 <thead><tr>${head.map((one) => html`<th>${one}</th>`)}</tr></thead>
-<tbody>${rows.slice(0, mostRows)}</tbody></table></div>${moreThan(rows.length)}</section>`;
+<tbody>${rows.slice(0, maxRows)}</tbody></table></div>${moreThan(rows.length)}</section>`;
 }
 
 function moreThan(rows: number): Markup | undefined {
-  return rows > mostRows ? html`<p class="faint">and ${rows - mostRows} more</p>` : undefined;
+  return rows > maxRows ? html`<p class="faint">and ${rows - maxRows} more</p>` : undefined;
 }
 
-export function shortened(text: string, most = longestValue): string {
+export function shortened(text: string, most = maxValue): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
 }
 

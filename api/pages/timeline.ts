@@ -15,7 +15,7 @@ const line = 26;
 const left = 190;
 const right = 860;
 
-/** A training run's steps and attempts as bars over time. */
+/** Draws a training run's steps and attempts as bars over time. */
 export function timeline({ steps, attempts, run }: RunDetails, now: number): Markup | undefined {
   const open = run.status === "queued" || run.status === "running";
   const end = run.endedAt === undefined && open ? now : Date.parse(run.endedAt ?? run.updatedAt);

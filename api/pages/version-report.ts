@@ -14,7 +14,7 @@ pre { overflow: auto; padding: .8rem; border: 1px solid var(--line); font-size: 
 .bar, .cell, .dot { fill: var(--fill); } .bar { fill-opacity: .55; } .late { fill: var(--bad); } .interval { stroke: var(--ink); stroke-width: 1.5; } .limit { stroke: var(--bad); stroke-dasharray: 4 3; } .axis { stroke: var(--soft); } .grid { stroke: var(--line); }
 `;
 
-/** The report as one page: no script, nothing fetched. */
+/** Renders the report as one self-contained page without a script. */
 export function reportHtml(report: VersionReport): string {
   const title = `${report.model} version ${report.version}`;
   const word = verdictWord(report);

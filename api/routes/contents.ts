@@ -4,7 +4,7 @@ import * as contracts from "../contracts/contents";
 import { defineRoute } from "../http/route";
 
 export const contentRoutes = [
-  /** Which of these contents are missing, each with a URL to put it to; the store checks the digest as it comes in. */
+  /** Returns which contents are missing, each with a URL for its upload. The store verifies the digest. */
   defineRoute(contracts.createUploads, async ({ platform: { objects, contentUrls }, body: { contents } }) => {
     const targets = await Promise.all(
       contents.map(async (content) => {
@@ -15,7 +15,7 @@ export const contentRoutes = [
     return { status: 200, body: { missing: targets.filter((target) => target !== undefined) } };
   }),
 
-  /** A URL to get a content from, for serving and for people. */
+  /** Returns a URL for downloading a content, for serving and for people. */
   defineRoute(contracts.getContentUrl, async ({ platform: { objects, contentUrls }, params: { sha256 } }) => {
     if ((await objects.size(objectKeys.content(sha256))) === undefined) {
       throw new RingmasterError(`the content store has no content with SHA-256 ${sha256}`, {

@@ -61,7 +61,7 @@ export const experimentRoutes: readonly Route[] = [
   }),
 ];
 
-/** All of a team's are read: there are hundreds, where there are millions of runs. */
+/** Reads all experiments of a team: there are hundreds of them, compared with millions of runs. */
 export async function experimentPage(
   { experiments: all }: Pick<Platform, "experiments">,
   { view, limit, nextToken }: { readonly view: View; readonly limit: number; readonly nextToken?: string },
@@ -73,7 +73,7 @@ export async function experimentPage(
   return { experiments, ...(last && rest.length > limit ? { nextToken: tokenOf(last) } : {}) };
 }
 
-/** Runs that name no experiment belong to it: clients of MLflow take it for given. */
+/** Runs without an experiment belong to the default experiment. MLflow's clients rely on it. */
 function defaultStays(): InvalidInputError {
   const rule = "must not be deleted for experiment 0, the default experiment of every team; delete its runs instead";
   return new InvalidInputError("the experiment cannot be deleted", [{ path: "lifecycle", value: "deleted", rule }]);

@@ -20,7 +20,7 @@ import { systemRoutes } from "./system";
 import { trackedMetricsRoutes } from "./tracked-metrics";
 import { trackedRunRoutes } from "./tracked-runs";
 
-/** Every route of the API: one for each contract (`api/contracts`), which a test makes sure of. */
+/** The routes of the API: one for each contract (`api/contracts`). A test checks that none is missing. */
 export const routes: readonly Route[] = [
   ...runRoutes,
   ...experimentRoutes,

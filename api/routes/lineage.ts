@@ -9,7 +9,7 @@ import { walkOf } from "../../core/training/reproduction/walk";
 import * as contracts from "../contracts/lineage";
 import { defineRoute } from "../http/route";
 
-/** Of each version of a dataset that holds a content. */
+/** Number of runs for each dataset version that holds a content. */
 const runsOfEach = 50;
 
 const randomId = (): string => randomBytes(8).toString("hex");

@@ -10,7 +10,7 @@ import { defineRoute, type Route } from "../http/route";
 import { reportHtml } from "../pages/version-report";
 import { versionAfter } from "../services/next-steps";
 
-/** The page is ours, the words in it are people's: whatever they hold, nothing runs. */
+/** The page contains texts of people. Whatever they hold, nothing runs. */
 const pageHeaders = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",

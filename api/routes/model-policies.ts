@@ -11,7 +11,7 @@ import * as contracts from "../contracts/model-policies";
 import { defineRoute, type Route } from "../http/route";
 import { versionAfter } from "../services/next-steps";
 
-/** @throws InvalidInputError with every check whose URL no hook may have */
+/** @throws InvalidInputError with every check whose URL is not permitted */
 async function checkUrls({ hooks }: Pick<Platform, "hooks">, checks: readonly ExternalCheck[]): Promise<void> {
   const problems = await Promise.all(
     checks.map(async (check, i): Promise<readonly Problem[]> => {
@@ -25,7 +25,7 @@ async function checkUrls({ hooks }: Pick<Platform, "hooks">, checks: readonly Ex
     throw new InvalidInputError("the policy cannot be set", problems.flat());
 }
 
-/** Says how many people are missing before a proposed policy is in force. */
+/** Describes how many people must still request a proposed policy. */
 function proposed({ name, policy, policyProposal }: Model): readonly Warning[] {
   if (!policy || !policyProposal) return [];
   const { requests } = policyProposal;
@@ -57,7 +57,7 @@ export const modelPolicyRoutes: readonly Route[] = [
     await checkUrls(platform, body.rules.checks);
     const model = await platform.registry.apply(name, [], setPolicy(body.rules, body.approvals, who));
     const unmet = comparesPeople(body.approvals) && caller.person === undefined;
-    // A milder policy may be content with the approvals that there are.
+    // A milder policy may be satisfied by the existing approvals.
     await answerWaiting(platform, name);
     const warnings = [...(unmet ? [noPeople] : []), ...proposed(model)];
     return { status: 200, body: { model, ...(warnings.length > 0 ? { warnings } : {}) } };
@@ -67,7 +67,7 @@ export const modelPolicyRoutes: readonly Route[] = [
     const { name, version } = params;
     const request = idempotencyKey === undefined ? undefined : `judge#${version}#${idempotencyKey}`;
     const judged = await judgeVersion(platform, name, version, { ...caller, reason: body.reason }, request);
-    // A run that waits for people has nobody to wait for where it did not pass.
+    // A run that waits for an approval must not wait if its version did not pass.
     await answerApproval(platform, await platform.registry.head(name), judged);
     return { status: 200, body: { version: await versionAfter(platform, params) } };
   }),

@@ -21,8 +21,8 @@ export const modelVersionRoutes = [
       runs: [runId],
       datasets: more.dataset ? [more.dataset] : [],
     });
-    const asked = { source, ...(runId && { runId }), ...(loggedModelId && { loggedModelId }) };
-    const made = { ...more, ...(await registeredSource(platform, asked, caller)) };
+    const requested = { source, ...(runId && { runId }), ...(loggedModelId && { loggedModelId }) };
+    const made = { ...more, ...(await registeredSource(platform, requested, caller)) };
     const who = { ...caller, reason, at: isoTime(clock) };
     const once = idempotencyKey === undefined ? {} : { request: `register#${idempotencyKey}` };
     const version = await registry.register(team, { ...made, model: name }, who, once);
@@ -37,18 +37,18 @@ export const modelVersionRoutes = [
   defineRoute(contracts.decideModelVersion, async ({ platform, params, body, caller, idempotencyKey }) => {
     const { name, version } = params;
     const by = { ...caller, reason: body.reason };
-    // Repeated after a rollback, or a new verdict, it must not be a word on that.
+    // Includes the verdict, so that a repetition after a rollback or a new verdict is no new decision.
     const request = idempotencyKey === undefined ? undefined : `${body.decision}#${version}#${idempotencyKey}`;
     await approveOrReject(platform, { model: name, version }, body.decision, by, request);
     return { status: 200, body: { version: await versionAfter(platform, params) } };
   }),
 
-  /** Promotion by hand goes through the same door as a run's: a passed gate and the approvals. */
+  /** Promotion by a person has the same conditions as a run's: a passed gate and the approvals. */
   defineRoute(contracts.setModelVersionStage, async ({ platform, params, body, caller, idempotencyKey }) => {
     const { registry, clock } = platform;
     const { name, version } = params;
     const who = { ...caller, reason: body.reason, at: isoTime(clock) };
-    // Repeated after a rollback, it must not undo that.
+    // A repetition after a rollback must not undo it.
     const word = body.stage === "production" ? "promote" : `stage-${body.stage}`;
     const request = idempotencyKey === undefined ? undefined : `${word}#${version}#${idempotencyKey}`;
     const model = await registry.apply(name, [version], setStage(version, body.stage, who), request);

@@ -11,9 +11,9 @@ import { withLoggedMetrics } from "../services/logged-metrics";
 import { withNext } from "../services/next-steps";
 import { served } from "../services/served";
 
-/** Entries of history that come with a model; the others are a list of their own. */
+/** Number of history entries in the response of a model; the others have a list of their own. */
 const newest = 100;
-/** Newest versions of a model that are answered with what comes next: each may read a run. */
+/** Number of newest versions with their next step, because each may need a read of a run. */
 const withNextStep = 20;
 
 export const modelRoutes = [
@@ -104,7 +104,7 @@ export const modelRoutes = [
   }),
 ];
 
-/** RFC 9110, 13.1.2: a list of tags, weak or strong, or `*`. */
+/** Tests whether a header matches an entity tag. RFC 9110, 13.1.2: a list of tags, weak or strong, or `*`. */
 function matches(header: string | undefined, etag: string): boolean {
   const given = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return given.includes("*") || given.includes(etag);

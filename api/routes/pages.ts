@@ -45,7 +45,7 @@ export const pageRoutes: readonly Route[] = [
     return { response: pageResponse(made) };
   }),
 
-  /** Never shown, whatever it is: a file of somebody's is no page of the API's. */
+  /** The file is never shown as a page of the API, whatever its type. */
   defineRoute(contracts.getRunFile, async ({ platform, params: { runId }, query: { path } }) => {
     const { records, artifacts, contentUrls } = platform;
     if (!(await records.identify(runId))) throw new RunNotFoundError(runId);

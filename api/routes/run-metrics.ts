@@ -6,10 +6,13 @@ import { getTrainingRunMetrics } from "../contracts/training-runs";
 import { eventStream } from "../http/event-stream";
 import { defineRoute } from "../http/route";
 
-/** API Gateway and AWS Lambda end a stream after 15 minutes: it ends by itself before, between two events. */
-const longestStreamMs = 14 * 60_000;
+/** API Gateway and AWS Lambda end a stream after 15 minutes. The stream ends itself earlier, between two events. */
+const maxStreamMs = 14 * 60_000;
 
-/** A run's metrics as JSON; or, for who accepts `text/event-stream`, as events that follow it until it ends. */
+/**
+ * Returns a run's metrics as JSON or, for callers that accept `text/event-stream`, as events that follow the run until
+ * it ends.
+ */
 export const metricsRoute = defineRoute(
   getTrainingRunMetrics,
   async ({ platform, params: { runId }, query: { metric, ...view }, headers, context }) => {
@@ -19,9 +22,9 @@ export const metricsRoute = defineRoute(
     if (takesEvents(context.req.header("accept"))) {
       const lastId = headers["last-event-id"];
       const from = lastId === undefined || lastId === "" ? beginning : decodeCursor(lastId);
-      // A browser comes again whenever a stream ends; this status alone tells it to stop.
+      // A browser reconnects after every stream; only this status makes it stop.
       if (from.ended) return { response: new Response(null, { status: 204 }) };
-      const until = clock.now() + longestStreamMs;
+      const until = clock.now() + maxStreamMs;
       const response = eventStream(logger, (connection) =>
         followRun(
           { findRun: () => runs.find(runId), metrics, clock, sleep: connection.sleep },

@@ -9,14 +9,14 @@ import * as contracts from "../contracts/run-search";
 import { defineRoute, type Route } from "../http/route";
 import { comparisonHtml } from "../pages/comparison/page";
 
-/** AWS Lambda answers at most 6 MB. */
+/** AWS Lambda returns at most 6 MB. */
 const largestAnswer = 4_500_000;
 
 export const searchRoutes: readonly Route[] = [
   defineRoute(
     contracts.searchRuns,
-    async ({ platform: { runSearch, experiments }, body: { experiments: asked, ...body } }) => {
-      const experimentIds = await experimentIdsOf(experiments, asked);
+    async ({ platform: { runSearch, experiments }, body: { experiments: requested, ...body } }) => {
+      const experimentIds = await experimentIdsOf(experiments, requested);
       const { runs, total, nextToken } = await fittingPage(runSearch, {
         ...body,
         experimentIds,
@@ -33,7 +33,7 @@ export const searchRoutes: readonly Route[] = [
     const chosen = top ? { ...top, experimentIds: await experimentIdsOf(experiments, top.experiments) } : runs!;
     const comparison = await compareRuns(platform, { ...request, runs: chosen });
     if (format === "markdown") return { response: document(comparisonMarkdown(comparison), "text/markdown") };
-    // Whatever its own policy says, it runs nothing in the API's name.
+    // The response's policy permits no script in the API's origin, whatever the page's own policy is.
     if (format === "html") return { response: document(comparisonHtml(comparison, isoTime(clock)), "text/html") };
     return { status: 200, body: comparison };
   }),
@@ -48,7 +48,7 @@ function document(content: string, type: string): Response {
   return new Response(content, { headers });
 }
 
-/** As many as fit into an answer: half as many as long as they do not. */
+/** Returns as many runs as fit in a response: halves the page until it fits. */
 async function fittingPage(search: RunSearch, query: SearchQuery): Promise<SearchPage> {
   const page = await search.search(query);
   const half = page.runs.length >> 1;

@@ -24,8 +24,8 @@ export const runRoutes = [
   }),
 
   defineRoute(contracts.listTrainingRuns, async ({ platform: { runs, experiments }, query }) => {
-    const { experiment: asked, ...page } = query;
-    const experiment = asked === undefined ? undefined : await experimentOf(experiments, asked);
+    const { experiment: requested, ...page } = query;
+    const experiment = requested === undefined ? undefined : await experimentOf(experiments, requested);
     return { status: 200, body: await runs.list({ ...page, ...(experiment ? { experiment } : {}) }) };
   }),
 

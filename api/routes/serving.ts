@@ -27,11 +27,11 @@ export const servingRoutes = [
   })),
 
   defineRoute(contracts.setTraffic, async ({ platform, params: { name }, body, caller }) => {
-    const { reason, ...asked } = body;
-    const named = [...asked.canaries.map(({ version }) => version), ...asked.shadows];
+    const { reason, ...requested } = body;
+    const named = [...requested.canaries.map(({ version }) => version), ...requested.shadows];
     const by = { ...caller, reason, at: isoTime(platform.clock) };
-    const model = await platform.registry.apply(name, named, setTraffic(asked, by));
-    // Whose test has ended need not wait for it any more.
+    const model = await platform.registry.apply(name, named, setTraffic(requested, by));
+    // A run whose test has ended must not wait for it.
     await answerWaiting(platform, name);
     return { status: 200, body: await stateOf(platform, model) };
   }),
@@ -53,7 +53,7 @@ export const servingRoutes = [
       model,
       outcomes.map(({ unit }) => unit),
     );
-    // Whom a unit was given to, whatever came of it there: what the test compares is what was decided for it.
+    // The version to which the unit was assigned. The test compares assignments, whatever happened afterwards.
     const reported = outcomes.map((outcome, i) => ({ ...outcome, version: assignments[i]!.version }));
     const answer = await platform.outcomes.report(name, epoch, reported, platform.clock.now());
     const decisions = test?.act === "automatic" ? await decideCanaries(platform, name, `test of ${actor}`) : [];

@@ -52,13 +52,16 @@ export const trackedMetricsRoutes: readonly Route[] = [
   }),
 
   defineRoute(contracts.getRunMetricHistory, async ({ platform, params, query: { metric, limit, nextToken } }) => {
-    const asked = nextToken === undefined ? { limit } : { limit, token: nextToken };
-    const { points, ...page } = await platform.metrics.history(params.runId, metric, asked);
+    const requested = nextToken === undefined ? { limit } : { limit, token: nextToken };
+    const { points, ...page } = await platform.metrics.history(params.runId, metric, requested);
     return { status: 200, body: { points: points.map(encodedPoint), ...page } };
   }),
 ];
 
-/** Hundreds of series come in a call and hundreds of calls in a second: those that are plainly right are not held against the schema, which takes ten times as long. */
+/**
+ * Reads the metrics of a request. A server receives hundreds of requests a second with hundreds of series each.
+ * Requests that are certainly valid skip the schema, which would take ten times as long.
+ */
 async function readMetrics(context: Context<ApiEnvironment>): Promise<LoggedMetrics> {
   const text = await context.req.text();
   if (isJson(context.req.header("content-type") ?? "application/json")) {

@@ -11,7 +11,7 @@ import { defineRoute, type Route } from "../http/route";
 
 const randomId = (): string => randomBytes(8).toString("hex");
 
-/** Clients' edits are many and small: each is a read and a write under its revision. */
+/** Routes of logged runs. Each edit of a client is a read and a write under the run's revision. */
 export const trackedRunRoutes: readonly Route[] = [
   defineRoute(contracts.logRun, async ({ platform, body, caller, actor, idempotencyKey }) => {
     const { team } = platform;
@@ -48,7 +48,11 @@ export const trackedRunRoutes: readonly Route[] = [
   })),
 ];
 
-/** A run with what belongs to it. @throws RunNotFoundError */
+/**
+ * Returns a run with its related data.
+ *
+ * @throws RunNotFoundError
+ */
 export async function viewOf(platform: Platform, runId: string) {
   const run = await platform.records.find(runId);
   if (!run) throw new RunNotFoundError(runId);

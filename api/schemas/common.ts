@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Of datasets, experiments and models. */
+/** Name of a dataset, an experiment or a model. */
 export const nameText = z.string().min(1).max(255);
 
 export const versionNumber = z.coerce.number<number | string>().int().min(1).max(999_999_999);
@@ -8,30 +8,22 @@ export const versionNumber = z.coerce.number<number | string>().int().min(1).max
 export const reason = z.string().max(2_000).default("").meta({ description: "Why, for the record." });
 
 export const pageQuery = z.strictObject({
-  limit: z.coerce
-    .number<number | string>()
-    .int()
-    .min(1)
-    .max(200)
-    .default(50)
-    .meta({ description: "How many, at most." }),
-  nextToken: z.string().max(4_096).optional().meta({ description: "Of the page before: go on where it ended." }),
+  limit: z.coerce.number<number | string>().int().min(1).max(200).default(50).meta({ description: "Maximum number." }),
+  nextToken: z.string().max(4_096).optional().meta({ description: "Token of the previous page." }),
 });
 
 export const problem = z
   .object({ path: z.string(), value: z.unknown().optional(), rule: z.string(), line: z.int().optional() })
   .meta({
     id: "Problem",
-    description: "Where the request breaks a rule: the place, the value that stands there, the rule.",
+    description: "Violated rules of the request: the path, the value, the rule.",
   });
 
 export const errorBody = z
   .object({
     error: z.object({
       code: z.string(),
-      message: z
-        .string()
-        .meta({ description: "What was wrong, with which value, by which rule, and what to do next." }),
+      message: z.string().meta({ description: "The problem, the value, the violated rule, and what to do next." }),
       details: z
         .unknown()
         .optional()

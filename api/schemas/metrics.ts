@@ -28,14 +28,14 @@ const loggedSeries = z
   .meta({
     id: "LoggedSeries",
     description:
-      "Parallel columns: the i-th point is (steps[i], values[i], times[i]). Without times all are of the moment of the call.",
+      "Parallel columns: the i-th point is (steps[i], values[i], times[i]). Without times all points have the time of the request.",
   });
 
 export const logMetricsBody = z
   .strictObject({
     writer: z.string().min(1).max(100).optional().meta({
       description:
-        "Who sends, of those who send to this run. With `sequence` a batch that comes again is known, and nothing of it is stored.",
+        "Identifies the sender within the run. With `sequence`, a repeated batch is recognised and not stored again.",
     }),
     sequence: z.int().min(0).optional().meta({ description: "The batch's number among the writer's." }),
     series: z
@@ -54,7 +54,7 @@ export const logMetricsBody = z
 
 const stepQuery = z.coerce.number<number | string>().int();
 
-/** A view of a metric, as a part of a query. */
+/** Query parameters of a view of a metric. */
 export const viewQuery = {
   points: z.coerce.number<number | string>().int().min(1).max(metricLimits.view).optional().meta({
     description: "At most this many: first and last, and the min and max of each stretch at their own steps.",
@@ -67,7 +67,7 @@ export const metricView = z
   .object({
     metric: z.string(),
     points: z.array(metricPoint).meta({ description: "Ascending by step." }),
-    total: z.int().min(0).meta({ description: "How many there are in the range." }),
+    total: z.int().min(0).meta({ description: "Number of points in the range." }),
   })
   .meta({ id: "MetricView" });
 
@@ -77,6 +77,6 @@ export const metricSummaries = z
     reusedFrom: z
       .string()
       .optional()
-      .meta({ description: "Id of the run whose training, with its metrics, a training run reuses." }),
+      .meta({ description: "Id of the run whose training and metrics a training run reuses." }),
   })
   .meta({ id: "MetricSummaries" });

@@ -3,7 +3,7 @@ import { model, modelVersion } from "../../core/registry/model";
 import { reason } from "./common";
 import { description, tagKey, tagValue } from "./models";
 
-/** What requests and answers about models and about their versions have in common. */
+/** Schemas that requests and responses about models and about their versions share. */
 export const answerModel = z.object({ model }).meta({ id: "ModelAnswer" });
 
 export const answerVersion = z.object({ version: modelVersion }).meta({ id: "ModelVersionAnswer" });

@@ -5,7 +5,7 @@ import { aliasProblem, labelLimits, modelNameProblem } from "../../core/registry
 import { semverProblem } from "../../core/registry/semver";
 import { count, metrics, sha256 } from "../../core/shapes";
 
-/** A text that a rule of core's finds nothing wrong with. */
+/** Builds the schema of a text that satisfies a rule of `core/`. */
 const ruled = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
     const problem = problemOf(text);
@@ -36,12 +36,12 @@ export const resolvedModel = z
     runId: z.string().optional(),
     artifactUri: z.string().meta({ description: "The artifact manifest; of a version from elsewhere its source." }),
     weightsUri: z.string().optional(),
-    sha256: sha256.optional().meta({ description: "Of the weights." }),
+    sha256: sha256.optional().meta({ description: "Digest of the weights." }),
     inputSchema: z.array(columnSchema).optional(),
     outputSchema: outputSchema.optional(),
     signature: modelSignature.optional(),
     framework: z.string().optional(),
     metrics,
-    artifact: modelArtifact.optional().meta({ description: "Of a version that was trained here." }),
+    artifact: modelArtifact.optional().meta({ description: "Present for a version that was trained here." }),
   })
-  .meta({ id: "ResolvedModel", description: "What serving should load." });
+  .meta({ id: "ResolvedModel", description: "The files that serving loads." });

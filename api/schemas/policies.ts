@@ -2,7 +2,7 @@ import { z } from "zod";
 import { approvalRules } from "../../core/registry/policy-shapes";
 import { policyRulesSchema } from "../../core/runs/gate-rule-schemas";
 
-/** A head row is read and written with each change of the model. */
+/** Maximum size of a policy, because each change of the model reads and writes its head row. */
 const policyBytes = 32_768;
 
 export const declaredPolicy = z
@@ -10,4 +10,4 @@ export const declaredPolicy = z
   .refine((policy) => JSON.stringify(policy).length <= policyBytes, {
     error: `must be at most ${policyBytes} bytes of JSON`,
   })
-  .meta({ id: "DeclaredPolicy", description: "What a version must show and who must agree before it serves." });
+  .meta({ id: "DeclaredPolicy", description: "Gates and approvals that a version needs before it serves." });

@@ -8,7 +8,7 @@ import type { EncodedValue } from "../../core/tracking/metric-values";
 /** A job as people write it. */
 export const jobInput = jobSchema.meta({
   id: "JobInput",
-  description: "A job as people write it; what is left out has the default.",
+  description: "A job as people write it, with defaults for omitted fields.",
 });
 
 export const runPage = z
@@ -38,7 +38,7 @@ export const metricPoint = z
   .object({ step: metricStep, value: metricValue, time: metricTime })
   .meta({ id: "MetricPoint" });
 
-/** What may differ from the run that a checkpoint is of. The job's schema judges the values. */
+/** Fields that may differ from the checkpoint's run. The job's schema checks the values. */
 export const restoreOverrides = z
   .strictObject({
     hyperparameters: z.strictObject({ epochs: z.number().optional() }).optional(),
@@ -53,4 +53,4 @@ export const restoreOverrides = z
     checkpoint: z.strictObject({ everySteps: z.number().optional(), keep: z.number().optional() }).optional(),
     retries: z.number().optional(),
   })
-  .meta({ id: "RestoreOverrides", description: "What may differ from the run that the checkpoint is of." });
+  .meta({ id: "RestoreOverrides", description: "Fields that may differ from the checkpoint's run." });

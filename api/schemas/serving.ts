@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { version } from "../../core/registry/serving/shapes";
 
-/** Beyond these sums of squares would lose units. */
+/** Larger values would lose precision in sums of squares. */
 const outcomeLimit = 1e9;
 
 const planRequest = z
   .strictObject({
-    metric: z.string().min(1).max(200).meta({ description: "What is reported, for the records: `conversion`." }),
+    metric: z.string().min(1).max(200).meta({ description: "Name of the outcome, for the records: `conversion`." }),
     kind: z.enum(["binary", "mean"]).default("binary").meta({ description: "`binary`: outcomes are 0 or 1." }),
     goal: z.enum(["increase", "decrease"]).default("increase"),
     margin: z.number().min(0).max(outcomeLimit).default(0).meta({
-      description: "How much worse than the champion a canary may be and still be taken; absolute.",
+      description: "Permitted loss of a canary against the champion; absolute.",
     }),
     alpha: z.number().min(0.0001).max(0.5).default(0.05).meta({
       description: "Probability, over all looks together, that a decision is wrong.",
@@ -23,9 +23,9 @@ const planRequest = z
       .min(10)
       .max(1_000_000_000)
       .default(100)
-      .meta({ description: "Of each arm, before anything is decided." }),
+      .meta({ description: "Minimum of each arm before any decision." }),
     maxUnits: z.int().min(10).max(1_000_000_000).optional().meta({
-      description: "Of the canary, after which it goes back without proof.",
+      description: "Maximum of the canary, after which it goes back without proof.",
     }),
     act: z.enum(["advise", "automatic"]).default("advise").meta({
       description:
@@ -52,7 +52,7 @@ export const trafficRequest = z
       .array(version)
       .max(20)
       .default([])
-      .meta({ description: "Versions that are asked too, and whose answers nobody gets." }),
+      .meta({ description: "Versions that receive copies of the requests; their answers are not used." }),
     test: planRequest.optional(),
     reason: z.string().max(2_000).default(""),
   })

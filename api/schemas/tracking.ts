@@ -7,13 +7,13 @@ import { metricSummary } from "./runs";
 export const lifecycleView = z
   .enum(["active", "deleted", "all"])
   .default("active")
-  .meta({ description: "Which of them: those not deleted, the deleted, or both." });
+  .meta({ description: "Active ones, deleted ones, or both." });
 
 export const experimentIdText = z.string().regex(/^\d{1,12}$/, "must be the digits of an experiment's id");
 
 export const runIdText = z.string().min(1).max(255);
 
-/** As clients tell of it. */
+/** A dataset as a client describes it. */
 export const datasetGiven = z
   .strictObject({
     ...datasetFields,
@@ -26,9 +26,9 @@ export const datasetGiven = z
 export const runView = z
   .object({
     run: runRecord,
-    metrics: z.array(metricSummary).meta({ description: "By name." }),
+    metrics: z.array(metricSummary).meta({ description: "Sorted by name." }),
     children: z.array(z.string()).meta({ description: "Ids of the runs that name this one as their parent." }),
-    attempts: z.array(attempt).optional().meta({ description: "Of a training run: its Batch jobs." }),
+    attempts: z.array(attempt).optional().meta({ description: "Batch jobs of a training run." }),
   })
   .meta({ id: "RunView", description: "A run's record and what belongs to it." });
 

@@ -3,13 +3,13 @@ import { isoTime } from "../../core/clock";
 import { eachLimited } from "../../core/each-limited";
 import type { Experiment, Lifecycle } from "../../core/tracking/experiment";
 
-/** A listing may lack what was made within the last minute; marks of changes have it. */
+/** A listing may lack changes of the last minute; the marks of changes have them. */
 const listingLagMs = 60_000;
 const atOnce = 16;
 
 /**
- * Deletes or restores an experiment with all of its runs, through whichever door, as MLflow's server does. The runs come first: whoever dies on the way leaves an experiment that can be
- * deleted, or restored, again.
+ * Deletes or restores an experiment with all of its runs, for every API, as MLflow's server does. The runs come first:
+ * if the process dies, the experiment can be deleted or restored again.
  */
 export async function setLifecycle(
   platform: Platform,

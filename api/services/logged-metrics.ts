@@ -3,10 +3,14 @@ import { loggedMetricsOf } from "../../core/registry/logged-metrics";
 import type { ModelVersion } from "../../core/registry/model";
 import { type EncodedValue, encodeValue } from "../../core/tracking/metric-values";
 
-/** Of more versions the metrics are not looked up: each logged model is a read. */
+/** Maximum number of versions whose metrics are read; each logged model is a read. */
 const most = 100;
 
-/** Versions as people are shown them. @param versions newest first */
+/**
+ * Adds logged metrics to versions.
+ *
+ * @param versions newest first
+ */
 export async function withLoggedMetrics<Version extends ModelVersion>(
   platform: Platform,
   versions: readonly Version[],

@@ -10,20 +10,20 @@ interface Ports {
 
 type WithNext<Version> = Version & { readonly next: readonly NextStep[] };
 
-/** Adds what comes next to a version; reads the run that waits for it, else the one that made it. */
+/** Adds the next step to a version. Reads the run that waits for it, else the one that made it. */
 export async function withNext<Version extends ModelVersion>(
   { runs }: Pick<Ports, "runs">,
   model: Model,
   version: Version,
 ): Promise<WithNext<Version>> {
   const { awaitedBy, runId, artifactKey } = version;
-  // A version from elsewhere may name a run that was only logged: it promotes nothing.
+  // A version from elsewhere may name a logged run, which promotes nothing.
   const follows = awaitedBy ?? (artifactKey === undefined ? undefined : runId);
   const needed = follows !== undefined && model.production !== version.version;
   return { ...version, next: nextSteps(model, version, needed ? await runs.find(follows) : undefined) };
 }
 
-/** The version as it is after a change, with what comes next. */
+/** Returns the version after a change, with its next step. */
 export async function versionAfter(
   ports: Ports,
   { name, version }: { readonly name: string; readonly version: number },

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { resolveServed, type ServedSources } from "../../core/registry/serve-production";
 
-/** So long the registry has for an answer before the bucket is asked. */
+/** Time limit of the registry, after which the bucket is read. */
 const registryTimeMs = 3_000;
 
-/** What serving needs, from the registry or, in its outage, from the bucket; by the wall clock. */
-export async function served<Told>(sources: ServedSources<Told>, model: string) {
+/** Returns what serving needs, from the registry or, in its outage, from the bucket; by the wall clock. */
+export async function served<State>(sources: ServedSources<State>, model: string) {
   const stop = new AbortController();
   const silence = () => sleep(registryTimeMs, undefined, { signal: stop.signal, ref: false });
   try {

@@ -64,7 +64,7 @@ describe("the document", () => {
       name: "limit",
       in: "query",
       required: false,
-      description: "How many, at most.",
+      description: "Maximum number.",
       schema: { type: "integer", minimum: 1, maximum: 200, default: 50 },
     });
     const submit = document.paths["/training-runs"]!["post"]!;

@@ -3,16 +3,16 @@ import type { Platform } from "../../../adapters/platform";
 import { objectKeys } from "../../../core/object-keys";
 import type { ArtifactEntry, ArtifactFile } from "../../../core/tracking/artifacts";
 
-/** Files of the export of a version, named by the content of the export's manifest: nothing can change them. */
+/** Files of a version's export, named by the digest of the export's manifest, so that nothing can change them. */
 export interface ExportPlace {
-  /** SHA-256 of the manifest; `undefined` where the path names none. */
+  /** SHA-256 of the manifest; `undefined` if the path names none. */
   readonly exported: string | undefined;
   /** Relative to the export's directory; `""` for all of it. */
   readonly path: string;
 }
 
 const root = "ringmaster-exports";
-/** A path may name any content of the team instead of a manifest. */
+/** Limit, because a path may name any content of the team instead of a manifest. */
 const maxManifestBytes = 1024 * 1024;
 
 /** The part of an export's manifest that is read here. */
@@ -20,13 +20,17 @@ const manifestFiles = z.object({
   files: z.array(z.object({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.number() })),
 });
 
-/** Returns the URI of an export under MLflow's artifact root. @param manifest SHA-256 of its manifest */
+/**
+ * Returns the URI of an export under MLflow's artifact root.
+ *
+ * @param manifest SHA-256 of its manifest
+ */
 export function exportUri(manifest: string): string {
   return `mlflow-artifacts:/${root}/${manifest}`;
 }
 
 /**
- * Returns the place in the exports' directory, all of which the platform alone writes.
+ * Returns the place in the exports' directory, which only the platform writes.
  *
  * @param path as `safePath` returns it
  */

@@ -28,7 +28,7 @@ function fileInfo({ path, isDirectory, bytes }: ArtifactEntry, under: string): F
   return {
     path: joined(under, baseName(path)),
     is_dir: isDirectory,
-    // MLflow leaves the size of an empty file out.
+    // MLflow omits the size of an empty file.
     ...(bytes ? { file_size: bytes } : {}),
   };
 }

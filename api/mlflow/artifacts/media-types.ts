@@ -48,7 +48,7 @@ function extensionOf(name: string): string | undefined {
   return dot > 0 ? name.slice(dot + 1) : undefined;
 }
 
-/** `Content-Disposition` (RFC 6266): the file is downloaded, never shown as a page of this server. */
+/** Builds `Content-Disposition` (RFC 6266): the file is downloaded, never shown as a page of this server. */
 export function attachment(name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what is ASCII
   const ascii = /^[\u0000-\u007f]*$/.test(name);

@@ -8,7 +8,7 @@ import { pathBehind } from "./proxied";
 import { baseName, joined, safeFilePath, safePath } from "./safe-path";
 import { findFile } from "./send-file";
 
-/** The URLs of all parts fit in one answer of 6 MB. */
+/** Maximum number of parts whose URLs fit in one response of 6 MB. */
 const maxParts = 3_000;
 /** `MLFLOW_PRESIGNED_DOWNLOAD_URL_TTL_SECONDS` */
 const downloadSeconds = 300;

@@ -14,7 +14,11 @@ export type { StoredPlace };
 /** The place of a file of MLflow's artifact root in our stores. */
 export type Place = StoredPlace | ExportPlace;
 
-/** Returns a place that clients may write. @throws MlflowError where it is an export, which only the platform writes */
+/**
+ * Returns a place that clients may write.
+ *
+ * @throws MlflowError if it is an export, which only the platform writes
+ */
 export function writable(place: Place): StoredPlace {
   if ("owner" in place) return place;
   throw new MlflowError(
@@ -23,12 +27,20 @@ export function writable(place: Place): StoredPlace {
   );
 }
 
-/** Returns the place of a path. @param path as `safePath` returns it */
+/**
+ * Returns the place of a path.
+ *
+ * @param path as `safePath` returns it
+ */
 export async function placeOf({ records }: Pick<Platform, "records">, path: string): Promise<Place> {
   return exportPlaceOf(path) ?? storedPlace((runId) => records.identify(runId), path);
 }
 
-/** Returns the place of a path under a URI. @throws MlflowError where the files are stored elsewhere */
+/**
+ * Returns the place of a path under a URI.
+ *
+ * @throws MlflowError if the files are stored elsewhere
+ */
 export async function placeOfUri(platform: Pick<Platform, "records">, uri: string, path: string): Promise<Place> {
   if (!uri.startsWith(artifactScheme)) {
     throw invalidParameter(
@@ -41,10 +53,10 @@ export async function placeOfUri(platform: Pick<Platform, "records">, uri: strin
 
 /**
  * Resolves a relative path that a client gives as an experiment's location of artifacts: into the server's directory,
- * as MLflow's server does
- * (`resolve_uri_if_local`), so that all clients of one machine mean the same place. Other locations stay as they are.
+ * as MLflow's server does (`resolve_uri_if_local`), so that all clients of one machine use the same place. Other
+ * locations stay unchanged.
  *
- * @param directory absolute; `undefined` where the server shares no disk with its clients
+ * @param directory absolute; `undefined` if the server shares no disk with its clients
  */
 export function resolvedLocation(location: string, directory: string | undefined): string {
   if (directory === undefined) return location;

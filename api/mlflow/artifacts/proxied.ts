@@ -15,7 +15,7 @@ const root = "/mlflow-artifacts/artifacts";
 /** Operations of `mlflow_artifacts.proto`, which clients use with a location of `mlflow-artifacts:`. */
 export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   return [
-    // Before the wildcard, which would match an empty path too.
+    // Defined before the wildcard, which would match an empty path too.
     operation(`GET ${root}`, { path: text }, async ({ platform, fields: { path = "" } }) => ({
       files: await listFiles(platform, await placeOf(platform, safePath(path)), ""),
     })),

@@ -9,11 +9,11 @@ import { placeOfUri, writable } from "./places";
 import { baseName, safeFilePath, safePath } from "./safe-path";
 import { type Delivery, sendFile } from "./send-file";
 
-/** Bytes of an `upload-artifact`, which a browser sends. */
+/** Maximum size of an `upload-artifact`, which a browser sends. */
 const maxUploadBytes = 10 * 1024 * 1024;
 const maxExpirySeconds = 604_800;
 
-/** Operations on a run's files: `service.proto`, and those of MLflow's pages. */
+/** Operations on a run's files: those of `service.proto`, and those of MLflow's pages. */
 export function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   return [
     operation(
@@ -86,7 +86,10 @@ export function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   ];
 }
 
-/** Refuses presigned URLs for clients that know the bucket; `mlflow-artifacts/presigned` and `mpu` are for all. */
+/**
+ * Refuses presigned URLs for clients that access the bucket directly; `mlflow-artifacts/presigned` and `mpu` are for
+ * all clients.
+ */
 function onlyProxied(what: "upload" | "download"): Error {
   return invalidParameter(
     `Presigned ${what} is not supported for proxied artifact storage (artifact URI scheme: mlflow-artifacts): use /api/2.0/mlflow-artifacts/${what === "upload" ? "mpu/create" : "presigned"}`,

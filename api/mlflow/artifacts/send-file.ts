@@ -11,16 +11,15 @@ import type { Place } from "./places";
 import { baseName } from "./safe-path";
 
 /**
- * How a file is sent: as a `stream` through the API, or by a `redirect` to the store. A function behind a gateway
- * answers a few megabytes
- * at most, and the gateway may treat bytes as text.
+ * The way to send a file: as a `stream` through the API, or by a `redirect` to the store. A function behind a gateway can
+ * return only a few megabytes, and the gateway may convert bytes to text.
  */
 export type Delivery = "stream" | "redirect";
 
 const pieceBytes = 1024 * 1024;
 const piecesAhead = 2;
 
-/** @throws MlflowError where there is no such file */
+/** @throws MlflowError if there is no such file */
 export async function findFile(platform: Platform, place: Place): Promise<ArtifactFile> {
   const { artifacts } = platform;
   const { path } = place;
@@ -54,32 +53,32 @@ export async function sendFile(
     });
     return new Response(null, { status: 307, headers: { location, "cache-control": "no-store" } });
   }
-  const asked = rangeOf(context.req.header("range"), file.bytes);
+  const range = rangeOf(context.req.header("range"), file.bytes);
   const known = {
     ...headers,
     etag: `"${file.sha256}"`,
     "accept-ranges": "bytes",
     "x-content-type-options": "nosniff",
   };
-  if (asked === "unsatisfiable") {
+  if (range === "unsatisfiable") {
     return new Response(null, { status: 416, headers: { ...known, "content-range": `bytes */${file.bytes}` } });
   }
-  const { start, end } = asked ?? { start: 0, end: file.bytes };
+  const { start, end } = range ?? { start: 0, end: file.bytes };
   const isHead = context.req.method === "HEAD";
-  if (!isHead && !asked) await requireIntact(platform, file);
+  if (!isHead && !range) await requireIntact(platform, file);
   return new Response(isHead ? null : await streamOf(platform, file.sha256, start, end), {
-    status: asked ? 206 : 200,
+    status: range ? 206 : 200,
     headers: {
       ...known,
       "content-length": String(end - start),
-      ...(asked ? { "content-range": `bytes ${start}-${end - 1}/${file.bytes}` } : {}),
+      ...(range ? { "content-range": `bytes ${start}-${end - 1}/${file.bytes}` } : {}),
     },
   });
 }
 
 /**
- * Parses one range of a file, its end excluded; `undefined` for the whole file. Several ranges are answered with the
- * whole file (RFC 9110).
+ * Parses one range of a file, its end excluded; `undefined` for the whole file. A request for several ranges returns
+ * the whole file (RFC 9110).
  */
 function rangeOf(
   header: string | undefined,
@@ -92,7 +91,7 @@ function rangeOf(
   return start >= bytes || start >= end ? "unsatisfiable" : { start, end };
 }
 
-/** Checks a file before the first byte is sent: later, a damage could only cut the connection. */
+/** Checks a file before the first byte is sent. Later, damage could only abort the connection. */
 async function requireIntact({ objects }: Platform, { sha256, bytes }: ArtifactFile): Promise<void> {
   if (await objects.hasContent({ sha256, bytes }, "by-checksum")) return;
   const key = objectKeys.content(sha256);
@@ -102,7 +101,8 @@ async function requireIntact({ objects }: Platform, { sha256, bytes }: ArtifactF
 
 /**
  * Streams a file, one piece ahead of the reader. The first piece is read before the return.
- * @throws CorruptObjectError where the first piece is damaged
+ *
+ * @throws CorruptObjectError if the first piece is damaged
  */
 async function streamOf(
   { objects }: Platform,

@@ -4,7 +4,7 @@ import { type AppOptions, frameApp } from "../../frame";
 import type { ApiEnvironment } from "../../http/context";
 import { artifactOperations } from ".";
 
-/** Creates the app of the operations on artifacts whose bodies and answers are streams. */
+/** Creates the app of the artifact operations with streamed bodies and responses. */
 export function createTransferApp(deployment: Deployment, options: AppOptions = {}): Hono<ApiEnvironment> {
   return frameApp(deployment, [], { ...options, mlflow: artifactOperations("stream"), streamedBodies: true });
 }

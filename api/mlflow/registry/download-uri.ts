@@ -4,13 +4,12 @@ import type { ModelVersion } from "../../../core/registry/model";
 import { exportUri } from "../artifacts/export-place";
 import { parseModelUri, schemeOf } from "./source";
 
-/** Versions that were registered from each other. */
+/** Maximum length of a chain of versions that were registered from each other. */
 const maxChainLength = 20;
 
 /**
  * Returns the location of a version's files. For a version that was trained here, it is the export for MLflow, which is
- * made
- * on the first request.
+ * created on the first request.
  *
  * @throws NothingToExportError, ExportTooLargeError, UnsupportedLayerError
  */

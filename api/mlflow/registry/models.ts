@@ -9,7 +9,11 @@ import { stageName, stageOf } from "./stages";
 import { checkDescription, checkModelName, checkTag, checkTagKey, tagsOf } from "./validation";
 import { latestOfStages, modelView, versionView } from "./view";
 
-/** Refuses to rename a model that a retraining rule registers versions of. @throws ModelNameFixedError */
+/**
+ * Refuses to rename a model that is the target of a retraining rule.
+ *
+ * @throws ModelNameFixedError
+ */
 async function refuseRetrainedModel({ retraining }: Pick<Platform, "retraining">, model: string): Promise<void> {
   for (let nextToken: string | undefined; ; ) {
     const page = await retraining.list({ limit: 100, nextToken });

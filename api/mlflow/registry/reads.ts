@@ -11,13 +11,13 @@ export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, 
   return { ...caller, at: isoTime(clock) };
 }
 
-/** @throws MlflowError where the team has no such model */
+/** @throws MlflowError if the team has no such model */
 export async function findModel({ registry }: Pick<Platform, "registry">, name: string): Promise<Model> {
   checkModelName(name);
   return translateErrors(() => registry.head(name));
 }
 
-/** @throws MlflowError where the model has no such version */
+/** @throws MlflowError if the model has no such version */
 export async function findVersion(
   { registry }: Pick<Platform, "registry">,
   name: string,

@@ -27,22 +27,28 @@ export interface VersionRequest {
   readonly model_id?: string;
 }
 
-/** Registers a version from a logged model, a run's files, another version, or files elsewhere. @returns its number */
-export async function registerVersion(platform: Platform, caller: Caller, asked: VersionRequest): Promise<number> {
-  const { name, run_link: runLink = "", description = "" } = asked;
+/**
+ * Registers a version from a logged model, a run's files, another version, or files elsewhere.
+ *
+ * @returns its number
+ */
+export async function registerVersion(platform: Platform, caller: Caller, requested: VersionRequest): Promise<number> {
+  const { name, run_link: runLink = "", description = "" } = requested;
   checkModelName(name);
-  const tags = tagsOf(asked.tags);
+  const tags = tagsOf(requested.tags);
   checkDescription(description);
-  if (asked.source.length > maxSourceLength || runLink.length > maxLinkLength) {
+  if (requested.source.length > maxSourceLength || runLink.length > maxLinkLength) {
     throw invalidParameter(`'source' and 'run_link' may have ${maxSourceLength} characters`);
   }
   const isPrompt = tags["mlflow.prompt.is_prompt"]?.toLowerCase() === "true";
-  if (isPrompt && !promptSources.has(asked.source)) {
-    throw invalidParameter(`Invalid prompt source: '${asked.source}'. Prompt sources must use an MLflow placeholder.`);
+  if (isPrompt && !promptSources.has(requested.source)) {
+    throw invalidParameter(
+      `Invalid prompt source: '${requested.source}'. Prompt sources must use an MLflow placeholder.`,
+    );
   }
   const origin = isPrompt
-    ? await ownOrigin(platform, { source: asked.source, runId: asked.run_id ?? "", modelId: "" }, caller)
-    : await originOf(platform, asked, caller);
+    ? await ownOrigin(platform, { source: requested.source, runId: requested.run_id ?? "", modelId: "" }, caller)
+    : await originOf(platform, requested, caller);
   await findModel(platform, name);
   const { source, runId, modelId, submitters } = origin;
   const version = await translateErrors(() =>
@@ -64,19 +70,23 @@ export async function registerVersion(platform: Platform, caller: Caller, asked:
     ),
   );
   // A copied version is not recorded on the logged model.
-  if (asked.model_id) await recordOnModel(platform, asked.model_id, name, version);
+  if (requested.model_id) await recordOnModel(platform, requested.model_id, name, version);
   return version;
 }
 
 interface Origin {
   readonly source: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly runId: string;
   readonly modelId: string;
   readonly submitters?: readonly string[];
 }
 
-/** Adds the submitters. @throws MlflowError where the team has no such run */
+/**
+ * Adds the submitters.
+ *
+ * @throws MlflowError if the team has no such run
+ */
 async function ownOrigin(platform: Platform, origin: Origin, caller: Caller): Promise<Origin> {
   const { runId } = origin;
   if (runId !== "") await identifyRun(platform, runId);
@@ -109,7 +119,11 @@ async function originOf(
   return ownOrigin(platform, { source, runId: runId || logged.sourceRunId, modelId }, caller);
 }
 
-/** Resolves a `models:/` URI to a version. @throws MlflowError */
+/**
+ * Resolves a `models:/` URI to a version.
+ *
+ * @throws MlflowError
+ */
 async function resolve(
   platform: Platform,
   source: string,
@@ -138,7 +152,7 @@ async function resolve(
   );
 }
 
-/** Records on a logged model what it was registered as. */
+/** Records on a logged model the version that was registered from it. */
 async function recordOnModel(platform: Platform, modelId: string, name: string, version: number): Promise<void> {
   await platform.loggedModels.change(modelId, (model) => {
     const known = parsed(model.tags[versionsTag]);

@@ -17,7 +17,7 @@ import { latestOfStages, modelView, versionView } from "./view";
 
 const maxModels = 1_000;
 const maxVersions = 200_000;
-/** Models whose versions are read at once. */
+/** Number of models whose versions are read in parallel. */
 const readsInParallel = 8;
 
 const query = { filter: text, max_results: integer, order_by: list(text), page_token: text };
@@ -50,7 +50,7 @@ export const searchOperations: readonly MlflowOperation[] = [
   }),
 ];
 
-/** Lists the models whose versions may meet a filter: one where the filter names it. */
+/** Lists the models whose versions may match a filter: only one if the filter names it. */
 async function modelsFor({ registry }: Platform, filter: string): Promise<readonly Model[]> {
   const name = modelNamedIn(filter);
   if (name === undefined) return registry.list();

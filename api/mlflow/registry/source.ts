@@ -6,7 +6,7 @@ import { invalidParameter } from "../errors";
 export { schemeOf };
 
 /**
- * Refuses a source that does not belong to its owner, or that climbs.
+ * Refuses a source that does not belong to its owner, or that leaves its folder.
  *
  * @throws MlflowError
  */
@@ -47,7 +47,11 @@ export function notTheSources(source: string, parameter: "run_id" | "model_id"):
   );
 }
 
-/** Parses a `models:/` URI. @throws MlflowError */
+/**
+ * Parses a `models:/` URI.
+ *
+ * @throws MlflowError
+ */
 export function parseModelUri(uri: string): ModelUri {
   const read = readModelUri(uri);
   if (read === undefined) throw notAModelUri(uri);

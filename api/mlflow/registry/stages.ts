@@ -2,7 +2,7 @@ import type { Stage } from "../../../core/registry/model";
 import { stages } from "../../../core/registry/stage-names";
 import { invalidParameter } from "../errors";
 
-/** MLflow has no canary stage: its clients see Staging. */
+/** MLflow has no canary stage; its clients see Staging. */
 const shown: Readonly<Record<Stage, string>> = {
   none: "None",
   staging: "Staging",
@@ -17,7 +17,11 @@ export function stageName(stage: Stage): string {
   return shown[stage];
 }
 
-/** Returns the stage of a name, ignoring case. @throws MlflowError */
+/**
+ * Returns the stage of a name, ignoring case.
+ *
+ * @throws MlflowError
+ */
 export function stageOf(name: string): Stage {
   const stage = stages.find((each) => each !== "canary" && each === name.toLowerCase());
   if (stage === undefined) {

@@ -2,7 +2,11 @@ import { aliasProblem, labelLimits, modelNameProblem, tagsProblem } from "../../
 import { invalidParameter, invalidValue, missingValue } from "../errors";
 import { isLongerThan, problemOfName } from "../names";
 
-/** Checks the name of a registered model. @throws MlflowError */
+/**
+ * Checks the name of a registered model.
+ *
+ * @throws MlflowError
+ */
 export function checkModelName(name: string, parameter = "name"): void {
   if (name.trim() === "") throw missingValue(parameter);
   if (/[/:]/.test(name)) throw invalidParameter(`Invalid model name '${name}'. Names cannot contain '/' or ':'.`);
@@ -10,7 +14,11 @@ export function checkModelName(name: string, parameter = "name"): void {
   if (problem !== undefined) throw invalidValue(parameter, name, `it ${problem}`);
 }
 
-/** Parses the number of a version. A number that no version can have becomes −1. @throws MlflowError */
+/**
+ * Parses the number of a version. A number that no version can have becomes −1.
+ *
+ * @throws MlflowError
+ */
 export function versionNumber(version: string): number {
   if (!/^\s*[+-]?\d+\s*$/.test(version)) {
     throw invalidParameter(`Parameter 'version' must be an integer, got '${version}'.`);
@@ -44,7 +52,11 @@ export function checkAlias(alias: string): void {
   checkLength("Registered model alias name", alias, 255);
 }
 
-/** Refuses reserved names of aliases. @throws MlflowError */
+/**
+ * Refuses reserved names of aliases.
+ *
+ * @throws MlflowError
+ */
 export function checkAliasIsFree(alias: string): void {
   if (alias.toLowerCase() === "latest") throw invalidParameter("'latest' alias name (case insensitive) is reserved.");
   if (/^v\d+$/i.test(alias)) throw invalidParameter(`Version alias name '${alias}' is reserved.`);
@@ -54,7 +66,11 @@ export function checkAliasIsFree(alias: string): void {
   }
 }
 
-/** Converts a list of tags; the last of a key wins. @throws MlflowError */
+/**
+ * Converts a list of tags; the last of a key wins.
+ *
+ * @throws MlflowError
+ */
 export function tagsOf(tags: readonly { readonly key?: string; readonly value?: string }[]): Record<string, string> {
   const read = Object.fromEntries(
     tags.map(({ key = "", value = "" }) => {

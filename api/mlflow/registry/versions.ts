@@ -17,7 +17,7 @@ const named = { name: required(text), version: required(text) };
 
 const promotionRefusals: ReadonlySet<string> = new Set(["GATE_NOT_PASSED", "GATE_OUTDATED", "NOT_APPROVED"]);
 
-/** Adds the next steps to a refusal by gates or approvals, which MLflow's clients do not know. */
+/** Adds the next steps to a refusal by gates or approvals, which MLflow's clients do not support. */
 async function explainRefusal<T>(promote: () => Promise<T>, name: string, version: string): Promise<T> {
   try {
     return await promote();

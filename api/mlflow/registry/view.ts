@@ -17,7 +17,11 @@ export function modelView(model: Model, latest: readonly ModelVersion[]): object
   };
 }
 
-/** Builds a `ModelVersion`. Its status is always READY. @param aliases of the model */
+/**
+ * Builds a `ModelVersion`. Its status is always READY.
+ *
+ * @param aliases aliases of the model
+ */
 export function versionView(version: ModelVersion, aliases: Readonly<Record<string, number>>): object {
   return {
     name: version.model,

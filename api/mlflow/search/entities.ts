@@ -18,7 +18,10 @@ interface Tagged {
 
 type Attributes<T> = Readonly<Record<string, (entity: T) => string | number | undefined>>;
 
-/** @param attributes how each may be compared, by name @param nullableTags whether IS NULL may be asked of tags */
+/**
+ * @param attributes comparisons of each attribute, by name
+ * @param nullableTags whether IS NULL applies to tags
+ */
 export function entityGrammar(
   attributes: Readonly<Record<string, Omit<Comparable<never>, "field">>>,
   nullableTags = false,
@@ -36,7 +39,11 @@ export function entityGrammar(
   );
 }
 
-/** Compiles a filter; an empty one holds for all. @throws SearchSyntaxError */
+/**
+ * Compiles a filter; an empty one matches everything.
+ *
+ * @throws SearchSyntaxError
+ */
 export function entityFilter<T extends Tagged>(
   expression: Expression<EntityField> | undefined,
   attributes: Attributes<T>,
@@ -52,7 +59,11 @@ export function parseEntityFilter<T extends Tagged>(grammar: EntityGrammar, filt
   return entityFilter(parseMlflowFilter(grammar, filter), attributes);
 }
 
-/** Parses an `order_by` list into names of attributes. @throws SearchSyntaxError */
+/**
+ * Parses an `order_by` list into names of attributes.
+ *
+ * @throws SearchSyntaxError
+ */
 export function parseEntityOrder(grammar: EntityGrammar, texts: readonly string[]): readonly OrderTerm<string>[] {
   return parseMlflowOrder(grammar, texts).map(({ field, ascending }) => ({ field: field.key, ascending }));
 }
@@ -62,7 +73,7 @@ export interface Column<T> {
   readonly ascending: boolean;
 }
 
-/** Orders by several columns; what is absent comes last, in both directions. */
+/** Orders by several columns. Missing values come last in both directions. */
 export function orderOf<T>(columns: readonly Column<T>[]): (a: T, b: T) => number {
   return (a, b) => {
     for (const { read, ascending } of columns) {
@@ -73,7 +84,11 @@ export function orderOf<T>(columns: readonly Column<T>[]): (a: T, b: T) => numbe
   };
 }
 
-/** Orders by attributes. @param last terms for what is left equal, unless they are among the first */
+/**
+ * Orders by attributes.
+ *
+ * @param last terms for ties, unless they are among the first
+ */
 export function entityOrder<T>(
   terms: readonly OrderTerm<string>[],
   last: readonly OrderTerm<string>[],

@@ -26,7 +26,11 @@ export function parseExperimentFilter(filter: string): (experiment: Searched) =>
   return parseEntityFilter(grammar, filter, attributes);
 }
 
-/** Parses an order; without one, the newest come first. @throws SearchSyntaxError */
+/**
+ * Parses an order; without one, the newest come first.
+ *
+ * @throws SearchSyntaxError
+ */
 export function parseExperimentOrder(texts: readonly string[]): (a: Searched, b: Searched) => number {
   const terms = parseEntityOrder(grammar, texts.length > 0 ? texts : ["creation_time DESC", "experiment_id ASC"]);
   const byNumber = { ...attributes, experiment_id: ({ experimentId }: Searched) => Number(experimentId) };

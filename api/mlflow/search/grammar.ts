@@ -11,7 +11,7 @@ import {
 } from "../../../core/tracking/search/parser";
 import type { Token } from "../../../core/tracking/search/tokens";
 
-/** What a field of MLflow's search API may be compared with. */
+/** The comparisons of a field of MLflow's search API. */
 export interface Comparable<F> {
   readonly field: F;
   /** `id`: a whole number between quotes. */
@@ -22,7 +22,11 @@ export interface Comparable<F> {
   readonly nullable?: boolean;
 }
 
-/** Resolves `entity.key`; a name without a dot is an attribute. @returns what is wrong where there is no such field */
+/**
+ * Resolves `entity.key`; a name without a dot is an attribute.
+ *
+ * @returns an error message if there is no such field
+ */
 export type FieldResolver<F> = (entity: string, key: string) => Comparable<F> | string;
 
 /**
@@ -57,7 +61,11 @@ function keyOf(parts: readonly NamedPart[]): string {
   return parts.map(({ value }) => value).join(".");
 }
 
-/** Parses an `order_by` list: a field a text. @throws SearchSyntaxError */
+/**
+ * Parses an `order_by` list with one field in each text.
+ *
+ * @throws SearchSyntaxError
+ */
 export function parseMlflowOrder<N, F>(grammar: Grammar<N, F>, texts: readonly string[]): readonly OrderTerm<F>[] {
   return texts.map((text) => {
     if (text !== text.trim()) refuse({ path: "order_by", position: 1, raw: text }, "begins or ends with a blank");
@@ -67,12 +75,21 @@ export function parseMlflowOrder<N, F>(grammar: Grammar<N, F>, texts: readonly s
   });
 }
 
-/** Parses a filter. @returns `undefined` where it is empty @throws SearchSyntaxError */
+/**
+ * Parses a filter.
+ *
+ * @returns `undefined` if it is empty
+ * @throws SearchSyntaxError
+ */
 export function parseMlflowFilter<N, F>(grammar: Grammar<N, F>, filter: string) {
   return parseExpression(grammar, filter, 0);
 }
 
-/** Refuses a list of orders that names a field twice. @throws SearchSyntaxError */
+/**
+ * Refuses a list of orders that names a field twice.
+ *
+ * @throws SearchSyntaxError
+ */
 export function refuseDuplicates(names: readonly string[]): void {
   const twice = names.find((name, i) => names.indexOf(name) < i);
   if (twice === undefined) return;
@@ -123,7 +140,7 @@ function literal<F>({ type }: Comparable<F>, token: Token): Value {
     case "text":
       return text ?? refuse(placeOf(token), `must be a text in quotes: '${token.raw}'`);
     case "id":
-      // Ids are numbers, whatever zeros they begin with.
+      // Ids are numbers; leading zeros are ignored.
       if (text !== undefined && /^\s*\+?\d{1,15}\s*$/.test(text)) return String(Number(text));
       return refuse(placeOf(token), "must be an id in quotes: '1'");
     case "number":

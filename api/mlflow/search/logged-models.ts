@@ -70,8 +70,8 @@ function attributeName(key: string): string | undefined {
 }
 
 /**
- * Compiles a filter and the datasets whose metrics count. A model may have several values of a metric: one that meets
- * the condition is enough.
+ * Compiles a filter and the datasets whose metrics count. A model may have several values of a metric; one that
+ * satisfies the condition is enough.
  *
  * @throws SearchSyntaxError
  */
@@ -99,7 +99,11 @@ export function parseLoggedModelFilter(
   return (model) => (!needsMetric || model.metrics.some(onDatasets)) && meets(model);
 }
 
-/** Parses an order; what is left equal is ordered by creation, newest first. @throws SearchSyntaxError */
+/**
+ * Parses an order; ties are ordered by creation, newest first.
+ *
+ * @throws SearchSyntaxError
+ */
 export function parseLoggedModelOrder(orders: readonly LoggedModelOrder[]): (a: LoggedModel, b: LoggedModel) => number {
   const columns = orders.map(({ fieldName, ascending = true, datasetName, datasetDigest }) => {
     const attribute = attributeName(fieldName);
@@ -123,7 +127,7 @@ export function parseLoggedModelOrder(orders: readonly LoggedModelOrder[]): (a: 
   return orderOf([...columns, ...last.filter(({ name }) => !columns.some((one) => one.name === name))]);
 }
 
-/** Returns the value of the highest time, then step; where both are equal, that of the first run by id. */
+/** Returns the value with the latest time, then the highest step; for ties, that of the first run by id. */
 function latestOf(metrics: readonly LoggedModelMetric[]): number | undefined {
   let latest: LoggedModelMetric | undefined;
   for (const one of metrics) {

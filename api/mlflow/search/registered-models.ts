@@ -61,7 +61,11 @@ export function parseModelVersionFilter(filter: string): (version: SearchedVersi
   return promptFilter(versionGrammar, filter, versionAttributes);
 }
 
-/** Returns the name of the model to which a filter of versions restricts itself. @throws SearchSyntaxError */
+/**
+ * Returns the name of the model to which a filter of versions restricts itself.
+ *
+ * @throws SearchSyntaxError
+ */
 export function modelNamedIn(filter: string): string | undefined {
   for (const condition of conditionsOf(parseMlflowFilter(versionGrammar, filter))) {
     const { field } = condition;
@@ -72,8 +76,8 @@ export function modelNamedIn(filter: string): string | undefined {
 }
 
 /**
- * Marks prompts: a model or a version with this tag set to `true` is a prompt. Searches leave prompts out unless the
- * filter asks for them.
+ * The tag that marks prompts. A model or a version with the value `true` is a prompt. Searches omit prompts unless the
+ * filter requests them.
  */
 const promptTag = "mlflow.prompt.is_prompt";
 
@@ -110,7 +114,11 @@ function asksForPrompts(condition: Condition<EntityField>): boolean {
   return condition.comparator === "=" ? value === "true" : value === "false";
 }
 
-/** Parses an order; what is left equal is ordered by name. @throws SearchSyntaxError */
+/**
+ * Parses an order; ties are ordered by name.
+ *
+ * @throws SearchSyntaxError
+ */
 export function parseModelOrder(texts: readonly string[]): (a: SearchedModel, b: SearchedModel) => number {
   const terms = parseEntityOrder(modelOrders, texts).map(({ field, ascending }) => ({
     field: field === "timestamp" ? "last_updated_timestamp" : field,
@@ -120,7 +128,11 @@ export function parseModelOrder(texts: readonly string[]): (a: SearchedModel, b:
   return entityOrder(terms, [{ field: "name", ascending: true }], modelAttributes);
 }
 
-/** Parses an order; without one, those that were updated last come first. @throws SearchSyntaxError */
+/**
+ * Parses an order; without one, the last updated come first.
+ *
+ * @throws SearchSyntaxError
+ */
 export function parseModelVersionOrder(texts: readonly string[]): (a: SearchedVersion, b: SearchedVersion) => number {
   const terms = parseEntityOrder(versionOrders, texts.length > 0 ? texts : ["last_updated_timestamp DESC"]);
   refuseDuplicates(terms.map(({ field }) => field));

@@ -138,7 +138,11 @@ export const experimentOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/** Translates the error of a name that exists to MLflow's code. @throws MlflowError */
+/**
+ * Translates the error of a name that exists to MLflow's code.
+ *
+ * @throws MlflowError
+ */
 async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -152,7 +156,11 @@ async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Prom
   }
 }
 
-/** Refuses what cannot be a location; the rules of a scheme are left to its client. @throws MlflowError */
+/**
+ * Refuses invalid locations; the rules of a scheme are left to its client.
+ *
+ * @throws MlflowError
+ */
 function checkArtifactLocation(location: string): void {
   if (location.includes("#") || /;[^/]*$/.test(location)) {
     throw invalidParameter("'artifact_location' URL can't include fragments or params.");

@@ -48,7 +48,7 @@ export const inputOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/** Adds items that are not known yet; known ones stay unchanged. Idempotent. */
+/** Adds new items; existing ones stay unchanged. Idempotent. */
 function added<T>(known: readonly T[], given: readonly T[], identity: (item: T) => string): readonly T[] {
   const ids = new Set(known.map(identity));
   const fresh = given.filter((item) => {

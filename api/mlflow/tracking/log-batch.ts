@@ -9,7 +9,7 @@ import type { KeyValue } from "./run-changes";
 import { changeParamsAndTags } from "./run-writes";
 import { checkBatchLimits, checkedParam, checkedTag, checkMetric, checkRunId } from "./validation";
 
-/** Read by hand, because a request has hundreds of them. */
+/** Parsed without the generic fields, because a request has hundreds of metrics. */
 const metricList: Field<readonly LoggedMetric[], readonly LoggedMetric[]> = {
   absent: [],
   read(value, at) {
@@ -110,7 +110,7 @@ function checkParamsUnique(params: readonly KeyValue[]): void {
   throw invalidParameter(`Duplicate parameter keys have been submitted: ${JSON.stringify(twice)}`);
 }
 
-/** Groups points by metric, ascending by step, time and value; each point once. */
+/** Groups points by metric, ascending by step, time and value, without duplicates. */
 export function seriesOf(metrics: readonly LoggedMetric[]): readonly MetricSeries[] {
   const byKey = new Map<string, LoggedMetric[]>();
   for (const metric of metrics) {

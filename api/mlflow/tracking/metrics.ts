@@ -6,12 +6,12 @@ import { type MlflowOperation, operation } from "../operation";
 import { metricView, unlessEmpty } from "./run-view";
 import { runId } from "./runs";
 
-/** Points of one read from the store. */
+/** Number of points of one read from the store. */
 const pageSize = 10_000;
 const maxBulkRuns = 100;
 const maxBulkPoints = 25_000;
 const maxPointsPerRun = 2_500;
-/** Points of one metric of one run that are sampled from. */
+/** Maximum number of points of one metric of a run for sampling. */
 const maxPointsRead = 50_000;
 
 export const metricOperations: readonly MlflowOperation[] = [
@@ -22,7 +22,7 @@ export const metricOperations: readonly MlflowOperation[] = [
       if (max_results !== undefined && max_results <= 0) {
         throw invalidValue("max_results", max_results, "must be a positive integer");
       }
-      // For an unknown run MLflow's server answers no points.
+      // For an unknown run MLflow's server returns no points.
       if (!(await platform.records.identify(run_id))) return {};
       const view = (point: MetricPoint): object => metricView(metric_key, point);
       if (max_results === undefined && !page_token) {
@@ -112,8 +112,8 @@ async function wholeHistory(
 }
 
 /**
- * Samples as MLflow does. A very long history is downsampled by the store: first, last, least and greatest point of
- * each interval.
+ * Samples as MLflow does. A very long history is downsampled by the store: first, last, minimum and maximum of each
+ * interval.
  */
 async function sampleOf(
   platform: Platform,
@@ -140,9 +140,9 @@ function stepRange(from: number | undefined, to: number | undefined): PointRange
 }
 
 /**
- * Samples at most `max` points in the order of steps, as MLflow's server does: the first point of each of as many
- * equal buckets (SQL's NTILE: the first
- * buckets have one more where the division has a rest), and the last point instead of the last bucket's first.
+ * Samples at most `max` points in the order of steps, as MLflow's server does: the first point of each of `max` equal
+ * buckets (SQL's NTILE: the first buckets have one more if the division has a remainder), and the last point instead of
+ * the last bucket's first.
  */
 export function sampled(points: readonly MetricPoint[], max: number): readonly MetricPoint[] {
   const sorted = [...points].sort((a, b) => a.step - b.step || a.time - b.time || ordinal(a.value) - ordinal(b.value));
@@ -154,7 +154,7 @@ export function sampled(points: readonly MetricPoint[], max: number): readonly M
   return starts.map((at) => sorted[at]!);
 }
 
-/** NaN is stored as 0 in MLflow's tables. */
+/** MLflow's tables store NaN as 0. */
 function ordinal(value: number): number {
   return Number.isNaN(value) ? 0 : value;
 }

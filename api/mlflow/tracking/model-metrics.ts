@@ -2,7 +2,7 @@ import type { Platform } from "../../../adapters/platform";
 import { type LoggedModelMetric, withModelMetrics } from "../../../core/tracking/logged-model";
 import type { RunIdentity } from "../../../core/tracking/run-record";
 
-/** A metric as a client logs it. With `model_id`, it belongs to a logged model too. */
+/** A metric as a client logs it. With `model_id`, it also belongs to a logged model. */
 export interface LoggedMetric {
   readonly key: string;
   readonly value: number;

@@ -2,7 +2,7 @@ import { digestOf } from "../../../core/digest";
 import { parseJson } from "../../../core/json-text";
 import { invalidParameter, invalidValue } from "../errors";
 
-/** Results of a search (`SEARCH_MAX_RESULTS_THRESHOLD`). */
+/** Maximum number of results of a search (`SEARCH_MAX_RESULTS_THRESHOLD`). */
 const maxResults = 50_000;
 
 export function checkMaxResults(limit: number): void {
@@ -10,13 +10,14 @@ export function checkMaxResults(limit: number): void {
   throw invalidValue("max_results", limit, `must be from 1 to ${maxResults}`);
 }
 
-/** The query that a token belongs to, by the names of its parts. */
+/** The query of a token, by the names of its parts. */
 export type PagedQuery = Readonly<Partial<Record<"experiment_ids" | "filter" | "order_by", unknown>>>;
 
 /**
  * Returns a page of a list. Tokens are offsets, as in MLflow.
  *
- * @param query what a token must belong to; a token of another query is refused @throws MlflowError
+ * @param query the query to which a token must belong; other tokens are refused
+ * @throws MlflowError
  */
 export function pageOf<T>(found: readonly T[], limit: number, token: string | undefined, query: PagedQuery = {}) {
   const of = Object.values(query).map((part) => digestOf(part).slice(0, 16));

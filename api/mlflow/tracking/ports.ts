@@ -10,7 +10,7 @@ export async function findRun({ records }: Platform, runId: string): Promise<Run
   return record;
 }
 
-/** Characters of an id in a message. */
+/** Maximum number of characters of an id in a message. */
 const maxShown = 256;
 
 function shortened(id: string): string {
@@ -23,7 +23,11 @@ export async function identifyRun({ records }: Platform, runId: string): Promise
   return identity;
 }
 
-/** Changes a run that is not deleted, as `RunRecords.change`. @throws MlflowError */
+/**
+ * Changes a run that is not deleted, like `RunRecords.change`.
+ *
+ * @throws MlflowError
+ */
 export async function changeActiveRun(
   platform: Platform,
   runId: string,
@@ -37,7 +41,7 @@ export async function changeActiveRun(
 }
 
 /**
- * Checks that a run is active. Reads it only where this process has not done so in the last second.
+ * Checks that a run is active. Reads it only if this process has not done so in the last second.
  *
  * @throws MlflowError
  */
@@ -56,7 +60,10 @@ export function noSuchRun(runId: string): Error {
   return doesNotExist(`Run with id=${shortened(runId)} not found`);
 }
 
-/** @param experimentId any text; empty: the default experiment @throws MlflowError */
+/**
+ * @param experimentId any text; empty: the default experiment
+ * @throws MlflowError
+ */
 export async function findExperiment(
   { experiments }: Platform,
   experimentId: string,

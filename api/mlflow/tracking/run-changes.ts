@@ -13,8 +13,9 @@ export interface ParamConflict {
 }
 
 /**
- * Adds params and tags; returns the same record where nothing changes.
- * @throws the error of `refuse`, where a param would change
+ * Adds params and tags; returns the same record if nothing changes.
+ *
+ * @throws the error of `refuse` if a param would change
  */
 export function withParamsAndTags(
   record: RunRecord,
@@ -33,7 +34,7 @@ export function withParamsAndTags(
   return tags.reduce((changed, { key, value }) => withMlflowTag(changed, key, value), withParams);
 }
 
-/** Returns `undefined` where nothing is to be written. */
+/** Returns `undefined` if there is nothing to write. */
 export function unlessSame(before: RunRecord, after: RunRecord): RunRecord | undefined {
   return after === before ? undefined : after;
 }

@@ -13,7 +13,7 @@ const views = { ACTIVE_ONLY: "active", DELETED_ONLY: "deleted", ALL: "all" } as 
 const maxResults = 50_000;
 const maxSummaries = 1_000;
 const maxExperiments = 20;
-/** AWS Lambda answers at most 6 MB, and the gateway's envelope escapes every quote. */
+/** AWS Lambda returns at most 6 MB, and the gateway's envelope escapes every quote. */
 const maxAnswerBytes = 4_500_000;
 
 export const runSearchOperations: readonly MlflowOperation[] = [
@@ -30,7 +30,7 @@ export const runSearchOperations: readonly MlflowOperation[] = [
     checkMaxResults(limit);
     const experimentIds = fields.experiment_ids.map(parseExperimentId);
     const query: SearchQuery = {
-      // Without experiments MLflow finds no run; the native search would read all.
+      // Without experiments MLflow finds no run, but the native search would read all.
       experimentIds: experimentIds.length > 0 ? experimentIds : ["-1"],
       filter: fields.filter ?? "",
       language: mlflowRuns,
@@ -79,7 +79,7 @@ export const runSearchOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/** Serialises as many runs as fit in an answer; the rest is on the next page. */
+/** Serialises as many runs as fit in a response; the others are on the next page. */
 async function fittingPage(
   search: RunSearch,
   query: SearchQuery,

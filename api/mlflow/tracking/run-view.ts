@@ -32,7 +32,7 @@ export function newRunView(record: RunRecord): object {
   return view;
 }
 
-/** Builds an `mlflow.Run`; absent and empty members are left out, as by protobuf's JSON mapping. */
+/** Builds an `mlflow.Run`; absent and empty members are omitted, as by protobuf's JSON mapping. */
 export function runView(record: RunRecord, metrics: readonly MetricSummary[]) {
   const { params, datasets, modelInputs, modelOutputs } = record;
   return {
@@ -75,7 +75,7 @@ function latestView({ metric, last, lastStep, lastTime }: MetricSummary): object
   return { key: metric, value: metricValueView(last), timestamp: lastTime, step: lastStep };
 }
 
-/** @param more further members, such as the run's id */
+/** @param more additional members, such as the run's id */
 export function metricView(key: string, { value, time, step }: MetricPoint, more: object = {}): object {
   return { key, value: metricValueView(value), timestamp: time, step, ...more };
 }
@@ -101,7 +101,7 @@ export function experimentView(experiment: Experiment): object {
     lifecycle_stage: experiment.lifecycle,
     creation_time: Date.parse(experiment.createdAt),
     last_update_time: Date.parse(experiment.updatedAt),
-    // The answer of servers without workspaces.
+    // The value of servers without workspaces.
     workspace: "default",
     ...unlessEmpty("tags", keyValues(experiment.tags)),
   };

@@ -87,7 +87,7 @@ export const runWriteOperations: readonly MlflowOperation[] = [
 const modelsTag = "mlflow.log-model.history";
 const modelMembers = ["artifact_path", "flavors", "utc_time_created", "run_id"] as const;
 
-/** Parses the tag. A client may have set it to anything: what is not a list is refused, not discarded. */
+/** Parses the tag. A client may have set any value. A value that is not a list is refused, not discarded. */
 function modelsOf(tag: string | undefined): readonly unknown[] {
   let known: unknown;
   try {
@@ -112,7 +112,11 @@ function parseModel(json: string): object {
   return model;
 }
 
-/** Writes params and tags together, or nothing where a param would change. @throws MlflowError */
+/**
+ * Writes params and tags together, or nothing if a param would change.
+ *
+ * @throws MlflowError
+ */
 export async function changeParamsAndTags(
   platform: Platform,
   id: string,

@@ -85,7 +85,7 @@ export const runOperations: readonly MlflowOperation[] = [
     async ({ fields, platform }) => {
       const changed = await changeActiveRun(platform, fields.run_id, (before) => {
         const named = fields.run_name ? withMlflowTag(before, "mlflow.runName", fields.run_name) : before;
-        // A run that is trained here sets its status itself; a client that adds to it does not change it.
+        // A run that is trained here sets its status itself. A client that adds to it does not change the status.
         if (before.source === "training") return unlessSame(before, named);
         const ended = fields.end_time ?? named.endedAt;
         const known = fields.status ? statusFromMlflow(fields.status) : named.status;

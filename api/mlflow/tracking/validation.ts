@@ -31,7 +31,10 @@ function checkName(name: string, path: string): void {
   if (problem !== undefined) throw invalidValue(path, name, problem);
 }
 
-/** @param at path of the metric: `metrics[3].`, or empty for a single one @throws MlflowError */
+/**
+ * @param at path of the metric: `metrics[3].`, or empty for a single one
+ * @throws MlflowError
+ */
 export function checkMetric(key: string, timestamp: number, at: string): void {
   checkName(key, `${at}name`);
   if (timestamp < 0) {
@@ -40,14 +43,19 @@ export function checkMetric(key: string, timestamp: number, at: string): void {
   checkLength("Metric name", limits.key, key);
 }
 
-/** Checks a param. A longer value is cut, as by MLflow's server. @returns the stored value @throws MlflowError */
+/**
+ * Checks a param. A longer value is truncated, as by MLflow's server.
+ *
+ * @returns the stored value
+ * @throws MlflowError
+ */
 export function checkedParam(key: string, value: string, at: string): string {
   checkName(key, `${at}key`);
   checkLength("Param key", limits.key, key);
   return truncated(value, limits.paramValue);
 }
 
-/** Checks a tag, as `checkedParam`. */
+/** Checks a tag, like `checkedParam`. */
 export function checkedTag(key: string, value: string, at: string): string {
   checkName(key, `${at}key`);
   checkLength(`${at}key`, limits.key, key);

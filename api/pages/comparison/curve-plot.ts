@@ -13,7 +13,10 @@ const axisTitles: Readonly<Record<Axis, string>> = {
   "relative-time": "relative time (s)",
 };
 
-/** One metric of all runs as lines, with what the page's script needs to tell the values under the pointer. */
+/**
+ * Draws one metric of all runs as lines, with the data that the page's script needs to show the values under the
+ * pointer.
+ */
 export function curvePlot(curve: Curve, indexOf: (runId: string) => number): Markup {
   const series = curve.series.map(({ runId, x, y, total }) => ({
     run: indexOf(runId),
@@ -66,7 +69,7 @@ ${series.map(({ run, x, y }) => linesOf(x, y, xScale.at, yScale.at, run))}
 `;
 }
 
-/** A line is broken where a value is NaN or infinite; a point alone is a dot. */
+/** Draws a line with gaps at values that are NaN or infinite; a single point is a dot. */
 function linesOf(
   x: readonly number[],
   y: readonly number[],
@@ -90,12 +93,12 @@ function linesOf(
 `;
 }
 
-/** Ten colours, and then the same with dashes. */
+/** Returns one of ten colours; further runs repeat them with dashes. */
 export function colour(run: number): string {
   return `c${run % 10} d${Math.floor(run / 10) % 5}`;
 }
 
-/** As wide as there is room for: bytes and samples are counted in millions. */
+/** Formats a tick to fit the available width; bytes and samples are counted in millions. */
 function tickText(value: number): string {
   const [size, unit] = [
     [1e12, "T"],

@@ -1,13 +1,13 @@
 import { escapeHtml } from "../../../core/html";
 
-/** Markup that is known to be safe: nothing else gets into a page. */
+/** Safe markup. A page accepts nothing else. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
 type Part = Markup | string | number | undefined | readonly (Markup | string | number | undefined)[];
 
-/** A template whose values are escaped unless they are markup themselves; lists are joined. */
+/** Builds markup from a template. Values are escaped unless they are markup; lists are joined. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   const texts = strings.map((text, at) => (at < parts.length ? text + markupOf(parts[at]) : text));
   return new Markup(texts.join(""));
@@ -20,7 +20,7 @@ function markupOf(part: Part): string {
   return escapeHtml(String(part));
 }
 
-/** JSON as the content of a `script` element of that type: no `<` ends the element early. */
+/** Encodes JSON for a `script` element of that type. No `<` can end the element early. */
 export function jsonMarkup(value: unknown): Markup {
   const json = JSON.stringify(value)
     .replaceAll("<", "\\u003c")

@@ -11,10 +11,10 @@ import { reportScript } from "./script";
 import { reportStyle } from "./style";
 
 /**
- * A comparison as one page that needs nothing beside itself: no network, no other file. Its policy allows its own style and its own script by their
- * digests, and nothing else; whatever a run is called, it is text.
+ * Renders a comparison as one self-contained page. Its policy allows only its own style and script, by their digests.
+ * Names of runs are text, never markup.
  *
- * @param at ISO 8601: when it was made
+ * @param at time of creation, ISO 8601
  */
 export function comparisonHtml(comparison: Comparison, at: string): string {
   const { runs, rankedBy, params, curves, differences } = comparison;

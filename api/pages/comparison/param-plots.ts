@@ -7,19 +7,22 @@ import { colour } from "./curve-plot";
 import { html, type Markup } from "./markup";
 import { scaleOf } from "./scale";
 
-const mostAxes = 8;
-const mostScatters = 6;
-/** From here on a param's values are drawn by their logarithm: learning rates. */
+const maxAxes = 8;
+const maxScatters = 6;
+/** Ratio from which a param's values have a logarithmic scale, such as learning rates. */
 const logWorthy = 50;
 
 interface AxisOf {
   readonly name: string;
-  /** Of each run, or `undefined`. */
+  /** Value of each run, or `undefined`. */
   readonly at: readonly (number | undefined)[];
   readonly labels: readonly { readonly y: number; readonly text: string }[];
 }
 
-/** How params and the metric go together: parallel coordinates of the params that explain most of it, and the metric over each numeric one. */
+/**
+ * Draws the relation of params and the metric: parallel coordinates of the params that explain most of it, and the
+ * metric over each numeric param.
+ */
 export function paramPlots({ runs, params, metrics, rankedBy }: Comparison): Markup | undefined {
   const ranked = metrics.find((row) => row.metric === rankedBy?.metric);
   const metric = ranked ?? [...metrics].filter(({ goal }) => goal).sort((a, b) => byRank(a.metric, b.metric))[0];
@@ -27,12 +30,12 @@ export function paramPlots({ runs, params, metrics, rankedBy }: Comparison): Mar
   const values = metric.values.map((cell) => (cell === null ? Number.NaN : decodeValue(cell.last)));
   const strongest = byStrength(params.differing, values);
   if (strongest.length === 0) return undefined;
-  const axes = strongest.slice(0, mostAxes);
+  const axes = strongest.slice(0, maxAxes);
   const left = strongest.length - axes.length;
   const numeric = strongest.filter((row) => row.values.every((value) => value === null || isNumber(value)));
   return html`<section><h2>Params and ${metric.metric} <small>params that explain most of it first${left > 0 ? `; ${left} more not shown` : ""}</small></h2>
 ${parallel([...axes.map(paramAxis), numberAxis(metric.metric, values, false)], runs.length)}
-<div class="plots small">${numeric.slice(0, mostScatters).map((row) => scatter(row, metric.metric, values))}</div>
+<div class="plots small">${numeric.slice(0, maxScatters).map((row) => scatter(row, metric.metric, values))}</div>
 </section>`;
 }
 
@@ -68,17 +71,17 @@ function numberAxis(name: string, values: readonly number[], mayBeLog: boolean):
   };
 }
 
-/** Pixels of a character: of the titles' 12 pixels and of the ticks' 11. */
+/** Pixels of a character, at 12 pixels for titles and 11 for ticks. */
 const charWidth = { title: 8, tick: 6.7 };
-/** Between an axis and its labels, and around them. */
+/** Space between an axis and its labels, and around them. */
 const gap = 6;
-const leastSpacing = 150;
-const mostCharacters = 48;
+const minSpacing = 150;
+const maxCharacters = 48;
 
 function parallel(axes: readonly AxisOf[], runs: number): Markup {
-  const between = Math.max(leastSpacing, 860 / (axes.length - 1));
+  const between = Math.max(minSpacing, 860 / (axes.length - 1));
   const trimmed = (text: string, kind: keyof typeof charWidth, room: number): string =>
-    shortened(text, Math.min(mostCharacters, Math.floor(room / charWidth[kind])));
+    shortened(text, Math.min(maxCharacters, Math.floor(room / charWidth[kind])));
   const titles = leavesOf(axes.map(({ name }) => name)).map((name) => trimmed(name, "title", between - 2 * gap));
   const labels = axes.map((axis) =>
     axis.labels.map(({ y, text }) => ({ y, text, shown: trimmed(text, "tick", between - 3 * gap) })),
@@ -100,7 +103,10 @@ ${labels.map((own, at) => axisLabels(own, xOf(at)))}
 </svg></figure>`;
 }
 
-/** The last parts of dotted names where they tell the axes apart: `hyperparameters.learningRate` is `learningRate`. */
+/**
+ * Shortens dotted names to their last parts if these are distinct: `hyperparameters.learningRate` becomes
+ * `learningRate`.
+ */
 function leavesOf(names: readonly string[]): readonly string[] {
   const leaves = names.map((name) => name.slice(name.lastIndexOf(".") + 1));
   return names.map((name, at) => {
@@ -114,7 +120,7 @@ function axisLine(name: string, title: string, x: number): Markup {
 <text class="title" x="${x}" y="18"><title>${name}</title>${title}</text>`;
 }
 
-/** Over the lines, so that they can be read. */
+/** Drawn over the lines, so that they are legible. */
 function axisLabels(
   labels: readonly { readonly y: number; readonly text: string; readonly shown: string }[],
   x: number,
@@ -147,12 +153,12 @@ ${points.map((point) => html`<g class="run r${point.run} ${colour(point.run)}"><
 </svg></figure>`;
 }
 
-/** In columns: characters of East Asian scripts and pictures take two. */
+/** Returns the width in columns: East Asian characters and pictures take two. */
 function widthOf(text: string): number {
   return [...text].reduce((sum, character) => sum + ((character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1), 0);
 }
 
-/** The end of a dotted name tells most. */
+/** Keeps the end of a dotted name, which is the most specific part. */
 function shortened(text: string, most: number): string {
   if (widthOf(text) <= most) return text;
   const characters = [...text.slice(-2 * most)];

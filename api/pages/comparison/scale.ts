@@ -1,11 +1,13 @@
-/** From a range of values to a range of pixels. */
+/** Maps a range of values to a range of pixels. */
 export interface Scale {
   readonly log: boolean;
   at(value: number): number;
   readonly ticks: readonly number[];
 }
 
-/** @param logWorthy the ratio of greatest to least from which positive values are drawn by their logarithm; never where it is left out */
+/**
+ * @param logWorthy the ratio of maximum to minimum from which positive values have a logarithmic scale; default: never
+ */
 export function scaleOf(
   values: readonly number[],
   pixels: readonly [from: number, to: number],
@@ -19,10 +21,10 @@ export function scaleOf(
     const room = Math.abs(low) / 10 || 1;
     [low, high] = [Math.max(low - room, -Number.MAX_VALUE), Math.min(high + room, Number.MAX_VALUE)];
   }
-  // A ratio may be infinite although neither value is: that is no reason to draw what nobody wants drawn by its logarithm.
+  // The ratio may be infinite although both values are finite. Only a finite threshold selects a logarithmic scale.
   const log = low > 0 && Number.isFinite(logWorthy) && high / low >= logWorthy;
   const [from, to] = pixels;
-  // Nor must the difference of two finite values be infinite.
+  // The difference of two finite values must not overflow.
   const unit = Math.max(Math.abs(low), Math.abs(high)) > 1e300 ? 1e-10 : 1;
   const place = log ? Math.log10 : (value: number): number => value * unit;
   const [start, span] = [place(low), place(high) - place(low)];
@@ -33,12 +35,12 @@ export function scaleOf(
   };
 }
 
-/** Hundredths of a pixel are more than anyone sees. */
+/** Rounds to hundredths of a pixel. */
 function round(pixel: number): number {
   return Math.round(pixel * 100) / 100;
 }
 
-/** Steps of 1, 2, 2.5 or 5 times a power of ten: about five of them. */
+/** Returns about five ticks in steps of 1, 2, 2.5 or 5 times a power of ten. */
 function linearTicks(low: number, high: number): readonly number[] {
   const rough = (high - low) / 5;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,4 +1,7 @@
-/** The report's whole script: which runs are shown, and the values under the pointer. The page works without it. Text is set as text, never as markup. */
+/**
+ * The script of the report: selects the shown runs, and shows the values under the pointer. The page works without it.
+ * Text is set as text, never as markup.
+ */
 export const reportScript = `
 "use strict";
 const names = [...document.querySelectorAll(".legend label")].map((label) => label.dataset.name);

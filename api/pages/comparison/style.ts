@@ -1,4 +1,7 @@
-/** The report's whole style. Colours of runs are told apart by people who do not see red and green, on light and on dark. */
+/**
+ * The style of the report. The runs' colours are distinguishable without red-green vision, on light and on dark
+ * backgrounds.
+ */
 export const reportStyle = `
 :root { color-scheme: light dark; --ground: #fff; --text: #1c2024; --faint: #667; --line: #d8dce2; --head: #f5f6f8; --good: #0a7d38;
   --c0: #1f6fb4; --c1: #d9660b; --c2: #148a6a; --c3: #b3378c; --c4: #7a5cc4; --c5: #8a6d00; --c6: #0f8fa8; --c7: #c4314b; --c8: #5a6b7b; --c9: #6b8e1f; }
