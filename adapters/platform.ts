@@ -214,7 +214,7 @@ export function createPlatform(environment: Readonly<Record<string, string | und
 const webhookPauseMs = 500;
 
 /** The number of cached platforms, more than the teams that a process serves. A recreated platform is equal. */
-const mostPlatforms = 1_000;
+const maxPlatforms = 1_000;
 
 /** Creates the deployment. A team's platform consists of closures over shared ports and is created on first use. */
 export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: Backing): Deployment {
@@ -254,7 +254,7 @@ export function createDeployment({ dynamodb, s3, events, topicOf, ...shared }: B
     shared.hooks ?? createCheckHooks({ clock: shared.clock, pause: pauseBeforeRound, targets: publicTargets });
 
   /** The platforms contain nothing of a request. */
-  const platforms = new BoundedMap<string, Platform>(mostPlatforms);
+  const platforms = new BoundedMap<string, Platform>(maxPlatforms);
 
   const deployment: Deployment = {
     config: shared.config,

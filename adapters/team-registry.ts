@@ -44,7 +44,7 @@ export function createTeamRegistry({ team, repository, objects, pointers, events
       } catch (error) {
         // The change and its outbox row are stored. The sweep publishes it within a minute.
         const { name, revision } = change.model;
-        logger.log("warn", "a change is told of later", { team, model: name, revision, error });
+        logger.log("warn", "the publication of a change is delayed", { team, model: name, revision, error });
       }
     },
   };
@@ -61,6 +61,6 @@ export function createTeamRegistry({ team, repository, objects, pointers, events
 }
 
 /** The pointed-to documents, from the registry and from the bucket. */
-type PointedTo<Told> = PointerSource<Told> & Pick<Pointer<Told>, "find">;
+type PointedTo<T> = PointerSource<T> & Pick<Pointer<T>, "find">;
 
 export type TeamRegistry = ReturnType<typeof createTeamRegistry>;

@@ -4,9 +4,9 @@ import type { PlatformStacks } from "./platform-stacks";
 
 /** The reasons for each resource with a wildcard in its name. The list is complete. */
 const wildcardReasons = {
-  "*": "These actions know no resources (service authorization reference); test/infra/roles.test.ts lists them.",
-  objects: "What teams have in the platform's own bucket.",
-  "training-objects": "What trainers write of their runs; each session is narrowed to one run.",
+  "*": "These actions do not support resources (service authorization reference); test/infra/roles.test.ts lists them.",
+  objects: "The teams' data in the platform's own bucket.",
+  "training-objects": "The output of trainers. Each session is narrowed to one run.",
   executions: "Executions have no name before they exist.",
   jobs: "Jobs have no id before they exist.",
   "job-definitions": "Any revision of the platform's own definitions.",
@@ -48,7 +48,7 @@ export function acknowledgeFindings(prefix: string, { compute, workflow, trigger
   }
   Validations.of(workflow).acknowledge({
     id: "AwsSolutions-L1",
-    reason: "Functions and trainers run the same Node: 22, which the native packages and the container are built for.",
+    reason: "Functions and trainers use Node 22, because the native packages and the container are built for it.",
   });
   for (const stack of [workflow, triggers]) {
     Validations.of(stack).acknowledge({

@@ -38,12 +38,12 @@ export function transferRoutes(app: Hono<ApiEnvironment>): TransferRoutes {
         (header): header is [string, string] => header[1] !== undefined,
       );
       const bodied = request.method !== "GET" && request.method !== "HEAD";
-      const asked = new Request(`http://${event.requestContext.domainName}${request.url}`, {
+      const apiRequest = new Request(`http://${event.requestContext.domainName}${request.url}`, {
         method: request.method,
         headers,
         ...(bodied ? { body: Readable.toWeb(request) as ReadableStream<Uint8Array>, duplex: "half" } : {}),
       } as RequestInit);
-      const answer = await app.fetch(asked, { event });
+      const answer = await app.fetch(apiRequest, { event });
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
       if (!answer.body) response.end();
       // Rejects when the client disconnects. There is nobody left to report it to.

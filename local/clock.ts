@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 /** The longest delay of a Node timer: 2³¹ − 1 ms. A longer delay is split into several timers. */
-const longestTimer = 0x7fffffff;
+const maxTimerMs = 0x7fffffff;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
     // Node's timers do not follow `Date` and drop fractions, so they may fire up to a millisecond early. A caller that
     // then finds nothing due would wait forever. This rechecks `now()` and arms the timer again.
     const arm = () => {
-      timer = setTimeout(ring, Math.min(Math.max(0, Math.ceil(dueAt - Date.now())), longestTimer));
+      timer = setTimeout(ring, Math.min(Math.max(0, Math.ceil(dueAt - Date.now())), maxTimerMs));
     };
     const ring = () => (Date.now() < dueAt ? arm() : callback());
     arm();

@@ -28,7 +28,7 @@ export interface DurableQueueOptions<T> {
   /** Attempts one delivery. A rejection is a bug in the caller; it counts as a retry after a minute. */
   readonly deliver: (queued: Queued<T>) => Promise<Delivery>;
   /** Called before an item that is given up leaves the queue. */
-  readonly bury: (queued: Queued<T>, error: string) => void;
+  readonly giveUp: (queued: Queued<T>, error: string) => void;
   /** The number of deliveries that run at once. */
   readonly concurrency?: number;
 }
@@ -122,7 +122,7 @@ export class DurableQueue<T> {
       this.arm(next);
       return;
     }
-    if (result.outcome === "dead") this.options.bury(row, result.error);
+    if (result.outcome === "dead") this.options.giveUp(row, result.error);
     await db.del(prefix + row.id);
     this.ids.delete(row.id);
   }

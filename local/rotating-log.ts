@@ -7,7 +7,7 @@ export interface RotationLimits {
   readonly keep: number;
 }
 
-const usual: RotationLimits = { maxBytes: 10 * 1024 * 1024, keep: 4 };
+const defaultLimits: RotationLimits = { maxBytes: 10 * 1024 * 1024, keep: 4 };
 
 /**
  * A log file of bounded size that only its owner can read. `write` returns after the line is written, so a kill loses
@@ -19,7 +19,7 @@ export class RotatingLog {
   #descriptor: number;
   #size: number;
 
-  constructor(file: string, limits: RotationLimits = usual) {
+  constructor(file: string, limits: RotationLimits = defaultLimits) {
     this.#file = file;
     this.#limits = limits;
     this.#descriptor = openSync(file, "a", 0o600);

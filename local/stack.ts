@@ -66,11 +66,11 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
   // The functions' environment also contains the API's port, which no hook may call.
   const api = promised<Server>();
-  const door = createServer(apiServerOptions, (request, response) => {
+  const apiFront = createServer(apiServerOptions, (request, response) => {
     void api.promise.then((server) => server.emit("request", request, response));
   });
-  await listen(door, settings.apiPort, "--api-port");
-  const ownPorts = [portOf(front), portOf(door)];
+  await listen(apiFront, settings.apiPort, "--api-port");
+  const ownPorts = [portOf(front), portOf(apiFront)];
   const environment = functionEnvironment(endpoint, {
     allowLoopback: settings.allowLoopbackHooks ?? false,
     ownPorts,
@@ -107,9 +107,9 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
 
   return {
     endpoint,
-    api: `http://127.0.0.1:${portOf(door)}`,
+    api: `http://127.0.0.1:${portOf(apiFront)}`,
     async close() {
-      await Promise.all([closeServer(door), closeServer(front)]);
+      await Promise.all([closeServer(apiFront), closeServer(front)]);
       for (const service of opened) await service.close();
     },
   };

@@ -109,8 +109,8 @@ function featureOf(name: string, counts: Counts): InferredColumn {
     };
   }
   const type = typeOf(counts);
-  if (type === undefined) return ignored("of no type that a column can have");
+  if (type === undefined) return ignored("its type is not supported for columns");
   if (type === "string" && distinct > maxCategories) return ignored(`${distinct} different texts`);
-  if (type === "string" && distinct === rows && rows > 20) return ignored("every row has its own text, as an id has");
+  if (type === "string" && distinct === rows && rows > 20) return ignored("every row has a different text, like an id");
   return { name, type, role: "feature", ...missing };
 }

@@ -13,7 +13,7 @@ export interface ShardFile extends DatasetShard {
 
 /** The size of a row group. A row group is buffered completely, so this bounds the memory for writing and reading. */
 const rowGroupBytes = 16 * 1024 * 1024;
-const largestRowGroup = 122_880;
+const maxRowGroupRows = 122_880;
 const vectorSize = 2_048;
 const attempts = 8;
 
@@ -30,7 +30,7 @@ export async function writeShards(
 ): Promise<readonly ShardFile[]> {
   const names = columns.map(({ name }) => quoteName(name)).join(", ");
   const width = columns.reduce((bytes, column) => bytes + bytesOf(column), 0);
-  const groupRows = Math.min(largestRowGroup, Math.max(1, Math.floor(rowGroupBytes / width / vectorSize)) * vectorSize);
+  const groupRows = Math.min(maxRowGroupRows, Math.max(1, Math.floor(rowGroupBytes / width / vectorSize)) * vectorSize);
   // A column named like DuckDB's row number hides it. The rows are then selected by OFFSET, which is slower.
   const hidden = columns.some(({ name }) => name.toLowerCase() === "rowid");
   const rowsAt = (from: number, count: number): string =>

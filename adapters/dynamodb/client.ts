@@ -7,7 +7,7 @@ import { sendLean } from "./lean-client";
  * The maximum length of an id: far above the length of any client's id and far below the limit on keys. A longer id
  * matches nothing.
  */
-export const longestId = 255;
+export const maxIdLength = 255;
 
 /**
  * Creates a document client with JavaScript's conventions: `undefined` members are omitted, and numbers are doubles.

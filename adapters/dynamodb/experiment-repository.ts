@@ -32,7 +32,7 @@ const retry = (experiment: string) => ({
   busy: () => new ExperimentBusyError(experiment, rounds),
 });
 
-type Asked = Parameters<Experiments["create"]>[0];
+type NewExperiment = Parameters<Experiments["create"]>[0];
 
 /** The form of an id. It has only one spelling for each number. */
 const idForm = /^(0|[1-9]\d{0,11})$/;
@@ -114,7 +114,7 @@ export function createExperimentRepositories(
     const experimentOf = (
       experimentId: string,
       name: string,
-      { tags, by, at, artifactLocation }: Omit<Asked, "name" | "request">,
+      { tags, by, at, artifactLocation }: Omit<NewExperiment, "name" | "request">,
     ): Experiment => ({
       experimentId,
       name,
@@ -165,7 +165,7 @@ export function createExperimentRepositories(
       return String(Attributes?.["latest"]);
     }
 
-    async function create({ name, request, ...rest }: Asked): Promise<Experiment> {
+    async function create({ name, request, ...rest }: NewExperiment): Promise<Experiment> {
       await ensureDefault();
       const known = await get(nameKey(name));
       if (!known) {

@@ -5,8 +5,8 @@ import { holds, isTransactionConditionFailed, isTransactionConflict } from "./cl
  * The maximum number of puts per request. DynamoDB's limits are 100 items and 4 MB. Smaller requests keep the waiting
  * time of later calls short.
  */
-const mostPuts = 50;
-const mostBytes = 1024 * 1024;
+const maxPuts = 50;
+const maxBytes = 1024 * 1024;
 
 interface Put {
   readonly item: Record<string, unknown>;
@@ -53,7 +53,7 @@ export class GroupCommit {
     let count = 0;
     for (const put of this.waiting) {
       bytes += put.bytes;
-      if (count > 0 && (count >= mostPuts || bytes > mostBytes)) break;
+      if (count > 0 && (count >= maxPuts || bytes > maxBytes)) break;
       count += 1;
     }
     return this.waiting.splice(0, count);

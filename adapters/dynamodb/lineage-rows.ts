@@ -2,13 +2,13 @@ import { sha256 } from "../../core/digest";
 import type { DatasetKey } from "../../core/lineage/port";
 
 /** The maximum length of the rest of the key in bytes, besides the team. */
-const longestKey = 1_500;
+const maxKeyBytes = 1_500;
 
 /** Returns the partition of a dataset. The name and the digest come from clients and may be any text. */
 export function datasetPartition(team: string, { name, digest }: DatasetKey): string {
   const key = `${encodeURIComponent(name)}#${encodeURIComponent(digest)}`;
   // The key of a partition has at most 2,048 bytes, and a name of 500 letters beyond ASCII may have 4,500.
-  return key.length <= longestKey
+  return key.length <= maxKeyBytes
     ? `TEAM#${team}#LINEAGE#DATASET#${key}`
     : `TEAM#${team}#LINEAGE#DATASET-SHA256#${sha256(key)}`;
 }

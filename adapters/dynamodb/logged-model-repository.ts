@@ -8,7 +8,7 @@ import {
   LoggedModelTooLargeError,
 } from "../../core/tracking/logged-model";
 import { batchGet } from "./batch-get";
-import { holds, isTransactionConditionFailed, isTransactionConflict, longestId, queryAll } from "./client";
+import { holds, isTransactionConditionFailed, isTransactionConflict, maxIdLength, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
@@ -19,7 +19,7 @@ const retry = (modelId: string) => ({
   busy: () => new LoggedModelBusyError(modelId, rounds),
 });
 /** The maximum size of the content: DynamoDB's 400 KB per item minus keys and names. */
-const largestRow = 380_000;
+const maxRowBytes = 380_000;
 
 /** Stores a team's logged models in the Catalog table (docs/access-patterns.md, "Logged models"). */
 export function createLoggedModelRepository(client: DynamoDBDocumentClient, table: string, team: string): LoggedModels {
@@ -30,7 +30,7 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
     // Stored as text, because values may be NaN, which JSON does not support, or numbers beyond DynamoDB's range.
     const text = JSON.stringify(model, (_, value: unknown) => (typeof value === "number" ? encode(value) : value));
     const bytes = Buffer.byteLength(text);
-    if (bytes > largestRow) throw new LoggedModelTooLargeError(model.modelId, bytes, largestRow);
+    if (bytes > maxRowBytes) throw new LoggedModelTooLargeError(model.modelId, bytes, maxRowBytes);
     return { ...key(model.modelId), revision: model.revision, model: text };
   }
 
@@ -40,7 +40,7 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
   };
 
   async function find(modelId: string): Promise<LoggedModel | undefined> {
-    if (modelId.length > longestId) return undefined;
+    if (modelId.length > maxIdLength) return undefined;
     const { Item } = await client.send(new GetCommand({ TableName: table, Key: key(modelId), ConsistentRead: true }));
     return Item && modelOf(Item);
   }

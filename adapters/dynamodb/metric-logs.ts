@@ -8,25 +8,25 @@ import type { LogHead, MetricRows } from "./metric-rows";
 import { readSeries } from "./metric-series";
 
 /** The memory limit for all logs together. A log in use may exceed it. */
-const mostMemoryBytes = 64 * 1024 * 1024;
-const mostLogs = 5_000;
+const maxMemoryBytes = 64 * 1024 * 1024;
+const maxLogs = 5_000;
 /** The number of logs that are refreshed concurrently. */
 const readsAtOnce = 16;
 /** The rate of folding, relative to the rate at which segments close. At 2, half of the calls find nothing to fold. */
 const foldingPace = 2;
 /** The minimum part of a group that each call folds, so that the work that other processes left is also completed. */
-const leastFolding = 1 / 8;
+const minFolding = 1 / 8;
 /**
  * The maximum number of groups that one call folds, about ten milliseconds of work. No other call waits longer than
  * that.
  */
-const mostGroups = 8;
+const maxGroups = 8;
 /**
  * The number of closed segments beyond which a call folds the oldest one, so that readers have few unfolded segments.
  * Only a segment with thousands of metrics has more groups than the regular folding covers. Several calls then share
  * the work.
  */
-const mostClosedSegments = 2;
+const maxClosedSegments = 2;
 
 interface Known {
   readonly log: MetricLog;
@@ -179,15 +179,15 @@ export class MetricLogs {
     if (known.log.needsStateKept) await this.leniently(known, () => known.log.keepState());
     const { closedSegments } = known.log;
     if (closedSegments > 0 && !this.toFold.includes(known)) this.toFold.push(known);
-    if (closedSegments > mostClosedSegments) {
+    if (closedSegments > maxClosedSegments) {
       await this.leniently(known, async () => {
         await known.log.fold(Number.POSITIVE_INFINITY);
       });
     }
     if (this.toFold.length === 0) return;
-    this.foldingDue += Math.max(leastFolding, foldingPace * known.log.groupsPerBatch);
+    this.foldingDue += Math.max(minFolding, foldingPace * known.log.groupsPerBatch);
     if (this.isFolding || this.foldingDue < 1) return;
-    const groups = Math.min(Math.floor(this.foldingDue), mostGroups);
+    const groups = Math.min(Math.floor(this.foldingDue), maxGroups);
     this.foldingDue -= groups;
     this.isFolding = true;
     await this.foldFirst(groups);
@@ -242,14 +242,14 @@ export class MetricLogs {
   }
 
   private evict(): void {
-    if (this.memoryBytes <= mostMemoryBytes && this.known.size <= mostLogs) return;
+    if (this.memoryBytes <= maxMemoryBytes && this.known.size <= maxLogs) return;
     for (const [runId, known] of this.known) {
       if (known.users > 0 || known === this.toFold[0]) continue;
       this.known.delete(runId);
       const waiting = this.toFold.indexOf(known);
       if (waiting > 0) this.toFold.splice(waiting, 1);
       this.memoryBytes -= known.bytes;
-      if (this.memoryBytes <= mostMemoryBytes && this.known.size <= mostLogs) return;
+      if (this.memoryBytes <= maxMemoryBytes && this.known.size <= maxLogs) return;
     }
   }
 }

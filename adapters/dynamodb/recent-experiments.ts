@@ -4,7 +4,7 @@ import type { Experiment } from "../../core/tracking/experiment";
 
 /** The time that a cached experiment is trusted. Another process's change is seen after that. */
 const trustedMs = 1_000;
-const mostRemembered = 10_000;
+const maxCached = 10_000;
 
 /**
  * A cache of recently read experiments. A client that creates thousands of runs then does not read its experiment each
@@ -12,7 +12,7 @@ const mostRemembered = 10_000;
  */
 export class RecentExperiments {
   private readonly known = new BoundedMap<string, { readonly experiment: Experiment; readonly until: number }>(
-    mostRemembered,
+    maxCached,
   );
 
   constructor(private readonly clock: Clock) {}

@@ -7,7 +7,7 @@ import type { FirstRecord } from "../../core/tracking/records/training-record";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import { canBeRunId, type RunIdentity, type RunRecord } from "../../core/tracking/run-record";
 import type { RunRecords, RunTransition } from "../../core/tracking/run-records";
-import { holds, longestId, queryAll, queryPage } from "./client";
+import { holds, maxIdLength, queryAll, queryPage } from "./client";
 import { pauseBeforeRound } from "./contention";
 import { firstHead } from "./metric-first-head";
 import { readRecords, recordOfRows } from "./record-reads";
@@ -19,10 +19,10 @@ import type { RunCreations } from "./run-creations";
 const rounds = 32;
 const retry = { rounds, pause: pauseBeforeRound };
 /** The number of cached identities. Identities never change, so cached ones stay valid. */
-const mostRemembered = 100_000;
+const maxCached = 100_000;
 /** The number of complete records in the cache. Large ones are not cached. */
-const mostLatest = 1_000;
-const mostParamsRemembered = 200;
+const maxLatest = 1_000;
+const maxCachedParams = 200;
 
 export interface RunRecordDependencies {
   readonly changes: Pick<AllRunChanges, "mark" | "row" | "wrote">;
@@ -55,13 +55,13 @@ export function createRunRecords(
   table: string,
   dependencies: RunRecordDependencies,
 ): AllRunRecords {
-  const identities = new BoundedMap<string, RunIdentity>(mostRemembered);
-  const instanceTypes = new BoundedMap<string, true>(mostRemembered);
+  const identities = new BoundedMap<string, RunIdentity>(maxCached);
+  const instanceTypes = new BoundedMap<string, true>(maxCached);
   /** The logged runs as this process wrote them last. A client often sends several changes of one run in a row. */
-  const latest = new BoundedMap<string, RunRecord>(mostLatest);
+  const latest = new BoundedMap<string, RunRecord>(maxLatest);
 
   function rememberLatest(record: RunRecord): void {
-    if (record.source !== "logged" || Object.keys(record.params).length > mostParamsRemembered) return;
+    if (record.source !== "logged" || Object.keys(record.params).length > maxCachedParams) return;
     latest.set(record.runId, record);
   }
 
@@ -124,7 +124,7 @@ export function createRunRecords(
 
   function of(team: string): RunRecords {
     async function mine(runId: string): Promise<RunIdentity | undefined> {
-      if (runId.length > longestId) return undefined;
+      if (runId.length > maxIdLength) return undefined;
       const identity = (await identify(runId)) ?? (await adopt(runId));
       return identity?.team === team ? identity : undefined;
     }

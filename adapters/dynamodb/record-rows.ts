@@ -19,14 +19,14 @@ export interface RecordRow<Kept> {
  * The maximum bytes of JSON that are stored as readable text. Larger records are compressed. DynamoDB's own size is
  * close to the bytes of JSON.
  */
-const largestPlain = 100_000;
+const maxPlainBytes = 100_000;
 /** The maximum bytes of a compressed record: DynamoDB's 400 KB per item minus the row's other attributes. */
-const largestPacked = 380_000;
+const maxPackedBytes = 380_000;
 /**
  * The maximum bytes of a decompressed record. A megabyte of one letter compresses to a kilobyte, so this needs its own
  * limit.
  */
-const largestInflated = 64 * 1024 * 1024;
+const maxInflatedBytes = 64 * 1024 * 1024;
 
 export const recordKey = (runId: string) => ({ pk: `RUN#${runId}`, sk: "RECORD" });
 
@@ -63,10 +63,10 @@ export function packRecord(
 ): { readonly record: unknown } | { readonly packed: Uint8Array } {
   const text = JSON.stringify(record);
   const bytes = Buffer.byteLength(text);
-  if (bytes <= largestPlain) return { record };
+  if (bytes <= maxPlainBytes) return { record };
   const packed = deflateRawSync(text);
-  if (packed.length > largestPacked) throw new RunRecordTooLargeError(runId, packed.length, largestPacked);
-  if (bytes > largestInflated) throw new RunRecordTooLargeError(runId, bytes, largestInflated);
+  if (packed.length > maxPackedBytes) throw new RunRecordTooLargeError(runId, packed.length, maxPackedBytes);
+  if (bytes > maxInflatedBytes) throw new RunRecordTooLargeError(runId, bytes, maxInflatedBytes);
   return { packed };
 }
 
@@ -84,7 +84,7 @@ export function rowOf<Kept extends LoggedRecord | KeptRecord>(item: Record<strin
   const record =
     packed === undefined
       ? item["record"]
-      : JSON.parse(inflateRawSync(packed, { maxOutputLength: largestInflated }).toString("utf8"));
+      : JSON.parse(inflateRawSync(packed, { maxOutputLength: maxInflatedBytes }).toString("utf8"));
   return {
     identity: identityOf(item),
     revision: item["revision"] as number,

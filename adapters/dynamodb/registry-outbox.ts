@@ -4,7 +4,7 @@ import type { OutboxIndex } from "../../core/registry/outbox";
 import { outboxIndexKey } from "./model-repository";
 
 /** The maximum number of events in one sweep. The next sweep takes the rest. */
-const most = 500;
+const maxEvents = 500;
 
 /** Finds the unpublished events of all teams, the oldest first. Eventually consistent. */
 export function createOutboxIndex(client: DynamoDBDocumentClient, table: string): OutboxIndex {
@@ -16,7 +16,7 @@ export function createOutboxIndex(client: DynamoDBDocumentClient, table: string)
           IndexName: "gsi1",
           KeyConditionExpression: "gsi1pk = :outbox AND gsi1sk < :before",
           ExpressionAttributeValues: { ":outbox": outboxIndexKey, ":before": before },
-          Limit: most,
+          Limit: maxEvents,
         }),
       );
       return Items.map((item) => ({

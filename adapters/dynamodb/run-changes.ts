@@ -12,7 +12,7 @@ import { queryAll } from "./client";
 const latestMs = clockSkewMs / 2;
 
 /** The maximum number of cached marks of one second, more than a process writes in a second. */
-const mostRemembered = 50_000;
+const maxCached = 50_000;
 
 export interface AllRunChanges {
   mark(run: RunIdentity): Promise<void>;
@@ -52,7 +52,7 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
   const isLate = (second: number): boolean => clock.now() - second * 1000 > latestMs;
 
   function rememberFrom(second: number): void {
-    if (second === rememberedSecond && marked.size < mostRemembered) return;
+    if (second === rememberedSecond && marked.size < maxCached) return;
     marked.clear();
     rememberedSecond = second;
   }

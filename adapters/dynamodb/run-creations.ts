@@ -3,8 +3,8 @@ import { isTransactionConditionFailed, isTransactionConflict } from "./client";
 import { pauseBeforeRound } from "./contention";
 
 /** The maximum number of items per request. DynamoDB's limits are 100 items and 4 MB. */
-const mostItems = 99;
-const mostBytes = 1024 * 1024;
+const maxItems = 99;
+const maxBytes = 1024 * 1024;
 /** The number of retries after a conflict with another transaction. */
 const rounds = 10;
 
@@ -65,7 +65,7 @@ export class RunCreations {
     const runIds = new Set<string>();
     let [items, bytes] = [0, 0];
     const left = this.waiting.filter((one) => {
-      const full = items + one.puts.length > mostItems || bytes + one.bytes > mostBytes;
+      const full = items + one.puts.length > maxItems || bytes + one.bytes > maxBytes;
       if (taken.length > 0 && (full || runIds.has(one.runId))) return true;
       items += one.puts.length;
       bytes += one.bytes;

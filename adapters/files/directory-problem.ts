@@ -30,7 +30,7 @@ const rules: readonly { readonly pattern: RegExp; readonly problem: (data: strin
   },
   {
     pattern: /\b(?:EMFILE|ENFILE)\b|Too many open files/,
-    problem: () => "the limit of open files is reached: raise it with `ulimit -n 4096`",
+    problem: () => "the limit on open files is reached: raise it with `ulimit -n 4096`",
   },
   {
     pattern: /\bEIO\b|Input\/output error/,

@@ -33,14 +33,14 @@ export interface GuardedPost {
  * uses a checked address. A name that later resolves differently has no effect. Redirects are not followed.
  */
 export async function guardedPost(post: GuardedPost): Promise<{ readonly status: number; readonly body: string }> {
-  return send(new URL(post.url), await judgeUrl(post), post);
+  return send(new URL(post.url), await checkUrl(post), post);
 }
 
 /** The names that always mean this machine, even if a resolver does not know them (RFC 6761). */
 const localhost = /(?:^|\.)localhost\.?$/i;
 
 /** Resolves a URL to the address to connect to. @throws HookRefusedError if the URL may not be posted to */
-export async function judgeUrl({
+export async function checkUrl({
   url: text,
   targets: { allowLoopback, ownPorts },
   resolveName = allAddresses,
@@ -91,7 +91,7 @@ export async function problemOfUrl(
   passing = true,
 ): Promise<string | undefined> {
   try {
-    await judgeUrl({ ...settings, url });
+    await checkUrl({ ...settings, url });
     return undefined;
   } catch (error) {
     if (!(error instanceof HookRefusedError)) throw error;

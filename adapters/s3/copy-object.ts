@@ -12,7 +12,7 @@ import type { ContentReference } from "../../core/ports";
 import { translated } from "./service-errors";
 
 /** The maximum size that S3 copies in one request. */
-const largestCopy = 5 * 1024 ** 3;
+const maxCopyBytes = 5 * 1024 ** 3;
 const pieceBytes = 1024 ** 3;
 const piecesAtOnce = 4;
 
@@ -25,7 +25,7 @@ export async function copyObject(
   bucket: string,
   from: ContentReference & { readonly key: string; readonly contentType: string },
   to: string,
-  largest = largestCopy,
+  largest = maxCopyBytes,
 ): Promise<void> {
   const CopySource = `${bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
   const target = { Bucket: bucket, Key: to };

@@ -99,8 +99,8 @@ export function createIncomingContent(
     const hash = createHash("sha256");
     let bytes = 0;
     const ahead: Promise<Uint8Array>[] = [];
-    for (let asked = 0; ; asked += 1) {
-      const read = incoming.getRange(name, asked * rangeBytes, rangeBytes);
+    for (let index = 0; ; index += 1) {
+      const read = incoming.getRange(name, index * rangeBytes, rangeBytes);
       read.catch(() => undefined); // Reported where the range is awaited.
       ahead.push(read);
       if (ahead.length < rangesAhead) continue;

@@ -12,7 +12,7 @@ export interface WasmBackendInfo {
   readonly threads: number;
   /** The version of this folder's kernels and the package's version. It changes with their arithmetic. */
   readonly kernels: string;
-  /** How products are rounded. Bits depend on it. */
+  /** The rounding of products. Bits depend on it. */
   readonly multiplyAdd: MultiplyAdd;
 }
 

@@ -32,7 +32,7 @@ export interface WasmMemory {
   readonly buffer: ArrayBufferLike;
   /**
    * Grows the memory.
-   * @throws RangeError if there is no more
+   * @throws RangeError if none is left
    */
   grow(pages: number): number;
 }

@@ -2,7 +2,7 @@ import { f32x4, local } from "./instructions";
 import { createMemory, instantiate, type WasmFunction } from "./module";
 
 /**
- * How this process multiplies and adds in vectors if it can choose. `fused` rounds once and takes half the
+ * The way in which this process multiplies and adds vectors, if it can choose. `fused` rounds once and takes half the
  * instructions. `apart` rounds twice, if the engine has no relaxed instructions or the processor rounds twice anyway.
  * Bits depend on it.
  */

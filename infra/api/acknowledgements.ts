@@ -11,7 +11,7 @@ export function acknowledgeApiFindings(stack: Stack, { api: { auth, waf } }: Dep
   };
   acknowledge(
     "APIG2",
-    "Every operation has the validator of parameters and body: it stands in the imported document, where the rule does not look.",
+    "Every operation has a validator of parameters and body, in the imported document, which the rule does not inspect.",
   );
   acknowledge(
     "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]",
@@ -21,21 +21,18 @@ export function acknowledgeApiFindings(stack: Stack, { api: { auth, waf } }: Dep
     acknowledge(
       "APIG3",
       auth.mode === "iam"
-        ? "API Gateway turns away what IAM has not signed; a web ACL costs $7 a month, and api.waf puts one there."
+        ? "API Gateway refuses requests without an IAM signature. A web ACL costs $7 a month; api.waf adds one."
         : "The operator has turned it off: api.waf is false.",
     );
   }
   if (auth.mode === "cognito") {
     acknowledge(
       "COG8",
-      "The plus plan costs by the user; a second factor is required, and nobody signs up by himself.",
+      "The plus plan costs money per user. A second factor is required, and users cannot sign up themselves.",
     );
   }
   if (auth.mode === "oidc") {
-    acknowledge("IAM5[Resource::*]", "X-Ray's actions know no resources (service authorization reference).");
-    acknowledge(
-      "L1",
-      "All functions run the same Node: 22, which the native packages and the container are built for.",
-    );
+    acknowledge("IAM5[Resource::*]", "X-Ray's actions do not support resources (service authorization reference).");
+    acknowledge("L1", "All functions use Node 22, because the native packages and the container are built for it.");
   }
 }

@@ -132,5 +132,5 @@ function anyMethod(names: readonly string[], options: GatewayDocumentOptions): o
 function preflight(names: readonly string[], options: GatewayDocumentOptions): object {
   if (!options.preflight) return {};
   const { security: _, ...open } = anyMethod(names, options) as { readonly security: unknown };
-  return { options: { ...open, responses: { "204": { description: "Which origins may call." } } } };
+  return { options: { ...open, responses: { "204": { description: "The origins that may call." } } } };
 }

@@ -39,7 +39,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 const words: Partial<Record<ErrorCode, string>> = {
   UNAUTHENTICATED:
     "sign the request (AWS Signature Version 4, service execute-api) or send a valid bearer token, as this deployment is configured",
-  INVALID_INPUT: "the request does not keep the schema of its operation: see GET /api/v1/openapi.json",
+  INVALID_INPUT: "the request does not match the schema of its operation: see GET /api/v1/openapi.json",
   THROTTLED: "too many requests: send it again after a pause",
 };
 

@@ -19,7 +19,10 @@ export function readConfig(config: RingmasterConfig, node: Node): DeploymentConf
   const parsed = schema.safeParse(settings);
   const problems = parsed.success
     ? problemsBetween(withTeams(parsed.data))
-    : [...parsed.error.issues.flatMap((issue) => describe(issue, settings)), ...problemsBeside(parsed.error, settings)];
+    : [
+        ...parsed.error.issues.flatMap((issue) => describe(issue, settings)),
+        ...problemsOfValidSections(parsed.error, settings),
+      ];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems.map((each) => sourced(each, overridden)));
   return withTeams(parsed.data);
 }
@@ -36,7 +39,7 @@ function withTeams({ api, teams, ...rest }: z.output<typeof schema>): Deployment
  * Returns the conflicts between settings of sections without other problems, so that the operator sees all problems at
  * once.
  */
-function problemsBeside(error: z.ZodError, settings: unknown): readonly ConfigProblem[] {
+function problemsOfValidSections(error: z.ZodError, settings: unknown): readonly ConfigProblem[] {
   const broken = new Set<PropertyKey | undefined>(error.issues.map(({ path }) => path[0]));
   if (typeof settings !== "object" || broken.has(undefined)) return [];
   const rest = Object.fromEntries(Object.entries(settings ?? {}).filter(([key]) => !broken.has(key)));
@@ -59,7 +62,7 @@ function describe(issue: z.core.$ZodIssue, settings: unknown): readonly ConfigPr
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => {
       const name = path === "" ? key : `${path}.${key}`;
-      return { path: name, text: `${name} is no setting; infra/config/schema.ts lists those that there are.` };
+      return { path: name, text: `${name} is not a setting; infra/config/schema.ts lists the settings.` };
     });
   }
   const value = issue.path.reduce<unknown>(

@@ -108,7 +108,7 @@ const cpuFamilies: Rule = function* ({ compute }) {
   for (const [i, family] of instanceClasses.entries()) {
     const path = `compute.cpu.instanceClasses[${i}]`;
     if (accelerated.test(family))
-      yield problem(path, family, "must be a family without accelerators: those go to compute.gpu");
+      yield problem(path, family, "must be a family without accelerators: use compute.gpu for those");
     else if (arm.test(family))
       yield problem(path, family, "must be a family of x86-64 processors: the trainer's image is built for those");
     else if (processorOf(family) !== processorOf(instanceClasses[0]!)) {

@@ -24,7 +24,7 @@ export class AlarmTopic extends Construct {
     const ownAccount = { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } };
     const key = new Key(this, "Key", {
       alias: `${prefix}-alarms`,
-      description: "Encrypts what alarms say",
+      description: "Encrypts alarm notifications",
       enableKeyRotation: true,
       removalPolicy: RemovalPolicy.DESTROY,
     });

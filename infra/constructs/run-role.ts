@@ -15,7 +15,7 @@ import { statementsOf } from "../grants";
 export class RunRole extends Role {
   constructor(scope: Construct, id: string, { prefix, broker }: { readonly prefix: string; readonly broker: IRole }) {
     const permissions = new ManagedPolicy(scope, `${id}Permissions`, {
-      description: "The most that a trainer may do",
+      description: "The maximum permissions of a trainer",
       statements: [...statementsOf(Stack.of(scope), runRolePermissions, prefix)],
     });
     super(scope, id, {

@@ -71,7 +71,7 @@ const costlySettings: Readonly<Record<string, (properties: Properties) => string
   "AWS::Lambda::Function": ({ ProvisionedConcurrencyConfig, SnapStart }) =>
     ProvisionedConcurrencyConfig || SnapStart ? "provisioned concurrency or SnapStart" : undefined,
   "AWS::Batch::ComputeEnvironment": ({ ComputeResources }) =>
-    Number((ComputeResources as Properties | undefined)?.["MinvCpus"] ?? 0) > 0 ? "instances that it keeps" : undefined,
+    Number((ComputeResources as Properties | undefined)?.["MinvCpus"] ?? 0) > 0 ? "a minimum of instances" : undefined,
 };
 
 /**

@@ -50,7 +50,7 @@ export function alarmDefinitions(
   const definitions: readonly AlarmDefinition[] = [
     {
       name: "reconcile-silent",
-      says: "reconcile-runs has not run for ten minutes: lost events are not mended, and runs in training lose their heartbeat. Check that the rule is enabled and that the account has concurrency left.",
+      says: "reconcile-runs has not run for ten minutes: lost events are not repaired, and running trainings lose their heartbeat. Check that the rule is enabled and that the account has concurrency left.",
       metric: metrics.ofFunction("reconcile-runs", "Invocations", { statistic: "Sum" }),
       threshold: 1,
       below: true,
@@ -59,21 +59,21 @@ export function alarmDefinitions(
     },
     {
       name: "reconcile-failing",
-      says: "reconcile-runs fails or times out. Read the function's log; the runs themselves go on, but what is lost stays lost until this works.",
+      says: "reconcile-runs fails or times out. Read the function's log. Runs continue, but lost events are not repaired until it works.",
       metric: metrics.ofFunction("reconcile-runs", "Errors", { statistic: "Sum" }),
       threshold: 2,
       periods: [2, 3],
     },
     {
       name: "runs-not-looked-after",
-      says: "For a quarter of an hour the same kind of error has kept some open run from being looked after. Search the log of reconcile-runs for 'cannot reconcile': it names the run and the cause.",
+      says: "For a quarter of an hour, the same kind of error has prevented the monitoring of an open run. Search the log of reconcile-runs for 'cannot reconcile': it names the run and the cause.",
       metric: metrics.own("ReconcileErrors", { statistic: "Sum" }),
       threshold: 0,
       periods: [3, 3],
     },
     {
       name: "function-errors",
-      says: "A function that nobody waits for fails: finish-training, conclude-run, retrain, notify, ingest-metrics, run-credentials or end-sessions. The dashboard's 'Function errors' says which; its log says why.",
+      says: "A function without a waiting caller fails: finish-training, conclude-run, retrain, notify, ingest-metrics, run-credentials or end-sessions. The dashboard's 'Function errors' shows which one; its log shows the cause.",
       metric: sumOf(
         unattended.map((name) => metrics.ofFunction(name, "Errors", { statistic: "Sum" })),
         "errors",
@@ -99,7 +99,7 @@ export function alarmDefinitions(
     },
     {
       name: "metric-ingest-lag",
-      says: "Metric points take more than a minute to be stored. Training goes on and nothing is lost for hours; look for throttles of ingest-metrics and of the table Metrics.",
+      says: "Metric points take more than a minute to be stored. Training continues, and nothing is lost for hours; look for throttles of ingest-metrics and of the table Metrics.",
       metric: metrics.own("MetricIngestLag", { statistic: "p90" }),
       threshold: 60,
       periods: [3, 3],
@@ -113,14 +113,14 @@ export function alarmDefinitions(
     },
     {
       name: "executions-timed-out",
-      says: "An execution of the state machine ran into its time limit of thirty days. Its run has failed with EXECUTION_TIMED_OUT; whoever was to approve it may not know that they were asked.",
+      says: "An execution of the state machine exceeded its time limit of thirty days. Its run has failed with EXECUTION_TIMED_OUT. The approvers may not know of the request.",
       metric: metrics.ofStateMachine("ExecutionsTimedOut", { statistic: "Sum" }),
       threshold: 0,
       periods: [1, 1],
     },
     {
       name: "table-throttles",
-      says: "DynamoDB turns requests away: a table is at its configured maximum (tables.maxReadUnits, tables.maxWriteUnits) or one run's rows are too hot. Everything is tried again; raise the limits if the load is meant.",
+      says: "DynamoDB throttles requests: a table is at its configured maximum (tables.maxReadUnits, tables.maxWriteUnits) or one run's rows are too hot. Requests are retried; raise the limits if the load is intended.",
       metric: sumOf(
         (["Catalog", "Gangs"] as const).flatMap((table) =>
           ["ReadThrottleEvents", "WriteThrottleEvents"].map((name) =>

@@ -99,7 +99,7 @@ export class ApiStack extends Stack {
     const { domain } = config.api;
     if (domain !== undefined) {
       const { target } = new ApiDomain(this, "Domain", { api, domain });
-      new CfnOutput(this, "DomainTarget", { value: target, description: "Of an alias record for the domain." });
+      new CfnOutput(this, "DomainTarget", { value: target, description: "The target for the domain's alias record." });
     }
     new CfnOutput(this, "Url", {
       value: domain === undefined ? api.deploymentStage.urlForPath("/") : `https://${domain.name}/`,

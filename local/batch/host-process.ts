@@ -35,10 +35,10 @@ export class HostProcess {
       else this.end ??= { kind: "start-error", message: message.message };
     });
     this.closed = new Promise((resolve) => {
-      let told = false;
+      let ended = false;
       const gone = () => {
-        if (told) return;
-        told = true;
+        if (ended) return;
+        ended = true;
         if (!this.end && this.pid !== undefined) killGroup(this.pid);
         events.onEnd(this.end ?? { kind: "lost" });
         resolve();

@@ -8,9 +8,9 @@ import { Journal } from "../storage/journal";
 import type { JsonDatabase } from "../storage/json-database";
 import { Ticker } from "../ticker";
 import { targetInput } from "./input";
-import { createParcelQueue } from "./parcel-queue";
 import { type Rule, type Rules, ruleArn } from "./rules";
-import type { Parcel, TargetPorts } from "./target";
+import type { TargetMessage, TargetPorts } from "./target";
+import { createTargetQueue } from "./target-queue";
 
 /** An event as targets receive it. */
 export interface BusEvent {
@@ -42,7 +42,7 @@ export interface BusOptions extends TargetPorts {
  */
 export class Bus {
   private readonly journal: Journal<BusEvent>;
-  private readonly queue: DurableQueue<Parcel>;
+  private readonly queue: DurableQueue<TargetMessage>;
   private readonly ticker: Ticker;
   private unrouted: BusEvent[] = [];
   private routing: Promise<void> = Promise.resolve();
@@ -53,7 +53,7 @@ export class Bus {
     const { dataDirectory, clock, db, seals } = options;
     this.journal = new Journal<BusEvent>({ path: join(dataDirectory, "events-journal.ndjson"), seals });
     this.unrouted.push(...this.journal.recover());
-    this.queue = createParcelQueue(options, { db, clock, dataDirectory, sender: "events" });
+    this.queue = createTargetQueue(options, { db, clock, dataDirectory, sender: "events" });
     this.ticker = new Ticker(clock, (name, dueAt) => {
       this.firing = this.firing
         .then(() => this.fire(name, dueAt))
@@ -119,7 +119,7 @@ export class Bus {
     if (rule?.State === "ENABLED") {
       const event = { source: "aws.events", detailType: "Scheduled Event", resources: [ruleArn(name)], detail: {} };
       const stamped = { ...this.stamp(event, dueAt), id: idOf(`${name} ${dueAt}`) };
-      await this.queue.addAll(parcels(stamped, rule));
+      await this.queue.addAll(messagesFor(stamped, rule));
     }
     await this.schedule(name);
   }
@@ -131,7 +131,9 @@ export class Bus {
     this.routing = this.routing
       .then(() =>
         this.queue.addAll(
-          events.flatMap((event) => this.options.rules.matching({ ...event }).flatMap((rule) => parcels(event, rule))),
+          events.flatMap((event) =>
+            this.options.rules.matching({ ...event }).flatMap((rule) => messagesFor(event, rule)),
+          ),
         ),
       )
       .then(() => this.journal.routed(events.length))
@@ -146,7 +148,7 @@ function idOf(text: string): string {
   return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-function parcels(event: BusEvent, rule: Rule): readonly { id: string; item: Parcel }[] {
+function messagesFor(event: BusEvent, rule: Rule): readonly { id: string; item: TargetMessage }[] {
   const of = { name: rule.Name, arn: ruleArn(rule.Name) };
   return rule.targets.map((target) => ({
     id: `${event.id}/${rule.Name}/${target.Id}`,

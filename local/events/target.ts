@@ -19,7 +19,7 @@ export interface RetryPolicy {
 }
 
 /** An input on its way to a target. */
-export interface Parcel {
+export interface TargetMessage {
   readonly arn: string;
   /** The input as JSON text. */
   readonly input: string;
@@ -29,7 +29,7 @@ export interface Parcel {
 /** The default of EventBridge and EventBridge Scheduler. */
 const maxRetries = 185;
 const maxAgeSeconds = 86_400;
-const longestDelayMs = 300_000;
+const maxDelayMs = 300_000;
 
 export type TargetKind = "lambda" | "states";
 
@@ -44,7 +44,7 @@ export function targetKind(arn: string): TargetKind | undefined {
  * Delivers an input to its target once. The name of an execution is derived from its trigger, so that a second delivery
  * does not start a second execution.
  */
-export async function deliver(ports: TargetPorts, queued: Queued<Parcel>, now: number): Promise<Delivery> {
+export async function deliver(ports: TargetPorts, queued: Queued<TargetMessage>, now: number): Promise<Delivery> {
   const { arn, input, retryPolicy } = queued.item;
   try {
     if (targetKind(arn) === "lambda") await ports.functions.invokeAsync(arn, parse(input));
@@ -56,7 +56,7 @@ export async function deliver(ports: TargetPorts, queued: Queued<Parcel>, now: n
     const old = now - queued.addedAt >= (retryPolicy?.MaximumEventAgeInSeconds ?? maxAgeSeconds) * 1000;
     const tired = queued.attempts >= (retryPolicy?.MaximumRetryAttempts ?? maxRetries);
     if (old || tired || !isRetryable(error)) return { outcome: "dead", error: message };
-    return { outcome: "retry", delayMs: Math.min(longestDelayMs, 1000 * 2 ** queued.attempts), error: message };
+    return { outcome: "retry", delayMs: Math.min(maxDelayMs, 1000 * 2 ** queued.attempts), error: message };
   }
 }
 

@@ -11,7 +11,7 @@ const namespace = "https://sts.amazonaws.com/doc/2011-06-15/";
 const maxBodyBytes = 64 * 1024;
 const maxPolicyLength = 2_048;
 /** The duration of a session in seconds: minimum, maximum, maximum when one role assumes another, and default. */
-const duration = { least: 900, most: 43_200, chained: 3_600, usual: 3_600 };
+const duration = { min: 900, max: 43_200, chained: 3_600, standard: 3_600 };
 
 /** Creates the Security Token Service: `AssumeRole` and `GetCallerIdentity` in its query protocol. */
 export function createSts(iam: Iam): Service {
@@ -49,10 +49,13 @@ function assumeRole(iam: Iam, fields: Fields, caller: Caller | undefined): Xml {
     if (!role?.trusts.includes(caller.role.name))
       throw new AccessDenied(caller.arn, access, "the role does not trust it");
   } else if (!role) throw new AccessDenied(`arn:aws:iam::${account}:root`, access, "there is no such role");
-  const seconds = Number(fields.get("DurationSeconds") ?? duration.usual);
-  const most = caller ? duration.chained : duration.most;
-  if (!(seconds >= duration.least && seconds <= most)) {
-    throw invalid("DurationSeconds", `must be from ${duration.least} to ${most} for this caller, but is ${seconds}`);
+  const seconds = Number(fields.get("DurationSeconds") ?? duration.standard);
+  const maxSeconds = caller ? duration.chained : duration.max;
+  if (!(seconds >= duration.min && seconds <= maxSeconds)) {
+    throw invalid(
+      "DurationSeconds",
+      `must be from ${duration.min} to ${maxSeconds} for this caller, but is ${seconds}`,
+    );
   }
   const expiresAt = iam.now + seconds * 1_000;
   const policy = sessionPolicyOf(fields);

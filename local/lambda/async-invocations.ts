@@ -49,7 +49,7 @@ export function createAsyncInvocations(options: AsyncInvocationsOptions): Durabl
         return { outcome: "postpone", delayMs: throttleDelayMs };
       }
     },
-    bury: (queued, error) => appendDeadLetter(options.dataDirectory, queued, error, clock.now()),
+    giveUp: (queued, error) => appendDeadLetter(options.dataDirectory, queued, error, clock.now()),
   });
 }
 

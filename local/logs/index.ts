@@ -17,9 +17,9 @@ export interface LogsOptions {
 
 const contentType = "application/x-amz-json-1.1";
 const target = "Logs_20140328.";
-const largestBody = 8 * 1024 ** 2;
+const maxBodyBytes = 8 * 1024 ** 2;
 /** The maximum length of a message. Longer lines are cut, as by CloudWatch's agents. */
-const longestMessage = 256 * 1024;
+const maxMessageBytes = 256 * 1024;
 
 /**
  * Creates CloudWatch Logs (JSON 1.1) over append-only files. The other services of this process use the same store. An
@@ -60,8 +60,8 @@ function newStream(store: LogStore, group: string, stream: string, now: number):
 /** Cuts a line into messages. Empty lines are dropped, because CloudWatch refuses them. */
 function cutLine({ timestamp, message }: LogLine): LogLine[] {
   const lines: LogLine[] = [];
-  for (let at = 0; at < message.length; at += longestMessage) {
-    lines.push({ timestamp, message: message.slice(at, at + longestMessage) });
+  for (let at = 0; at < message.length; at += maxMessageBytes) {
+    lines.push({ timestamp, message: message.slice(at, at + maxMessageBytes) });
   }
   return lines;
 }
@@ -74,7 +74,7 @@ async function handle(
 ): Promise<void> {
   try {
     const name = String(request.headers["x-amz-target"] ?? "");
-    const body = await readBody(request, largestBody);
+    const body = await readBody(request, maxBodyBytes);
     const operation = name.startsWith(target) ? operations[name.slice(target.length)] : undefined;
     if (!operation) {
       const message = `The embedded CloudWatch Logs does not implement ${JSON.stringify(name)}. It has: ${Object.keys(operations).join(", ")}.`;

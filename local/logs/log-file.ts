@@ -19,7 +19,7 @@ import {
 import { removeLog, writeLogSeal } from "./log-seal";
 
 /** The default limit on a stream's file, in bytes. */
-const usualBound = 32 * 1024 * 1024;
+const defaultBound = 32 * 1024 * 1024;
 
 /**
  * The events of one stream, appended to one file, one line each: `CRC NUMBER [order, timestamp, ingested, message]`.
@@ -57,7 +57,7 @@ export class LogFile {
   #current: Header;
   #sealed = false;
 
-  private constructor(file: string, header: Header, head: number, size: number, bound = usualBound) {
+  private constructor(file: string, header: Header, head: number, size: number, bound = defaultBound) {
     this.file = file;
     this.header = header;
     this.#current = header;

@@ -5,7 +5,7 @@ import { account, region } from "../account";
 import { ServiceError } from "../wire";
 import { parseFilterPattern } from "./filter-pattern";
 import type { LogFile } from "./log-file";
-import { filterStreams, mostEvents, readStream } from "./read-events";
+import { filterStreams, maxEvents, readStream } from "./read-events";
 import type { LogStore } from "./store";
 
 const groupName = z.string().regex(/^[.\-_/#A-Za-z0-9]{1,512}$/);
@@ -36,7 +36,7 @@ const inputs = {
     startTime: milliseconds.default(0),
     endTime: milliseconds.default(Number.MAX_SAFE_INTEGER),
     nextToken: z.string().optional(),
-    limit: limit(mostEvents),
+    limit: limit(maxEvents),
     startFromHead: z.boolean().default(false),
   }),
   filterLogEvents: z.object({
@@ -47,7 +47,7 @@ const inputs = {
     endTime: milliseconds.default(Number.MAX_SAFE_INTEGER - 1),
     filterPattern: z.string().max(1024).default(""),
     nextToken: z.string().optional(),
-    limit: limit(mostEvents),
+    limit: limit(maxEvents),
   }),
   describeLogGroups: z.object({
     logGroupNamePrefix: groupName.optional(),
@@ -103,10 +103,10 @@ export function logOperations(store: LogStore, clock: Clock): Readonly<Record<st
     },
     PutLogEvents: (input) => putLogEvents(store, clock, input),
     GetLogEvents: (input) => {
-      const asked = parse(inputs.getLogEvents, input);
-      const stream = store.requireStream(groupOf(asked), asked.logStreamName);
-      const range = { from: asked.startTime, to: asked.endTime };
-      const page = readStream(stream, range, asked.limit, asked.startFromHead, asked.nextToken);
+      const requested = parse(inputs.getLogEvents, input);
+      const stream = store.requireStream(groupOf(requested), requested.logStreamName);
+      const range = { from: requested.startTime, to: requested.endTime };
+      const page = readStream(stream, range, requested.limit, requested.startFromHead, requested.nextToken);
       return {
         events: page.events.map(({ timestamp, message, ingested }) => ({
           timestamp,
@@ -123,7 +123,7 @@ export function logOperations(store: LogStore, clock: Clock): Readonly<Record<st
   };
 }
 
-const largestBatch = 1_048_576;
+const maxBatchBytes = 1_048_576;
 const eventOverhead = 26;
 const hour = 3_600_000;
 
@@ -131,7 +131,7 @@ function putLogEvents(store: LogStore, clock: Clock, input: unknown): object {
   const { logGroupName, logStreamName, logEvents } = parse(inputs.putLogEvents, input);
   const stream = store.requireStream(logGroupName, logStreamName);
   const bytes = logEvents.reduce((sum, event) => sum + Buffer.byteLength(event.message) + eventOverhead, 0);
-  if (bytes > largestBatch) throw invalid(`Upload too large: ${bytes} bytes exceeds limit of ${largestBatch}`);
+  if (bytes > maxBatchBytes) throw invalid(`Upload too large: ${bytes} bytes exceeds limit of ${maxBatchBytes}`);
   if (logEvents.some((event, index) => index > 0 && event.timestamp < logEvents[index - 1]!.timestamp)) {
     throw invalid("Log events in a single PutLogEvents request must be in chronological order.");
   }
@@ -153,9 +153,9 @@ function putLogEvents(store: LogStore, clock: Clock, input: unknown): object {
 }
 
 function filterLogEvents(store: LogStore, input: unknown): object {
-  const asked = parse(inputs.filterLogEvents, input);
-  const { logStreamNames, logStreamNamePrefix } = asked;
-  const group = groupOf(asked);
+  const requested = parse(inputs.filterLogEvents, input);
+  const { logStreamNames, logStreamNamePrefix } = requested;
+  const group = groupOf(requested);
   if (logStreamNames && logStreamNamePrefix !== undefined) {
     throw invalid("At most one of logStreamNames and logStreamNamePrefix may be given.");
   }
@@ -163,8 +163,14 @@ function filterLogEvents(store: LogStore, input: unknown): object {
     ? [...new Set(logStreamNames)].map((name) => store.requireStream(group, name))
     : store.listStreams(group, logStreamNamePrefix);
   // The end is inclusive here, unlike in GetLogEvents.
-  const range = { from: asked.startTime, to: asked.endTime + 1 };
-  const page = filterStreams(streams, range, parseFilterPattern(asked.filterPattern), asked.limit, asked.nextToken);
+  const range = { from: requested.startTime, to: requested.endTime + 1 };
+  const page = filterStreams(
+    streams,
+    range,
+    parseFilterPattern(requested.filterPattern),
+    requested.limit,
+    requested.nextToken,
+  );
   return {
     events: page.events.map(({ stream, timestamp, message, ingested, start, isReport = false }) => ({
       logStreamName: stream,
@@ -182,12 +188,12 @@ function filterLogEvents(store: LogStore, input: unknown): object {
 }
 
 function describeLogGroups(store: LogStore, input: unknown): object {
-  const asked = parse(inputs.describeLogGroups, input);
-  const { logGroupNamePrefix: prefix = "", logGroupNamePattern: pattern = "" } = asked;
+  const requested = parse(inputs.describeLogGroups, input);
+  const { logGroupNamePrefix: prefix = "", logGroupNamePattern: pattern = "" } = requested;
   const found = store
     .listGroups()
     .filter(({ name }) => name.startsWith(prefix) && name.toLowerCase().includes(pattern.toLowerCase()));
-  const { page, nextToken } = takePage(found, asked.limit, asked.nextToken);
+  const { page, nextToken } = takePage(found, requested.limit, requested.nextToken);
   return {
     logGroups: page.map(({ name, created }) => ({
       logGroupName: name,
@@ -203,18 +209,18 @@ function describeLogGroups(store: LogStore, input: unknown): object {
 }
 
 function describeLogStreams(store: LogStore, input: unknown): object {
-  const asked = parse(inputs.describeLogStreams, input);
-  const group = groupOf(asked);
-  if (asked.orderBy === "LastEventTime" && asked.logStreamNamePrefix !== undefined) {
+  const requested = parse(inputs.describeLogStreams, input);
+  const group = groupOf(requested);
+  if (requested.orderBy === "LastEventTime" && requested.logStreamNamePrefix !== undefined) {
     throw invalid("Cannot order by LastEventTime with a logStreamNamePrefix.");
   }
-  const streams = [...store.listStreams(group, asked.logStreamNamePrefix)];
-  if (asked.orderBy === "LastEventTime") {
+  const streams = [...store.listStreams(group, requested.logStreamNamePrefix)];
+  if (requested.orderBy === "LastEventTime") {
     const time = new Map(streams.map((stream) => [stream, stream.last()?.timestamp ?? 0]));
     streams.sort((a, b) => time.get(a)! - time.get(b)!);
   }
-  if (asked.descending) streams.reverse();
-  const { page, nextToken } = takePage(streams, asked.limit, asked.nextToken);
+  if (requested.descending) streams.reverse();
+  const { page, nextToken } = takePage(streams, requested.limit, requested.nextToken);
   return { logStreams: page.map((stream) => describeStream(group, stream)), nextToken };
 }
 

@@ -9,7 +9,7 @@ import type { StoredEvent } from "./log-record";
 const scanBudget = 16 * 1024 ** 2;
 /** The maximum bytes of messages in one answer. */
 const pageBytes = 1024 ** 2;
-export const mostEvents = 10_000;
+export const maxEvents = 10_000;
 
 export interface TimeRange {
   /** The first millisecond of the range, inclusive. */

@@ -24,7 +24,7 @@ export class LogStore {
 
   readonly #limits: GroupLimits;
 
-  constructor(dataDirectory: string, limits = usualLimits) {
+  constructor(dataDirectory: string, limits = defaultLimits) {
     this.#limits = limits;
     this.#root = path.join(dataDirectory, "groups");
     fs.mkdirSync(this.#root, { recursive: true });
@@ -161,7 +161,7 @@ export interface GroupLimits {
 }
 
 /** The default limits of a group. */
-const usualLimits: GroupLimits = { streams: 2_000, bytes: 512 * 1024 * 1024 };
+const defaultLimits: GroupLimits = { streams: 2_000, bytes: 512 * 1024 * 1024 };
 
 /**
  * Converts a name to a file name. File names are readable if possible, always safe, and distinct on case-insensitive

@@ -16,7 +16,7 @@ import { AwsChunkedDecoder } from "./chunked";
 import { S3Error } from "./errors";
 
 /** The largest body of one request: S3's limit for PutObject, UploadPart and CopyObject. */
-export const largestBody = 5 * 1024 ** 3;
+export const maxBodyBytes = 5 * 1024 ** 3;
 
 export interface BodyDigest {
   /** The bytes of the payload without chunk framing. */
@@ -40,7 +40,7 @@ export async function receiveBody(
   sink: (chunk: Uint8Array) => Promise<void> | undefined,
   options: { readonly limit?: number; readonly algorithm?: ChecksumAlgorithm; readonly sha256?: boolean } = {},
 ): Promise<BodyDigest> {
-  const limit = options.limit ?? largestBody;
+  const limit = options.limit ?? maxBodyBytes;
   const { headers } = request;
   const declared = declaredLength(headers);
   if (declared === undefined && headers["transfer-encoding"] !== undefined) {
@@ -134,13 +134,13 @@ class Verifier {
       );
     }
     const trailer = /x-amz-checksum-(\w+)/i.exec(String(headers["x-amz-trailer"] ?? ""))?.[1];
-    const asked = headers["x-amz-sdk-checksum-algorithm"];
+    const requested = headers["x-amz-sdk-checksum-algorithm"];
     this.#fromTrailer = trailer !== undefined;
     this.#algorithm =
       named[0] ??
       (trailer ? parseChecksumAlgorithm(trailer) : undefined) ??
       options.algorithm ??
-      (typeof asked === "string" ? parseChecksumAlgorithm(asked) : undefined);
+      (typeof requested === "string" ? parseChecksumAlgorithm(requested) : undefined);
     this.#expected = named[0] && requireChecksumShape(named[0], String(headers[checksumHeader(named[0])]));
     this.#expectedMd5 = requireMd5(headers["content-md5"]);
     const sha256 = digest ?? String(headers["x-amz-content-sha256"] ?? "");

@@ -108,20 +108,20 @@ export function combineChecksums(
  * Returns the requested checksum type or S3's default. SHA digests cannot be combined, CRC64NVME is never composite,
  * and the others are composite by default.
  */
-export function resolveChecksumType(algorithm: ChecksumAlgorithm, asked: string | undefined): ChecksumType {
-  if (asked !== undefined && asked !== "FULL_OBJECT" && asked !== "COMPOSITE") {
-    throw invalidRequest(`Value for x-amz-checksum-type header is invalid: ${asked}.`);
+export function resolveChecksumType(algorithm: ChecksumAlgorithm, requested: string | undefined): ChecksumType {
+  if (requested !== undefined && requested !== "FULL_OBJECT" && requested !== "COMPOSITE") {
+    throw invalidRequest(`Value for x-amz-checksum-type header is invalid: ${requested}.`);
   }
   const full = crcParameters[algorithm] !== undefined;
-  if (asked === "FULL_OBJECT" && !full) {
+  if (requested === "FULL_OBJECT" && !full) {
     throw invalidRequest(
       `The FULL_OBJECT checksum type cannot be used with the ${algorithm.toLowerCase()} checksum algorithm.`,
     );
   }
-  if (asked === "COMPOSITE" && algorithm === "CRC64NVME") {
+  if (requested === "COMPOSITE" && algorithm === "CRC64NVME") {
     throw invalidRequest("The COMPOSITE checksum type cannot be used with the crc64nvme checksum algorithm.");
   }
-  return asked ?? (algorithm === "CRC64NVME" ? "FULL_OBJECT" : "COMPOSITE");
+  return requested ?? (algorithm === "CRC64NVME" ? "FULL_OBJECT" : "COMPOSITE");
 }
 
 export const checksumMismatch = (algorithm: string) =>

@@ -3,7 +3,7 @@ import path from "node:path";
 import { BoundedMap } from "../../core/bounded-map";
 import { parseEntry } from "./keys";
 
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
 /**
  * Changes directories durably. An entry of a directory survives a power loss only after an fsync of that directory. An
@@ -15,7 +15,7 @@ export class Directories {
    * The sync state by directory: true if no subdirectory was created or removed since the last sync, else the current
    * sync.
    */
-  readonly #known = new BoundedMap<string, true | symbol>(mostKnown);
+  readonly #known = new BoundedMap<string, true | symbol>(maxKnown);
 
   /** Renames a file into place, and creates its directories. */
   rename(from: string, to: string): void {

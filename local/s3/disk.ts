@@ -56,14 +56,14 @@ export class Disk {
 
   /** Moves a tree away at once and removes it in the background. After a crash the next start removes it. */
   discard(file: string): void {
-    const grave = this.temporary();
+    const trash = this.temporary();
     try {
-      fs.renameSync(file, grave);
+      fs.renameSync(file, trash);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
       throw error;
     }
-    const removal = rm(grave, { recursive: true, force: true }).catch(() => {}); // The next start removes it otherwise.
+    const removal = rm(trash, { recursive: true, force: true }).catch(() => {}); // The next start removes it otherwise.
     this.#removals.add(removal);
     void removal.then(() => this.#removals.delete(removal));
   }

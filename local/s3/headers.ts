@@ -12,7 +12,7 @@ const kept = [
   "expires",
 ];
 const metadataPrefix = "x-amz-meta-";
-const largestMetadata = 2048;
+const maxMetadataBytes = 2048;
 const storageClasses = ["STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER_IR"];
 
 export type Description = Pick<ObjectRecord, "headers" | "metadata" | "tags" | "encryption" | "storageClass">;
@@ -36,9 +36,9 @@ export function describeObject(requestHeaders: IncomingHttpHeaders): Description
     metadata[name.slice(metadataPrefix.length)] = String(value);
     metadataBytes += name.length - metadataPrefix.length + String(value).length;
   }
-  if (metadataBytes > largestMetadata) {
+  if (metadataBytes > maxMetadataBytes) {
     throw new S3Error(400, "MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size", {
-      extra: { Size: String(metadataBytes), MaxSizeAllowed: String(largestMetadata) },
+      extra: { Size: String(metadataBytes), MaxSizeAllowed: String(maxMetadataBytes) },
     });
   }
   const encryption = acceptedEncryption(requestHeaders);

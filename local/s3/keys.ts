@@ -21,7 +21,7 @@ import { S3Error } from "./errors";
 export type BinaryKey = string & { readonly binaryKey: unique symbol };
 
 const spillBytes = 64;
-const longestKey = 1024;
+const maxKeyBytes = 1024;
 
 export type EntryKind = "object" | "folder" | "spill";
 const suffixes: Readonly<Record<EntryKind, string>> = { object: "=", folder: "+", spill: "%" };
@@ -41,9 +41,9 @@ export function fromBinary(key: string): string {
 /** Checks a key by S3's rules. An empty key does not occur here, because it addresses the bucket. */
 export function requireKey(key: string): BinaryKey {
   const binary = toBinary(key);
-  if (binary.length > longestKey) {
+  if (binary.length > maxKeyBytes) {
     throw new S3Error(400, "KeyTooLongError", "Your key is too long", {
-      extra: { Size: String(binary.length), MaxSizeAllowed: String(longestKey) },
+      extra: { Size: String(binary.length), MaxSizeAllowed: String(maxKeyBytes) },
     });
   }
   return binary;

@@ -115,7 +115,7 @@ class Walk {
  * intervals.
  */
 const settledMilliseconds = 200;
-const mostEntries = 500_000;
+const maxEntries = 500_000;
 
 /**
  * A cache of the sorted entries of folders. Without it, paging through a flat folder of n keys would read it n/1000
@@ -136,7 +136,7 @@ export class FolderCache {
       this.#folders.set(directory, { modified, entries });
       this.#size += entries.length;
       for (const oldest of this.#folders.keys()) {
-        if (this.#size <= mostEntries) break;
+        if (this.#size <= maxEntries) break;
         this.#forget(oldest);
       }
     }

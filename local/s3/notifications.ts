@@ -136,7 +136,7 @@ export class Notifications {
   }
 
   #eventOf({ type, bucket, key, size, etag, reason, requestId, sourceAddress }: ObjectNotice): EmittedEvent {
-    // Of two writes of a key, the later one has the greater sequence number.
+    // The later of two writes of a key has the greater sequence number.
     this.#sequence = Math.max(this.#sequence + 1, this.#now() * 1000);
     const sequencer = this.#sequence.toString(16).toUpperCase().padStart(16, "0");
     return {

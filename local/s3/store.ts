@@ -23,7 +23,7 @@ export interface OpenObject extends StoredFile<ObjectRecord> {
   release(): void;
 }
 
-const mostKnownDamage = 1000;
+const maxKnownDamage = 1000;
 
 /** The version of an object with a damaged record: it exists, and no `If-Match` but `*` matches it. */
 const damagedVersion = { etag: "", modified: 0 } as const;
@@ -44,7 +44,7 @@ export class Store {
   /**
    * Damage that a reader found after its answer had begun, by write. The client's next request gets the error at once.
    */
-  readonly #knownDamage = new BoundedMap<string, S3Error>(mostKnownDamage);
+  readonly #knownDamage = new BoundedMap<string, S3Error>(maxKnownDamage);
 
   constructor(
     readonly disk: Disk,

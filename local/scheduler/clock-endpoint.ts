@@ -4,7 +4,7 @@ import { validation } from "./errors";
 import type { MovableClock } from "./movable-clock";
 
 /** The maximum advance: ten years. */
-const mostSeconds = 315_360_000;
+const maxSeconds = 315_360_000;
 
 /**
  * Creates the endpoint of the Scheduler's clock, which is for trying out schedules. `GET` returns its time. `POST
@@ -25,8 +25,8 @@ export function clockEndpoint(clock: MovableClock) {
 async function advanceOf(request: IncomingMessage): Promise<number> {
   const body = parseObject(await readBody(request, 1_000), validation);
   const seconds = isObject(body) ? body["advanceSeconds"] : undefined;
-  if (typeof seconds === "number" && seconds > 0 && seconds <= mostSeconds) return seconds;
+  if (typeof seconds === "number" && seconds > 0 && seconds <= maxSeconds) return seconds;
   throw validation(
-    `advanceSeconds is ${JSON.stringify(seconds)}, but must be a number above 0 and at most ${mostSeconds}.`,
+    `advanceSeconds is ${JSON.stringify(seconds)}, but must be a number above 0 and at most ${maxSeconds}.`,
   );
 }

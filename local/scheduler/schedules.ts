@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../clock";
 import type { DurableQueue } from "../durable-queue";
-import { createParcelQueue } from "../events/parcel-queue";
-import type { Parcel, TargetPorts } from "../events/target";
+import type { TargetMessage, TargetPorts } from "../events/target";
+import { createTargetQueue } from "../events/target-queue";
 import type { JsonDatabase } from "../storage/json-database";
 import { Ticker } from "../ticker";
 import { firingInput, nextFiring, type Schedule } from "./schedule";
@@ -34,13 +34,13 @@ export function keyOf({ GroupName, Name }: Pick<Schedule, "GroupName" | "Name">)
 export class Schedules {
   private readonly schedules = new Map<string, Schedule>();
   private readonly groups = new Map<string, Group>();
-  private readonly queue: DurableQueue<Parcel>;
+  private readonly queue: DurableQueue<TargetMessage>;
   private readonly ticker: Ticker;
   private firing: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: SchedulesOptions) {
     const { clock, db, dataDirectory } = options;
-    this.queue = createParcelQueue(options, { db, clock, dataDirectory, sender: "scheduler" });
+    this.queue = createTargetQueue(options, { db, clock, dataDirectory, sender: "scheduler" });
     this.ticker = new Ticker(clock, (key, dueAt) => {
       this.firing = this.firing
         .then(() => this.fire(key, dueAt))
@@ -94,10 +94,10 @@ export class Schedules {
 
   /** Deletes a group with all of its schedules. */
   async deleteGroup(name: string): Promise<void> {
-    const doomed = this.all().filter(({ GroupName }) => GroupName === name);
+    const removed = this.all().filter(({ GroupName }) => GroupName === name);
     this.groups.delete(name);
     await Promise.all([
-      ...doomed.map((schedule) => this.delete(keyOf(schedule))),
+      ...removed.map((schedule) => this.delete(keyOf(schedule))),
       this.options.db.del(groupPrefix + name),
     ]);
   }

@@ -59,7 +59,7 @@ export function createSns({
   const subscriptions = new Map<string, Subscription>();
   const queue = new DurableQueue<Notification>({
     ...{ db, clock, deliver, prefix: "message!" },
-    bury: ({ item }, error) => process.stderr.write(`sns: gave up ${item.messageId} to ${item.endpoint}: ${error}\n`),
+    giveUp: ({ item }, error) => process.stderr.write(`sns: gave up ${item.messageId} to ${item.endpoint}: ${error}\n`),
   });
   const ready = db.open().then(async () => {
     for (const key of await db.keys({ gt: "topic!", lt: "topic!\uffff" })) topics.add(key.slice("topic!".length));

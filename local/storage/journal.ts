@@ -44,7 +44,7 @@ interface Content<T> {
   readonly end: number;
 }
 
-const longestBytes = 1024 * 1024;
+const maxJournalBytes = 1024 * 1024;
 
 /**
  * A journal of entries that were accepted and are not routed yet, one line each with its checksum and number. An append
@@ -114,7 +114,7 @@ export class Journal<T> {
     if (this.outstanding > 0) return;
     this.routedTo = this.appended;
     this.note();
-    if (this.size < longestBytes) return;
+    if (this.size < maxJournalBytes) return;
     // The file is emptied only after the mark is on disk. Otherwise a power loss in between would look like lost
     // entries.
     this.mark.flush();

@@ -70,7 +70,7 @@ describe("a month in which nothing happens", () => {
     [
       "instances that are kept",
       { R: { Type: "AWS::Batch::ComputeEnvironment", Properties: { ComputeResources: { MinvCpus: 4 } } } },
-      /instances that it keeps/,
+      /a minimum of instances/,
     ],
     [
       "a schedule that is in no list",

@@ -4,7 +4,7 @@
  * with padding is first copied into a border of zeros, so that every window is inside it.
  */
 import type { backend_util } from "@tensorflow/tfjs-core";
-import { blocks, largestBlockK, multiplyPanels, type PackA, packB, packRowsOfA, panelsOf, rowsOfBlock } from "./gemm";
+import { blocks, maxBlockK, multiplyPanels, type PackA, packB, packRowsOfA, panelsOf, rowsOfBlock } from "./gemm";
 import type { Simd } from "./simd";
 
 export type ConvInfo = backend_util.Conv2DInfo;
@@ -68,7 +68,7 @@ export function convolve(simd: Simd, info: ConvInfo, x: number, filter: number, 
   const tables = tablesOf(simd, info);
   const imageAt = paddedImages(simd, info, x);
   const row = channels * float;
-  for (const [fromK, depth] of blocks(patchSize(info), largestBlockK)) {
+  for (const [fromK, depth] of blocks(patchSize(info), maxBlockK)) {
     const b = packB(simd, { at: filter + fromK * row, row, column: float }, channels, depth);
     for (let n = 0; n < info.batchSize; n++) {
       const image = imageAt(n);
@@ -98,7 +98,7 @@ export function filterGradient(simd: Simd, info: ConvInfo, x: number, dy: number
   const row = channels * float;
   for (let n = 0; n < info.batchSize; n++) {
     const image = imageAt(n);
-    for (const [fromPlace, depth] of blocks(places, largestBlockK)) {
+    for (const [fromPlace, depth] of blocks(places, maxBlockK)) {
       const b = packB(simd, { at: dy + (n * places + fromPlace) * row, row, column: float }, channels, depth);
       for (const [first, count] of blocks(patchSize(info), rowsOfBlock(depth))) {
         const pack: PackA = (to, panels, k, size) => {

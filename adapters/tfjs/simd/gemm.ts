@@ -33,7 +33,7 @@ export interface Product {
 }
 
 /** The largest block of K. A panel of B, 8 KiB, then stays in the first-level cache. */
-export const largestBlockK = 256;
+export const maxBlockK = 256;
 /** The floats of the packed block of A: half of a second-level cache of 1 MiB. */
 const blockA = 131_072;
 /** The floats of the panels of B that a panel of A is multiplied with in turn. */
@@ -84,7 +84,7 @@ export function gemm(simd: Simd, { m, n, k, a, b, c, packed: whole, add = false 
       if (a.row === float) simd.call[`packRuns${rows}`]!(to, from, count, depth, a.column);
       else simd.call[`packStrided${rows}`]!(to, from, count, depth, a.column, a.row);
     };
-  for (const [fromK, depth] of blocks(k, largestBlockK)) {
+  for (const [fromK, depth] of blocks(k, maxBlockK)) {
     for (const [firstRow, rows] of blocks(m, rowsOfBlock(depth))) {
       const panels = panelsOf(rows);
       const packed = packRowsOfA(simd, packA(firstRow), panels, fromK, depth);
@@ -113,7 +113,7 @@ export function packRowsOfA(simd: Simd, pack: PackA, panels: readonly Panels[], 
 
 /** Packs all of B (`k` × `n`, columns in groups of eight) to `to`, for several products. */
 export function packWhole(simd: Simd, b: Matrix, k: number, n: number, to: number): void {
-  for (const [fromK, depth] of blocks(k, largestBlockK)) {
+  for (const [fromK, depth] of blocks(k, maxBlockK)) {
     const [at, from, panels] = [to + fromK * n * float, b.at + fromK * b.row, n / panelColumns];
     if (b.column === float) simd.call["packRuns8"]!(at, from, panels, depth, b.row);
     else simd.call["packStrided8"]!(at, from, panels, depth, b.row, b.column);

@@ -94,7 +94,7 @@ export class BackendSimd extends Simd {
   constructor(private readonly backend: BackendWasm) {
     const module = backend.wasm as unknown as EmscriptenModule;
     const memory = module.asm?.memory;
-    if (!memory) throw new Error("This version of @tensorflow/tfjs-backend-wasm does not show its memory.");
+    if (!memory) throw new Error("This version of @tensorflow/tfjs-backend-wasm does not expose its memory.");
     const call = instantiate(simdFunctions, { initial: 1, shared: false }, memory);
     super(
       call,

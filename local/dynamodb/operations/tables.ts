@@ -135,10 +135,10 @@ export const deleteTable: Operation = (context, fields) => {
         );
       }
       context.catalog.remove(draft, table);
-      context.maintenance.doom(draft, table);
+      context.maintenance.scheduleRemoval(draft, table);
       return { TableDescription: description(context, table, "DELETING") };
     });
-    await context.maintenance.removeDoomed();
+    await context.maintenance.removeScheduled();
     return answer;
   });
 };

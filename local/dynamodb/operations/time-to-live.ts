@@ -25,9 +25,9 @@ export const updateTimeToLive: Operation = (context, fields) => {
       }
       const timeToLive = enabled ? { attribute, ready: false } : undefined;
       context.catalog.replace(draft, { ...toDefinition(table), timeToLive });
-      if (!enabled) context.maintenance.doomExpiry(draft, table);
+      if (!enabled) context.maintenance.scheduleExpiryRemoval(draft, table);
     });
-    await context.maintenance.removeDoomed();
+    await context.maintenance.removeScheduled();
     await context.maintenance.indexExpiry(name);
     return { TimeToLiveSpecification: { Enabled: enabled, AttributeName: attribute } };
   });

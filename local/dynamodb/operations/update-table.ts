@@ -41,11 +41,11 @@ export const updateTable: Operation = (context, fields) => {
         withSettings(before, settings),
       );
       for (const { id } of before.indexes) {
-        if (!after.indexes.some((index) => index.id === id)) context.maintenance.doom(draft, table, id);
+        if (!after.indexes.some((index) => index.id === id)) context.maintenance.scheduleRemoval(draft, table, id);
       }
       context.catalog.replace(draft, { ...after, attributes: usedAttributes(after, attributes) });
     });
-    await context.maintenance.removeDoomed();
+    await context.maintenance.removeScheduled();
     await context.maintenance.backfill(name);
     return { TableDescription: describeTable(context, context.catalog.describe(name)) };
   });

@@ -13,7 +13,7 @@ export function describeKey(key: Buffer, tables: readonly TableDefinition[]): st
   if (of === kind.copy) return `the copy of the definition of table ${key.toString("utf8", 1)}`;
   if (of === kind.token || of === kind.forget) return "the token of a transaction";
   if (key.length < headBytes) return `the record ${JSON.stringify(key.toString("latin1"))}`;
-  if (of === kind.doomed) return "the removal of a table or an index that is under way";
+  if (of === kind.removed) return "the removal of a table or an index that is under way";
   const id = key.readUInt32BE(1);
   const table = tables.find((one) => one.id === id);
   const name = table ? `table ${table.name}` : `a table whose definition is missing (id ${id})`;

@@ -12,7 +12,7 @@ import { normalizeNumber, parseDecimal } from "../value/number";
  *     index     X table index bucket indexHash indexRange hash range
  *     expiry    E table second hash range        (second: when TTL deletes the item)
  *     count     C table
- *     doomed    D kind table index               (a removed table or index whose entries are still to be deleted)
+ *     removed    D kind table index               (a removed table or index whose entries are still to be deleted)
  *     token     K token                          (an applied transaction)
  *     forget    F millisecond token              (when the token is deleted)
  *
@@ -26,7 +26,7 @@ export const kind = {
   index: "X",
   expiry: "E",
   count: "C",
-  doomed: "D",
+  removed: "D",
   token: "K",
   forget: "F",
 } as const;

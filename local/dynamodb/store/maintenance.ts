@@ -10,7 +10,7 @@ import { addEntry, addExpiry, expiryKeyHead, expirySecond, type Found, replaceIt
 const sweepEveryMs = 10_000;
 const chunk = 500;
 /** TTL does not delete items that expired more than five years ago. */
-const oldestExpirySeconds = 5 * 365 * 86_400;
+const maxExpiredSeconds = 5 * 365 * 86_400;
 
 /**
  * Background work: it removes expired items, deletes old transaction tokens, and does the work of table changes that
@@ -29,7 +29,7 @@ export class Maintenance {
 
   /** Completes the work that an earlier process left, then sweeps periodically. */
   async start(): Promise<void> {
-    await this.removeDoomed();
+    await this.removeScheduled();
     for (const { name } of [...this.catalog.all()]) {
       await this.backfill(name);
       await this.indexExpiry(name);
@@ -67,7 +67,7 @@ export class Maintenance {
     if (!table) return;
     const now = Math.floor(this.clock.now() / 1_000);
     const range = {
-      gte: compose(kind.expiry, [table.id, Math.max(0, now - oldestExpirySeconds)]),
+      gte: compose(kind.expiry, [table.id, Math.max(0, now - maxExpiredSeconds)]),
       lt: compose(kind.expiry, [table.id, now]),
     };
     await this.inChunks(range, (draft, key) => {
@@ -134,23 +134,23 @@ export class Maintenance {
    * Records that the entries of a removed table or index must be deleted. It is part of the plan that removes the table
    * or index.
    */
-  doom(draft: Draft, table: Table, indexId?: number): void {
+  scheduleRemoval(draft: Draft, table: Table, indexId?: number): void {
     const ranges =
       indexId !== undefined
         ? [compose(kind.index, [table.id, indexId])]
         : [kind.item, kind.index, kind.expiry, kind.count].map((of) => compose(of, [table.id]));
-    for (const prefix of ranges) draft.put(compose(kind.doomed, [], prefix), "");
+    for (const prefix of ranges) draft.put(compose(kind.removed, [], prefix), "");
   }
 
-  doomExpiry(draft: Draft, table: Table): void {
-    draft.put(compose(kind.doomed, [], compose(kind.expiry, [table.id])), "");
+  scheduleExpiryRemoval(draft: Draft, table: Table): void {
+    draft.put(compose(kind.removed, [], compose(kind.expiry, [table.id])), "");
   }
 
-  async removeDoomed(): Promise<void> {
-    const prefix = compose(kind.doomed, []);
+  async removeScheduled(): Promise<void> {
+    const prefix = compose(kind.removed, []);
     for (const key of await this.store.keys({ gte: prefix, lt: successor(prefix) })) {
-      const doomed = key.subarray(prefix.length);
-      await this.inChunks({ gte: doomed, lt: successor(doomed) }, (draft, entry) => draft.del(entry));
+      const removed = key.subarray(prefix.length);
+      await this.inChunks({ gte: removed, lt: successor(removed) }, (draft, entry) => draft.del(entry));
       await this.store.write((draft) => draft.del(key));
     }
   }

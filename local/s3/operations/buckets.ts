@@ -9,9 +9,9 @@ export const owner = { ID: account.padStart(64, "0"), DisplayName: "ringmaster" 
 export async function listBuckets(call: Call): Promise<void> {
   const prefix = call.query.get("prefix") ?? "";
   const after = Buffer.from(call.query.get("continuation-token") ?? "", "base64url").toString();
-  const most = queryNumber(call.query, "max-buckets", 10_000, 10_000);
+  const limit = queryNumber(call.query, "max-buckets", 10_000, 10_000);
   const matching = call.store.buckets.list().filter(({ name }) => name.startsWith(prefix) && name > after);
-  const page = matching.slice(0, most);
+  const page = matching.slice(0, limit);
   respondXml(call, "ListAllMyBucketsResult", {
     Buckets: {
       Bucket: page.map(({ name, created }) => ({
@@ -22,7 +22,7 @@ export async function listBuckets(call: Call): Promise<void> {
     },
     Owner: owner,
     Prefix: prefix || undefined,
-    ContinuationToken: matching.length > most ? Buffer.from(page.at(-1)?.name ?? "").toString("base64url") : undefined,
+    ContinuationToken: matching.length > limit ? Buffer.from(page.at(-1)?.name ?? "").toString("base64url") : undefined,
   });
 }
 
@@ -35,9 +35,13 @@ export async function createBucket(call: Call): Promise<void> {
     });
   }
   const body = await receiveText(call.request);
-  const asked = body.trim() === "" ? undefined : childText(parseXml(body), "LocationConstraint");
-  if (asked && asked !== region) {
-    throw new S3Error(400, "InvalidLocationConstraint", `The specified location-constraint is not valid: ${asked}.`);
+  const requested = body.trim() === "" ? undefined : childText(parseXml(body), "LocationConstraint");
+  if (requested && requested !== region) {
+    throw new S3Error(
+      400,
+      "InvalidLocationConstraint",
+      `The specified location-constraint is not valid: ${requested}.`,
+    );
   }
   await call.store.buckets.create(bucket);
   respond(call, 200, { location: `/${bucket}` });

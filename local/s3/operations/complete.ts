@@ -13,7 +13,7 @@ import { childrenNamed, childText, parseXml, type XmlElement } from "../xml";
 
 const smallestPart = 5 * 1024 ** 2;
 
-interface AskedPart {
+interface RequestedPart {
   readonly number: number;
   readonly etag: string;
   readonly element: XmlElement;
@@ -24,11 +24,11 @@ export async function completeMultipartUpload(call: Call): Promise<void> {
   const uploadId = requireQuery(call.query, "uploadId");
   const key = requireKey(call.key);
   const condition = writeCondition(request.headers);
-  const asked = readParts(await receiveText(request));
+  const requested = readParts(await receiveText(request));
   await uploads.completing(uploadId, async () => {
-    if (uploads.isCompleted(bucket, uploadId, key)) return answerAgain(call, uploadId, asked);
+    if (uploads.isCompleted(bucket, uploadId, key)) return answerAgain(call, uploadId, requested);
     const upload = uploads.requireOpen(bucket, uploadId, key);
-    const parts = asked.map((part) => requirePart(call, upload, part));
+    const parts = requested.map((part) => requirePart(call, upload, part));
     requireSizes(parts);
     const checksum = checkedChecksum(call, upload, parts);
     const record: ObjectRecord = {
@@ -53,10 +53,10 @@ export async function completeMultipartUpload(call: Call): Promise<void> {
 }
 
 /** Repeats the answer to a client that did not receive it, as long as the object is unchanged. */
-function answerAgain(call: Call, uploadId: string, asked: readonly AskedPart[]): void {
+function answerAgain(call: Call, uploadId: string, requested: readonly RequestedPart[]): void {
   const record = call.store.find(call.bucket, requireKey(call.key));
   const numbers = record?.parts?.list.map((part) => part.number).join();
-  if (record?.parts?.uploadId !== uploadId || numbers !== asked.map((part) => part.number).join()) {
+  if (record?.parts?.uploadId !== uploadId || numbers !== requested.map((part) => part.number).join()) {
     throw noSuchUpload(uploadId);
   }
   answer(call, record);
@@ -78,7 +78,7 @@ function answer(call: Call, record: ObjectRecord): void {
   );
 }
 
-function readParts(body: string): readonly AskedPart[] {
+function readParts(body: string): readonly RequestedPart[] {
   const root = parseXml(body);
   const parts = childrenNamed(root, "Part").map((element) => ({
     number: Number(childText(element, "PartNumber")),
@@ -101,21 +101,21 @@ function readParts(body: string): readonly AskedPart[] {
   return parts;
 }
 
-function requirePart(call: Call, upload: Upload, asked: AskedPart): NumberedPart {
+function requirePart(call: Call, upload: Upload, requested: RequestedPart): NumberedPart {
   const invalid = new S3Error(
     400,
     "InvalidPart",
     "One or more of the specified parts could not be found. The part may not have been uploaded, or the specified entity tag may not match the part's entity tag.",
-    { extra: { UploadId: upload.uploadId, PartNumber: String(asked.number), ETag: asked.etag } },
+    { extra: { UploadId: upload.uploadId, PartNumber: String(requested.number), ETag: requested.etag } },
   );
-  const part = call.uploads.findPart(call.bucket, upload.uploadId, asked.number);
-  if (part?.etag !== asked.etag) throw invalid;
+  const part = call.uploads.findPart(call.bucket, upload.uploadId, requested.number);
+  if (part?.etag !== requested.etag) throw invalid;
   if (!upload.checksum) return part;
   const { algorithm, type } = upload.checksum;
-  const claimed = childText(asked.element, checksumElement(algorithm));
+  const claimed = childText(requested.element, checksumElement(algorithm));
   if (claimed === undefined && type === "COMPOSITE") {
     throw invalidRequest(
-      `The upload was created using a ${algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${asked.number} in the request.`,
+      `The upload was created using a ${algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${requested.number} in the request.`,
     );
   }
   if (claimed !== undefined && claimed !== part.checksum?.value) throw invalid;

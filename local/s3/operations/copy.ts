@@ -17,20 +17,22 @@ export async function copyObject(call: Call): Promise<void> {
   const condition = writeCondition(headers);
   const replaceMetadata = isReplaced(call, "x-amz-metadata-directive");
   const replaceTags = isReplaced(call, "x-amz-tagging-directive");
-  const asked = describeObject(headers);
+  const requested = describeObject(headers);
   const source = openSource(call);
   try {
     const onItself = source.bucket === bucket && source.key === call.key;
-    if (onItself && !replaceMetadata && !asked.storageClass && !asked.encryption) {
+    if (onItself && !replaceMetadata && !requested.storageClass && !requested.encryption) {
       throw invalidRequest(
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
       );
     }
-    const described = replaceMetadata ? asked : source.record;
-    const tags = replaceTags ? asked.tags : store.tagsOf(source.bucket, requireKey(source.key), source.record);
-    const askedAlgorithm = headers["x-amz-checksum-algorithm"];
+    const described = replaceMetadata ? requested : source.record;
+    const tags = replaceTags ? requested.tags : store.tagsOf(source.bucket, requireKey(source.key), source.record);
+    const requestedAlgorithm = headers["x-amz-checksum-algorithm"];
     const algorithm =
-      typeof askedAlgorithm === "string" ? parseChecksumAlgorithm(askedAlgorithm) : source.record.checksum?.algorithm;
+      typeof requestedAlgorithm === "string"
+        ? parseChecksumAlgorithm(requestedAlgorithm)
+        : source.record.checksum?.algorithm;
     const promised = call.contentDigest(call.key);
     const whole = { start: 0, end: source.record.size - 1 };
     const written = await writeFile(
@@ -42,8 +44,8 @@ export async function copyObject(call: Call): Promise<void> {
         headers: described.headers,
         metadata: described.metadata,
         tags,
-        ...(asked.encryption ? { encryption: asked.encryption } : {}),
-        ...(asked.storageClass ? { storageClass: asked.storageClass } : {}),
+        ...(requested.encryption ? { encryption: requested.encryption } : {}),
+        ...(requested.storageClass ? { storageClass: requested.storageClass } : {}),
       }),
     );
     const { record } = written;

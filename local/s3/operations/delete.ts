@@ -11,14 +11,14 @@ export async function deleteObject(call: Call): Promise<void> {
   respond(call, 204);
 }
 
-const mostKeys = 1000;
+const maxKeysPerDelete = 1000;
 
 export async function deleteObjects(call: Call): Promise<void> {
   call.store.buckets.require(call.bucket);
   const root = parseXml(await receiveText(call.request));
   const objects = childrenNamed(root, "Object");
-  if (root.name !== "Delete" || objects.length === 0 || objects.length > mostKeys) {
-    throw malformedXml(`a <Delete> of 1 to ${mostKeys} <Object> is expected, here are ${objects.length}`);
+  if (root.name !== "Delete" || objects.length === 0 || objects.length > maxKeysPerDelete) {
+    throw malformedXml(`a <Delete> of 1 to ${maxKeysPerDelete} <Object> is expected, here are ${objects.length}`);
   }
   const quiet = childText(root, "Quiet") === "true";
   const deleted: { readonly Key: string }[] = [];

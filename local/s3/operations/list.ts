@@ -5,7 +5,7 @@ import { type Listed, type ListPage, listObjects } from "../listing";
 import type { XmlFields } from "../xml";
 import { owner } from "./buckets";
 
-const mostKeys = 1000;
+const maxPageKeys = 1000;
 
 export async function listObjectsV2(call: Call): Promise<void> {
   const { query } = call;
@@ -54,7 +54,7 @@ async function readPage(call: Call, after: string): Promise<Page> {
   const encode = encoding === "url" ? encodeUrl : (text: string) => text;
   const prefix = query.get("prefix") ?? "";
   const delimiter = query.get("delimiter") ?? "";
-  const limit = queryNumber(query, "max-keys", mostKeys, mostKeys);
+  const limit = queryNumber(query, "max-keys", maxPageKeys, maxPageKeys);
   const walked = listObjects(
     store,
     bucket,

@@ -11,16 +11,16 @@ import { encodeUrl } from "./list";
 import { receiveFile, writeFile } from "./put";
 import { copyBytes, openSource } from "./source";
 
-const mostParts = 10_000;
+const maxParts = 10_000;
 
 export async function createMultipartUpload(call: Call): Promise<void> {
   const { headers } = call.request;
   requireKey(call.key);
   const description = describeObject(headers);
-  const asked = headers["x-amz-checksum-algorithm"];
-  const algorithm = typeof asked === "string" ? parseChecksumAlgorithm(asked) : undefined;
-  const askedType = headers["x-amz-checksum-type"] as string | undefined;
-  const checksum = algorithm && { algorithm, type: resolveChecksumType(algorithm, askedType) };
+  const requested = headers["x-amz-checksum-algorithm"];
+  const algorithm = typeof requested === "string" ? parseChecksumAlgorithm(requested) : undefined;
+  const requestedType = headers["x-amz-checksum-type"] as string | undefined;
+  const checksum = algorithm && { algorithm, type: resolveChecksumType(algorithm, requestedType) };
   const { uploadId } = await call.uploads.create(call.bucket, {
     key: call.key,
     description,
@@ -74,7 +74,7 @@ export async function uploadPartCopy(call: Call): Promise<void> {
 function openPart(call: Call): { readonly upload: Upload; readonly number: number } {
   const text = requireQuery(call.query, "partNumber");
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > mostParts) {
+  if (!Number.isInteger(number) || number < 1 || number > maxParts) {
     throw invalidArgument("Part number must be an integer between 1 and 10000, inclusive", "partNumber", text);
   }
   return {
@@ -123,7 +123,7 @@ export async function abortMultipartUpload(call: Call): Promise<void> {
 export async function listParts(call: Call): Promise<void> {
   const { query, uploads, bucket } = call;
   const upload = uploads.requireOpen(bucket, requireQuery(query, "uploadId"), requireKey(call.key));
-  const marker = queryNumber(query, "part-number-marker", 0, mostParts);
+  const marker = queryNumber(query, "part-number-marker", 0, maxParts);
   const limit = queryNumber(query, "max-parts", 1000, 1000);
   const numbers = uploads.listPartNumbers(bucket, upload.uploadId).filter((number) => number > marker);
   const page = numbers.slice(0, limit);

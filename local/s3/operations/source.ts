@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type BodyDigest, largestBody } from "../body";
+import { type BodyDigest, maxBodyBytes } from "../body";
 import type { Call } from "../call";
 import { type ChecksumAlgorithm, newHasher } from "../checksums";
 import { isUnchanged, type Range } from "../conditions";
@@ -57,9 +57,9 @@ export async function copyBytes(
   { algorithm, sha256 = false }: { readonly algorithm?: ChecksumAlgorithm; readonly sha256?: boolean } = {},
 ): Promise<BodyDigest> {
   const size = range.end - range.start + 1;
-  if (size > largestBody) {
+  if (size > maxBodyBytes) {
     throw invalidRequest(
-      `The specified copy source is larger than the maximum allowable size for a copy source: ${largestBody}`,
+      `The specified copy source is larger than the maximum allowable size for a copy source: ${maxBodyBytes}`,
     );
   }
   const md5 = createHash("md5");

@@ -205,7 +205,7 @@ export class Execution implements View {
     this.runnable.add(draft.thread);
     // A thread that ended has passed its output to its parent. New threads are ready to begin.
     if (parent !== undefined && !threads.has(draft.thread)) this.runnable.add(parent);
-    for (const id of births(entry, threads.get(draft.thread))) this.runnable.add(id);
+    for (const id of createdThreads(entry, threads.get(draft.thread))) this.runnable.add(id);
   }
 
   /** Writes the applied records, and only then makes their effects visible. */
@@ -259,7 +259,7 @@ export class Execution implements View {
 }
 
 /** Returns the threads that a record creates. */
-function births(entry: LogRecord, thread: Thread | undefined): readonly string[] {
+function createdThreads(entry: LogRecord, thread: Thread | undefined): readonly string[] {
   if (thread?.phase.kind !== "join") return [];
   if (entry.type === "ParallelStarted") return [...thread.phase.running];
   return entry.type === "MapIterationStarted" ? [`${thread.id}/${entry.seq}.${entry.index}`] : [];

@@ -18,11 +18,11 @@ export function matches(names: readonly string[], failure: Failure): boolean {
 }
 
 /** The maximum wait before a retry without MaxDelaySeconds. */
-const longestDelaySeconds = 31_622_400;
+const maxDelaySeconds = 31_622_400;
 
 /** Returns the seconds to wait before the `attempt`-th retry, counted from 0. `random` is in [0, 1). */
 export function retryDelay(retrier: Retrier, attempt: number, random: number): number {
-  const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = longestDelaySeconds } = retrier;
+  const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = maxDelaySeconds } = retrier;
   const delay = Math.min(IntervalSeconds * BackoffRate ** attempt, MaxDelaySeconds);
   return retrier.JitterStrategy === "FULL" ? delay * random : delay;
 }

@@ -6,7 +6,7 @@ import type { Scope } from "./scope";
 import { fillTemplate } from "./template";
 
 /*
- * How data flow through a state.
+ * The data flow through a state:
  * JSONata:  input → Arguments → (the work) → result → Output
  * JSONPath: input → InputPath → Parameters → (the work) → ResultSelector → ResultPath (into the input) → OutputPath
  */

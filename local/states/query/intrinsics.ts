@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { StateError } from "../errors";
 import { equal, isArray, isObject, type Json } from "../json";
-import { longestRange } from "./jsonata-functions";
+import { maxRangeItems } from "./jsonata-functions";
 
 /** An intrinsic function of JSONPath, `States.…`. Its arguments are already evaluated. */
 export type Intrinsic = (...args: readonly Json[]) => Json;
@@ -44,7 +44,7 @@ function arrayRange(first: Json | undefined, last: Json | undefined, step: Json 
   const [from, to, by] = [integer(first), integer(last), integer(step)];
   if (by === 0) throw failure("The step of States.ArrayRange must not be 0");
   const count = Math.max(0, Math.floor((to - from) / by) + 1);
-  if (count > longestRange) throw failure(`States.ArrayRange gives at most ${longestRange} items, not ${count}`);
+  if (count > maxRangeItems) throw failure(`States.ArrayRange gives at most ${maxRangeItems} items, not ${count}`);
   return Array.from({ length: count }, (_, i) => from + i * by);
 }
 

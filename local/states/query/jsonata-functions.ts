@@ -31,7 +31,7 @@ function partition(array: unknown, size: unknown): Json | undefined {
 }
 
 /** The maximum number of items of `$range` and `States.ArrayRange`, as on AWS. */
-export const longestRange = 1000;
+export const maxRangeItems = 1000;
 
 export function range(first: unknown, last: unknown, step: unknown): number[] {
   const from = number(first, "1 of function $range");
@@ -39,7 +39,7 @@ export function range(first: unknown, last: unknown, step: unknown): number[] {
   const by = number(step, "3 of function $range");
   if (by === 0) throw new Error("Argument 3 of function $range must not be 0");
   const count = Math.max(0, Math.floor((to - from) / by) + 1);
-  if (count > longestRange) throw new Error(`Function $range gives at most ${longestRange} items, not ${count}`);
+  if (count > maxRangeItems) throw new Error(`Function $range gives at most ${maxRangeItems} items, not ${count}`);
   return Array.from({ length: count }, (_, i) => from + i * by);
 }
 

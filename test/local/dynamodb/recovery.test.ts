@@ -85,7 +85,7 @@ describe("a process that died in the middle of a table's change", () => {
     await context.store.write((draft) => {
       const table = context.catalog.get(name);
       context.catalog.remove(draft, table);
-      context.maintenance.doom(draft, table);
+      context.maintenance.scheduleRemoval(draft, table);
     });
     expect(await context.store.keys(items)).toHaveLength(3);
     await close();

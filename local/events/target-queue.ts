@@ -3,13 +3,13 @@ import { join } from "node:path";
 import type { Clock } from "../clock";
 import { DurableQueue } from "../durable-queue";
 import type { JsonDatabase } from "../storage/json-database";
-import { deliver, type Parcel, type TargetPorts } from "./target";
+import { deliver, type TargetMessage, type TargetPorts } from "./target";
 
 /**
  * Creates the durable queue of the deliveries of rules and schedules. A delivery that is given up is written to a
  * dead-letter file.
  */
-export function createParcelQueue(
+export function createTargetQueue(
   ports: TargetPorts,
   options: {
     readonly db: JsonDatabase;
@@ -18,14 +18,15 @@ export function createParcelQueue(
     /** The prefix of the file `<sender>-dead-letters.ndjson`. */
     readonly sender: "events" | "scheduler";
   },
-): DurableQueue<Parcel> {
+): DurableQueue<TargetMessage> {
   const { db, clock, dataDirectory, sender } = options;
-  return new DurableQueue<Parcel>({
+  return new DurableQueue<TargetMessage>({
     db,
+    // The prefix of earlier releases, which is on disk.
     prefix: "parcel!",
     clock,
     deliver: (queued) => deliver(ports, queued, clock.now()),
-    bury: (queued, error) => {
+    giveUp: (queued, error) => {
       const line = JSON.stringify({ time: new Date(clock.now()).toISOString(), ...queued, error });
       appendFileSync(join(dataDirectory, `${sender}-dead-letters.ndjson`), `${line}\n`);
     },
