@@ -1,7 +1,7 @@
 import { sha256 } from "../../core/digest";
 import type { DatasetKey } from "../../core/lineage/port";
 
-/** The maximum length of the rest of the key in bytes, besides the team. */
+/** The maximum length of the rest of the key in bytes, in addition to the team. */
 const maxKeyBytes = 1_500;
 
 /** Returns the partition of a dataset. The name and the digest come from clients and may be any text. */

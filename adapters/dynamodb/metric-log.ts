@@ -37,7 +37,7 @@ export const logLimits: LogLimits = {
 
 /** The maximum number of rounds. A round fails only if another write succeeded in the meantime. */
 const rounds = 64;
-/** The bytes of a young head besides the points: versions, receipts, attribute names. */
+/** The bytes of a young head in addition to the points: versions, receipts, attribute names. */
 const headBytes = 256;
 const bytesPerMetric = 48;
 const bytesPerPoint = 12;

@@ -12,7 +12,7 @@ import { holds, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 import { GroupCommit } from "./group-commit";
 
-/** The data of a run's log besides its batches (docs/access-patterns.md, "Metrics"). */
+/** The data of a run's log other than its batches (docs/access-patterns.md, "Metrics"). */
 export interface LogHead {
   /** The version of `state`. It is never past the log's end. */
   readonly version: number;

@@ -197,7 +197,7 @@ export const schema = z.strictObject(
      * The trainer image in a registry. Without it, the deployment builds the image from `trainer-container/Dockerfile`.
      */
     trainerImage: part.image.optional(),
-    /** The tags of every resource, besides `ringmaster: <prefix>`. */
+    /** The tags of every resource, in addition to `ringmaster: <prefix>`. */
     tags: z.record(part.tagKey, part.tag, { error: "must be an object of tags and their values" }).default({}),
   },
   { error: "must be an object" },

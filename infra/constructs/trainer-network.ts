@@ -65,7 +65,7 @@ export class TrainerNetwork extends Construct {
       this.securityGroup.addEgressRule(Peer.anyIpv6(), Port.tcp(443), "AWS endpoints");
     }
     // A node of a multi-node parallel job has its own network interface without a public IPv4 address, so it uses IPv6.
-    // Besides S3 and DynamoDB it calls only Lambda. This host name has addresses of both kinds.
+    // In addition to S3 and DynamoDB it calls only Lambda. This host name has addresses of both kinds.
     this.environment =
       network.mode === "public" ? { AWS_ENDPOINT_URL_LAMBDA: `https://lambda.${Stack.of(this).region}.api.aws` } : {};
   }

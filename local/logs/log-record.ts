@@ -34,7 +34,7 @@ export interface Header {
   readonly before?: number;
 }
 
-/** Returns the owner that a line's checksum covers besides its text: the file names of the group and the stream. */
+/** Returns the owner that a line's checksum covers in addition to its text: the file names of the group and the stream. */
 export function ownerOf(file: string): string {
   return path.join(path.basename(path.dirname(file)), path.basename(file));
 }

@@ -4,7 +4,7 @@ import type { ObjectRecord } from "./record";
 
 type Version = Pick<ObjectRecord, "etag" | "modified">;
 
-/** The conditions of a write. They are checked at the moment of publishing. */
+/** The conditions of a write. They are checked when the object is published. */
 export interface WriteCondition {
   /** The object must not exist (`If-None-Match: *`). */
   readonly absent?: boolean;

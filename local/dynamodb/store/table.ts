@@ -11,7 +11,7 @@ export interface IndexDefinition {
   readonly scope: "global" | "local";
   readonly key: KeySchema;
   readonly projection: ProjectionType;
-  /** For INCLUDE: the projected attributes besides the keys. */
+  /** For INCLUDE: the projected attributes other than the keys. */
   readonly include: readonly string[];
   /** The status. All writes maintain an index that is being created. Existing items are added in the background. */
   readonly status: "CREATING" | "ACTIVE";
