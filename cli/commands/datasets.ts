@@ -1,8 +1,6 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { inferColumns } from "../../adapters/duckdb/infer-schema";
-import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { parseDatasetReference } from "../../core/datasets/reference";
 import type { DatasetVersion, Deprecation } from "../../core/datasets/repository";
 import { formatBytes, formatCount } from "../../core/quantities";
@@ -72,6 +70,9 @@ export function addDatasetCommands(program: Command): void {
     .description("print a suggested schema for a CSV, Parquet or JSON file, as YAML")
     .requiredOption("--label <column>", "column to predict")
     .action(async (file: string, options: { label: string }, command: Command) => {
+      // DuckDB's library takes long to load: only commands that read data load it.
+      const { inferColumns } = await import("../../adapters/duckdb/infer-schema");
+      const { withDuckDb } = await import("../../adapters/duckdb/workspace");
       const columns = await withDuckDb((session) => inferColumns(session, file, options.label));
       if (command.optsWithGlobals<GlobalOptions>().json) printJson({ columns });
       else process.stdout.write(schemaText(file, columns));

@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import { type PushFileOptions, type PushResult, pushFile } from "../../adapters/duckdb/push-file";
+import type { PushFileOptions, PushResult } from "../../adapters/duckdb/push-file";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import { InvalidInputError } from "../../core/errors";
 
@@ -25,7 +25,9 @@ export async function pushDataset<Registered>(options: PushOptions<Registered>):
       },
     ]);
   }
-  return pushFile({ ...options, schema: parseDatasetSchema(readSchema(schemaFile), schemaFile) });
+  const schema = parseDatasetSchema(readSchema(schemaFile), schemaFile);
+  const { pushFile } = await import("../../adapters/duckdb/push-file");
+  return pushFile({ ...options, schema });
 }
 
 function readSchema(file: string): string {
