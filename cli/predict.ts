@@ -1,6 +1,6 @@
 import type { ApiClient } from "../client/api-client";
+import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { createRowTransform, type RawRow } from "../core/features/transform";
-import type { ModelArtifact } from "../core/registry/model";
 import { download } from "./download";
 
 /** One row's answer: the likeliest class and each class's probability, or the value. */

@@ -1,6 +1,7 @@
-import type { EvaluationOutput, TrainingOutput } from "../core/pipelines/outputs";
+import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
 import { isOpen, type RunDetails } from "../core/runs/run";
 import { findOutput } from "../core/runs/step";
+import type { TrainingOutput } from "../core/runs/training-task";
 import { totalUsage } from "../core/runs/usage";
 import type { MetricSummary } from "../core/tracking/metric-store";
 import { attemptsSoFar } from "./attempts";

@@ -1,7 +1,8 @@
-import { summaryMetrics, testPrefix } from "../core/evaluation/test-metrics";
-import type { EvaluationOutput } from "../core/pipelines/outputs";
+import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
+import { summaryMetrics } from "../core/evaluation/leading-metrics";
 import type { RunDetails } from "../core/runs/run";
 import { findOutput } from "../core/runs/step";
+import { testPrefix } from "../core/tracking/test-metrics";
 import { formatNumber, printTable } from "./output";
 
 /** Prints a few metrics of the test split, the job's own thresholds first; nothing of a run that was not evaluated. */

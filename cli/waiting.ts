@@ -1,6 +1,6 @@
 import type { ApiClient } from "../client/api-client";
-import type { RegistrationOutput } from "../core/pipelines/outputs";
 import type { NextStep } from "../core/registry/next-steps";
+import type { RegistrationOutput } from "../core/registry/registration";
 import type { RunDetails } from "../core/runs/run";
 import { findOutput } from "../core/runs/step";
 

@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import type { TrainingOutput } from "../../core/pipelines/outputs";
 import type { StepRecord } from "../../core/runs/run";
+import type { TrainingOutput } from "../../core/runs/training-task";
 import { type KeptRecord, recordOf } from "../../core/tracking/records/training-record";
 import type { RunRecord } from "../../core/tracking/run-record";
 import { batchGet } from "./batch-get";

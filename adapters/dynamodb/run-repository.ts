@@ -31,7 +31,7 @@ const stillOpen = "attribute_exists(pk) AND #status IN (:queued, :running)";
 const openStatuses = { ":queued": "queued", ":running": "running" };
 
 /** Stores every team's runs in the Catalog table (docs/access-patterns.md, "Runs"). */
-export function createRunRepository(client: DynamoDBDocumentClient, table: string): AllRuns {
+export function createRunRepository(client: DynamoDBDocumentClient, table: string): AllRuns<FirstRecord> {
   const key = (runId: string, sk: string) => ({ pk: partition(runId), sk });
 
   async function find(runId: string): Promise<Run | undefined> {

@@ -1,4 +1,4 @@
-import type { TaskKind } from "../../core/evaluation/test-metrics";
+import type { TaskKind } from "../../core/evaluation/leading-metrics";
 import type { EvaluationView } from "../../core/evaluation/view";
 import { shown } from "../../core/registry/report/report";
 import { html, Markup } from "./comparison/markup";

@@ -1,4 +1,4 @@
-import type { FeaturesOutput } from "../../core/pipelines/outputs";
+import type { FeaturesOutput } from "../../core/features/materialize";
 import { findOutput } from "../../core/runs/step";
 import { html, type Markup } from "./comparison/markup";
 import { link } from "./layout";

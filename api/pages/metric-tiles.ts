@@ -1,10 +1,11 @@
-import { leadingMetrics, testPrefix } from "../../core/evaluation/test-metrics";
-import type { TrainingOutput } from "../../core/pipelines/outputs";
+import { leadingMetrics } from "../../core/evaluation/leading-metrics";
 import { formatDuration } from "../../core/quantities";
 import { findOutput } from "../../core/runs/step";
+import type { TrainingOutput } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
 import { goalOf } from "../../core/tracking/compare/goal";
 import { byRank } from "../../core/tracking/compare/metric-rank";
+import { testPrefix } from "../../core/tracking/test-metrics";
 import { html, type Markup } from "./comparison/markup";
 import type { RunPage } from "./run-page";
 import { shortened, valueText } from "./tables";

@@ -1,6 +1,6 @@
+import type { EvaluationOutput } from "../../core/evaluation/evaluate-model";
 import { type EvaluationView, readEvaluationView } from "../../core/evaluation/view";
 import { objectKeys } from "../../core/object-keys";
-import type { EvaluationOutput } from "../../core/pipelines/outputs";
 import type { ObjectStore } from "../../core/ports";
 import type { Model, ModelVersion } from "../../core/registry/model";
 import { type NextStep, nextSteps } from "../../core/registry/next-steps";

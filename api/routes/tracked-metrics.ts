@@ -1,6 +1,5 @@
 import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
-import { checkNotMeasured } from "../../core/evaluation/test-metrics";
 import { parseJson } from "../../core/json-text";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { encodedPoint, encodedSummary } from "../../core/tracking/metric-values";
@@ -11,6 +10,7 @@ import {
   surelyLoggedMetrics,
 } from "../../core/tracking/metrics/logged-series";
 import { RunDeletedError } from "../../core/tracking/records/errors";
+import { checkNotMeasured } from "../../core/tracking/test-metrics";
 import * as contracts from "../contracts/run-metrics";
 import type { ApiEnvironment } from "../http/context";
 import { isJson, readBody, readParams, readQuery } from "../http/input";

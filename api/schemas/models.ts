@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { columnSchema } from "../../core/datasets/shapes";
-import { modelArtifact, modelSignature, outputSchema, version } from "../../core/registry/model";
+import { modelArtifact, outputSchema } from "../../core/evaluation/model-artifact";
+import { modelSignature, version } from "../../core/registry/model";
 import { aliasProblem, labelLimits, modelNameProblem } from "../../core/registry/names";
 import { semverProblem } from "../../core/registry/semver";
 import { count, metrics, sha256 } from "../../core/shapes";

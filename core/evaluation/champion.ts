@@ -5,9 +5,9 @@ import type { RowSource } from "../features/columns";
 import { decodeFeatureShard, type FeatureView } from "../features/encoding";
 import { ShardEncoder } from "../features/shard-encoder";
 import type { ObjectStore } from "../ports";
-import type { ModelArtifact } from "../registry/model";
 import { type ChampionComparison, compareOutcomes } from "./comparison";
 import type { Predictions } from "./metrics";
+import type { ModelArtifact } from "./model-artifact";
 import { predictShards, type RowPredictor } from "./predict";
 
 export type { ChampionComparison } from "./comparison";

@@ -1,11 +1,24 @@
 import type { FeatureManifest } from "../features/manifest";
-import type { EvaluationOutput } from "../pipelines/outputs";
 import type { ContentReference, ObjectStore } from "../ports";
 import { encodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
 import { classMetrics, confusionMatrix } from "./classification";
+import type { ChampionComparison } from "./comparison";
+import type { LatencyReport } from "./latency";
 import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
 import { predictShards, type RowPredictor, testShards } from "./predict";
 import type { ClassReport, EvaluationReport, SliceReport } from "./report";
+
+/** Output of the step `Evaluate`. */
+export interface EvaluationOutput {
+  /** The full report, JSON in the content store. */
+  readonly report: ContentReference;
+  /** Overall metrics on the test split: `accuracy`, `f1`, `auc`, `logLoss`, … */
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Absent if the model has no champion, or if the candidate has the champion's weights. */
+  readonly comparison?: ChampionComparison;
+  /** Latency of one row's prediction on the evaluating machine. Absent in evaluations of earlier versions. */
+  readonly latency?: LatencyReport;
+}
 
 /**
  * Evaluates a model on the test split: overall, by class, by slice, and row by row. A function of features and weights;

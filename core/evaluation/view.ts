@@ -1,11 +1,11 @@
 import type { Category } from "../datasets/profile";
 import type { ContentReference, ObjectStore } from "../ports";
 import { type Calibration, calibrationOf } from "./calibration";
+import { type TaskKind, taskKindOf } from "./leading-metrics";
 import { type Predictions, probabilityOf } from "./metrics";
 import { type CurvePoint, type RankingCurves, rankingCurves } from "./ranking";
 import type { EvaluationReport } from "./report";
 import { readPredictions, readReport } from "./stored-predictions";
-import { type TaskKind, taskKindOf } from "./test-metrics";
 
 /** An evaluation with its plots. */
 export interface EvaluationView {

@@ -1,9 +1,9 @@
 import type { ColumnSchema } from "../datasets/manifest";
 import { elementsOf, isNullable } from "../datasets/rules";
 import { mulberry32 } from "../datasets/split";
+import type { ModelArtifact } from "../evaluation/model-artifact";
 import type { FeatureTransform } from "../features/manifest";
 import { createRowTransform, type RawRow } from "../features/transform";
-import type { ModelArtifact } from "../registry/model";
 import type { CheckRows } from "./formats";
 import type { ExportableModel } from "./ports";
 

@@ -1,9 +1,10 @@
 import { isoTime } from "../clock";
 import { digestOf } from "../digest";
+import type { ModelArtifact } from "../evaluation/model-artifact";
 import { ObjectNotFoundError } from "../object-errors";
 import type { Clock, ContentReference, ObjectStore } from "../ports";
 import { readArtifact } from "../registry/artifact";
-import type { ModelArtifact, ModelVersion } from "../registry/model";
+import type { ModelVersion } from "../registry/model";
 import type { StepCache } from "../runs/run-repository";
 import type { Artifacts } from "../tracking/artifacts";
 import { checkedRows, checkRowsOf } from "./check-rows";

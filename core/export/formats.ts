@@ -1,5 +1,5 @@
+import type { ModelArtifact } from "../evaluation/model-artifact";
 import type { RawRow } from "../features/transform";
-import type { ModelArtifact } from "../registry/model";
 import type { ExportableModel, ExportTools, TrainedFiles } from "./ports";
 
 export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow"] as const;

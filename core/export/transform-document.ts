@@ -1,6 +1,6 @@
 import type { ColumnSchema } from "../datasets/manifest";
+import type { ModelArtifact } from "../evaluation/model-artifact";
 import type { FeatureTransform, LabelEncoding } from "../features/manifest";
-import type { ModelArtifact } from "../registry/model";
 import type { ExportedFile, ExportSource } from "./formats";
 import { probabilitiesOf } from "./probabilities";
 

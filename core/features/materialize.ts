@@ -2,7 +2,6 @@ import { type ColumnSchema, type DatasetManifest, type SplitName, splitNames } f
 import { decodeSplitIndex, splitOfRows } from "../datasets/split-index";
 import { sha256 } from "../digest";
 import { objectKeys } from "../object-keys";
-import type { FeaturesOutput } from "../pipelines/outputs";
 import type { ObjectStore } from "../ports";
 import type { Job } from "../runs/job";
 import type { RowSource } from "./columns";
@@ -10,6 +9,15 @@ import { FeatureFitter } from "./fit";
 import type { FeatureManifest, FeatureShard } from "./manifest";
 import { type Plan, planFeatures } from "./plan";
 import { ShardEncoder } from "./shard-encoder";
+
+/** Output of the step `PrepareFeatures`. */
+export interface FeaturesOutput {
+  readonly featureManifestKey: string;
+  /** Digest of the manifest's JSON. */
+  readonly digest: string;
+  readonly width: number;
+  readonly rows: { readonly train: number; readonly validation: number; readonly test: number };
+}
 
 /** The settings of a job on which features depend. */
 export type FeatureSettings = {

@@ -1,6 +1,6 @@
 import { getDatasetVersion } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
-import type { FeaturesOutput } from "../pipelines/outputs";
+import type { FeaturesOutput } from "../features/materialize";
 import type { ModelVersion } from "../registry/model";
 import type { RunRepository } from "../runs/run-repository";
 import { findOutput } from "../runs/step";

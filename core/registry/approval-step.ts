@@ -1,7 +1,7 @@
 import { isoTime } from "../clock";
-import type { RegistrationOutput } from "../pipelines/outputs";
 import { beginStep, outputOf, type StepDependencies } from "../runs/step";
 import { type ApprovalDependencies, answerRun } from "./approval";
+import type { RegistrationOutput } from "./registration";
 import { requestApproval } from "./transitions";
 
 /**

@@ -1,8 +1,9 @@
+import type { ModelArtifact } from "../evaluation/model-artifact";
 import { findJson } from "../object-documents";
 import { CorruptObjectError, ObjectNotFoundError } from "../object-errors";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
-import type { ModelArtifact, ModelVersion } from "./model";
+import type { ModelVersion } from "./model";
 
 type Named = Pick<ModelVersion, "artifactKey" | "weightsSha256">;
 

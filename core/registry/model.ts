@@ -1,10 +1,7 @@
 import { z } from "zod";
 import type { Person } from "../access/person";
-import { columnSchema } from "../datasets/shapes";
 import type { Shape } from "../deep-readonly";
-import { featureTransform, labelEncoding } from "../features/shapes";
-import { numericsRecord } from "../runs/shapes";
-import { category, contentReference, count, instant, metrics, metricValue, sha256, texts } from "../shapes";
+import { contentReference, count, instant, metrics, metricValue, sha256, texts } from "../shapes";
 import { gateVerdict } from "./gates/verdict";
 import { type ModelPolicy, modelPolicy, type PolicyProposal, policyProposal } from "./policy-shapes";
 import { traffic } from "./serving/shapes";
@@ -222,30 +219,6 @@ export const historyEntry = z
   });
 export interface HistoryEntry extends Shape<typeof historyEntry> {}
 
-export const outputSchema = z
-  .discriminatedUnion("kind", [
-    z.object({ kind: z.literal("probabilities"), classes: z.array(category) }),
-    z.object({ kind: z.literal("value"), column: z.string() }),
-  ])
-  .meta({ id: "OutputSchema" });
-export type OutputSchema = Shape<typeof outputSchema>;
-
-export const modelArtifact = z
-  .object({
-    format: z.literal(1),
-    runId: z.string(),
-    model: z.string(),
-    weights: contentReference,
-    topology: contentReference.meta({ description: "tfjs-layers topology JSON." }),
-    weightsSha256: sha256,
-    transform: featureTransform,
-    label: labelEncoding,
-    inputSchema: z.array(columnSchema),
-    outputSchema,
-    numerics: numericsRecord,
-  })
-  .meta({ id: "ModelArtifact", description: "The files that serving loads." });
-export interface ModelArtifact extends Shape<typeof modelArtifact> {}
 export type HistoryAction = HistoryEntry["action"];
 
 /** The caller of a change. */

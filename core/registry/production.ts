@@ -1,8 +1,9 @@
 import type { ColumnSchema } from "../datasets/manifest";
+import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import { readArtifact } from "./artifact";
-import type { Model, ModelArtifact, ModelSignature, ModelVersion, OutputSchema } from "./model";
+import type { Model, ModelSignature, ModelVersion } from "./model";
 
 /** The version that serving loads. It does not change while the version is in production. */
 export interface ResolvedModel {

@@ -1,15 +1,24 @@
 import { isoTime } from "../clock";
 import { getDatasetVersion } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
+import type { EvaluationOutput } from "../evaluation/evaluate-model";
+import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
 import type { FeatureManifest } from "../features/manifest";
+import type { FeaturesOutput } from "../features/materialize";
 import { getJson } from "../object-documents";
-import type { EvaluationOutput, FeaturesOutput, RegistrationOutput, TrainingOutput } from "../pipelines/outputs";
 import type { Clock, ObjectStore } from "../ports";
 import { outputOf, type StepDefinition } from "../runs/step";
-import { ReproductionNotRegisteredError } from "../training/reproduction/errors";
+import type { TrainingOutput } from "../runs/training-task";
 import { storeArtifact } from "./artifact";
-import type { ModelArtifact, ModelSignature, OutputSchema } from "./model";
+import { ReproductionNotRegisteredError } from "./errors";
+import type { ModelSignature } from "./model";
 import type { Registry } from "./registry";
+
+/** Output of the step `Register`. */
+export interface RegistrationOutput {
+  readonly model: string;
+  readonly version: number;
+}
 
 export interface RegistrationDependencies {
   readonly objects: ObjectStore;

@@ -1,7 +1,6 @@
-import type { TrainingProgress } from "../tracking/metric-batch";
-import type { FirstRecord } from "../tracking/records/training-record";
 import type { Warning } from "../warnings";
 import type { AttemptRepository, MonthUsage } from "./attempt-repository";
+import type { TrainingProgress } from "./progress";
 import type {
   MachineRecord,
   Phase,
@@ -83,9 +82,14 @@ export interface RunRepository extends AttemptRepository {
   recordProgress(runId: string, progress: TrainingProgress): Promise<void>;
 }
 
-/** Runs of every team: their ids are the world's. Made a team's port by `teamRuns`. */
-export interface AllRuns extends Omit<RunRepository, "create" | "list" | "endAttempt" | "monthUsage"> {
-  /** With its record, in one transaction. */
+/**
+ * The port to the runs of all teams. Ids of runs are unique over all teams. `teamRuns` makes it the port of one team.
+ *
+ * @typeParam FirstRecord the record that is written with a new run
+ */
+export interface AllRuns<FirstRecord = never>
+  extends Omit<RunRepository, "create" | "list" | "endAttempt" | "monthUsage"> {
+  /** Creates a run with its record in one transaction. */
   create(run: Run, record?: FirstRecord): ReturnType<RunRepository["create"]>;
   endAttempt(team: string, ...given: Parameters<RunRepository["endAttempt"]>): Promise<boolean>;
   monthUsage(team: string, month: string): Promise<MonthUsage>;

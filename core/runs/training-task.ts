@@ -88,3 +88,6 @@ export const trainerExitCodes = {
   /** Lost its gang or its host is going away: start it again (`EX_TEMPFAIL`). */
   retry: 75,
 } as const;
+
+/** Output of the step `LaunchTraining`. */
+export type TrainingOutput = Omit<TrainingResult, "runId" | "finishedAt" | "warnings">;

@@ -1,6 +1,6 @@
-import { testPrefix } from "../evaluation/test-metrics";
 import { metricsBehind, newPoints } from "./follow";
 import type { MetricStore } from "./metric-store";
+import { testPrefix } from "./test-metrics";
 
 export type CopyPorts = Pick<MetricStore, "summaries" | "readAfter" | "append">;
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { InvalidInputError } from "../errors";
-import { checkNotMeasured } from "../evaluation/test-metrics";
 import type { Meter } from "../metering/meter";
 import { RunEndedError } from "../runs/errors";
 import { progressSchema } from "../runs/progress";
@@ -10,6 +9,7 @@ import type { RunRepository } from "../runs/run-repository";
 import type { MetricBatch } from "./metric-batch";
 import type { MetricStore } from "./metric-store";
 import { decodeValue } from "./metric-values";
+import { checkNotMeasured } from "./test-metrics";
 
 const value = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]).transform(decodeValue);
 const count = z.int().min(0);

@@ -1,5 +1,6 @@
-import type { GateOutput, RegistrationOutput } from "../pipelines/outputs";
+import type { GateOutput } from "../registry/gates/step";
 import type { ModelVersion } from "../registry/model";
+import type { RegistrationOutput } from "../registry/registration";
 import type { Registry } from "../registry/registry";
 import { RunNotFoundError } from "../runs/errors";
 import type { Run, RunDetails, RunFailure, RunOutcome } from "../runs/run";

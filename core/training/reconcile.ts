@@ -1,5 +1,5 @@
-import type { RegistrationOutput } from "../pipelines/outputs";
 import { type ApprovalDependencies, answerRun } from "../registry/approval";
+import type { RegistrationOutput } from "../registry/registration";
 import type { Executions } from "../runs/ports";
 import { isOpen, type Run } from "../runs/run";
 import { findOutput } from "../runs/step";

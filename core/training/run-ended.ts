@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { testPrefix } from "../evaluation/test-metrics";
-import type { EvaluationOutput, RegistrationOutput } from "../pipelines/outputs";
+import type { EvaluationOutput } from "../evaluation/evaluate-model";
+import type { RegistrationOutput } from "../registry/registration";
 import type { RunDetails } from "../runs/run";
 import { findOutput } from "../runs/step";
+import { testPrefix } from "../tracking/test-metrics";
 
 const maxMetrics = 50;
 const maxMessage = 2_000;

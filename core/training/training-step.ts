@@ -1,9 +1,9 @@
+import type { FeaturesOutput } from "../features/materialize";
 import { objectKeys } from "../object-keys";
-import type { FeaturesOutput, TrainingOutput } from "../pipelines/outputs";
 import { decidingHyperparameters } from "../runs/hyperparameters";
 import type { Run, RunDetails } from "../runs/run";
 import { outputOf } from "../runs/step";
-import type { TrainingResult, TrainingTask } from "../runs/training-task";
+import type { TrainingOutput, TrainingResult, TrainingTask } from "../runs/training-task";
 
 /** Seconds between checkpoints at the most, however long steps take. */
 const checkpointSeconds = 600;

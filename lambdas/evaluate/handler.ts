@@ -3,11 +3,11 @@ import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { stopwatch } from "../../adapters/host/stopwatch";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep, type WithRows } from "../../core/evaluation/step";
-import { recordTestMetrics } from "../../core/evaluation/test-metrics";
-import type { TrainingOutput } from "../../core/pipelines/outputs";
 import { findChampion } from "../../core/registry/champion";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { outputOf, runStep } from "../../core/runs/step";
+import type { TrainingOutput } from "../../core/runs/training-task";
+import { recordTestMetrics } from "../../core/tracking/test-metrics";
 import { stepHandler } from "../step-handler";
 
 /** Evaluates the run's model on the test split, next to the champion, and records the result as metrics of the run. */

@@ -1,4 +1,4 @@
-import { featuresStep } from "../../core/datasets/steps";
+import { featuresStep } from "../../core/features/step";
 import { runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 import { prepareFeatures } from "./prepare";

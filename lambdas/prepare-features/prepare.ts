@@ -1,8 +1,8 @@
 import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import type { DatasetManifest } from "../../core/datasets/manifest";
+import type { FeaturesOutput } from "../../core/features/materialize";
 import { type FeatureSettings, materializeFeatures } from "../../core/features/materialize";
-import type { FeaturesOutput } from "../../core/pipelines/outputs";
 import type { ObjectStore } from "../../core/ports";
 
 /** Materialises the features of a dataset version; see `materializeFeatures`. */

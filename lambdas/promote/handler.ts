@@ -1,6 +1,6 @@
 import { isoTime } from "../../core/clock";
-import type { RegistrationOutput } from "../../core/pipelines/outputs";
 import { answerOutdated } from "../../core/registry/approval";
+import type { RegistrationOutput } from "../../core/registry/registration";
 import { promote } from "../../core/registry/transitions";
 import { beginStep, outputOf } from "../../core/runs/step";
 import { returnToEarlierStep } from "../../core/runs/step-return";

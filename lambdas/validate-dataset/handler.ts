@@ -1,4 +1,4 @@
-import { validationStep } from "../../core/datasets/steps";
+import { validationStep } from "../../core/datasets/validation-step";
 import { runStep } from "../../core/runs/step";
 import { warningsOf } from "../../core/warnings";
 import { stepHandler } from "../step-handler";

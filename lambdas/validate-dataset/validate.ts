@@ -8,8 +8,8 @@ import { DatasetRejectedError, EmptyDatasetError, InvalidRowsError } from "../..
 import type { DatasetManifest } from "../../core/datasets/manifest";
 import { putManifestCopy } from "../../core/datasets/register";
 import { judge } from "../../core/datasets/validation";
+import type { ValidationOutput } from "../../core/datasets/validation-step";
 import { readSplits } from "../../core/features/materialize";
-import type { ValidationOutput } from "../../core/pipelines/outputs";
 import type { ObjectStore } from "../../core/ports";
 
 /**

@@ -23,3 +23,6 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
 }
+
+/** Matches a timestamp of the States Language. */
+export const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

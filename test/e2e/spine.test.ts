@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { filesBelow } from "../../bench/corruption/damage";
 import { classify } from "../../bench/corruption/data-files";
 import type { describeRun } from "../../cli/run-description";
-import type { TrainingOutput } from "../../core/pipelines/outputs";
 import type { RunDetails } from "../../core/runs/run";
 import { findOutput } from "../../core/runs/step";
+import type { TrainingOutput } from "../../core/runs/training-task";
 import { isRunning, TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;

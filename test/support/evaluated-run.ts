@@ -1,8 +1,8 @@
 import type { Platform } from "../../adapters/platform";
 import { evaluateModel } from "../../core/evaluation/evaluate-model";
-import { recordTestMetrics } from "../../core/evaluation/test-metrics";
 import { encodeFeatureShard, shardLayout } from "../../core/features/encoding";
 import type { FeatureManifest } from "../../core/features/manifest";
+import { recordTestMetrics } from "../../core/tracking/test-metrics";
 import { resultOf, runOf } from "./fixtures";
 
 /** When a step of a run was done. */

@@ -1,4 +1,5 @@
 import type { ColumnSchema } from "../../core/datasets/manifest";
+import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { FeatureFitter } from "../../core/features/fit";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/manifest";
 import { taskOf } from "../../core/features/model-task";
@@ -6,7 +7,7 @@ import { planFeatures } from "../../core/features/plan";
 import type { RawRow } from "../../core/features/transform";
 import type { ObjectStore } from "../../core/ports";
 import { storeArtifact } from "../../core/registry/artifact";
-import type { ModelArtifact, ModelVersion } from "../../core/registry/model";
+import type { ModelVersion } from "../../core/registry/model";
 import type { CnnDefinition, ModelDefinition } from "../../core/runs/model-definition";
 import { encodeSafetensors } from "../../core/safetensors/safetensors";
 import { createEngine } from "../../trainer-container/engine/create-engine";

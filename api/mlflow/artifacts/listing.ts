@@ -1,6 +1,6 @@
 import type { Platform } from "../../../adapters/platform";
 import type { ArtifactEntry } from "../../../core/tracking/artifacts";
-import { listExportedFiles } from "./export-place";
+import { listExportedFiles } from "../export-place";
 import type { Place } from "./places";
 import { baseName, joined } from "./safe-path";
 

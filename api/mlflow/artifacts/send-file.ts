@@ -5,7 +5,7 @@ import { objectKeys } from "../../../core/object-keys";
 import type { ArtifactFile } from "../../../core/tracking/artifacts";
 import type { ApiEnvironment } from "../../http/context";
 import { doesNotExist, invalidParameter } from "../errors";
-import { findExportedFile, listExportedFiles } from "./export-place";
+import { findExportedFile, listExportedFiles } from "../export-place";
 import { attachment, mediaTypeOf } from "./media-types";
 import type { Place } from "./places";
 import { baseName } from "./safe-path";

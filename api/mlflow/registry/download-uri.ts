@@ -1,7 +1,7 @@
 import type { Platform } from "../../../adapters/platform";
 import { exportVersion } from "../../../core/export/export-version";
 import type { ModelVersion } from "../../../core/registry/model";
-import { exportUri } from "../artifacts/export-place";
+import { exportUri } from "../export-place";
 import { parseModelUri, schemeOf } from "./source";
 
 /** Maximum length of a chain of versions that were registered from each other. */

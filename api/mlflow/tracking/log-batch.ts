@@ -1,5 +1,5 @@
-import { checkNotMeasured } from "../../../core/evaluation/test-metrics";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
+import { checkNotMeasured } from "../../../core/tracking/test-metrics";
 import { invalidParameter, missingValue } from "../errors";
 import { double, type Field, integer, list, message, readDouble, required, text, WrongTypeError } from "../fields";
 import { type MlflowOperation, operation } from "../operation";

@@ -1,8 +1,8 @@
 import type { Platform } from "../../../adapters/platform";
-import { checkNotMeasured } from "../../../core/evaluation/test-metrics";
 import { parseJson } from "../../../core/json-text";
 import { parentsIn, withMlflowTag, withoutMlflowTag } from "../../../core/tracking/member-tags";
 import { checkReferences } from "../../../core/tracking/references";
+import { checkNotMeasured } from "../../../core/tracking/test-metrics";
 import { doesNotExist, invalidParameter } from "../errors";
 import { double, integer, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";

@@ -1,8 +1,20 @@
-import type { EvaluationOutput, GateOutput, RegistrationOutput, TrainingOutput } from "../../pipelines/outputs";
+import type { EvaluationOutput } from "../../evaluation/evaluate-model";
 import { findOutput, outputOf, type StepDefinition } from "../../runs/step";
+import type { TrainingOutput } from "../../runs/training-task";
+import type { RegistrationOutput } from "../registration";
 import { isPending } from "./external-check";
 import { findingsDigest, type JudgeDependencies, verdictOn } from "./judge-version";
 import { recordVerdict } from "./transitions";
+
+/** Output of the step `Gate`. */
+export interface GateOutput {
+  readonly model: string;
+  readonly version: number;
+  readonly passed: boolean;
+  /** No gate failed, and an external check has not answered yet: the run waits for it. */
+  readonly pending?: true;
+  readonly reasons: readonly string[];
+}
 
 /**
  * Judges the run's version by its gates and the present champion. Never reused, because champion and policy change.

@@ -1,11 +1,12 @@
 import { type ChampionComparison, compareReports } from "../../evaluation/comparison";
+import type { EvaluationOutput } from "../../evaluation/evaluate-model";
 import { classificationMetricNames, regressionMetricNames } from "../../evaluation/metric-names";
 import { readReport, readSlicedPredictions } from "../../evaluation/stored-predictions";
-import type { EvaluationOutput, TrainingOutput } from "../../pipelines/outputs";
 import type { ObjectStore } from "../../ports";
 import type { Job } from "../../runs/job";
 import type { RunRepository } from "../../runs/run-repository";
 import { findOutput } from "../../runs/step";
+import type { TrainingOutput } from "../../runs/training-task";
 import type { Artifacts } from "../../tracking/artifacts";
 import { ChampionChangedError } from "../errors";
 import { type LoggedMetricsPorts, loggedMetricsOf } from "../logged-metrics";

@@ -1,12 +1,13 @@
 import { calibrationOf } from "../../evaluation/calibration";
 import type { LatencyReport } from "../../evaluation/latency";
+import type { ModelArtifact } from "../../evaluation/model-artifact";
 import type { EvaluationReport } from "../../evaluation/report";
 import { readPredictions, readReport } from "../../evaluation/stored-predictions";
 import type { ObjectStore } from "../../ports";
 import { readArtifact } from "../artifact";
 import { withdrawal } from "../errors";
 import type { GateCheck, GateVerdict } from "../gates/verdict";
-import type { ModelArtifact, ModelVersion } from "../model";
+import type { ModelVersion } from "../model";
 import type { VersionReport } from "./shapes";
 
 export type { VersionReport } from "./shapes";

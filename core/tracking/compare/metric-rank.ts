@@ -1,5 +1,5 @@
-import { testPrefix } from "../../evaluation/test-metrics";
 import type { MetricSummary } from "../metric-store";
+import { testPrefix } from "../test-metrics";
 import { goalOf } from "./goal";
 
 /** Metrics of the test split that summarize a model. */

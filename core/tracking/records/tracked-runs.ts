@@ -46,7 +46,7 @@ export async function firstRecordOf(
  * Wraps runs so that their records follow: each run is created with its record, and each change that the record shows
  * is marked.
  */
-export function trackedRuns(all: AllRuns, tracking: TrainingTracking): AllRuns {
+export function trackedRuns(all: AllRuns<FirstRecord>, tracking: TrainingTracking): AllRuns {
   /**
    * Marks before the write, in case the process dies after it, and after the write, for a reader that looked in
    * between.

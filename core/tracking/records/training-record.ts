@@ -1,6 +1,6 @@
-import type { TrainingOutput } from "../../pipelines/outputs";
 import type { Run } from "../../runs/run";
 import { timesOf } from "../../runs/run-status";
+import type { TrainingOutput } from "../../runs/training-task";
 import type { DatasetInput, RunIdentity, RunRecord } from "../run-record";
 import { paramsOfJob } from "./job-params";
 

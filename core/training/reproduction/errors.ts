@@ -19,17 +19,3 @@ export class NothingToCompareError extends RingmasterError {
     );
   }
 }
-
-/** Thrown when a reproduction is registered. A reproduction only shows whether the weights are identical. */
-export class ReproductionNotRegisteredError extends RingmasterError {
-  constructor(runId: string, of: string) {
-    super(
-      `run ${runId} reproduces ${of}, and a reproduction makes no version: the version of ${of} is the one to promote`,
-      {
-        code: "REPRODUCTION_NOT_REGISTERED",
-        httpStatus: 409,
-        details: { runId, of },
-      },
-    );
-  }
-}

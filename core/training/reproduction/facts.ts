@@ -1,9 +1,10 @@
-import type { FeaturesOutput, TrainingOutput } from "../../pipelines/outputs";
+import type { FeaturesOutput } from "../../features/materialize";
 import { decidingHyperparameters } from "../../runs/hyperparameters";
 import { withoutLaterOptions } from "../../runs/job-identity";
 import type { NumericsRecord } from "../../runs/numerics";
 import type { RunDetails } from "../../runs/run";
 import { findOutput } from "../../runs/step";
+import type { TrainingOutput } from "../../runs/training-task";
 import { paramsOfJob } from "../../tracking/records/job-params";
 
 /** Everything that determines a run's weights, and the result. */

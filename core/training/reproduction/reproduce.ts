@@ -1,9 +1,9 @@
 import { getDatasetVersion } from "../../datasets/reference";
 import { digestOf } from "../../digest";
-import type { TrainingOutput } from "../../pipelines/outputs";
 import { RunNotFoundError } from "../../runs/errors";
 import type { Run } from "../../runs/run";
 import { findOutput } from "../../runs/step";
+import type { TrainingOutput } from "../../runs/training-task";
 import { findSubmitted, type SubmitDependencies, submitRun } from "../submit";
 import { NotTrainedError } from "./errors";
 

@@ -1,5 +1,4 @@
-import { rfc3339 } from "../engine/states/simple";
-import { equal, type Json } from "../json";
+import { equal, type Json, rfc3339 } from "../json";
 import type { ChoiceRule } from "../types";
 import { lookUp, resolve } from "./path";
 import type { Scope } from "./scope";

@@ -1,11 +1,11 @@
 import { exportTools } from "../../../adapters/export-tools";
 import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
+import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { applier } from "../../../core/export/applier";
 import { checkRowsOf } from "../../../core/export/check-rows";
 import { type ExportManifest, exportVersion, listExports } from "../../../core/export/export-version";
 import { exportFormats } from "../../../core/export/formats";
 import { createRowTransform } from "../../../core/features/transform";
-import type { ModelArtifact } from "../../../core/registry/model";
 import type { CachedOutput, StepCache } from "../../../core/runs/run-repository";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 import { cnn } from "../../trainer/engine/contract";

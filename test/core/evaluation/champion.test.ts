@@ -2,9 +2,9 @@ import type { DatasetManifest } from "../../../core/datasets/manifest";
 import { encodeSplitIndex } from "../../../core/datasets/split-index";
 import { type Champion, compareWithChampion } from "../../../core/evaluation/champion";
 import type { Predictions } from "../../../core/evaluation/metrics";
+import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import type { ColumnBatch, RowSource } from "../../../core/features/columns";
 import type { FeatureTransform, LabelEncoding } from "../../../core/features/manifest";
-import type { ModelArtifact } from "../../../core/registry/model";
 import { decodeSafetensors } from "../../../core/safetensors/safetensors";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 

@@ -1,6 +1,6 @@
+import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { objectKeys } from "../../../core/object-keys";
 import { readArtifact, storeArtifact } from "../../../core/registry/artifact";
-import type { ModelArtifact } from "../../../core/registry/model";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const weightsSha256 = "a".repeat(64);

@@ -1,7 +1,7 @@
 import { objectKeys } from "../../../core/object-keys";
-import type { TrainingOutput } from "../../../core/pipelines/outputs";
 import { jobSchema } from "../../../core/runs/job";
 import type { Run, RunDetails } from "../../../core/runs/run";
+import type { TrainingOutput } from "../../../core/runs/training-task";
 import type { MetricPoint } from "../../../core/tracking/metric-store";
 import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
 import { type Agreement, compareRuns } from "../../../core/training/reproduction/compare";

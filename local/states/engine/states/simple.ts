@@ -1,4 +1,4 @@
-import type { Json } from "../../json";
+import { type Json, rfc3339 } from "../../json";
 import { exitPass, exitWithInput } from "../../query/dataflow";
 import { resolve } from "../../query/path";
 import { expressionValue } from "../../query/payload-template";
@@ -80,5 +80,3 @@ export async function wait(view: View, thread: Thread): Promise<readonly Draft[]
   if (Number.isNaN(until)) throw unexpectedType(scope.language, "Timestamp", "an RFC 3339 timestamp", stamp);
   return [draft(thread, { type: "WaitArmed", until })];
 }
-
-export const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { reportHtml } from "../../../../api/pages/version-report";
+import type { EvaluationOutput } from "../../../../core/evaluation/evaluate-model";
 import { evaluateModel } from "../../../../core/evaluation/evaluate-model";
 import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
 import type { FeatureManifest } from "../../../../core/features/manifest";
 import { objectKeys } from "../../../../core/object-keys";
-import type { EvaluationOutput } from "../../../../core/pipelines/outputs";
 import { answerVersionCheck } from "../../../../core/registry/gates/answer";
 import type { CheckHooks, HookOutcome, HookRequest } from "../../../../core/registry/gates/hook";
 import { hookKey } from "../../../../core/registry/gates/hook-key";

@@ -1,4 +1,5 @@
-import { leadingMetrics, recordTestMetrics, summaryMetrics, taskKindOf } from "../../../core/evaluation/test-metrics";
+import { leadingMetrics, summaryMetrics, taskKindOf } from "../../../core/evaluation/leading-metrics";
+import { recordTestMetrics } from "../../../core/tracking/test-metrics";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 

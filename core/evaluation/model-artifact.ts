@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { columnSchema } from "../datasets/shapes";
+import type { Shape } from "../deep-readonly";
+import { featureTransform, labelEncoding } from "../features/shapes";
+import { numericsRecord } from "../runs/shapes";
+import { category, contentReference, sha256 } from "../shapes";
+
+export const outputSchema = z
+  .discriminatedUnion("kind", [
+    z.object({ kind: z.literal("probabilities"), classes: z.array(category) }),
+    z.object({ kind: z.literal("value"), column: z.string() }),
+  ])
+  .meta({ id: "OutputSchema" });
+export type OutputSchema = Shape<typeof outputSchema>;
+
+export const modelArtifact = z
+  .object({
+    format: z.literal(1),
+    runId: z.string(),
+    model: z.string(),
+    weights: contentReference,
+    topology: contentReference.meta({ description: "tfjs-layers topology JSON." }),
+    weightsSha256: sha256,
+    transform: featureTransform,
+    label: labelEncoding,
+    inputSchema: z.array(columnSchema),
+    outputSchema,
+    numerics: numericsRecord,
+  })
+  .meta({ id: "ModelArtifact", description: "The files that serving loads." });
+export interface ModelArtifact extends Shape<typeof modelArtifact> {}
