@@ -10,6 +10,6 @@ it("starts without the libraries for data and models, which take longer to load 
   const lines = execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }).trim().split("\n");
   expect(lines[0]).toMatch(/^Usage: ringmaster/);
   const loaded = JSON.parse(lines.at(-1)!) as readonly string[];
-  expect(loaded.filter((file) => /@duckdb|@tensorflow|esbuild/.test(file))).toEqual([]);
+  expect(loaded.filter((file) => /@duckdb|@tensorflow|classic-level|onnxruntime/.test(file))).toEqual([]);
   expect(loaded.some((file) => file.endsWith("cli.js"))).toBe(true);
 });
