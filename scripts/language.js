@@ -88,6 +88,12 @@ const exceptions = [
   ["trainer-container/kernels", /^moments?$/i, "Adam's first and second moment"],
   ["adapters/tfjs", /^moments?$/i, "Adam's first and second moment"],
   ["local/events/target-queue.ts", /^parcel$/, "the prefix of keys on disk, from earlier releases"],
+  ["trainer-container/engine/built-in-models.ts", /^he$/i, "the initializer of He et al. (2015)"],
+  ["trainer-container/gang", /^accused$/, "an attribute of stored rows"],
+  ["test/trainer/gang", /^accused$/, "an attribute of stored rows"],
+  ["test/support/memory-gang-store.ts", /^accused$/, "an attribute of stored rows"],
+  ["trainer-container/collective", /^pulse$/, "a value on the wire, the kind of a connection"],
+  ["test/trainer/collective", /^pulse$/, "a value on the wire, the kind of a connection"],
   ["core", /^mostFrequent/, "the most frequent value, an imputation strategy"],
 ];
 

@@ -23,9 +23,9 @@ import { readMachine } from "./host/machine";
 import { runTrainer } from "./host/run-trainer";
 import { watchSpot } from "./host/spot-watcher";
 import { refuseModuleExit, uncaughtException } from "./host/uncaught";
-import type { Courier } from "./telemetry/courier";
 import { Outbox } from "./telemetry/outbox";
 import { createOutboxThread } from "./telemetry/outbox-thread";
+import type { Sender } from "./telemetry/sender";
 import { createTelemetry, noTelemetry } from "./telemetry/telemetry";
 
 const uploadScript = path.join(__dirname, "checkpoint-upload-worker.js");
@@ -57,9 +57,9 @@ async function main(): Promise<number> {
   const place = { bucket: config.bucket, prefix: teamPrefix(config.team) };
   const store = createObjectStore(new S3Client(retries), place.bucket, place.prefix, { deniedIsMissing: true });
   const gangs = createGangStore(createDocumentClient(new DynamoDBClient(retries)), config.gangsTable);
-  const courier =
-    config.ingestFunction === undefined ? undefined : createCourier(config.ingestFunction, memberId, session, logger);
-  const telemetry = courier === undefined ? noTelemetry : createTelemetry(runId, courier, clock);
+  const sender =
+    config.ingestFunction === undefined ? undefined : createSender(config.ingestFunction, memberId, session, logger);
+  const telemetry = sender === undefined ? noTelemetry : createTelemetry(runId, sender, clock);
   if (config.metadataEndpoint !== undefined) {
     void readMachine(config.metadataEndpoint, fetch, memberId).then((machine) => machine && telemetry.machine(machine));
   }
@@ -94,8 +94,8 @@ async function main(): Promise<number> {
   });
 }
 
-/** In a thread of its own where its bundle lies beside this one. */
-function createCourier(ingestFunction: string, memberId: string, session: RunSession, logger: Logger): Courier {
+/** Creates the metrics sender, in a separate thread if its bundle is next to this one. */
+function createSender(ingestFunction: string, memberId: string, session: RunSession, logger: Logger): Sender {
   const name = `${memberId.replace(/[^\w-]/g, "_")}-${process.pid}`;
   const directory = path.join(os.tmpdir(), "ringmaster-outbox", name);
   const onTrouble = (message: string, error: unknown) =>
@@ -111,7 +111,7 @@ function createCourier(ingestFunction: string, memberId: string, session: RunSes
 }
 
 main().then(
-  // Sockets of the SDK's clients and native threads would hold the process open.
+  // Sockets of the SDK's clients and native threads would keep the process alive.
   (code) => process.exit(code),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);

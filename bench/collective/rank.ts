@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
-import { ThreadPulse } from "../../trainer-container/collective/heartbeat";
+import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
@@ -24,7 +24,7 @@ function connect(listener: Listener, { rank, members }: Start): Promise<Mesh> {
     microshards: members.length,
     members: members.map((member) => ({ host: "127.0.0.1", ...member })),
     listener,
-    pulse: new ThreadPulse(),
+    heartbeat: new ThreadHeartbeat(),
     timing: defaultCollectiveTiming,
     now: () => performance.now(),
   });

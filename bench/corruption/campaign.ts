@@ -50,7 +50,7 @@ interface Template {
   readonly expected: Observation;
 }
 
-const mostFindings = 50;
+const maxFindings = 50;
 /** In memory where there is such a place: a case copies a template, and flushes. */
 const scratch = fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir();
 
@@ -76,7 +76,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
       if (!finding) continue;
       const { subject, kind, outcome } = finding;
       cells.push([subject, kind, outcome, 1]);
-      if ((outcome === "silent" || outcome === "unnamed") && findings.length < mostFindings) findings.push(finding);
+      if ((outcome === "silent" || outcome === "unnamed") && findings.length < maxFindings) findings.push(finding);
     }
     return { counts: countsOf(cells), findings };
   } finally {

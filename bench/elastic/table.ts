@@ -14,7 +14,7 @@ export interface Summary {
   readonly resumed: number;
   readonly medianMs: number | undefined;
   readonly p95Ms: number | undefined;
-  readonly longestMs: number | undefined;
+  readonly maxMs: number | undefined;
 }
 
 export function summaryOf(outcomes: readonly Outcome[], sha256: string): Summary {
@@ -29,7 +29,7 @@ export function summaryOf(outcomes: readonly Outcome[], sha256: string): Summary
     resumed: resumes.length,
     medianMs: quantile(resumes, 0.5),
     p95Ms: quantile(resumes, 0.95),
-    longestMs: resumes.at(-1),
+    maxMs: resumes.at(-1),
   };
 }
 
@@ -54,7 +54,7 @@ const columns = [
 /** Markdown. */
 export function renderTable(rows: readonly { readonly scenario: Scenario; readonly summary: Summary }[]): string {
   const lines = rows.map(({ scenario, summary }) => {
-    const { trials, complete, sameBits, lostSteps, repeatedSteps, resumed, medianMs, p95Ms, longestMs } = summary;
+    const { trials, complete, sameBits, lostSteps, repeatedSteps, resumed, medianMs, p95Ms, maxMs } = summary;
     return [
       scenario.title,
       trials,
@@ -63,7 +63,7 @@ export function renderTable(rows: readonly { readonly scenario: Scenario; readon
       lostSteps,
       `${repeatedSteps}${scenario.repeats ? ` (interval ${checkpointEverySteps})` : ""}`,
       resumed,
-      ...[medianMs, p95Ms, longestMs].map(timeText),
+      ...[medianMs, p95Ms, maxMs].map(timeText),
     ].map(String);
   });
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;

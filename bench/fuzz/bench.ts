@@ -100,7 +100,7 @@ function report(result: CampaignResult, blocks: readonly Block[], intact: boolea
     requests,
     seconds: Math.round(seconds),
     failures: failures.length,
-    longestBlockMs: longest,
+    maxBlockMs: longest,
     blocks: long.length,
     intact,
   };

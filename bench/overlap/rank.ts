@@ -1,7 +1,7 @@
 /** One rank: computes a backward pass of a given length, and sums its leaf with the others', overlapped or afterwards. */
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
-import { ThreadPulse } from "../../trainer-container/collective/heartbeat";
+import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
@@ -21,7 +21,7 @@ function connect(listener: Listener, { rank, ports }: Start): Promise<Mesh> {
     microshards: ports.length,
     members: ports.map((port) => ({ host: "127.0.0.1", port })),
     listener,
-    pulse: new ThreadPulse(),
+    heartbeat: new ThreadHeartbeat(),
     timing: defaultCollectiveTiming,
     now: () => performance.now(),
   });

@@ -73,7 +73,7 @@ function totals(results: readonly RoundResult[]) {
     rounds: results.length,
     operations: sum((each) => Object.values(each.answers).reduce((total, count) => total + count, 0)),
     kills: sum(({ kills }) => kills),
-    overtaken: sum(({ overtaken }) => overtaken),
+    lostRaces: sum(({ lostRaces }) => lostRaces),
     looks: sum(({ looks }) => looks),
     expected: [sum(({ expected }) => expected[0]), sum(({ expected }) => expected[1])] as const,
     found: sum(({ found }) => found),
@@ -86,9 +86,9 @@ function totals(results: readonly RoundResult[]) {
 function tableOf({ answers, expected, violations, ...total }: ReturnType<typeof totals>): string {
   const ended = Object.entries(answers).sort(([, a], [, b]) => b - a);
   return [
-    "| rounds | operations | processes killed | commits overtaken and tried again | looks by a reader | history expected | found | events told | violations |",
+    "| rounds | operations | processes killed | commits that lost a race and were retried | looks by a reader | history expected | found | events told | violations |",
     "| --: | --: | --: | --: | --: | --: | --: | --: | --: |",
-    `| ${total.rounds} | ${total.operations} | ${total.kills} | ${total.overtaken} | ${total.looks} | ${expected.join(" to ")} | ${total.found} | ${total.events} | ${violations.length} |`,
+    `| ${total.rounds} | ${total.operations} | ${total.kills} | ${total.lostRaces} | ${total.looks} | ${expected.join(" to ")} | ${total.found} | ${total.events} | ${violations.length} |`,
     "",
     `How they ended: ${ended.map(([answer, count]) => `${answer} ${count}`).join(", ")}`,
     ...violations.slice(0, 20),

@@ -14,7 +14,7 @@ runChild(async () => {
       () => "done",
       (error: unknown) => (error instanceof RingmasterError ? error.code : `${error}`),
     );
-    say({ id: operation.id, answer: ended, overtaken: connected.overtaken() } satisfies Answer);
+    say({ id: operation.id, answer: ended, lostRaces: connected.lostRaces() } satisfies Answer);
   };
   for await (const line of createInterface({ input: process.stdin })) {
     const { model, operations } = JSON.parse(line) as Order;

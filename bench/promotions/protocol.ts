@@ -12,5 +12,5 @@ export interface Answer {
   /** `done`, or a refusal's code. */
   readonly answer: string;
   /** Commits of this process that others were faster than, since it last answered. */
-  readonly overtaken: number;
+  readonly lostRaces: number;
 }

@@ -53,12 +53,12 @@ export function connectRegistry(options: Connection, { table, bucket, platform }
   const dynamodb = createDocumentClient(client);
   const prefix = teamPrefix(defaultTeam);
   const stored = createModelRepository(dynamodb, table, defaultTeam);
-  let overtaken = 0;
+  let lostRaces = 0;
   const repository: ModelRepository = {
     ...stored,
     async commit(change, once) {
       const made = await stored.commit(change, once);
-      if (!made) overtaken += 1;
+      if (!made) lostRaces += 1;
       return made;
     },
   };
@@ -78,9 +78,9 @@ export function connectRegistry(options: Connection, { table, bucket, platform }
     objects,
     outboxIndex: createOutboxIndex(dynamodb, table),
     /** Commits that others were faster than, since the last question. */
-    overtaken(): number {
-      const count = overtaken;
-      overtaken = 0;
+    lostRaces(): number {
+      const count = lostRaces;
+      lostRaces = 0;
       return count;
     },
     close(): void {

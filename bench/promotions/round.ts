@@ -23,7 +23,7 @@ export interface RoundResult extends Verdict {
   /** Operations by how they ended; `died`: nobody lived to hear the answer. */
   readonly answers: Readonly<Record<string, number>>;
   /** Commits of an operation that others were faster than. */
-  readonly overtaken: number;
+  readonly lostRaces: number;
   /** Whole looks at the model and its pointer while it was changed. */
   readonly looks: number;
 }
@@ -54,7 +54,7 @@ export async function playRound(
   const answers = new Map<string, string>();
   const violations: string[] = [];
   const busy = new Set<number>();
-  let [kills, overtaken, looks] = [0, 0, 0];
+  let [kills, lostRaces, looks] = [0, 0, 0];
 
   /** Gives a client its share, and its successor what is left where it is killed; some who asked do not ask again. */
   async function employ(at: number): Promise<void> {
@@ -68,7 +68,7 @@ export async function playRound(
         .catch(() => undefined);
       if (told !== undefined) {
         answers.set(told.id, told.answer);
-        overtaken += told.overtaken;
+        lostRaces += told.lostRaces;
         waiting.delete(told.id);
         void killSome();
         continue;
@@ -134,5 +134,5 @@ export async function playRound(
   const counts: Record<string, number> = {};
   for (const answer of answers.values()) counts[answer] = (counts[answer] ?? 0) + 1;
   const wrong = [...violations, ...verdict.violations].map((violation) => `${model}: ${violation}`);
-  return { ...verdict, violations: wrong, kills, answers: counts, overtaken, looks };
+  return { ...verdict, violations: wrong, kills, answers: counts, lostRaces, looks };
 }

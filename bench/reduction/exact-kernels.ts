@@ -26,7 +26,7 @@ function blocked(blocks: number, left: number, blockElements: number, before: Co
 }
 
 /** `(values, greatest, blocks, blockElements)`: `greatest[b] = max(greatest[b], max |values of b|)`. */
-function greatestKernel(): WasmFunction {
+function maxKernel(): WasmFunction {
   const [values, greatest, blocks, blockElements, left, max] = [0, 1, 2, 3, 4, 5];
   const fold = (lanes: readonly number[]) => f32x4.max(get(max), v128.shuffle(get(max), get(max), lanes));
   return {
@@ -113,7 +113,7 @@ function takeKernel(name: "take int32" | "take int64"): WasmFunction {
 }
 
 const kernels = kernelsInSumMemory([
-  greatestKernel(),
+  maxKernel(),
   addKernel("add int32"),
   addKernel("add int64"),
   takeKernel("take int32"),

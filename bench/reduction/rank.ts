@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import type { NarrowFormat } from "../../core/training/narrow-format";
 import { Collective } from "../../trainer-container/collective/collective";
-import { ThreadPulse } from "../../trainer-container/collective/heartbeat";
+import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
@@ -120,7 +120,7 @@ async function main(): Promise<void> {
       microshards: leafCount,
       members: ports.map((port) => ({ host: "127.0.0.1", port })),
       listener,
-      pulse: new ThreadPulse(),
+      heartbeat: new ThreadHeartbeat(),
       timing: defaultCollectiveTiming,
       now: () => performance.now(),
     });

@@ -21,7 +21,7 @@ export async function measureFormation(workers: number, protocol: Protocol, seed
     microshards,
     seed,
     topology: everyone ? fullMesh : sparseMesh(microshards),
-    ...(everyone ? { timing: { crowdWorkers: Number.POSITIVE_INFINITY } } : {}),
+    ...(everyone ? { timing: { largeGangWorkers: Number.POSITIVE_INFINITY } } : {}),
   });
   const line = { workers, protocol };
   const formed = await gang.form();

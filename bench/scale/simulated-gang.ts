@@ -49,7 +49,7 @@ export class SimulatedGang {
     this.random = seededRandom(scenario.seed);
     this.network = new SimulatedNetwork(this.time, scenario.topology);
     this.partition = new Partition(this.time, this.random);
-    const table = new SimulatedTable(this.partition, scenario.timing?.crowdWorkers === undefined);
+    const table = new SimulatedTable(this.partition, scenario.timing?.largeGangWorkers === undefined);
     this.members = Array.from({ length: scenario.workers }, (_, i) => this.member(i, table));
   }
 
@@ -98,7 +98,7 @@ export class SimulatedGang {
       listen: async () => listener as unknown as Awaited<ReturnType<GangEnvironment["listen"]>>,
       openMesh: async (options) =>
         (await this.network.openMesh(options)) as unknown as Awaited<ReturnType<GangEnvironment["openMesh"]>>,
-      createPulse: () => ({ start: () => {}, beat: () => {}, stop: () => {} }),
+      createHeartbeat: () => ({ start: () => {}, beat: () => {}, stop: () => {} }),
     };
     const gang = createGang({
       gangId: "run-01jd0c5xk3q8w2v7m4n6p9r1st",
@@ -162,7 +162,7 @@ function whileAlive(timers: GangTimers, alive: () => boolean): GangTimers {
   };
 }
 
-/** The signal that rank 0's patrol has raised for the next all-reduce. */
+/** The signal that rank 0 has raised by its check of the store for the next all-reduce. */
 function joinerWaits(generation: Generation): boolean {
   const { raised = 0 } = generation as Generation & { readonly raised?: number };
   return (raised & gangSignals.joinerWaiting) !== 0;

@@ -61,11 +61,11 @@ export class SimulatedTable {
           const bytes = () => this.headBytes(inner.headOf(gangId)) + inner.countOf(gangId) * this.memberBytes;
           return withRoster(await partition.read(true, bytes, () => inner.view(gangId)));
         }),
-      glance: (gangId, memberId) =>
+      readHead: (gangId, memberId) =>
         ask(async () => {
           // Each item of a batch is rounded up by itself; the own one takes one unit.
           const bytes = () => 4_096 * (1 + Math.max(1, Math.ceil(this.headBytes(inner.headOf(gangId)) / 4_096)));
-          return withRoster(await partition.read(true, bytes, () => inner.glanceAt(gangId, memberId)));
+          return withRoster(await partition.read(true, bytes, () => inner.readHeadAt(gangId, memberId)));
         }),
       register: (gangId, member) =>
         ask(() => {
@@ -73,7 +73,7 @@ export class SimulatedTable {
           return write(this.memberBytes, () => inner.register(gangId, member));
         }),
       renew: (gangId, key, lease) => ask(() => write(this.memberBytes, () => inner.renew(gangId, key, lease))),
-      accuse: (gangId, key) => ask(() => write(this.memberBytes, () => inner.accuse(gangId, key))),
+      reportLost: (gangId, key) => ask(() => write(this.memberBytes, () => inner.reportLost(gangId, key))),
       seal: (gangId, head) =>
         ask(async () => {
           if (this.isSeparate(head)) await write(head.members.length * rosterBytes, async () => true);

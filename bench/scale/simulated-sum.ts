@@ -7,7 +7,7 @@ import { VirtualTime } from "./virtual-time";
 /** As the trainer's frames: 128 Ki elements. */
 const chunkElements = 128 * 1024;
 /** A vector is never simulated with more; a larger one is shrunk, and each byte of it stands for several. */
-const mostElements = 16 * 1024;
+const maxElements = 16 * 1024;
 /** Longer ones are summed in one part, as the shortest are (`halving-doubling.ts`): shrunk, they must not fall between. */
 const longElements = 4 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ export async function simulateSum(
   { worldSize, microshards, elements, algorithm, links: model }: SumScenario,
   leaf: (index: number, elements: number) => Float32Array = (_, length) => new Float32Array(length),
 ): Promise<SimulatedSum> {
-  const most = elements > longElements ? mostElements - 1 : mostElements;
+  const most = elements > longElements ? maxElements - 1 : maxElements;
   const scale = Math.max(1, elements / most);
   const length = Math.round(elements / scale);
   const time = new VirtualTime();

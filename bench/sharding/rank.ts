@@ -1,6 +1,6 @@
 /** One rank: the trainer's collective and optimizer, with gradients that lie ready; only steps are timed, not the leaves' refilling. */
 import { createInterface } from "node:readline";
-import { ThreadPulse } from "../../trainer-container/collective/heartbeat";
+import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
@@ -144,7 +144,7 @@ async function main(): Promise<void> {
       microshards: setup.microshards,
       members: head.members,
       listener,
-      pulse: new ThreadPulse(),
+      heartbeat: new ThreadHeartbeat(),
       timing: { ...defaultCollectiveTiming, connectMs: 60_000, silenceMs: 60_000 },
       now: () => performance.now(),
     });

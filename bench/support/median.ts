@@ -1,6 +1,6 @@
 /** Of an even number of values, the mean of the middle two. @throws RangeError where there are none. */
 export function median(values: readonly number[]): number {
-  if (values.length === 0) throw new RangeError("the median of no values is asked for");
+  if (values.length === 0) throw new RangeError("the median of no values is undefined");
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;

@@ -12,13 +12,13 @@ const metrics = ["train/loss", "train/accuracy", "train/gradient-norm", "train/l
  */
 export async function recordingCost(stepMs: number, steps = 200_000): Promise<number> {
   const copied: unknown[] = [];
-  const courier = {
+  const sender = {
     post: async (batch: unknown) => {
       copied[0] = structuredClone(batch);
     },
     close: async () => undefined,
   };
-  const telemetry = createTelemetry("run", courier, { now: Date.now });
+  const telemetry = createTelemetry("run", sender, { now: Date.now });
   telemetry.lead(true);
   const stepsABatch = Math.max(1, Math.round(500 / stepMs));
   const progress: TrainingProgress = {

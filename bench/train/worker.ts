@@ -1,7 +1,7 @@
 /** One worker of ours, wired as the trainer wires it: engine, leaves, collective, optimizer; only the data lie ready in memory. */
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
-import { ThreadPulse } from "../../trainer-container/collective/heartbeat";
+import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
       microshards: setup.microshards,
       members: ports.map((port) => ({ host: "127.0.0.1", port })),
       listener,
-      pulse: new ThreadPulse(),
+      heartbeat: new ThreadHeartbeat(),
       timing: defaultCollectiveTiming,
       now: () => performance.now(),
     });

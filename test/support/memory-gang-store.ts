@@ -11,8 +11,8 @@ export class MemoryGangStore implements GangStore {
     return this.view(gangId);
   }
 
-  async glance(gangId: string, memberId: string): Promise<GangView> {
-    return this.glanceAt(gangId, memberId);
+  async readHead(gangId: string, memberId: string): Promise<GangView> {
+    return this.readHeadAt(gangId, memberId);
   }
 
   /** What a read at this instant gives. */
@@ -20,7 +20,7 @@ export class MemoryGangStore implements GangStore {
     return { head: this.headOf(gangId), members: [...this.of(gangId).values()] };
   }
 
-  glanceAt(gangId: string, memberId: string): GangView {
+  readHeadAt(gangId: string, memberId: string): GangView {
     const own = this.of(gangId).get(memberId);
     return { head: this.headOf(gangId), members: own ? [own] : [] };
   }
@@ -47,7 +47,7 @@ export class MemoryGangStore implements GangStore {
     return true;
   }
 
-  async accuse(gangId: string, key: RegistrationKey): Promise<boolean> {
+  async reportLost(gangId: string, key: RegistrationKey): Promise<boolean> {
     const stored = this.of(gangId).get(key.memberId);
     if (!stored || !isSameRegistration(stored, key) || stored.accused) return false;
     this.of(gangId).set(key.memberId, { ...stored, accused: true });

@@ -10,58 +10,58 @@ import { readLive, type StoredState, storeState } from "./state-files";
 import type { StateUploader } from "./upload-protocol";
 import { type CheckpointHeader, type CheckpointWriterOptions, writeCheckpoint } from "./writer";
 
-/** A failed upload is tried again after this long, whatever the rhythm of steps: a full store is not asked at every step. */
+/** Wait before a failed upload is tried again, independent of the speed of steps: a full store gets few requests. */
 const retryAfterMs = 15_000;
-/** How often the end of a training tries to store what is left: ten minutes, as long as it tries to store the result. */
+/** Attempts to store the remaining copies at the end of a training: ten minutes, as for the result. */
 const flushAttempts = 40;
-/** Of all copies together, where that is more than two of them. */
+/** Bytes of all copies together, if that is more than two copies. */
 const defaultCopyBytes = 256 * 1024 * 1024;
 
 export interface CheckpointerEvents {
-  /** `blockedMs` is all that training waited: for the copy, and for room where all copies were waiting for their upload. */
+  /** `blockedMs` is the whole wait of the training: for the copy, and for room while all copies waited for their upload. */
   written(manifest: CheckpointManifest, blockedMs: number, uploadMs: number): void;
-  /** Training goes on with the checkpoints there are. */
+  /** A checkpoint was not stored. Training continues with the existing ones. */
   failed(error: unknown, finishedSteps: number): void;
   /** No file could take a copy of the state: the next step waits for the upload. */
   notKept(error: unknown, finishedSteps: number): void;
 }
 
 /**
- * `leader` copies and uploads. `standby` copies, and uploads where the leader is lost before it could. `none` counts what is due, so that it can go on with the
- * rhythm.
+ * `leader` copies and uploads. `standby` copies, and uploads if the leader is lost before its upload. `none` counts due
+ * checkpoints, so that it can continue the schedule.
  */
 export type CheckpointRole = "leader" | "standby" | "none";
 
 export interface Checkpointer {
-  /** At a step boundary, on every rank. Copies the state where a checkpoint is due; the upload goes on beside the steps. */
+  /** Called at a step boundary, on every rank. Copies the state if a checkpoint is due. The upload runs during the steps. */
   boundary(replica: Replica, role: CheckpointRole, epochsFinished: number, validation: Score | undefined): void;
   /** Whether `boundary` would take a checkpoint after that step: a sharded optimizer's state is gathered only then. */
   due(finishedSteps: number): boolean;
-  /** Training goes back to this checkpoint, or to step 0: what was due after it falls due again. */
+  /** Training goes back to this checkpoint, or to step 0: later checkpoints fall due again. */
   wentBack(checkpoint: RestoredCheckpoint | undefined): void;
-  /** A generation began under this leader. Copies that were held for another one are uploaded. */
+  /** A generation began under this leader. Copies that were held for another leader are uploaded. */
   led(leaderId: string): void;
-  /** Before anything writes to the replica's buffers: settles once no checkpoint needs them as they are. Never rejects. */
+  /** Awaited before any write to the replica's buffers: settles once no checkpoint needs them unchanged. Never rejects. */
   writable(): Promise<void> | undefined;
-  /** Stores all that was copied; tries for ten minutes where the store is away, or `once`. Never rejects. */
+  /** Stores all copies. Tries for ten minutes while the store is unavailable, or `once`. Never rejects. */
   flush(once?: "once"): Promise<void>;
-  /** Stores all that was copied, then this state too, unless it is stored already. Never rejects. */
+  /** Stores all copies, then this state too, unless it is already stored. Never rejects. */
   finish(replica: Replica, epochsFinished: number): Promise<void>;
-  /** Waits for the uploads under way. */
+  /** Waits for the current uploads. */
   idle(): Promise<void>;
-  /** Gives the copies' memory and files back. */
+  /** Releases the copies' memory and files. */
   close(): void;
 }
 
-/** The checkpoint that training goes on from. */
+/** The checkpoint from which training continues. */
 type RestoredCheckpoint = Pick<CheckpointManifest, "finishedSteps" | "validation">;
 
 /** A copy that waits for its upload. */
 interface Pending extends KeptCheckpoint {
   readonly copy: StateCopy;
-  /** The leader uploads the same state; this copy is for the case that it is lost. */
+  /** The leader uploads the same state. This copy is used if the leader is lost. */
   held: boolean;
-  /** It was held: the leader may have stored it. */
+  /** Was held before: the leader may have stored it. */
   readonly inherited: boolean;
 }
 
@@ -76,13 +76,14 @@ export interface CheckpointerOptions extends CheckpointWriterOptions {
   readonly upload: StateUploader;
   /** Settles after that many milliseconds. */
   readonly sleep: (ms: number) => Promise<unknown>;
-  /** Bytes of all copies together; two copies there are in any case. */
+  /** Bytes of all copies together. Two copies are always allowed. */
   readonly copyBytes?: number;
 }
 
 /**
- * Takes a run's checkpoints. Every checkpoint of the schedule is copied. A copy waits for its upload, oldest first, unless newer ones make it certain
- * that retention would delete it. Where all room is taken by copies that must be stored, the next step waits for an upload.
+ * Takes a run's checkpoints. Every checkpoint of the schedule is copied. A copy waits for its upload, oldest first, unless
+ * newer ones make it certain that retention would delete it. If copies that must be stored take all the room, the next step
+ * waits for an upload.
  */
 export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const { store, runId, clock, rule, restored, events, now, space, copyBytes = defaultCopyBytes } = options;
@@ -91,7 +92,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   let last = dueAt(restored);
   let pending: readonly Pending[] = [];
   let inFlight: Promise<void> | undefined;
-  /** A due state for which there is no room yet; it is still in the replica. */
+  /** A due state without room for a copy yet; it is still in the replica. */
   let deferred: { readonly replica: Replica; readonly header: CheckpointHeader } | undefined;
   let best: KeptCheckpoint | undefined;
   let leader: string | undefined;
@@ -115,7 +116,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     return finishedSteps > last.finishedSteps && clock.now() - last.at >= rule.everySeconds * 1000 && isIdle();
   }
 
-  /** Copies that may exist at a time: the one in flight, the newest `keep` and the best, as far as memory allows. */
+  /** Returns the maximum number of copies: the one being uploaded, the newest `keep` and the best, as memory allows. */
   function capacity(replica: Replica): number {
     room ??= Math.max(2, Math.min(rule.keep + 2, Math.floor(copyBytes / copies.bytesOf(replica))));
     return room;
@@ -125,14 +126,14 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     return pending.length + (inFlight === undefined ? 0 : 1) >= capacity(replica);
   }
 
-  /** Drops the copies that retention would delete once this checkpoint is there. */
+  /** Drops the copies that retention would delete once this checkpoint exists. */
   function dropSuperseded(header: CheckpointHeader): void {
     const all = [...pending, ...(best ? [best] : []), keptOf(header)];
     const expired = new Set([...expiredCheckpoints(all, rule), header.finishedSteps]);
     drop(pending.filter(({ finishedSteps }) => expired.has(finishedSteps)));
   }
 
-  /** Drops the oldest copy but the best, which happens on a standby, and where the store is away for long. */
+  /** Drops the oldest copy except the best. This happens on a standby, and while the store is unavailable for long. */
   function dropOldest(): void {
     drop(pending.filter(({ finishedSteps }) => finishedSteps !== best?.finishedSteps).slice(0, 1));
   }
@@ -153,7 +154,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     return copy;
   }
 
-  /** Starts the upload of the oldest copy, if none is under way. */
+  /** Starts the upload of the oldest copy if none is running. */
   function pump(): void {
     const next = pending.find(({ held }) => !held);
     if (inFlight !== undefined || next === undefined || isFailing()) return;
@@ -186,7 +187,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     }
   }
 
-  /** Whether the leader has stored it before it was lost. */
+  /** Whether the leader stored it before it was lost. */
   async function isStored({ finishedSteps, validationLoss }: Pending): Promise<boolean> {
     const there = await findKept(store, runId, finishedSteps);
     return there !== undefined && (validationLoss === undefined || there.validationLoss !== undefined);
@@ -204,7 +205,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     return state;
   }
 
-  /** Listed again each time: another leader may have written some in between. */
+  /** Lists checkpoints again each time, because another leader may have written some in between. */
   async function expire(): Promise<void> {
     const visible = await listCheckpoints(store, runId, known);
     for (const step of expiredCheckpoints(visible, rule)) {
@@ -250,7 +251,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     boundary(replica, role, epochsFinished, validation) {
       const header = headerOf(replica, epochsFinished, validation);
       const { finishedSteps } = header;
-      if (role !== "leader") known.clear(); // what another leader writes is not seen here
+      if (role !== "leader") known.clear(); // another leader's writes are not visible here
       pump();
       if (!isDue(finishedSteps, validation !== undefined)) {
         if (role === "leader" && !prepared) space.prepare(copies.bytesOf(replica));

@@ -1,16 +1,16 @@
 import { readSync } from "node:fs";
 import type { ReadState } from "./state-files";
 
-/** A copy of a state that nobody changes: its first bytes in memory, what is over in a file. Can be sent to another thread. */
+/** A copy of a state that does not change: its first bytes in memory, the rest in a file. It can be sent to another thread. */
 export interface FrozenState {
   readonly memory: Uint8Array<SharedArrayBuffer>;
-  /** File descriptor of what follows the memory's last byte. */
+  /** File descriptor of the bytes after the memory's last byte. */
   readonly file?: number;
 }
 
 const chunkBytes = 1024 * 1024;
 
-/** @throws Error where the file is shorter than the state. */
+/** @throws Error if the file is shorter than the state */
 export function readFrozen({ memory, file }: FrozenState): ReadState {
   return async function* ({ start, bytes }) {
     const end = start + bytes;
@@ -19,10 +19,10 @@ export function readFrozen({ memory, file }: FrozenState): ReadState {
     }
     const first = Math.max(start, memory.length);
     if (first >= end) return;
-    if (file === undefined) throw new Error(`a state of ${memory.length} bytes is asked for its byte ${end}`);
+    if (file === undefined) throw new Error(`byte ${end} was requested of a state of ${memory.length} bytes`);
     const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - first));
     for (let at = first; at < end; ) {
-      // From the page cache as a rule, so a thread of the pool would cost more than the copy.
+      // Usually from the page cache, so a thread of the pool would cost more than the copy.
       const read = readSync(file, chunk, 0, Math.min(chunk.length, end - at), at - memory.length);
       if (read === 0) throw new Error(`the copy of the state ends at byte ${at} instead of ${end}`);
       yield chunk.subarray(0, read);

@@ -1,4 +1,4 @@
-/** When a checkpoint is due, and which ones stay. Pure decisions; the trainer carries them out. */
+/** The schedule and the retention of checkpoints. Pure decisions, which the trainer carries out. */
 export interface CheckpointRule {
   readonly everySteps: number;
   readonly stepsPerEpoch: number;
@@ -13,8 +13,8 @@ export interface KeptCheckpoint {
 }
 
 /**
- * Whether the schedule has a checkpoint after that step: at each multiple of `everySteps` and at each epoch's end, so at the last step too. A function of the
- * step alone: a run and its reproduction have the same ones.
+ * Whether the schedule has a checkpoint after a step: each multiple of `everySteps` and each epoch's end, so also the last
+ * step. It is a function of the step: a run and its reproduction have the same checkpoints.
  */
 export function isScheduled(
   { everySteps, stepsPerEpoch }: Pick<CheckpointRule, "everySteps" | "stepsPerEpoch">,
@@ -23,7 +23,7 @@ export function isScheduled(
   return finishedSteps > 0 && (finishedSteps % everySteps === 0 || finishedSteps % stepsPerEpoch === 0);
 }
 
-/** The one with the lowest validation loss; the earliest of equals. */
+/** Returns the checkpoint with the lowest validation loss; the earliest of equals. */
 export function bestCheckpoint<T extends KeptCheckpoint>(checkpoints: readonly T[]): T | undefined {
   const lossOf = ({ validationLoss = Number.NaN }: T) => validationLoss;
   const [best] = checkpoints
@@ -33,8 +33,9 @@ export function bestCheckpoint<T extends KeptCheckpoint>(checkpoints: readonly T
 }
 
 /**
- * Steps of the checkpoints that may go: all but the newest `keep` of the schedule, the best, and the newest of all. The last one is there for checkpoints outside
- * of the schedule (by time, at an interruption); each stays until a newer one is there. A step may be listed twice.
+ * Returns the steps of the checkpoints to delete: all but the newest `keep` of the schedule, the best, and the newest of all.
+ * The last rule concerns checkpoints outside the schedule (by time, at an interruption): each stays until a newer one
+ * exists. A step may be listed twice.
  */
 export function expiredCheckpoints(checkpoints: readonly KeptCheckpoint[], rule: CheckpointRule): readonly number[] {
   const steps = [...new Set(checkpoints.map(({ finishedSteps }) => finishedSteps))].sort((a, b) => b - a);

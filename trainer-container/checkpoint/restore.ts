@@ -16,7 +16,7 @@ import type { KeptCheckpoint } from "./policy";
 import { stateBuffers } from "./state";
 import { digestOfFile, fileOf, readLive } from "./state-files";
 
-/** How often checkpoints are listed again that expired before they were read. */
+/** Number of listings if checkpoints expire before they are read. */
 const listAttempts = 3;
 
 export interface RestoreOptions {
@@ -25,21 +25,21 @@ export interface RestoreOptions {
   readonly layout: readonly ParameterSlot[];
   readonly identity: TrainingIdentity;
   readonly numerics: NumericsRecord;
-  /** Go on with other numerics than the checkpoint's: the weights are then not those of an undisturbed run. */
+  /** Continue with other numerics than the checkpoint's: the weights then differ from those of an undisturbed run. */
   readonly allowOtherNumerics: boolean;
-  /** The training begins with a checkpoint at this step: without any, it must not begin. */
+  /** The training begins with a checkpoint at this step. Without any checkpoint it must not begin. */
   readonly startStep?: number;
-  /** A checkpoint that cannot be used; the one before it is tried. */
+  /** Called for a checkpoint that cannot be used; the previous one is tried next. */
   readonly onUnusable: (key: string, error: unknown) => void;
 }
 
 /**
- * Fills the replica from the newest checkpoint whose digests hold, on any world size.
+ * Fills the replica from the newest checkpoint whose digests match, for any world size.
  *
- * @returns its manifest; undefined where the run has no checkpoint yet, with the replica at step 0.
- * @throws TrainingHaltedError `NUMERICS_DIFFER` or `CHECKPOINT_MISMATCH`: a checkpoint of another training is no ground to go on from.
- *   `CORRUPT_OBJECT`: there are checkpoints and none can be used, or the one to begin with is missing. Training never begins again at
- *   step 0 on its own.
+ * @returns its manifest; undefined if the run has no checkpoint yet, with the replica at step 0
+ * @throws TrainingHaltedError `NUMERICS_DIFFER` or `CHECKPOINT_MISMATCH`: the checkpoint belongs to another training.
+ *   `CORRUPT_OBJECT`: checkpoints exist and none can be used, or the first one is missing. Training never restarts at
+ *   step 0 by itself.
  */
 export async function restoreNewest(
   replica: Replica,
@@ -83,7 +83,7 @@ export async function restoreNewest(
   return undefined;
 }
 
-/** The checkpoints that can be read, oldest first: a damaged one must not displace another. `known` spares reading, and learns. */
+/** Lists the readable checkpoints, oldest first. A damaged one must not displace another. `known` caches what was read. */
 export async function listCheckpoints(
   store: ObjectStore,
   runId: string,
@@ -102,7 +102,7 @@ export async function listCheckpoints(
   return visible;
 }
 
-/** The checkpoint of that step, if it is visible and can be read. */
+/** Finds the checkpoint of a step, if it is visible and readable. */
 export function findKept(
   store: ObjectStore,
   runId: string,
@@ -122,7 +122,7 @@ async function readKept(store: ObjectStore, key: string, finishedSteps: number):
   }
 }
 
-/** Fields in which the machines that computed a checkpoint's steps, and this one, differ from each other. */
+/** Returns the fields in which this machine differs from those that computed a checkpoint's steps. */
 export function otherNumericsOf(manifest: CheckpointManifest | undefined, mine: NumericsRecord): readonly string[] {
   if (!manifest) return [];
   const differences = numericsDifferences(manifest.numerics, mine).map(({ field }) => field);
@@ -190,7 +190,7 @@ async function fill(
   replica.finishedSteps = manifest.finishedSteps;
 }
 
-/** No answer, or a failure of the store, says nothing about the checkpoint; trying an older one would only lose steps. */
+/** Whether a failure says nothing about the checkpoint: no answer, or a failure of the store. An older one would lose steps. */
 function isUnreachable(error: unknown): boolean {
   const metadata = (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata;
   return metadata !== undefined && (metadata.httpStatusCode ?? 500) >= 500;

@@ -9,22 +9,22 @@ const write = promisify(fs.write);
 /** A state smaller than this never touches the disk. */
 const defaultMemoryBytes = 32 * 1024 * 1024;
 const pieceBytes = 4 * 1024 * 1024;
-/** More threads than memory has bandwidth for only take it from the training. */
+/** More threads than the memory bandwidth supports would only slow the training down. */
 const writers = 2;
 
 export interface Snapshot {
-  /** Settled once the state itself may change. `undefined`: no file could take it, and the state must be read where it is. */
+  /** Settles once the state itself may change. `undefined`: no file could take it, and the state must be read in place. */
   readonly kept: Promise<FrozenState | undefined>;
-  /** Why no file could take it. */
+  /** The error because of which no file could take it. */
   readonly trouble: () => unknown;
-  /** Nobody reads it any more. */
+  /** Call it after the last read. */
   release(): void;
 }
 
 interface Slot {
   readonly memory: Uint8Array<SharedArrayBuffer>;
   file: number | undefined;
-  /** The file's pages are being made; ends soon once a state wants the slot. */
+  /** Allocation of the file's pages; ends soon once a state needs the slot. */
   warming?: Promise<void>;
   wanted: boolean;
 }
@@ -35,9 +35,9 @@ interface Piece {
 }
 
 /**
- * Where copies of the state are kept while they are uploaded: a little in memory, the rest in a file that has no name, so that it goes with
- * the process however that ends. The file costs no resident memory, its pages being the page cache's; and it is written over from one checkpoint
- * to the next, because pages that are there already take a copy three times as fast as new ones.
+ * Keeps copies of the state while they are uploaded: a small part in memory, the rest in an unlinked file that disappears
+ * with the process. The file takes no resident memory, because its pages are in the page cache. Each checkpoint overwrites
+ * the file, because a copy to existing pages is three times as fast as to new ones.
  */
 export class SnapshotSpace {
   private readonly idle: Slot[] = [];
@@ -49,19 +49,19 @@ export class SnapshotSpace {
   ) {}
 
   /**
-   * Makes the pages for a state of that size ahead of its first copy, beside the training. Without them that one would take several times as
-   * long as those that follow.
+   * Allocates the pages for a state of that size before its first copy, during the training. Otherwise the first copy would
+   * take several times as long as later ones.
    */
   prepare(bytes: number): void {
     if (this.idle.length > 0 || this.closed) return;
     const slot = this.slot(Math.min(bytes, this.memoryBytes));
     slot.wanted = false;
     slot.memory.fill(0);
-    slot.warming = this.warm(slot, bytes - slot.memory.length).catch(() => undefined); // the first copy meets it again
+    slot.warming = this.warm(slot, bytes - slot.memory.length).catch(() => undefined); // the first copy reports the error
     this.idle.push(slot);
   }
 
-  /** Copies what goes to memory at once, and begins to copy the rest. */
+  /** Copies the memory's part at once, and begins to copy the rest. */
   take(buffers: readonly Float32Array[]): Snapshot {
     const total = buffers.reduce((bytes, { byteLength }) => bytes + byteLength, 0);
     const slot = this.slot(Math.min(total, this.memoryBytes));
@@ -114,21 +114,21 @@ export class SnapshotSpace {
         }
       }
     };
-    // All settled: no write may be under way when the file is closed.
+    // Wait for all writes, because the file may be closed afterwards.
     const ends = await Promise.allSettled(Array.from({ length: writers }, writeSome));
     const failed = ends.find((end) => end.status === "rejected");
     if (failed) throw failed.reason;
     return { memory, file };
   }
 
-  /** One slot stays warm. A second one was needed by a checkpoint that had to wait, which is rare. */
+  /** Keeps one slot warm. A second one is rarely needed: by a checkpoint that had to wait. */
   private release(slot: Slot, spoilt: boolean): void {
     if (spoilt || this.closed || this.idle.length > 0) closeFile(slot);
     else this.idle.push(slot);
   }
 }
 
-/** Fills `memory` from the buffers' beginning. @returns what is left, in pieces. */
+/** Fills `memory` from the buffers' beginning. @returns the rest, in pieces */
 function copyFirst(memory: Uint8Array, buffers: readonly Float32Array[]): readonly Piece[] {
   const pieces: Piece[] = [];
   let start = 0;

@@ -5,7 +5,7 @@ import { stateBuffers } from "./state";
 import { type StateFiles, stateFiles } from "./state-files";
 import type { CheckpointHeader } from "./writer";
 
-/** How long steps wait for an upload straight from the state, where no file could take a copy, before the checkpoint is given up. */
+/** Maximum wait of steps for an upload from the live state, if no file could take a copy. Then the checkpoint is abandoned. */
 const uploadPatienceMs = 60_000;
 
 /** The state of one step boundary, until it is stored or superseded. */
@@ -14,10 +14,10 @@ export interface StateCopy {
   readonly files: StateFiles;
   readonly live: readonly Float32Array[];
   readonly snapshot: Snapshot;
-  /** Settled when nobody needs the copy any more. */
+  /** Settles when the copy is no longer needed. */
   readonly ended: Promise<void>;
   readonly end: () => void;
-  /** The live state may change: it is copied, or nobody waits for it any more. */
+  /** The live state may change: it is copied, or the copy was abandoned. */
   writable: boolean;
   /** The live state changed before it was copied or stored. */
   spoilt: boolean;
@@ -33,11 +33,11 @@ export interface StateCopiesOptions {
   readonly now: () => number;
   /** Settles after that many milliseconds. */
   readonly sleep: (ms: number) => Promise<unknown>;
-  /** No file could take a copy of the state: the next step waits for the upload. */
+  /** Called if no file could take a copy of the state: the next step waits for the upload. */
   readonly onNotKept: (error: unknown, finishedSteps: number) => void;
 }
 
-/** Copies the state, and holds steps back while a copy still needs the live buffers. */
+/** Copies the state, and delays steps while a copy still needs the live buffers. */
 export class StateCopies {
   private unwritable: readonly StateCopy[] = [];
 
@@ -77,20 +77,20 @@ export class StateCopies {
     return copy;
   }
 
-  /** The copy does not need the live buffers any more. */
+  /** The copy no longer needs the live buffers. */
   allowWrites(copy: StateCopy): void {
     copy.writable = true;
     this.unwritable = this.unwritable.filter((other) => other !== copy);
   }
 
-  /** Gives the copy's memory and file back. */
+  /** Releases the copy's memory and file. */
   release(copy: StateCopy): void {
     this.allowWrites(copy);
     copy.snapshot.release();
     copy.end();
   }
 
-  /** Milliseconds that training was blocked by the copy, the wait under way included. */
+  /** Returns the milliseconds for which the copy blocked training, including the current wait. */
   blockedMs({ blockedMs, waitingSince }: StateCopy): number {
     return blockedMs + (waitingSince === undefined ? 0 : this.options.now() - waitingSince);
   }
@@ -100,7 +100,7 @@ export class StateCopies {
     return this.unwritable.length === 0 ? undefined : this.hold(this.unwritable);
   }
 
-  /** Waits until the copies are made, or until those that cannot be are uploaded. */
+  /** Waits until the copies are made, or until those that cannot be made are uploaded. */
   private async hold(copies: readonly StateCopy[]): Promise<void> {
     const { now, sleep } = this.options;
     for (const copy of copies) {

@@ -6,13 +6,13 @@ import type { TensorGroupReference } from "../../core/training/checkpoint/manife
 import type { ParameterSlot } from "../engine/engine";
 import type { StateBuffer } from "./state";
 
-/** Bytes of a state, counted from its first buffer's beginning: its buffers lie one after the other. */
+/** Bytes of a state, counted from its first buffer's beginning. The buffers follow each other. */
 export interface Range {
   readonly start: number;
   readonly bytes: number;
 }
 
-/** A safetensors file to be made of a state: its head, then these ranges. */
+/** A safetensors file to make from a state: its head, then these ranges. */
 export interface StateFile {
   readonly buffer: string;
   readonly head: Uint8Array;
@@ -21,11 +21,11 @@ export interface StateFile {
 
 export interface StateFiles {
   readonly groups: readonly StateFile[];
-  /** `weights.safetensors`: all parameters by name and nothing else, so that its digest is the digest of the weights. */
+  /** `weights.safetensors`: only the parameters, so its digest is the digest of the weights. */
   readonly weights: StateFile;
 }
 
-/** Reads a state; a chunk is good until the next is asked for. */
+/** Reads a state. A chunk is valid until the next one is requested. */
 export type ReadState = (range: Range) => AsyncIterable<Uint8Array>;
 
 export interface StoredState {
@@ -48,7 +48,7 @@ export function stateFiles(buffers: readonly StateBuffer[], layout: readonly Par
   return { groups, weights };
 }
 
-/** The file of some of a buffer's parameters, `start` bytes into the state. */
+/** Describes the file of some of a buffer's parameters, which begins `start` bytes into the state. */
 export function fileOf(buffer: string, slots: readonly ParameterSlot[], start = 0): StateFile {
   const { head, order } = encodeHead(slots.map(({ name, shape }) => ({ name, dtype: "F32", shape })));
   const ranges: { start: number; bytes: number }[] = [];
@@ -62,7 +62,7 @@ export function fileOf(buffer: string, slots: readonly ParameterSlot[], start = 
   return { buffer, head, ranges };
 }
 
-/** The file's bytes, in turns: sockets and signals are not kept waiting by a large one. */
+/** Yields the file's bytes, with pauses for sockets and signals. */
 export async function* contentOf({ head, ranges }: StateFile, read: ReadState): AsyncGenerator<Uint8Array> {
   yield head;
   for (const range of ranges) {
@@ -79,7 +79,7 @@ export async function digestOfFile(file: StateFile, read: ReadState): Promise<st
   return hash.digest("hex");
 }
 
-/** Stores a state's groups by content: those that are there already are not sent again. */
+/** Stores a state's groups by content. Existing ones are not sent again. */
 export async function storeState(
   store: Pick<ObjectStore, "putContentStream">,
   { groups, weights }: StateFiles,
@@ -96,7 +96,7 @@ export async function storeState(
     }
   };
   await Promise.all(Array.from({ length: uploadsInFlight }, storeSome));
-  // A small model's weights are one group, which is the same file.
+  // A small model's weights are one group, which is the same file as the weights.
   const ofWeights = tensors.filter(({ buffer }) => buffer === weights.buffer);
   const weightsSha256 = ofWeights.length === 1 ? ofWeights[0]!.sha256 : await digestOfFile(weights, read);
   return { tensors, weightsSha256 };
@@ -104,7 +104,7 @@ export async function storeState(
 
 const liveChunk = 1024 * 1024;
 
-/** Reads buffers where they are. `check` is called before each chunk is given out, and may throw. */
+/** Reads buffers in place. `check` is called before each chunk is returned, and may throw. */
 export function readLive(buffers: readonly Float32Array[], check: () => void = () => undefined): ReadState {
   const all = buffers.map((values) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
   return async function* ({ start, bytes }) {

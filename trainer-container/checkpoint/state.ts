@@ -5,7 +5,7 @@ import type { TrainingPlan } from "../loop/plan";
 import type { Replica } from "../loop/replica";
 import { tensorGroups } from "./tensor-groups";
 
-/** One buffer of a checkpoint and the parameters that lie in it. */
+/** One buffer of a checkpoint and its parameters. */
 export interface StateBuffer {
   /** `weights`, or `optimizer/<slot>`. */
   readonly name: string;
@@ -13,7 +13,7 @@ export interface StateBuffer {
   readonly groups: readonly (readonly ParameterSlot[])[];
 }
 
-/** The replica's buffers by name, live. Optimizer slots hold the trainable parameters only. */
+/** Returns the replica's live buffers by name. Optimizer slots hold only the trainable parameters. */
 export function stateBuffers(replica: Replica, layout: readonly ParameterSlot[]): readonly StateBuffer[] {
   const all = tensorGroups(layout);
   const trainable = tensorGroups(layout.filter((slot) => slot.trainable));

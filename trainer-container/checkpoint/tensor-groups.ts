@@ -1,4 +1,4 @@
-/** A parameter's place in a flat buffer, in elements. */
+/** A parameter's position in a flat buffer, in elements. */
 interface Slot {
   readonly name: string;
   readonly shape: readonly number[];
@@ -9,9 +9,9 @@ interface Slot {
 const bytesPerElement = 4;
 
 /**
- * Cuts a buffer's parameters into groups, each stored as one object: runs of neighbours of at least `minimumBytes` (the last may be less). A
- * parameter is never split. Small enough that a frozen layer is not sent again because another one moved; large enough
- * that a model of a thousand layers does not cost a thousand requests.
+ * Cuts a buffer's parameters into groups, each stored as one object: sequences of neighbours of at least `minimumBytes` (the
+ * last may be smaller). A parameter is never split. Groups are small enough that a frozen layer is not sent again because
+ * another one changed, and large enough that a model of a thousand layers does not cost a thousand requests.
  */
 export function tensorGroups<S extends Slot>(
   layout: readonly S[],

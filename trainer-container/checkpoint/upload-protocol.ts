@@ -2,17 +2,17 @@ import type { ObjectStore } from "../../core/ports";
 import { type FrozenState, readFrozen } from "./frozen-state";
 import { type StateFiles, type StoredState, storeState } from "./state-files";
 
-/** Stores a frozen state's files, wherever that is done. */
+/** Stores a frozen state's files, on this thread or another one. */
 export type StateUploader = (state: FrozenState, files: StateFiles) => Promise<StoredState>;
 
-/** On the calling thread. */
+/** Stores on the calling thread. */
 export function uploadHere(store: ObjectStore): StateUploader {
   return (state, files) => storeState(store, files, readFrozen(state));
 }
 
 export interface UploadThreadSettings {
   readonly bucket: string;
-  /** Of every key. */
+  /** Prefix of every key. */
   readonly prefix: string;
 }
 

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { StateUploader, UploadReply, UploadRequest, UploadThreadSettings } from "./upload-protocol";
 
-/** What failed in the upload thread, with its error's code. */
+/** A failure in the upload thread, with its error's code. */
 export class UploadError extends Error {
   constructor(
     message: string,
@@ -13,12 +13,13 @@ export class UploadError extends Error {
 }
 
 /**
- * A `StateUploader` in a thread of its own, started at the first upload. Gradients hold the main thread for as long as a microshard takes;
- * an upload there would get on by a socket's buffer a turn. A thread that ends fails what it was asked; the next upload starts another.
+ * Creates a `StateUploader` in a separate thread, which starts at the first upload. Gradients block the main thread for a
+ * whole microshard, so an upload there would send one socket buffer per turn of the event loop. If the thread ends, its
+ * requests fail, and the next upload starts another.
  */
 export function createUploadThread(script: string, settings: UploadThreadSettings): StateUploader {
   let worker: Worker | undefined;
-  let asked = 0;
+  let nextId = 0;
   const waiting = new Map<number, { resolve(reply: UploadReply): void; reject(error: Error): void }>();
 
   function start(): Worker {
@@ -41,9 +42,9 @@ export function createUploadThread(script: string, settings: UploadThreadSetting
 
   return async (state, files) => {
     worker ??= start();
-    const request: UploadRequest = { id: asked++, state, files };
+    const request: UploadRequest = { id: nextId++, state, files };
     const reply = new Promise<UploadReply>((resolve, reject) => waiting.set(request.id, { resolve, reject }));
-    worker.ref(); // a process that waits for its last upload has nothing else to stay for
+    worker.ref(); // keeps the process alive until its last upload
     worker.postMessage(request);
     const answer = await reply;
     if ("stored" in answer) return answer.stored;

@@ -6,9 +6,9 @@ import { readFrozen } from "./frozen-state";
 import { storeState } from "./state-files";
 import type { UploadReply, UploadRequest, UploadThreadSettings } from "./upload-protocol";
 
-/** The thread that digests and sends checkpoints, while gradients keep the main one busy for as long as they like. */
+/** The thread that digests and sends checkpoints while gradients block the main thread. */
 const { bucket, prefix } = workerData as UploadThreadSettings;
-// The main thread renews its own credentials in the same minutes, and tells of what troubles it.
+// The main thread renews its own credentials at the same times, and reports failures.
 const session = openRunSession(process.env, () => undefined);
 const store = createObjectStore(new S3Client({ maxAttempts: 6, ...session.client }), bucket, prefix, {
   deniedIsMissing: true,

@@ -12,7 +12,7 @@ import type { ParameterSlot } from "../engine/engine";
 import { packPoints } from "../telemetry/packed-points";
 import type { StoredState } from "./state-files";
 
-/** What a checkpoint holds besides tensors. */
+/** The fields of a checkpoint other than tensors. */
 export interface CheckpointHeader {
   readonly finishedSteps: number;
   readonly epoch: number;
@@ -27,13 +27,13 @@ export interface CheckpointWriterOptions {
   readonly layout: readonly ParameterSlot[];
   readonly identity: TrainingIdentity;
   readonly numerics: NumericsRecord;
-  /** Fields in which other machines that computed the run's steps differed from this one. */
+  /** Fields in which other machines that computed steps of the run differed from this one. */
   readonly otherNumerics?: readonly string[];
-  /** Points up to that step which must outlive this process once nobody computes the steps before it again. */
+  /** Returns unsent points up to a step. They must outlive this process, because the steps before a checkpoint are not repeated. */
   readonly unsentMetrics?: (finishedSteps: number) => readonly MetricSeries[];
 }
 
-/** Writes the manifest over tensors that are stored, which makes the checkpoint visible. Dying before it leaves the older ones as they were. */
+/** Writes the manifest after the tensors are stored, which makes the checkpoint visible. A crash before leaves older ones. */
 export async function writeCheckpoint(
   { store, clock, runId, identity, numerics, otherNumerics = [], unsentMetrics }: CheckpointWriterOptions,
   { tensors, weightsSha256 }: StoredState,

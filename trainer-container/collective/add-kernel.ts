@@ -9,7 +9,7 @@ import {
 
 const [out, a, b, count] = [0, 1, 2, 3];
 const lanesATurn = 16;
-/** 4 GiB, what 32-bit addresses reach. Shared, because only shared memory grows while views of it stay valid. */
+/** 4 GiB, the range of 32-bit addresses. Shared, because views of it stay valid only then when it grows. */
 export const sumMemoryLimits: MemoryImport = { initial: 1, maximum: 65_536, shared: true };
 
 const at = local.get;
@@ -20,7 +20,7 @@ const step = (lanes: number) => [
   ...advance(count, -lanes),
 ];
 
-/** `f32x4.add` rounds each lane as `f32.add` does, to nearest even, in the order of the elements: the bits are those of the plain loop. */
+/** `f32x4.add` rounds each lane like `f32.add`, to nearest even, in the order of the elements: the plain loop's bits. */
 const add: WasmFunction = {
   name: "add",
   params: ["i32", "i32", "i32", "i32"],
@@ -33,7 +33,7 @@ const add: WasmFunction = {
 /** Addresses in bytes, below 2³²; `count` float32s. */
 export type AddKernel = (out: number, a: number, b: number, count: number) => void;
 
-/** @throws where this machine has no WebAssembly SIMD, or no 4 GiB of address space to reserve. */
+/** @throws if this machine has no WebAssembly SIMD, or cannot reserve 4 GiB of address space */
 export function createAddKernel(): { readonly memory: WasmMemory; readonly add: AddKernel } {
   const memory = createMemory(sumMemoryLimits);
   const exports = instantiate([add], sumMemoryLimits, memory);

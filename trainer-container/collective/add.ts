@@ -1,8 +1,8 @@
 import { kernelFor } from "./sum-memory";
 
 /**
- * How two parts of vectors are added: `out[outAt + i] = a[aAt + i] + b[bAt + i]` for `i` in `[0, count)`, whatever a word of them stands for.
- * `out` may be `a` at the same place. `at` is where the part lies in the whole vector.
+ * Adds parts of two vectors: `out[outAt + i] = a[aAt + i] + b[bAt + i]` for `i` in `[0, count)`, for any kind of words.
+ * `out` may be `a` at the same position. `at` is the part's position in the whole vector.
  */
 export type Add = (
   out: Float32Array,
@@ -16,13 +16,14 @@ export type Add = (
 ) => void;
 
 /**
- * The add kernel: `out[outAt + i] = a[aAt + i] + b[bAt + i]` for `i` in `[0, count)`. `out` may be `a` at the same place.
+ * Adds float32 parts: `out[outAt + i] = a[aAt + i] + b[bAt + i]` for `i` in `[0, count)`. `out` may be `a` at the same
+ * position.
  *
- * WebAssembly SIMD where all three lie in its memory (`allocateSum`), else JavaScript; the bits are the same. JavaScript adds in float64
- * and rounds once on the store, which for two float32 equals a float32 addition exactly (double rounding is innocuous where the wide
- * format has 2p + 2 bits or more: 53 >= 50).
+ * Uses WebAssembly SIMD if all three arrays are in its memory (`allocateSum`), otherwise JavaScript. The bits are the
+ * same: JavaScript adds in float64 and rounds once on the store, which for two float32 equals a float32 addition exactly
+ * (double rounding is innocuous if the wide format has 2p + 2 bits or more: 53 >= 50).
  *
- * @throws RangeError where a range does not lie within its array.
+ * @throws RangeError if a range is not within its array
  */
 export function add(
   out: Float32Array,
@@ -41,14 +42,14 @@ export function add(
   else addInJavaScript(out.subarray(outAt, outAt + count), a.subarray(aAt, aAt + count), b.subarray(bAt, bAt + count));
 }
 
-/** The kernel knows addresses only: whoever passes a wrong one would overwrite another buffer. */
+/** The kernel knows only addresses: a wrong range would overwrite another buffer. */
 function requireWithin(values: Float32Array, at: number, count: number): void {
   if (!(Number.isInteger(at) && Number.isInteger(count) && at >= 0 && count >= 0 && at + count <= values.length)) {
-    throw new RangeError(`[${at}, ${at + count}) is asked for, but the array has ${values.length} elements`);
+    throw new RangeError(`[${at}, ${at + count}) was requested, but the array has ${values.length} elements`);
   }
 }
 
-/** Views of equal length and four additions a turn: half the time of the plain loop (V8 drops most bounds checks). */
+/** Adds views of equal length, four elements per iteration: half the time of the plain loop (V8 drops most bounds checks). */
 function addInJavaScript(to: Float32Array, left: Float32Array, right: Float32Array): void {
   const count = to.length;
   let i = 0;

@@ -11,43 +11,44 @@ import type { Staging } from "./staging";
 export interface AllReduceInput {
   readonly local: readonly Float32Array[];
   readonly out: Float32Array;
-  /** Default: float32. The vectors may hold something else, a word at a time; all ranks must add alike. */
+  /** Default: float32. The vectors may hold other words. All ranks must use the same addition. */
   readonly add?: Add;
   readonly signals: number;
   readonly finishedSteps: number;
 }
 
 export interface AllReduceResult {
-  /** OR over all ranks. */
+  /** The OR over all ranks. */
   readonly signals: number;
-  /** Milliseconds that were not spent adding. */
+  /** Milliseconds not spent on additions. */
   readonly waitMs: number;
 }
 
 /**
- * Up to here, two ranks with one partial sum each send each other all of it and add it both: the same bytes as segments and their sums,
- * in one message latency rather than two. Every segment is the whole vector then, and no sums are sent. Only where the root is all that
- * remains to be added, for other nodes would be added in memory that a socket is still reading. One smallest chunk: there is nothing to overlap.
+ * Maximum size of an exchange: two ranks with one partial sum each send each other all of it, and both add it. This takes
+ * the same bytes as segments and their sums, in one message latency instead of two. Every segment is then the whole
+ * vector, and no sums are sent. Only the root may remain to be added, because other nodes would be added in memory that a
+ * socket still reads. The size is one smallest chunk, so there is nothing to overlap.
  */
 const exchangeElements = 128 * 1024;
-/** Elements added and sent between two looks at the sockets. */
+/** Elements added and sent between two checks of the sockets. */
 const elementsPerTurn = 1024 * 1024;
 
 /**
- * Direct reduce-scatter, then all-gather, chunk by chunk, both at once: a chunk's sum goes out as soon as every rank's partials
- * of it are there, while later chunks are still being added. docs/algorithms.md counts steps and bytes.
+ * Direct reduce-scatter and all-gather, chunk by chunk, at the same time: a chunk's sum is sent as soon as every rank's
+ * partials of it have arrived, while later chunks are still being added. docs/algorithms.md counts steps and bytes.
  */
 export class AllReduce extends AnnouncedOperation {
   private readonly elements: number;
   private readonly own: Span;
-  /** See `exchangeElements`; all ranks decide alike. */
+  /** Whether this is an exchange, see `exchangeElements`; all ranks decide alike. */
   private readonly exchange: boolean;
-  /** By chunk of the own segment: partial sums still missing, the own ones counting as one. */
+  /** For each chunk of the own segment, the number of missing partial sums; the own ones count as one. */
   private readonly missing: number[];
   private readonly slots: Staging;
   private chunksLeft: number;
   private readonly segments: readonly Span[];
-  /** By owner and chunk: added and sent. */
+  /** Whether a chunk was added and sent, by owner and chunk. */
   private readonly chunksIssued: boolean[][];
   private readonly final = new FinalRanges();
 
@@ -82,7 +83,7 @@ export class AllReduce extends AnnouncedOperation {
   }
 
   /**
-   * Begins without waiting for all leaves: `ready` tells which of their elements are final, `finish` that all are.
+   * Begins before all leaves are final. `ready` reports final elements, and `finish` reports that all are final.
    *
    * @throws GenerationLostError
    */
@@ -99,8 +100,8 @@ export class AllReduce extends AnnouncedOperation {
   }
 
   /**
-   * Elements [start, end) of all own leaves are final. What that completes is added and handed to the kernel before this returns, so
-   * that it is on its way while the caller computes on. Failures wait for `finish`.
+   * Reports that elements [start, end) of all own leaves are final. Completed chunks are added and passed to the kernel
+   * before this returns, so they are sent while the caller computes. `finish` reports failures.
    */
   ready(start: number, end: number): void {
     if (this.exchange || this.failure) return;
@@ -145,7 +146,7 @@ export class AllReduce extends AnnouncedOperation {
     return this.chunksLeft === 0;
   }
 
-  /** Adds own leaves and sends partial sums, first chunks of all segments first, so that all owners start early. */
+  /** Adds own leaves and sends partial sums, the first chunks of all segments first, so that all owners start early. */
   protected async issue(): Promise<void> {
     const { worldSize } = this.plan;
     const { rank } = this.mesh.options;
@@ -165,13 +166,13 @@ export class AllReduce extends AnnouncedOperation {
     }
   }
 
-  /** @returns how many elements it has. */
+  /** @returns the number of its elements */
   private issueChunk(owner: number, index: number): number {
     const { rank } = this.mesh.options;
     const { partials, leaves } = this.plan.ranks[rank]!;
     const chunk = chunkOf(this.segments[owner]!, index, this.chunkElements);
     this.chunksIssued[owner]![index] = true;
-    // In an exchange all segments are the same one: it is added once, as the first chunk of it goes out.
+    // In an exchange all segments are the same one: it is added once, when its first chunk is sent.
     if (!this.exchange || owner !== rank) this.addOwnLeaves(chunk);
     if (owner === rank) {
       this.arrived(index);
@@ -212,14 +213,14 @@ export class AllReduce extends AnnouncedOperation {
         const target = root ? this.input.out : slot(into);
         add(target, chunk.start, slot(into), chunk.start, slot(from), chunk.start, length, chunk.start);
       }
-      // One leaf in all: the sum may be asked for where it lies.
+      // With one leaf, the caller may request the sum in the leaf's own memory.
       if (alone && additions.length === 0 && !isSameMemory(this.input.out, slot(0))) {
         this.input.out.set(slot(0).subarray(chunk.start, chunk.end), chunk.start);
       }
     });
   }
 
-  /** The nodes above the partial sums. The root goes to `out`. */
+  /** Adds the nodes above the partial sums. The root is written to `out`. */
   private combine(chunk: Span): void {
     const { combine, ranks } = this.plan;
     const { add = addFloats } = this.input;

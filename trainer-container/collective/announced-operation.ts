@@ -2,7 +2,7 @@ import { type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
 import { type Agreement, MeshOperation } from "./mesh-operation";
 
-/** What every rank says as it begins an operation. */
+/** The data with which every rank announces an operation. */
 export interface Beginning extends Agreement {
   /** Bits of `gangSignals`. */
   readonly signals: number;
@@ -11,11 +11,11 @@ export interface Beginning extends Agreement {
 const nothing = Buffer.alloc(0);
 
 /**
- * An operation that every rank announces to every other one by a `begin` frame, and that is over here once this rank has sent what it
- * has to send and has all that it is owed. Whoever completes it knows therefore that all ranks have begun it.
+ * An operation that every rank announces to every other rank by a `begin` frame. It is complete on a rank that has sent
+ * all its frames and received all frames that it is owed. So a rank that completes it knows that all ranks have begun it.
  */
 export abstract class AnnouncedOperation extends MeshOperation {
-  /** Frames that each rank has still to send. */
+  /** Number of frames that each rank still has to send. */
   protected readonly owed: number[];
   protected readonly signalsByRank: number[];
 
@@ -29,9 +29,9 @@ export abstract class AnnouncedOperation extends MeshOperation {
     this.signalsByRank = mesh.peers.map((_, other) => (other === rank ? beginning.signals : 0));
   }
 
-  /** Where a frame that is not `begin` belongs. @throws where this rank expects no such frame. */
+  /** Returns the memory for a frame other than `begin`. @throws if this rank expects no such frame */
   protected abstract placeData(rank: number, header: FrameHeader): Buffer;
-  /** A frame that is not `begin` has arrived. */
+  /** Handles a frame other than `begin`. */
   protected dataArrived(_rank: number, _header: FrameHeader): void {}
   /** Whether there is nothing left to compute. */
   protected idle(): boolean {

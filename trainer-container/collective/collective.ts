@@ -4,26 +4,26 @@ import { planReduction, type ReductionPlan } from "../reduction/plan";
 import { AllReduce, type AllReduceInput, type AllReduceResult } from "./all-reduce";
 import { HalvingDoubling } from "./halving-doubling";
 import type { Mesh } from "./mesh";
-import { ParcelExchange, type ParcelsInput } from "./messages";
+import { MessageExchange, type MessagesInput } from "./messages";
 import { ReduceScatter, type ReduceScatterInput } from "./reduce-scatter";
 import { directChunkElements } from "./segments";
 import { Staging } from "./staging";
 import { StateTransfer, type StateTransferInput } from "./state-transfer";
 
-/** 512 KiB a frame: what a frame costs in calls and wake-ups is little beside its copying, and a large segment is still pipelined. */
+/** 512 KiB per frame: the calls and wake-ups of a frame cost little compared with its copy, and large segments are still pipelined. */
 const defaultChunkElements = 128 * 1024;
 
 export interface BegunAllReduce {
-  /** Elements [start, end) of all local leaves are final. Never fails: `finish` does. */
+  /** Reports that elements [start, end) of all local leaves are final. `finish` reports failures. */
   ready(start: number, end: number): void;
-  /** All elements are final. @throws GenerationLostError */
+  /** Reports that all elements are final. @throws GenerationLostError */
   finish(): Promise<AllReduceResult>;
 }
 
-/** The collective operations over one generation's mesh. One at a time, the same on all ranks. */
+/** The collective operations over one generation's mesh. They run one at a time, in the same order on all ranks. */
 export class Collective {
   readonly plan: ReductionPlan;
-  /** `undefined` where halving would not give the canonical order. */
+  /** `undefined` if halving would not give the canonical order. */
   private readonly halving: HalvingPlans | undefined;
   private readonly staging = new Staging();
   private readonly chunkElements: number;
@@ -40,8 +40,8 @@ export class Collective {
   }
 
   /**
-   * Sums V leaves of `out.length` elements in the canonical order into `out` on every rank. Fastest where the
-   * leaves and `out` come from `allocateSum`.
+   * Sums V leaves of `out.length` elements in the canonical order into `out` on every rank. It is fastest if the leaves
+   * and `out` come from `allocateSum`.
    *
    * @throws GenerationLostError
    */
@@ -51,8 +51,8 @@ export class Collective {
   }
 
   /**
-   * The same sum, begun while the caller still computes the last leaf. The leaves' memory belongs to the sum wherever `ready` has said that
-   * it is final.
+   * Begins the same sum while the caller still computes the last leaf. The sum owns the leaves' memory that `ready` has
+   * reported as final.
    *
    * @throws GenerationLostError
    */
@@ -64,14 +64,14 @@ export class Collective {
       const chunk = this.givenChunkElements ?? directChunkElements(shape.elements, plan.worldSize);
       return AllReduce.begin(mesh, plan, input, chunk, staging);
     }
-    // Its first messages take whole vectors' halves: there is little that could go ahead.
+    // The first messages contain halves of the whole vector, so an early start gains little.
     return { ready: () => {}, finish: () => HalvingDoubling.run(mesh, plan, halving, input, chunkElements, staging) };
   }
 
   /**
-   * Sums V leaves as `allReduce` does, but leaves each segment's sum on its owner and on the rank after it.
+   * Sums V leaves like `allReduce`, but leaves each segment's sum on its owner and on the next rank.
    *
-   * @returns the signals that each rank raised.
+   * @returns the signals that each rank raised
    * @throws GenerationLostError
    */
   reduceScatter(input: ReduceScatterInput): Promise<readonly number[]> {
@@ -79,15 +79,15 @@ export class Collective {
   }
 
   /**
-   * Any exchange that all ranks have planned alike; complete only after all have begun it.
+   * Exchanges messages that all ranks have planned alike. It completes only after all ranks have begun it.
    *
    * @throws GenerationLostError
    */
-  exchange(input: ParcelsInput): Promise<void> {
-    return ParcelExchange.run(this.mesh, input, this.chunkElements);
+  exchange(input: MessagesInput): Promise<void> {
+    return MessageExchange.run(this.mesh, input, this.chunkElements);
   }
 
-  /** @throws GenerationLostError, with this rank's state as it was. */
+  /** @throws GenerationLostError; this rank's state is then unchanged */
   transferState(input: StateTransferInput): Promise<void> {
     return StateTransfer.run(this.mesh, input, this.chunkElements);
   }

@@ -1,8 +1,8 @@
-/** The generation cannot go on; `enter` the next one. Nothing that was not finished counts. */
+/** The generation cannot continue: `enter` the next one. Unfinished operations do not count. */
 export class GenerationLostError extends Error {
   constructor(
     readonly generation: number,
-    /** Rank that was lost, where it is known. */
+    /** The lost rank, if known. */
     readonly rank: number | undefined,
     reason: string,
     options?: { readonly cause?: unknown },
@@ -12,7 +12,7 @@ export class GenerationLostError extends Error {
   }
 }
 
-/** The cause of a loss: that rank took no connection from here, or answered none, in time. */
+/** The cause of a loss: no connection to that rank, or no answer from it, in time. */
 export class RankUnreachableError extends Error {
   constructor(withinMs: number) {
     super(`not connected within ${withinMs} ms`);

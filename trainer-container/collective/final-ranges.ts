@@ -1,6 +1,6 @@
 import type { Span } from "./segments";
 
-/** Which elements of a vector are final, as they are told range by range in any order. */
+/** The final elements of a vector, reported as ranges in any order. */
 export class FinalRanges {
   /** Disjoint, not adjacent, ascending. */
   private spans: readonly Span[] = [];

@@ -1,27 +1,27 @@
 import { decodeHeader, type FrameHeader, headerBytes } from "./frame";
 
-/** Where frames go. */
+/** Consumer of frames. */
 export interface FrameSink {
-  /** A whole header is there. Answer where its payload belongs (exactly `header.bytes` long), or `hold` until `resume()` is called. */
+  /** Takes a header. @returns the memory of its payload (exactly `header.bytes`), or `hold` until `resume()` is called */
   place(header: FrameHeader): Buffer | "hold";
-  /** The payload lies where `place` said. */
+  /** Handles a frame whose payload is in the memory that `place` returned. */
   complete(header: FrameHeader): void;
 }
 
-/** Headers and small payloads are read together into this much memory; larger payloads straight into their place. */
+/** Size of the buffer for headers and small payloads. Larger payloads are read directly into their memory. */
 const scratchBytes = 64 * 1024;
-/** A remaining payload from this size on is read without the detour. */
+/** A remaining payload of this size or more is read directly. */
 const directBytes = 8 * 1024;
-/** After a large payload another one is likely: take little more than its header, for what lands in scratch is copied. */
+/** After a large payload another one is likely, so little more than its header is read: scratch data must be copied. */
 const peekBytes = 1024;
 
 /**
- * Cuts a byte stream into frames. Fits `net.connect`'s `onread`: `nextBuffer` says where the kernel shall write next, `received` takes
- * what it wrote. A large payload is therefore never copied.
+ * Splits a byte stream into frames. It fits `net.connect`'s `onread`: `nextBuffer` returns the kernel's next buffer, and
+ * `received` takes its data. So a large payload is never copied.
  */
 export class FrameReader {
   private readonly scratch = Buffer.allocUnsafe(scratchBytes);
-  /** Bytes of `scratch` not looked at yet. */
+  /** Start of the unprocessed bytes of `scratch`. */
   private start = 0;
   private end = 0;
   private header: FrameHeader | undefined;
@@ -49,9 +49,9 @@ export class FrameReader {
   }
 
   /**
-   * @param buffer the one that `nextBuffer` gave.
-   * @returns false where the stream is to be paused: a frame is held.
-   * @throws where the stream is not in step.
+   * @param buffer the buffer that `nextBuffer` returned
+   * @returns false if the stream must be paused, because a frame is held
+   * @throws if the stream has lost its framing
    */
   received(length: number, buffer: Uint8Array): boolean {
     if (buffer.buffer === this.scratch.buffer && this.withinScratch(buffer)) {
@@ -62,7 +62,7 @@ export class FrameReader {
     return this.drain();
   }
 
-  /** Looks again at what is held. Answers as `received`. */
+  /** Processes the held frame again. @returns as `received` */
   resume(): boolean {
     return this.drain();
   }
@@ -73,7 +73,7 @@ export class FrameReader {
   }
 
   private drain(): boolean {
-    // `complete` may end in `resume()` being called on this very reader; the loop below goes on by itself.
+    // `complete` may call `resume()` on this reader. The loop below continues by itself.
     if (this.draining) return true;
     this.draining = true;
     try {

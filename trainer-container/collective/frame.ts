@@ -1,8 +1,8 @@
-/** Every frame is a header of `headerBytes`, then `bytes` of payload: float32 in little-endian, as they lie in memory. */
+/** A frame is a header of `headerBytes`, then `bytes` of payload: float32 in little-endian, as in memory. */
 export const headerBytes = 40;
 
 export const frameTypes = {
-  /** The sender is a rank of this generation and reads the same sealed list. */
+  /** The sender is a rank of this generation and has read the same sealed list. */
   welcome: 1,
   /** The sender has begun operation `operation` on `elements` elements. */
   begin: 2,
@@ -12,9 +12,9 @@ export const frameTypes = {
   sum: 4,
   /** Elements `[offset, …)` of state buffer `slot`. */
   state: 5,
-  /** The sender leaves at a step boundary; all that it owed has been sent. */
+  /** The sender leaves at a step boundary. It has sent all frames that it owed. */
   bye: 6,
-  /** The sender gave the generation up because it lost rank `slot` (`noRank`: for a reason of its own). */
+  /** The sender abandons the generation because it lost rank `slot` (`noRank`: for another reason). */
   abort: 7,
 } as const;
 
@@ -27,17 +27,17 @@ export interface FrameHeader {
   /** Number of the collective operation within the generation, from 1. */
   readonly operation: number;
   readonly slot: number;
-  /** Of `begin`: see `gangSignals`. */
+  /** For `begin`: see `gangSignals`. */
   readonly signals: number;
-  /** First element in the vector; of `begin`: how many elements the vector has. */
+  /** First element in the vector; for `begin`: number of elements of the vector. */
   readonly offset: number;
-  /** Of `begin`. */
+  /** For `begin`. */
   readonly finishedSteps: number;
-  /** Payload that follows. */
+  /** Bytes of the following payload. */
   readonly bytes: number;
 }
 
-/** Shows a stream that has lost its framing, or is no peer at all. */
+/** Detects a stream that has lost its framing, or comes from another program. */
 const magic = 0x524d_4731;
 
 export function encodeHeader(header: Partial<FrameHeader> & { readonly type: FrameType }): Buffer {
@@ -53,7 +53,7 @@ export function encodeHeader(header: Partial<FrameHeader> & { readonly type: Fra
   return out;
 }
 
-/** @throws where the bytes are no header. */
+/** @throws if the bytes are no header */
 export function decodeHeader(bytes: Buffer, at: number): FrameHeader {
   const type = bytes.readUInt32LE(at + 4);
   if (bytes.readUInt32LE(at) !== magic || type < frameTypes.welcome || type > frameTypes.abort) {
@@ -70,7 +70,7 @@ export function decodeHeader(bytes: Buffer, at: number): FrameHeader {
   };
 }
 
-/** The same memory as bytes: what a socket reads into or writes from without a copy. */
+/** Returns the same memory as bytes, for a socket without a copy. */
 export function bytesOf(values: Float32Array, start = 0, end = values.length): Buffer {
   return Buffer.from(values.buffer, values.byteOffset + start * 4, (end - start) * 4);
 }

@@ -10,17 +10,18 @@ import type { Staging } from "./staging";
 
 const nothing = Buffer.alloc(0);
 /**
- * Of such lengths a vector whose ranks are no power of two is summed as two halves, one by each of the two plans: twice the messages, but
- * fewer bytes one after another, for who is a guest in one half is a host in the other. Longer ones gain nothing: docs/scale.md.
+ * Lengths for which a vector is summed as two halves if the number of ranks is no power of two. Each half uses one of the
+ * two plans. This doubles the messages, but sends fewer bytes in sequence, because a guest in one half is a host in the
+ * other. Longer vectors gain nothing: docs/scale.md.
  */
 const twoParts = { from: 16 * 1024, to: 4 * 1024 * 1024 };
 
 /**
- * All-reduce in 2·log2 P message latencies instead of two, with log2 P peers instead of W − 1, where P is the largest power of two up to W. The
- * stages are those of `HalvingPart`; docs/algorithms.md counts steps and bytes.
+ * All-reduce in 2·log2 P message latencies instead of two, with log2 P peers instead of W − 1. P is the largest power of
+ * two up to W. `HalvingPart` describes the stages; docs/algorithms.md counts steps and bytes.
  */
 export class HalvingDoubling extends MeshOperation implements HalvingOperation {
-  /** OR of what has been heard. */
+  /** OR of the received signals. */
   signals: number;
   private readonly parts: readonly HalvingPart[];
 
@@ -84,7 +85,7 @@ export class HalvingDoubling extends MeshOperation implements HalvingOperation {
     for (const part of this.parts) part.reserve();
   }
 
-  /** Each part is over when it has received all of its stages. */
+  /** Whether each part has received all of its stages. */
   protected whole(): boolean {
     return true;
   }

@@ -10,7 +10,7 @@ import type { MeshOperation } from "./mesh-operation";
 import { chunkCount, chunkOf, type Span } from "./segments";
 import type { Staging } from "./staging";
 
-/** Slots of one part of a vector; a part's own start at its index times this. */
+/** Slots per part of a vector. The slots of a part start at its index times this number. */
 export const partSlots = 2 ** 16;
 /** The operation that a part belongs to. */
 export interface HalvingOperation extends MeshOperation {
@@ -22,22 +22,24 @@ export interface HalvingOperation extends MeshOperation {
   readonly signals: number;
 }
 
-/** Elements added or sent between two looks at the sockets. */
+/** Elements added or sent between two checks of the sockets. */
 const elementsPerTurn = 256 * 1024;
 
 /**
- * Halving and doubling of one span of the vector. Stages, in order:
+ * Halving and doubling of one span of the vector. The stages, in order:
  *
- * - *give* (0): guests send their partial sums to hosts (only where W is no power of two);
- * - *halve k* (1 + k), k = 0, 1, …: hosts at distance 2^k exchange the halves of what they still hold, and each adds one: one level of the
- *   canonical tree;
- * - *double k* (1 + steps + k), k = …, 1, 0: the same pairs exchange final sums, by twice as much each time;
- * - *serve* (the last): guests receive the final sums as their host comes to know them.
+ * - *give* (0): guests send their partial sums to hosts (only if W is no power of two);
+ * - *halve k* (1 + k), k = 0, 1, …: hosts at distance 2^k exchange halves of their current span, and each adds one: one
+ *   level of the canonical tree;
+ * - *double k* (1 + steps + k), k = …, 1, 0: the same pairs exchange final sums, twice as many each time;
+ * - *serve* (the last): guests receive the final sums as their host gets them.
  *
- * Signals and agreement travel along: each `begin` carries the OR of all that its sender has heard, and the graph of stages is connected, so that
- * any disagreement is met by some pair. A frame is told from others of its sender by its slot: below V it is a leaf's, V + k is stage k of halving.
+ * Signals and agreement are part of the messages: each `begin` carries the OR of all signals that its sender has received.
+ * The graph of stages is connected, so some pair detects any disagreement. The slot distinguishes the frames of a sender:
+ * below V it is a leaf's slot, and V + k is stage k of halving.
  *
- * No memory is written after it was sent from: each halving sends what it will not add to again, each doubling what is final.
+ * No memory is changed after it was sent: a halving sends elements to which this rank adds nothing later, and a doubling sends
+ * final elements.
  */
 export class HalvingPart {
   private readonly steps: number;
@@ -72,7 +74,7 @@ export class HalvingPart {
     const slot = header.slot - this.slots;
     const end = start + header.bytes / 4;
     const stage = this.stageOf(rank, type, slot);
-    const taken = stage !== 0 || this.role.takes.some((parcel) => parcel.rank === rank && parcel.slot === slot);
+    const taken = stage !== 0 || this.role.takes.some((entry) => entry.rank === rank && entry.slot === slot);
     if (!this.stages.awaits(stage, rank) || !taken) {
       throw new Error(`rank ${rank} sent a frame of type ${type} for slot ${slot}, which this rank does not await`);
     }
@@ -112,7 +114,7 @@ export class HalvingPart {
   async go(): Promise<void> {
     const { place, gives, takes, guests } = this.role;
     if (gives.length > 0) {
-      for (const rank of new Set(gives.map((parcel) => parcel.rank))) this.begin(rank, 0);
+      for (const rank of new Set(gives.map((entry) => entry.rank))) this.begin(rank, 0);
       await this.inTurns(this.whole, (chunk) => {
         this.addOwnLeaves(chunk);
         for (const { slot, rank } of gives) this.send(rank, frameTypes.partial, slot, this.operand(slot), chunk);
@@ -159,7 +161,7 @@ export class HalvingPart {
     await this.receive(1 + this.steps + k, (span) => this.serve(span));
   }
 
-  /** Passes final sums on to the guests. */
+  /** Sends final sums to the guests. */
   private serve(span: Span): void {
     const out = { values: this.operation.input.out, base: 0 };
     for (let index = 0; index < this.chunks(span); index++) {
@@ -168,7 +170,7 @@ export class HalvingPart {
     }
   }
 
-  /** Until all frames of a stage are there; `take` gets each span once, as soon as it is there and its stage has come. */
+  /** Waits for all frames of a stage. `take` gets each span once, when it has arrived and its stage is reached. */
   private async receive(stage: number, take: (span: Span) => void): Promise<void> {
     this.current = stage;
     while (!this.operation.failure) {
@@ -181,7 +183,7 @@ export class HalvingPart {
     }
   }
 
-  /** Chunk by chunk, with looks at the sockets in between. */
+  /** Processes a span chunk by chunk, with checks of the sockets in between. */
   private async inTurns(span: Span, work: (chunk: Span) => void): Promise<void> {
     let sinceYield = 0;
     for (let index = 0; index < this.chunks(span) && !this.operation.failure; index++) {
@@ -231,7 +233,7 @@ export class HalvingPart {
     );
   }
 
-  /** A slot's sum: an own leaf, or what another rank gave. */
+  /** Returns a slot's sum: an own leaf, or the sum that another rank sent. */
   private operand(slot: number): Operand {
     const { first, end } = this.leaves;
     if (slot >= first && slot < end) return { values: this.operation.input.local[slot - first]!, base: 0 };
@@ -242,7 +244,7 @@ export class HalvingPart {
     return this.operation.staging.get(this.slots + slot);
   }
 
-  /** Which stage a frame belongs to; `undefined` where it can belong to none. */
+  /** Returns the stage of a frame; `undefined` if it belongs to none. */
   private stageOf(rank: number, type: FrameHeader["type"], slot: number): number | undefined {
     const last = this.stages.count - 1;
     if (type === frameTypes.sum) {
@@ -257,7 +259,7 @@ export class HalvingPart {
     return slot < this.leafCount ? 0 : 1 + slot - this.leafCount;
   }
 
-  /** What `rank` sends of the vector in a stage. */
+  /** Returns the span that `rank` sends in a stage. */
   private awaited(stage: number, rank: number): Span {
     const { place } = this.role;
     if (stage === 0 || place === undefined) return this.whole;
@@ -268,9 +270,9 @@ export class HalvingPart {
   private expectFrames(): void {
     const { place, takes, server } = this.role;
     const { stages, steps } = this;
-    for (const rank of new Set(takes.map((parcel) => parcel.rank))) stages.expect(0, rank, 1);
+    for (const rank of new Set(takes.map((entry) => entry.rank))) stages.expect(0, rank, 1);
     for (const { rank } of takes) stages.expect(0, rank, this.chunks(this.whole));
-    // One `begin`; chunks are cut within each span that the server comes to know.
+    // One `begin`, then the chunks of each span that the server receives.
     if (server !== undefined) stages.expect(stages.count - 1, server, 1 + this.served(server));
     if (place === undefined) return;
     for (let k = 0; k < steps; k++) {
@@ -280,7 +282,7 @@ export class HalvingPart {
     }
   }
 
-  /** Frames of sums that a host sends to a guest: chunks of its own span, then of each that it receives. */
+  /** Counts the frames of sums that a host sends to a guest: chunks of its own span, then of each received span. */
   private served(host: number): number {
     const place = this.halving.roles[host]!.place!;
     let chunks = this.chunks(halvingSpan(this.whole, place, this.steps));
@@ -293,7 +295,7 @@ export class HalvingPart {
   }
 }
 
-/** A vector of which memory holds elements from `base` on. */
+/** A vector whose memory holds the elements from `base` on. */
 interface Operand {
   readonly values: Float32Array;
   readonly base: number;

@@ -1,8 +1,9 @@
 import type { Span } from "./segments";
 
 /**
- * What a host holds of a span after `steps` halvings: at each distance 2^k the one whose place has bit k clear keeps the
- * lower half, the other one the upper. Two hosts that differ in bit k alone share all halves before it.
+ * Returns the part of a span that a host holds after `steps` halvings. At each distance 2^k the host whose position has
+ * bit k clear keeps the lower half, and the other keeps the upper. Two hosts that differ only in bit k share all earlier
+ * halves.
  */
 export function halvingSpan(whole: Span, place: number, steps: number): Span {
   let { start, end } = whole;

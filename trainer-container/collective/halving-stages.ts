@@ -1,14 +1,14 @@
 import type { Span } from "./segments";
 
 interface Stage {
-  /** Frames still to come, by rank; a rank of which none is awaited in this stage is not in it. */
+  /** Number of missing frames by rank. A rank without frames in this stage is missing in the map. */
   readonly owed: Map<number, number>;
-  /** Spans that have arrived and are not taken yet. */
+  /** Spans that have arrived and were not taken yet. */
   readonly arrived: Span[];
   left: number;
 }
 
-/** What each stage of an operation awaits of whom, and what has come for it, though its turn may not have come. */
+/** Expected frames of each stage of an operation by rank, and the frames that arrived before their stage. */
 export class HalvingStages {
   private readonly stages: readonly Stage[];
   private readonly owed = new Map<number, number>();
@@ -28,7 +28,7 @@ export class HalvingStages {
     return stage !== undefined && this.stages[stage]!.owed.has(rank);
   }
 
-  /** @throws where no frame of that rank is awaited any more. */
+  /** @throws if no further frame of that rank is expected */
   arrive(stage: number | undefined, rank: number, span: Span): void {
     const owed = stage === undefined ? 0 : (this.stages[stage]!.owed.get(rank) ?? 0);
     if (stage === undefined || owed === 0) throw new Error(`rank ${rank} sent more frames than this rank awaits`);

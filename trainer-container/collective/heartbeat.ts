@@ -1,22 +1,22 @@
 import { Worker } from "node:worker_threads";
 
-export interface PulseTarget {
+export interface HeartbeatTarget {
   readonly host: string;
   readonly port: number;
   /** The hello line. */
   readonly hello: string;
 }
 
-/** Shows peers that this process lives, however long its main thread computes. */
-export interface Pulse {
+/** Shows peers that this process is alive, even during a long computation of its main thread. */
+export interface Heartbeat {
   /** Replaces the peers. */
-  beat(targets: readonly PulseTarget[], intervalMs: number): void;
+  beat(targets: readonly HeartbeatTarget[], intervalMs: number): void;
   stop(): void;
 }
 
 /**
- * Runs in a thread of its own, because a step's computation blocks the main thread's event loop, and a stopped process (`SIGSTOP`, a
- * frozen host) stops all its threads. In plain text so that it needs no file beside the bundle.
+ * Runs in a separate thread, because a step's computation blocks the main thread's event loop. A stopped process
+ * (`SIGSTOP`, a frozen host) stops all its threads. The source is plain text, so it needs no file next to the bundle.
  */
 const threadSource = `
 const { parentPort } = require("node:worker_threads");
@@ -43,22 +43,22 @@ parentPort.on("message", ({ targets, intervalMs }) => {
 `;
 
 /** No peers. */
-export const pulseOff: readonly PulseTarget[] = [];
+export const noHeartbeatTargets: readonly HeartbeatTarget[] = [];
 
-export class ThreadPulse implements Pulse {
+export class ThreadHeartbeat implements Heartbeat {
   private worker: Worker | undefined;
 
-  /** Starts the thread before it has peers, so that it beats from a generation's first moment. A lone worker needs none. */
+  /** Starts the thread before it has peers, so that heartbeats begin with the generation. A lone worker needs none. */
   start(): void {
     if (this.worker) return;
-    this.worker = new Worker(threadSource, { eval: true, name: "gang-pulse", execArgv: [], env: {} });
+    this.worker = new Worker(threadSource, { eval: true, name: "gang-heartbeat", execArgv: [], env: {} });
     this.worker.on("error", () => {
       this.worker = undefined;
     });
     this.worker.unref();
   }
 
-  beat(targets: readonly PulseTarget[], intervalMs: number): void {
+  beat(targets: readonly HeartbeatTarget[], intervalMs: number): void {
     if (targets.length > 0) this.start();
     this.worker?.postMessage({ targets, intervalMs });
   }

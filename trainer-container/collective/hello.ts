@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
 /**
- * The first line on every connection, as JSON. Who dials reads: a `data` connection carries frames from the one dialled to the dialler, so that
- * each side reads the sockets that it opened itself (Node reads straight into given memory only there). A `pulse` connection carries
- * single bytes from the dialler, whose pulse thread shows that its process lives.
+ * The first line on every connection, as JSON. The dialling side reads: a `data` connection carries frames from the dialled
+ * side to the dialling side, so each side reads the sockets that it opened itself (only there does Node read directly into
+ * given memory). A `pulse` connection carries single bytes from the dialling side, whose heartbeat thread shows that its
+ * process is alive.
  */
 export interface Hello {
   readonly kind: "data" | "pulse";
@@ -11,19 +12,19 @@ export interface Hello {
   readonly generation: number;
   readonly from: number;
   readonly to: number;
-  /** Made by whoever sealed the generation; only readers of the store know it. */
+  /** Drawn by the member that sealed the generation. Only readers of the store know it. */
   readonly token: string;
-  /** V; all must agree, or the sums would not be the same sums. */
+  /** V. All members must agree, otherwise the sums would differ. */
   readonly microshards: number;
 }
 
-export const longestHello = 2_048;
+export const maxHelloLength = 2_048;
 
 export function encodeHello(hello: Hello): string {
   return `${JSON.stringify(hello)}\n`;
 }
 
-/** `undefined` where the line is no hello. */
+/** Parses a hello; `undefined` if the line is none. */
 export function parseHello(line: string): Hello | undefined {
   try {
     const value: Partial<Record<keyof Hello, unknown>> = JSON.parse(line);
@@ -36,7 +37,7 @@ export function parseHello(line: string): Hello | undefined {
   }
 }
 
-/** Why a hello is refused by the rank `to` of a generation; `undefined` where it is welcome. */
+/** Returns the reason why rank `to` of a generation refuses a hello; `undefined` if it accepts. */
 export function whyRefused(
   hello: Hello,
   own: Pick<Hello, "gangId" | "generation" | "token" | "microshards"> & {
@@ -44,7 +45,7 @@ export function whyRefused(
     readonly worldSize: number;
   },
 ): string | undefined {
-  if (hello.gangId !== own.gangId) return `it asks for gang ${hello.gangId}, but this is ${own.gangId}`;
+  if (hello.gangId !== own.gangId) return `it names gang ${hello.gangId}, but this is ${own.gangId}`;
   if (hello.generation !== own.generation) return `it is of generation ${hello.generation}, this of ${own.generation}`;
   if (!sameSecret(hello.token, own.token)) return "its token is not this generation's";
   if (hello.to !== own.rank) return `it looks for rank ${hello.to}, but this is rank ${own.rank}`;

@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { type Hello, longestHello, parseHello, whyRefused } from "./hello";
+import { type Hello, maxHelloLength, parseHello, whyRefused } from "./hello";
 import { localSocketPath } from "./local-socket";
 
-/** A generation that takes connections. */
+/** A generation that accepts connections. */
 export interface OpenGeneration {
   readonly gangId: string;
   readonly generation: number;
@@ -16,9 +16,9 @@ export interface OpenGeneration {
 export interface ListenerOptions {
   /** Interface to listen on; `0.0.0.0` for all. */
   readonly host: string;
-  /** How long a caller may take to say hello, or wait for a generation that is not open here yet. */
+  /** Maximum time for a caller to send its hello, or to wait for a generation that is not open here yet. */
   readonly patienceMs: number;
-  /** Of this process, as its members know it: then workers on the same host may connect without TCP. */
+  /** This process's incarnation. If given, workers on the same host may connect without TCP. */
   readonly incarnation?: string;
   readonly onRefused?: (reason: string) => void;
 }
@@ -30,15 +30,15 @@ interface Waiting {
 }
 
 /**
- * One port a process, for all its generations, and one local socket. A caller may be ahead: it has read the sealed list before this process has. Its
- * connection waits, and `onAhead` tells the rendezvous to look at the store now rather than at its next poll.
+ * One port and one local socket per process, for all its generations. A caller may have read a sealed list before this
+ * process. Its connection then waits, and `onAhead` makes the rendezvous read the store at once.
  */
 export class Listener {
   private open: OpenGeneration | undefined;
   private readonly waiting = new Set<Waiting>();
   private readonly sockets = new Set<Socket>();
   private local: Server | undefined;
-  /** Called with the generation that a caller knows of and this process does not. */
+  /** Called with a generation that a caller knows and this process does not. */
   onAhead: ((generation: number) => void) | undefined;
 
   private constructor(
@@ -69,7 +69,7 @@ export class Listener {
     return address.port;
   }
 
-  /** Replaces the generation that takes connections. Returns the undoing. */
+  /** Replaces the generation that accepts connections. @returns a function that undoes it */
   openFor(generation: OpenGeneration): () => void {
     this.open = generation;
     for (const caller of [...this.waiting]) {
@@ -89,7 +89,7 @@ export class Listener {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** A convenience: where it cannot be had, everyone comes by TCP. */
+  /** Opens the local socket. It is optional: without it, all workers use TCP. */
   private listenLocally(): Promise<void> {
     const { incarnation } = this.options;
     const path = incarnation === undefined ? undefined : localSocketPath({ incarnation, port: this.port });
@@ -108,12 +108,12 @@ export class Listener {
     this.sockets.add(socket);
     socket.on("close", () => this.sockets.delete(socket));
     socket.on("error", () => socket.destroy());
-    const giveUp = setTimeout(() => this.refuse(socket, "it said no hello"), this.options.patienceMs).unref();
+    const giveUp = setTimeout(() => this.refuse(socket, "it sent no hello"), this.options.patienceMs).unref();
     let text = "";
     const onData = (bytes: Buffer) => {
       text += bytes.toString("latin1");
       const lineEnd = text.indexOf("\n");
-      if (lineEnd < 0 && text.length <= longestHello) return;
+      if (lineEnd < 0 && text.length <= maxHelloLength) return;
       clearTimeout(giveUp);
       socket.removeListener("data", onData);
       socket.pause();
@@ -139,7 +139,7 @@ export class Listener {
     }
     const reason = whyRefused(hello, this.open);
     if (reason === undefined) {
-      // From here on the generation sees to it, and ends it after what it has still to send.
+      // From here on the generation owns the socket, and ends it after its last write.
       this.sockets.delete(socket);
       this.open.accept(hello, socket);
     } else {

@@ -2,22 +2,22 @@ import type { GenerationLostError } from "./errors";
 import type { FrameHeader } from "./frame";
 import type { Mesh, Operation } from "./mesh";
 
-/** What all ranks must agree on as they begin an operation. */
+/** Values on which all ranks must agree when they begin an operation. */
 export interface Agreement {
   readonly finishedSteps: number;
-  /** Elements that the operation is about. */
+  /** Number of elements of the operation. */
   readonly elements: number;
 }
 
 /**
- * An operation's life: the mesh takes it, it reserves its memory, gets the frames that came early, issues what it has to send, and is over
- * once that is issued and written, and all that it awaits is there. A failure ends it at any point.
+ * The life of an operation: the mesh takes it, it reserves its memory, gets the frames that came early, and issues its
+ * sends. It ends when these are written and all expected frames have arrived. A failure ends it at any time.
  */
 export abstract class MeshOperation implements Operation {
-  /** Of the mesh's; known once it is entered. */
+  /** Assigned by the mesh; known after `enter`. */
   number = 0;
   failure: GenerationLostError | undefined;
-  /** Milliseconds spent adding. */
+  /** Milliseconds spent on additions. */
   protected busyMs = 0;
   private issued = false;
   private settle: { resolve(): void; reject(error: Error): void } | undefined;
@@ -26,20 +26,20 @@ export abstract class MeshOperation implements Operation {
   });
 
   protected constructor(readonly mesh: Mesh) {
-    // Between `enter` and `over` nobody may be waiting for it.
+    // Between `enter` and `over` nothing may be waiting for it.
     this.done.catch(() => {});
   }
 
   abstract place(rank: number, header: FrameHeader): Buffer;
   abstract complete(rank: number, header: FrameHeader): void;
   abstract owes(rank: number): boolean;
-  /** Computes and sends all that needs no answer; ends early where `failure` is set. */
+  /** Computes and sends everything that needs no answer. Ends early if `failure` is set. */
   protected abstract issue(): Promise<void>;
-  /** Whether all that is awaited is there, and computed. */
+  /** Whether all expected frames have arrived and were processed. */
   protected abstract whole(): boolean;
-  /** After the mesh has taken the operation: what is reserved for a generation that has ended would be given back by nobody. */
+  /** Reserves memory after the mesh has taken the operation. Earlier, nothing would release it if the generation ended. */
   protected reserve(): void {}
-  /** Says to whom it concerns that this rank begins. */
+  /** Announces to the other ranks that this rank begins. */
   protected announce(): void {}
 
   /** @throws GenerationLostError */
@@ -73,7 +73,7 @@ export abstract class MeshOperation implements Operation {
     this.settle?.reject(error);
   }
 
-  /** Runs additions, and counts their time. */
+  /** Runs additions and measures their time. */
   timed(work: () => void): void {
     const start = this.mesh.options.now();
     work();

@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 import { GenerationLostError, RankUnreachableError } from "./errors";
 import { type FrameHeader, frameTypes, noRank } from "./frame";
-import { type Pulse, pulseOff } from "./heartbeat";
+import { type Heartbeat, noHeartbeatTargets } from "./heartbeat";
 import { encodeHello, type Hello } from "./hello";
 import type { Listener } from "./listener";
 import { localSocketPath } from "./local-socket";
 import { Peer } from "./peer";
-import { type CollectiveTiming, looksPerSilence, pulsesPerSilence } from "./timing";
+import { type CollectiveTiming, heartbeatsPerSilence, looksPerSilence } from "./timing";
 
 export interface MeshOptions {
   readonly gangId: string;
@@ -14,25 +14,25 @@ export interface MeshOptions {
   readonly token: string;
   readonly rank: number;
   readonly microshards: number;
-  /** By rank, this one included. A member whose incarnation is given is tried by its local socket first. */
+  /** By rank, this one included. If an incarnation is given, the member's local socket is tried first. */
   readonly members: readonly { readonly host: string; readonly port: number; readonly incarnation?: string }[];
   readonly listener: Listener;
-  readonly pulse: Pulse;
+  readonly heartbeat: Heartbeat;
   readonly timing: CollectiveTiming;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Ends the attempt to connect. */
+  /** Aborts the attempt to connect. */
   readonly signal?: AbortSignal;
 }
 
-/** One collective operation; all ranks run the same ones in the same order. */
+/** One collective operation. All ranks run the same ones in the same order. */
 export interface Operation {
-  /** Where a frame's payload belongs. @throws on a frame that breaks the protocol. */
+  /** Returns the memory of a frame's payload. @throws on a frame that violates the protocol */
   place(rank: number, header: FrameHeader): Buffer;
   complete(rank: number, header: FrameHeader): void;
   /** Whether the operation still needs frames of that rank. */
   owes(rank: number): boolean;
-  /** Writes were taken by the kernel: what was waiting for that may end. */
+  /** Called when the kernel has taken all writes: operations that wait for this may end. */
   flushed(): void;
   fail(error: GenerationLostError): void;
 }
@@ -40,18 +40,18 @@ export interface Operation {
 const nothing = Buffer.alloc(0);
 
 /**
- * The connections of one generation. It carries one operation at a time, and has one way to end: `lost` is set once, by whichever
- * comes first of a peer's end, its farewell, its silence, a breach of protocol or our own `close`.
+ * The connections of one generation. It carries one operation at a time, and ends in one way: `lost` is set once, by the
+ * first of these: a peer's end, its farewell, its silence, a protocol violation, or our own `close`.
  *
- * A peer's end fails the running operation only where the operation still needs something of that peer. Thus a step whose
- * sums have all arrived counts, even if the sender died right after.
+ * A peer's end fails the running operation only if the operation still needs data of that peer. So a step whose sums have
+ * all arrived counts, even if the sender died right after.
  */
 export class Mesh {
   readonly worldSize: number;
   lost: GenerationLostError | undefined;
-  /** Other ranks by rank; this rank's place is empty. */
+  /** Other ranks by rank; this rank's entry is empty. */
   readonly peers: readonly (Peer | undefined)[];
-  /** Called once the connections are cut and the operation has failed: nothing is read into memory any more. */
+  /** Called after the connections are cut and the operation has failed: nothing is read into memory from then on. */
   onShut: (() => void) | undefined;
   private operation: Operation | undefined;
   private operationNumber = 0;
@@ -125,7 +125,7 @@ export class Mesh {
     const targets = members.flatMap(({ host, port }, to) =>
       to === rank ? [] : [{ host, port, hello: hello("pulse", to) }],
     );
-    options.pulse.beat(targets, timing.silenceMs / pulsesPerSilence);
+    options.heartbeat.beat(targets, timing.silenceMs / heartbeatsPerSilence);
   }
 
   others(): readonly Peer[] {
@@ -142,9 +142,9 @@ export class Mesh {
   }
 
   /**
-   * Makes this the running operation and hands it what has arrived early.
+   * Makes this the running operation and passes it the frames that arrived early.
    *
-   * @returns its number.
+   * @returns its number
    * @throws GenerationLostError
    */
   begin(operation: Operation): number {
@@ -163,18 +163,18 @@ export class Mesh {
     for (const peer of this.others()) peer.resume();
   }
 
-  /** The operation is over, well or not. */
+  /** Ends the operation, after success or failure. */
   end(operation: Operation): void {
     if (this.operation === operation) this.operation = undefined;
   }
 
-  /** Gives the generation up. Idempotent. */
+  /** Abandons the generation. Idempotent. */
   abort(error: GenerationLostError): void {
     this.lost ??= error;
     this.shut();
   }
 
-  /** Leaves in order. Idempotent. */
+  /** Leaves at a step boundary. Idempotent. */
   close(): void {
     this.lost ??= new GenerationLostError(this.options.generation, undefined, "it was closed here");
     this.shut();
@@ -185,7 +185,7 @@ export class Mesh {
     this.closed = true;
     clearInterval(this.monitor);
     this.stopListening();
-    this.options.pulse.beat(pulseOff, 0);
+    this.options.heartbeat.beat(noHeartbeatTargets, 0);
     const lost = this.lost!;
     const failed = this.operation;
     this.operation = undefined;
@@ -206,7 +206,7 @@ export class Mesh {
     if (this.closed || peer.departed) {
       socket.destroy();
     } else if (hello.kind === "pulse") {
-      peer.acceptPulse(socket);
+      peer.acceptHeartbeat(socket);
     } else {
       peer.acceptData(socket);
       peer.outbound!.send({ type: frameTypes.welcome });
@@ -261,11 +261,11 @@ export class Mesh {
     this.lost ??= new GenerationLostError(this.options.generation, culprit, reason, { cause });
     const connected = this.others().every((other) => other.welcomed && other.outbound);
     if (!connected || this.operation?.owes(rank)) this.shut();
-    // An operation that has all it needs must not wait for writes that this peer no longer takes.
+    // An operation that has all its data must not wait for writes that this peer no longer takes.
     else this.operation?.flushed();
   }
 
-  /** Where our own event loop was blocked, what peers sent meanwhile has not been read yet: judge at the next round. */
+  /** Watches for silent peers. If our own event loop was blocked, their data is unread, so the next round decides. */
   private watch(intervalMs: number): () => void {
     let last = this.options.now();
     return () => {

@@ -2,35 +2,35 @@ import { AnnouncedOperation } from "./announced-operation";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
 
-/** Elements that go from one rank to another. The two know it by the number, which they have counted alike. */
-export interface Parcel {
+/** Elements that one rank sends to another. Both ranks identify it by its number, which they have counted alike. */
+export interface Message {
   /** The other rank. */
   readonly rank: number;
   readonly number: number;
-  /** To send: not to be changed before the exchange is over. To receive: filled when it is over, and of no use if it fails. */
+  /** To send: must not change before the exchange is over. To receive: filled when it is over, undefined if it fails. */
   readonly values: Float32Array;
 }
 
-export interface ParcelsInput {
-  readonly sends: readonly Parcel[];
-  readonly receives: readonly Parcel[];
+export interface MessagesInput {
+  readonly sends: readonly Message[];
+  readonly receives: readonly Message[];
   /** All ranks must agree. */
   readonly finishedSteps: number;
 }
 
-/** Elements sent between two looks at the sockets. */
+/** Elements sent between two checks of the sockets. */
 const elementsPerTurn = 256 * 1024;
 
 /**
- * Any exchange that all ranks have planned alike: each sends its parcels and waits for those that are for it. Without any, it is a barrier.
- * Empty parcels cost nothing.
+ * Exchanges messages that all ranks have planned alike: each rank sends its messages and waits for those addressed to it.
+ * Without messages it is a barrier. Empty messages cost nothing.
  */
-export class ParcelExchange extends AnnouncedOperation {
+export class MessageExchange extends AnnouncedOperation {
   private readonly targets = new Map<string, Float32Array>();
 
   private constructor(
     mesh: Mesh,
-    private readonly input: ParcelsInput,
+    private readonly input: MessagesInput,
     private readonly chunkElements: number,
   ) {
     super(mesh, { signals: 0, finishedSteps: input.finishedSteps, elements: 0 });
@@ -41,8 +41,8 @@ export class ParcelExchange extends AnnouncedOperation {
   }
 
   /** @throws GenerationLostError */
-  static async run(mesh: Mesh, input: ParcelsInput, chunkElements: number): Promise<void> {
-    const operation = new ParcelExchange(mesh, input, chunkElements);
+  static async run(mesh: Mesh, input: MessagesInput, chunkElements: number): Promise<void> {
+    const operation = new MessageExchange(mesh, input, chunkElements);
     operation.enter();
     await operation.over();
   }
@@ -52,12 +52,12 @@ export class ParcelExchange extends AnnouncedOperation {
     const end = offset + bytes / 4;
     const fits = target && Number.isSafeInteger(offset) && offset >= 0 && end <= target.length;
     if (type !== frameTypes.state || !fits) {
-      throw new Error(`rank ${rank} sent [${offset}, ${end}) of parcel ${slot}, which is not awaited here`);
+      throw new Error(`rank ${rank} sent [${offset}, ${end}) of message ${slot}, which is not awaited here`);
     }
     return bytesOf(target, offset, end);
   }
 
-  /** First chunks of all parcels first, so that all receivers start early. */
+  /** Sends the first chunks of all messages first, so that all receivers start early. */
   protected async issue(): Promise<void> {
     const { sends } = this.input;
     const longest = Math.max(0, ...sends.map(({ values }) => values.length));

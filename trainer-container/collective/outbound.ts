@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import { encodeHeader, type FrameHeader, type FrameType } from "./frame";
 
 /**
- * The writing side towards one peer. Payloads are not copied: whoever sends may change them again only once `pending` is 0 or the
- * socket is destroyed.
+ * The writing side towards one peer. Payloads are not copied: the caller may change them again only once `pending` is 0
+ * or the socket is destroyed.
  */
 export class Outbound {
   /** Writes that the kernel has not taken yet. */
@@ -23,7 +23,7 @@ export class Outbound {
     });
   }
 
-  /** Sends nothing where the peer is gone: its going is noticed on the reading side. */
+  /** Sends nothing if the peer is gone. The reading side detects that. */
   send(header: Partial<FrameHeader> & { readonly type: FrameType }, payload?: Buffer): void {
     if (this.ended) return;
     this.gather();
@@ -39,14 +39,14 @@ export class Outbound {
     }
   }
 
-  /** Hands what was sent to the kernel now, not at the end of the tick: for a sender that goes on computing. */
+  /** Passes the frames to the kernel now instead of at the end of the tick, for a caller that continues to compute. */
   flush(): void {
     if (!this.corked) return;
     this.corked = false;
     this.socket.uncork();
   }
 
-  /** Ends the stream after what is pending; destroys it if the peer does not take that. */
+  /** Ends the stream after the pending writes. Destroys it if the peer does not accept them. */
   end(): void {
     if (this.ended) return;
     this.ended = true;
@@ -65,7 +65,7 @@ export class Outbound {
     if (--this.pending === 0) this.onFlushed();
   };
 
-  /** What one tick sends goes out in one system call: a small sum is one packet. */
+  /** Collects the frames of one tick into one system call: a small sum is one packet. */
   private gather(): void {
     if (this.corked) return;
     this.corked = true;

@@ -3,9 +3,9 @@ import { FrameReader, type FrameSink } from "./frame-reader";
 import { Outbound } from "./outbound";
 
 export interface PeerEvents extends FrameSink {
-  /** Any sign of life: data or a pulse. */
+  /** Called on any data or heartbeat. */
   heard(): void;
-  /** The stream from the peer has ended, for whatever reason. */
+  /** Called when the stream from the peer has ended for any reason. */
   ended(cause: unknown): void;
   flushed(): void;
 }
@@ -13,16 +13,16 @@ export interface PeerEvents extends FrameSink {
 export interface PeerAddress {
   readonly host: string;
   readonly port: number;
-  /** Tried first: it connects where the peer is on the same host, and is refused at once elsewhere. */
+  /** Tried first: it connects if the peer is on the same host, and is refused at once otherwise. */
   readonly localPath?: string;
   readonly hello: string;
 }
 
-/** One other rank: the connection dialled to it (read) and the one accepted from it (written). */
+/** One other rank: the dialled connection (read) and the accepted connection (written). */
 export class Peer {
-  /** Set when the peer accepted our connection and shows that it knows the generation. */
+  /** Set when the peer has accepted our connection and shown that it knows the generation. */
   welcomed = false;
-  /** It has left, died or given up; what it sent before still counts. */
+  /** The peer has left, died or given up. Data that it sent before still counts. */
   departed = false;
   lastHeard: number;
   outbound: Outbound | undefined;
@@ -46,12 +46,12 @@ export class Peer {
   acceptData(socket: Socket): void {
     this.outbound?.destroy();
     this.outbound = new Outbound(socket, () => this.events.flushed());
-    // Nothing comes this way but the end, which is noticed only while reading.
+    // Only the end of the stream arrives here, and it is noticed only while reading.
     socket.on("data", () => {});
     socket.resume();
   }
 
-  acceptPulse(socket: Socket): void {
+  acceptHeartbeat(socket: Socket): void {
     this.extra.add(socket);
     socket.on("close", () => this.extra.delete(socket));
     socket.on("data", () => this.events.heard());
@@ -59,7 +59,7 @@ export class Peer {
     this.events.heard();
   }
 
-  /** Looks again at a frame that was held. */
+  /** Processes a held frame again. */
   resume(): void {
     if (!this.paused || this.endedOnce) return;
     this.paused = false;
@@ -67,12 +67,12 @@ export class Peer {
     else this.paused = true;
   }
 
-  /** The peer needs nothing more; what is still on its way may change in memory from now on, so it must not arrive. */
+  /** Drops unsent data. The peer needs nothing else, and its memory may change from now on, so it must not arrive. */
   dropUnsent(): void {
     if (this.outbound && this.outbound.pending > 0) this.outbound.destroy();
   }
 
-  /** @param farewell ends the writing side in order, where all was flushed; otherwise the connections are cut. */
+  /** @param farewell ends the writing side in order if all was flushed; otherwise the connections are cut */
   close(farewell?: (outbound: Outbound) => void): void {
     this.endedOnce = true;
     this.inbound.destroy();
@@ -82,7 +82,7 @@ export class Peer {
       farewell(this.outbound);
       this.outbound.end();
     } else {
-      // Whoever waits for these bytes must not get what the buffers hold later.
+      // A peer that waits for these bytes must not receive the buffers' later content.
       this.outbound.destroy();
     }
   }

@@ -9,28 +9,28 @@ import type { Staging } from "./staging";
 export interface ReduceScatterInput {
   /** This rank's leaves. They may be overwritten. */
   readonly local: readonly Float32Array[];
-  /** By rank; together all elements of a leaf, in order. Some may be empty. */
+  /** By rank; together they cover all elements of a leaf, in order. Some may be empty. */
   readonly segments: readonly Span[];
   /** Gets the sum of the own segment. */
   readonly own: Float32Array;
-  /** Gets the sum of the segment of the rank before this one; of no use where there is one rank. */
+  /** Gets the sum of the previous rank's segment; unused if there is one rank. */
   readonly copy: Float32Array;
   readonly signals: number;
   readonly finishedSteps: number;
 }
 
-/** Elements added and sent between two looks at the sockets. */
+/** Elements added and sent between two checks of the sockets. */
 const elementsPerTurn = 256 * 1024;
 
 /**
- * Sums V leaves in the canonical order, and leaves each segment's sum on its owner and on the rank after it. The partial sums take the way
- * that they take in `AllReduce`; a chunk's sum goes on to one rank instead of all.
+ * Sums V leaves in the canonical order, and leaves each segment's sum on its owner and on the next rank. The partial sums
+ * are sent as in `AllReduce`. A chunk's sum goes to one rank instead of all.
  */
 export class ReduceScatter extends AnnouncedOperation {
   private readonly own: Span;
   private readonly before: number;
   private readonly after: number;
-  /** By chunk of the own segment: partial sums still missing, the own ones counting as one. */
+  /** For each chunk of the own segment, the number of missing partial sums; the own ones count as one. */
   private readonly missing: number[];
   private chunksLeft: number;
 
@@ -103,7 +103,7 @@ export class ReduceScatter extends AnnouncedOperation {
     return this.chunksLeft === 0;
   }
 
-  /** Adds own leaves and sends partial sums, first chunks of all segments first, so that all owners start early. */
+  /** Adds own leaves and sends partial sums, the first chunks of all segments first, so that all owners start early. */
   protected async issue(): Promise<void> {
     const { worldSize, ranks } = this.plan;
     const { rank } = this.mesh.options;
@@ -157,7 +157,7 @@ export class ReduceScatter extends AnnouncedOperation {
     }
   }
 
-  /** The nodes above the partial sums. The root goes to `own`. */
+  /** Adds the nodes above the partial sums. The root is written to `own`. */
   private combine(chunk: Span): void {
     const { combine, ranks } = this.plan;
     const mine = ranks[this.mesh.options.rank]!.leaves;

@@ -1,6 +1,6 @@
 /**
- * Vocabulary. A vector of n elements is cut into W *segments*; rank r *owns* segment r: it receives everyone's partial sums of it and sends
- * everyone the result. A segment is sent in *chunks*, so that adding, sending and receiving overlap.
+ * Vocabulary. A vector of n elements is cut into W *segments*. Rank r *owns* segment r: it receives all ranks' partial sums
+ * of it and sends the result to all. A segment is sent in *chunks*, so that additions, sends and receives overlap.
  */
 
 /** Half-open range of elements of the vector. */
@@ -9,7 +9,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Segment `rank` of n elements over W ranks: balanced within one, empty where n < W. */
+/** Returns segment `rank` of n elements over W ranks. Sizes differ by at most one. It is empty if n < W. */
 export function segmentOf(elements: number, worldSize: number, rank: number): Span {
   return {
     start: Math.floor((rank * elements) / worldSize),
@@ -19,12 +19,12 @@ export function segmentOf(elements: number, worldSize: number, rank: number): Sp
 
 const smallestChunk = 128 * 1024;
 const largestChunk = 512 * 1024;
-/** Chunks of a segment that let adding, sending and receiving overlap. */
+/** Number of chunks of a segment, so that additions, sends and receives overlap. */
 const pipelined = 4;
 
 /**
- * Chunk of a direct all-reduce, in elements: 512 KiB to 2 MiB. What a frame costs in calls and wake-ups does not grow with it, so that
- * large segments go in large chunks; a multiple of 4 KiB.
+ * Returns the chunk of a direct all-reduce in elements: 512 KiB to 2 MiB, a multiple of 4 KiB. The calls and wake-ups of a
+ * frame do not depend on its size, so large segments use large chunks.
  */
 export function directChunkElements(elements: number, worldSize: number): number {
   const wanted = Math.ceil(elements / worldSize / pipelined / 1024) * 1024;

@@ -4,7 +4,7 @@ import { MeshOperation } from "./mesh-operation";
 
 export interface StateTransferInput {
   readonly state: readonly Float32Array[];
-  /** Rank whose state is the furthest. */
+  /** Rank with the most advanced state. */
   readonly source: number;
   /** Ranks that take its state. */
   readonly behind: readonly number[];
@@ -13,8 +13,9 @@ export interface StateTransferInput {
 const nothing = Buffer.alloc(0);
 
 /**
- * The source sends its state buffers, straight from memory, to each rank that is behind. A receiver collects them aside and writes them
- * over its own only once they are whole: a source that dies half-way must not leave a state that is of no step at all.
+ * The source sends its state buffers, directly from memory, to each rank that is behind. A receiver collects them in
+ * separate buffers and overwrites its own only when they are complete: a source that dies in between must not leave a
+ * mixed state.
  */
 export class StateTransfer extends MeshOperation {
   private readonly aside: Float32Array[];
@@ -35,7 +36,7 @@ export class StateTransfer extends MeshOperation {
     this.aside = this.receiving ? input.state.map(({ length }) => new Float32Array(length)) : [];
   }
 
-  /** @throws GenerationLostError, with `state` as it was. */
+  /** @throws GenerationLostError; `state` is then unchanged */
   static async run(mesh: Mesh, input: StateTransferInput, chunkElements: number): Promise<void> {
     const operation = new StateTransfer(mesh, input, chunkElements);
     operation.enter();
@@ -54,7 +55,7 @@ export class StateTransfer extends MeshOperation {
     const end = header.offset + header.bytes / 4;
     const fits = buffer && Number.isSafeInteger(header.offset) && header.offset >= 0 && end <= buffer.length;
     if (header.type !== frameTypes.state || !fits) {
-      throw new Error(`state buffer ${header.slot} has ${buffer?.length ?? "no"} elements here, but ${end} came`);
+      throw new Error(`state buffer ${header.slot} has ${buffer?.length ?? "no"} elements here, but got ${end}`);
     }
     return bytesOf(buffer, header.offset, end);
   }
@@ -73,7 +74,7 @@ export class StateTransfer extends MeshOperation {
 
   owes(rank: number): boolean {
     if (rank === this.input.source) return this.receiving && (!this.begun || this.elementsLeft > 0);
-    // What the source owes to one that has gone away, nobody needs.
+    // Data for a receiver that has gone away is not needed.
     return false;
   }
 

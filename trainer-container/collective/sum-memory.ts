@@ -7,7 +7,7 @@ import {
 } from "../../adapters/wasm/module";
 import { type AddKernel, createAddKernel, sumMemoryLimits } from "./add-kernel";
 
-/** Cache line: buffers of different threads and sockets do not share one. */
+/** A cache line, so that buffers of different threads and sockets do not share one. */
 const alignment = 64;
 
 interface Block {
@@ -16,11 +16,11 @@ interface Block {
 }
 
 /**
- * Memory in which the WebAssembly kernel adds without a copy: sockets read into it and write from it as into any other. It is
- * shared memory, because only that grows while views of it stay valid. One a process; what is released is given out again.
+ * Memory in which the WebAssembly kernel adds without a copy. Sockets read into it and write from it as usual. It is shared
+ * memory, because views of it stay valid only then when it grows. There is one per process. Released ranges are reused.
  */
 class SumMemory {
-  /** Every state of the buffer so far: growing makes a new object over the same bytes. */
+  /** All buffer objects so far: growing makes a new object over the same bytes. */
   private readonly buffers = new WeakSet<ArrayBufferLike>();
   private free: Block[] = [];
   private top = 0;
@@ -32,7 +32,7 @@ class SumMemory {
     this.buffers.add(memory.buffer);
   }
 
-  /** `undefined` where there is no WebAssembly SIMD, or no address space to reserve: then JavaScript adds. */
+  /** `undefined` without WebAssembly SIMD, or without address space to reserve: then JavaScript adds. */
   static create(): SumMemory | undefined {
     try {
       const { memory, add } = createAddKernel();
@@ -42,7 +42,7 @@ class SumMemory {
     }
   }
 
-  /** All of it, as it is now: growing makes another. */
+  /** The current buffer object. Growing makes another. */
   get buffer(): ArrayBufferLike {
     return this.memory.buffer;
   }
@@ -55,7 +55,7 @@ class SumMemory {
     return instantiate(functions, sumMemoryLimits, this.memory);
   }
 
-  /** Zeros; `undefined` where the memory is full. */
+  /** Returns zeros; `undefined` if the memory is full. */
   allocate(length: number): Float32Array | undefined {
     const bytes = Math.max(1, Math.ceil((length * 4) / alignment)) * alignment;
     const at = this.reuse(bytes) ?? this.extend(bytes);
@@ -104,34 +104,34 @@ class SumMemory {
 const memory = SumMemory.create();
 
 /**
- * `length` zeros where additions are fastest, else on the heap. Leaves and sums that live as long as the training are best there;
- * any other buffers are added as well, in JavaScript.
+ * Returns `length` zeros in the memory of sums if possible, otherwise on the heap. Use it for leaves and sums that exist as
+ * long as the training. Other buffers are also added, in JavaScript.
  */
 export function allocateSum(length: number): Float32Array {
   return memory?.allocate(length) ?? new Float32Array(length);
 }
 
-/** Gives a buffer of `allocateSum` back. Nobody, no socket included, may use it afterwards. */
+/** Releases a buffer of `allocateSum`. No code and no socket may use it afterwards. */
 export function releaseSum(values: Float32Array): void {
   if (memory?.holds(values)) memory.release(values);
 }
 
-/** Whether the kernel can add these where they are. */
+/** Returns the kernel that can add these arrays in place, if there is one. */
 export function kernelFor(out: Float32Array, a: Float32Array, b: Float32Array): AddKernel | undefined {
   return memory?.holds(out) && memory.holds(a) && memory.holds(b) ? memory.add : undefined;
 }
 
-/** Kernels that work in this memory; `undefined` where there is none. */
+/** Compiles kernels that work in this memory; `undefined` if there is none. */
 export function kernelsInSumMemory(functions: readonly WasmFunction[]): WasmExports | undefined {
   return memory?.instantiate(functions);
 }
 
-/** The memory's present bytes, whoever allocated in it last; `undefined` where there is none. */
+/** Returns the memory's current bytes; `undefined` if there is none. */
 export function sumMemoryBuffer(): ArrayBufferLike | undefined {
   return memory?.buffer;
 }
 
-/** Whether such kernels can work on these where they are. */
+/** Whether such kernels can work on these arrays in place. */
 export function inSumMemory(...arrays: readonly Float32Array[]): boolean {
   return memory !== undefined && arrays.every((values) => memory.holds(values));
 }

@@ -1,10 +1,10 @@
-/** Every wait of the collective has a deadline; docs/gang.md tabulates them. */
+/** Deadlines of the collective. docs/gang.md lists them. */
 export interface CollectiveTiming {
-  /** From the sealed list to all connections up. */
+  /** From the sealed list to all connections. */
   readonly connectMs: number;
-  /** A peer that sends neither data nor pulses for so long is lost: stopped, or its network is gone. */
+  /** A peer that sends neither data nor heartbeats for this long is lost: it is stopped, or its network is down. */
   readonly silenceMs: number;
-  /** A peer that lives, but owes data for so long, is lost: its training loop hangs. */
+  /** A peer that is alive but owes data for this long is lost: its training loop hangs. */
   readonly progressMs: number;
 }
 
@@ -14,7 +14,7 @@ export const defaultCollectiveTiming: CollectiveTiming = {
   progressMs: 600_000,
 };
 
-/** Pulses a peer misses before it is silent. */
-export const pulsesPerSilence = 5;
-/** How finely the deadline is told. */
+/** Missed heartbeats after which a peer is silent. */
+export const heartbeatsPerSilence = 5;
+/** Checks per silence deadline. */
 export const looksPerSilence = 20;

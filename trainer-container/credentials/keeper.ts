@@ -1,12 +1,12 @@
 import { type BackoffTiming, backoffMs } from "../../core/backoff";
 import type { Credentials } from "../../core/training/run-credentials";
 
-/** What the SDK's clients ask for. */
+/** Credentials as the SDK's clients expect them. */
 export interface Identity {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken: string;
-  /** When the SDK is to ask again: it does so from five minutes before. */
+  /** The SDK requests new credentials from five minutes before this time. */
   readonly expiration: Date;
 }
 
@@ -16,17 +16,17 @@ export interface KeeperOptions {
   readonly sleep: (milliseconds: number) => Promise<void>;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Whether asking again is of no use. */
+  /** Whether another request is useless. */
   readonly isFinal: (error: unknown) => boolean;
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** The SDK takes credentials for expired so long before they are. */
+/** The SDK treats credentials as expired this long before their end. */
 const sdkMarginMs = 300_000;
-/** Nearer to their end than this, credentials are not handed out any more: a request takes its time. */
+/** Credentials this close to their end are not returned, because a request takes time. */
 const lastCallMs = 30_000;
 const pauses: BackoffTiming = { firstMs: 500, maxMs: 30_000, minShare: 0.5 };
-/** For those who have nothing to go on with. Longer than a region's trouble with one service mostly lasts. */
+/** Maximum wait of a caller without usable credentials. Longer than most regional failures of one service. */
 const patienceMs = 900_000;
 
 interface Held {
@@ -36,10 +36,11 @@ interface Held {
 }
 
 /**
- * Keeps a process in credentials that live for 15 minutes. They are renewed in the background from half of their life on, so that their issuer may be
- * away for seven minutes before a request waits for it. A caller without usable credentials waits, and they are requested again with growing pauses.
+ * Keeps valid credentials that expire after 15 minutes. It renews them in the background from half of their life on, so
+ * the issuer may be unavailable for seven minutes before a request waits. A caller without usable credentials waits
+ * while they are requested again with growing pauses.
  *
- * @returns the provider that the SDK's clients take. It rejects where the answer is final, or after 15 minutes of waiting.
+ * @returns the provider for the SDK's clients. It rejects on a final refusal, or after 15 minutes of waiting.
  */
 export function keepCredentials(options: KeeperOptions): () => Promise<Identity> {
   const { now, fetch, isFinal, onTrouble } = options;

@@ -2,7 +2,7 @@ import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { RingmasterError } from "../../core/errors";
 import type { Credentials } from "../../core/training/run-credentials";
 
-/** The answer is no, and will be: the run has ended, or the key is another's. */
+/** A final refusal: the run has ended, or the key belongs to another run. */
 export class CredentialsRefusedError extends RingmasterError {
   constructor(runId: string, reason: string) {
     super(`run ${runId} gets no credentials: ${reason}`, { code: "CREDENTIALS_REFUSED", httpStatus: 403 });
@@ -19,8 +19,9 @@ const final: readonly (string | undefined)[] = [
 const patienceMs = 15_000;
 
 /**
- * Asks the function `run-credentials` for the credentials of a run.
- * @throws CredentialsRefusedError where asking again is of no use
+ * Requests the credentials of a run from the function `run-credentials`.
+ *
+ * @throws CredentialsRefusedError if the refusal is final
  */
 export async function fetchRunCredentials(
   client: LambdaClient,

@@ -4,16 +4,16 @@ import { readRunSession } from "../../platform/config";
 import { type Identity, keepCredentials } from "./keeper";
 import { CredentialsRefusedError, fetchRunCredentials } from "./lambda-credentials";
 
-/** What a thread of the trainer makes its clients with. */
+/** Settings with which a thread of the trainer creates its clients. */
 export interface RunSession {
-  /** For the SDK's clients: the run's credentials, or none to take the process's own. */
+  /** For the SDK's clients: the run's credentials. Empty: the process's own credentials. */
   readonly client: { readonly credentials?: () => Promise<Identity> };
   readonly runKey: string | undefined;
 }
 
 /**
- * The run's session as the environment describes it. Threads have one each: the job's own credentials, which may do nothing but ask
- * for the run's, are everybody's.
+ * Opens the run's session from the environment. Each thread has its own. All threads share the job's own credentials,
+ * which only permit a request for the run's credentials.
  */
 export function openRunSession(
   environment: Readonly<Record<string, string | undefined>>,

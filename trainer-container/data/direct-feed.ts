@@ -5,10 +5,10 @@ import type { FeatureSplit } from "./feature-split";
 import type { Feed, ValidationBlocks } from "./feed";
 import type { Sampler } from "./sampler";
 
-/** Gathering ahead looks at the sockets so often: other ranks wait for this one's sums. */
+/** Interval at which gathering ahead yields to the sockets, because other ranks wait for this one's sums. */
 const turnMs = 0.5;
 
-/** A buffer, and the microshard that lies in it. */
+/** A buffer and the microshard in it. */
 interface Gathered {
   readonly batch: Batch;
   step: number;
@@ -16,10 +16,10 @@ interface Gathered {
 }
 
 /**
- * Gathers microshards on this thread: those of the next step while the sums of this one are on their way, the rest when they are asked for. The
- * buffers, one for each microshard that the rank computes, are used again.
+ * Gathers microshards on this thread: those of the next step while the sums of this one are being sent, the rest on
+ * request. Each microshard of the rank has a buffer, which is reused.
  *
- * @param sparseEntries where rows are to be sparse: the pairs of each.
+ * @param sparseEntries pairs per row, if rows are sparse
  */
 export function createDirectFeed(split: FeatureSplit, sampler: Sampler, sparseEntries?: number): Feed {
   const rows = sampler.rowsPerMicroshard;
@@ -49,7 +49,7 @@ export function createDirectFeed(split: FeatureSplit, sampler: Sampler, sparseEn
 
   return {
     microshard(step, index, { first }) {
-      // What is not there yet is waited for, and counted as waiting.
+      // The caller waits for a microshard that is not gathered yet, and the wait is measured.
       clearImmediate(turn);
       return gather(place(index - first), step, index);
     },
@@ -74,14 +74,14 @@ export function createDirectFeed(split: FeatureSplit, sampler: Sampler, sparseEn
   };
 }
 
-/** Room for `rows` rows, dense or sparse; dense ones where engines read them without a copy. */
+/** Allocates `rows` rows, dense or sparse. Dense rows are in memory that engines read without a copy. */
 export function createBatch(rows: number, width: number, labels: Batch["labels"], sparseEntries?: number): Batch {
   return sparseEntries === undefined
     ? { inputs: allocateSum(rows * width), labels, rows }
     : { inputs: new Float32Array(0), sparse: createSparseInputs(sparseEntries, rows), labels, rows };
 }
 
-/** The split in its own order, `blockRows` at a time; the last block holds the rest. */
+/** Reads the split in its own order, `blockRows` at a time. The last block holds the rest. */
 export function createValidationBlocks(split: FeatureSplit, blockRows: number): ValidationBlocks {
   const inputs = new Float32Array(blockRows * split.width);
   const labels = split.createLabels(blockRows);

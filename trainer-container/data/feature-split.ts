@@ -5,18 +5,18 @@ import type { SparseInputs } from "../../core/features/sparse";
 import type { ShardCache } from "./shard-cache";
 
 /**
- * One split of a feature set, whole in memory in its compact encoding (a one-hot column is four bytes a row, however many
- * values it has), with random access by row. Dense rows exist only in the caller's buffer.
+ * One split of a feature set, completely in memory in its compact encoding (a one-hot column is four bytes per row for any
+ * number of values), with random access by row. Dense rows exist only in the caller's buffer.
  */
 export interface FeatureSplit {
   readonly rows: number;
-  /** Elements of one dense row. */
+  /** Number of elements of a dense row. */
   readonly width: number;
   /** Writes the dense form of `rows[i]` to `inputs[i × width …]` and its label to `labels[i]`. */
   gather(rows: Uint32Array, inputs: Float32Array, labels: Int32Array | Float32Array): void;
-  /** The same rows as pairs. @throws CorruptShardError */
+  /** Writes the same rows as pairs. @throws CorruptShardError */
   gatherSparse(rows: Uint32Array, inputs: SparseInputs, labels: Int32Array | Float32Array): void;
-  /** Labels as the features keep them: class indexes, or values. */
+  /** Allocates labels in the features' form: class indexes, or values. */
   createLabels(rows: number): Int32Array | Float32Array;
 }
 
@@ -55,14 +55,14 @@ export function splitOf(
   };
 
   const check = (row: number) => {
-    if (row >= rowCount) throw new RangeError(`row ${row} is asked for, but the split has ${rowCount} rows`);
+    if (row >= rowCount) throw new RangeError(`row ${row} was requested, but the split has ${rowCount} rows`);
   };
 
   return {
     rows: rowCount,
     width,
     gather(rows, inputs, labels) {
-      if (views[0]?.codes.length) inputs.fill(0, 0, rows.length * width); // at once: rows of one-hots are mostly zeros
+      if (views[0]?.codes.length) inputs.fill(0, 0, rows.length * width); // rows of one-hots are mostly zeros
       for (let i = 0; i < rows.length; i += 1) {
         const row = rows[i]!;
         check(row);

@@ -11,21 +11,22 @@ import type { ShardCache } from "./shard-cache";
 import { createWindowedFeed } from "./windowed-feed";
 
 /**
- * Below this, gathering a microshard (about 0.2 ms for 1 MiB) is done while the sums of the step before are on their way: a thread of its own
- * would cost as much in hand-overs, and on a host whose cores all compute it starves until this one waits.
+ * Smaller microshards are gathered while the sums of the previous step are being sent (about 0.2 ms for 1 MiB). A separate
+ * thread would cost as much in hand-overs, and on a host whose cores all compute it starves until this one waits.
  */
 const worthAThreadBytes = 1024 * 1024;
 
 export interface FeedOptions {
-  /** Whether the model does; rows are then sparse where the features make that worth it. */
+  /** Whether the model takes sparse rows. They are used if the features make it worthwhile. */
   readonly takesSparse?: boolean;
-  /** Of the thread that gathers ahead. */
+  /** Script of the prefetch thread. */
   readonly script?: string;
 }
 
 /**
- * The training split's feed: shard by shard where its order is windowed; else from memory, in a thread of its own where microshards are large,
- * or on this one. Same rows, same bits. Sparse rows are a few bytes, and always gathered on this one.
+ * Opens the training split's feed. If the order is windowed, it reads shard by shard. Otherwise it reads from memory, in a
+ * separate thread for large microshards, and on this thread for small ones. Rows and bits are the same. Sparse rows are
+ * small, so they are always gathered on this thread.
  */
 export async function openFeed(
   manifest: FeatureManifest,

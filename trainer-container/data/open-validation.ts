@@ -6,7 +6,7 @@ import { windowedShards } from "./row-order";
 import type { ShardCache } from "./shard-cache";
 import { createWindowedValidation } from "./windowed-feed";
 
-/** The validation split: whole in memory where it fits, else shard by shard. The same rows in the same blocks. */
+/** Opens the validation split: completely in memory if it fits, otherwise shard by shard, with the same rows and blocks. */
 export async function openValidation(
   manifest: FeatureManifest,
   cache: ShardCache,

@@ -3,20 +3,20 @@ import { createHash } from "node:crypto";
 /** A permutation of `[0, size)` with random access. */
 export interface Permutation {
   readonly size: number;
-  /** Where element `index` goes; each value of `[0, size)` for exactly one index. */
+  /** Returns the image of element `index`. */
   at(index: number): number;
-  /** `into[i] = at(first + i)`, a third of the time an element: the rounds of four elements overlap in the processor. */
+  /** Computes `into[i] = at(first + i)` in a third of the time per element: the rounds of four elements overlap. */
   range(first: number, into: Uint32Array): void;
 }
 
-/** Even. Luby and Rackoff need four rounds of ideal functions; these are not ideal, and tiny domains mix slowly. */
+/** Even. Luby and Rackoff need four rounds of ideal functions. These are not ideal, and small domains mix slowly. */
 const rounds = 10;
 
 /**
- * A pseudo-random permutation from a key, computed element by element: nothing is stored, so any place of any epoch costs the
- * same, whatever the size. A Feistel network permutes `[0, 2^bits)`, the least power of two that holds `size`; a value past the end is
- * put through again until it falls inside (cycle walking: Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002),
- * which takes fewer than two passes on average. Where `bits` is odd the high half is one bit wider.
+ * Returns a pseudo-random permutation that is computed element by element from a key. Nothing is stored, so any position of
+ * any epoch costs the same. A Feistel network permutes `[0, 2^bits)`, the smallest power of two that holds `size`. A value
+ * outside `[0, size)` is permuted again until it is inside (cycle walking: Black and Rogaway, "Ciphers with Arbitrary Finite
+ * Domains", 2002), which takes fewer than two passes on average. If `bits` is odd, the high half is one bit wider.
  *
  * @param size at most 2³²
  */
@@ -34,7 +34,7 @@ export function keyedPermutation(size: number, key: string): Permutation {
   const roundKeys = roundKeysOf(key);
 
   const pass = (value: number): number => {
-    // `>>> lowBits` takes the value's 32 bits, which hold everything below 2³².
+    // `>>> lowBits` uses the value's 32 bits, which hold everything below 2³².
     let high = value >>> lowBits;
     let low = value & lowMask;
     for (let round = 0; round < rounds; round += 2) {
@@ -50,7 +50,7 @@ export function keyedPermutation(size: number, key: string): Permutation {
     return value;
   };
 
-  /** One pass over `into[i … i + 3]`, in step: each element's rounds wait for one another, those of different elements do not. */
+  /** Makes one pass over `into[i … i + 3]`. The rounds of one element are sequential; those of four elements overlap. */
   const passFour = (into: Uint32Array, i: number): void => {
     const [a, b, c, d] = [into[i]!, into[i + 1]!, into[i + 2]!, into[i + 3]!];
     let [highA, highB, highC, highD] = [a >>> lowBits, b >>> lowBits, c >>> lowBits, d >>> lowBits];
@@ -87,7 +87,7 @@ export function keyedPermutation(size: number, key: string): Permutation {
     range(first, into) {
       for (let i = 0; i < into.length; i += 1) into[i] = first + i;
       passAll(into, into.length);
-      // Those that fell outside walk on, side by side; fewer at each pass.
+      // Values outside the range walk on, four at a time; each pass has fewer of them.
       if (places.length < into.length) {
         places = new Uint32Array(into.length);
         walking = new Uint32Array(into.length);
@@ -108,7 +108,7 @@ export function keyedPermutation(size: number, key: string): Permutation {
   };
 }
 
-/** MurmurHash3's 32-bit finaliser over the half and the round's key. */
+/** Computes MurmurHash3's 32-bit finaliser over the half and the round's key. */
 function mix(half: number, roundKey: number): number {
   let h = Math.imul(half ^ roundKey, 0x9e3779b1);
   h ^= h >>> 16;

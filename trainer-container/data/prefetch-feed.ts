@@ -10,12 +10,12 @@ import {
   transferOf,
 } from "./prefetch-protocol";
 
-/** Microshards asked for ahead of the one in use. */
+/** Number of microshards that are requested in advance. */
 const ahead = 3;
 
 /**
- * Gathers microshards in a worker thread, ahead of the step. What comes next follows from what was asked for: the rank's other leaves, then
- * the same leaves of the next step. A new generation changes the leaves: what was prefetched for nothing is dropped.
+ * Gathers microshards in a worker thread in advance. The next requests follow from the current one: the rank's other
+ * leaves, then the same leaves of the next step. A new generation changes the leaves; wrongly prefetched ones are dropped.
  */
 export function createPrefetchFeed(script: string, start: PrefetchStart, createBuffers: () => PrefetchBuffers): Feed {
   const worker = new Worker(script, { name: "prefetch" });
@@ -26,8 +26,8 @@ export function createPrefetchFeed(script: string, start: PrefetchStart, createB
   );
   const idle: PrefetchBuffers[] = Array.from({ length: ahead + 1 }, createBuffers);
   const rows = start.sampler.batchSize / start.sampler.microshards;
-  /** In the order in which the worker answers. */
-  const asked: { readonly step: number; readonly index: number; readonly reply: Promise<PrefetchReply> }[] = [];
+  /** Requests in the order of the worker's replies. */
+  const requests: { readonly step: number; readonly index: number; readonly reply: Promise<PrefetchReply> }[] = [];
   const awaited: { resolve(reply: PrefetchReply): void; reject(error: Error): void }[] = [];
   let inUse: PrefetchBuffers | undefined;
   let broken: Error | undefined;
@@ -47,8 +47,8 @@ export function createPrefetchFeed(script: string, start: PrefetchStart, createB
       if (broken) reject(broken);
       else awaited.push({ resolve, reject });
     });
-    reply.catch(() => undefined); // whoever waits for it hears of it
-    asked.push({ step, index, reply });
+    reply.catch(() => undefined); // the consumer of the reply handles the error
+    requests.push({ step, index, reply });
     const request: PrefetchRequest = { step, index, ...buffers };
     worker.postMessage(request, transferOf(request));
   }
@@ -57,15 +57,15 @@ export function createPrefetchFeed(script: string, start: PrefetchStart, createB
     async microshard(step, index, leaves): Promise<Batch> {
       if (inUse) idle.push(inUse);
       inUse = undefined;
-      while (asked.length > 0 && !(asked[0]!.step === step && asked[0]!.index === index)) {
-        const { inputs, labels } = await asked.shift()!.reply;
+      while (requests.length > 0 && !(requests[0]!.step === step && requests[0]!.index === index)) {
+        const { inputs, labels } = await requests.shift()!.reply;
         idle.push({ inputs, labels });
       }
-      if (asked.length === 0) ask(step, index);
-      const { inputs, labels } = await asked.shift()!.reply;
+      if (requests.length === 0) ask(step, index);
+      const { inputs, labels } = await requests.shift()!.reply;
       inUse = { inputs, labels };
       let next = { step, index };
-      for (const { step: s, index: i } of asked) next = { step: s, index: i };
+      for (const { step: s, index: i } of requests) next = { step: s, index: i };
       while (idle.length > 0) {
         next = following(next, leaves);
         ask(next.step, next.index);

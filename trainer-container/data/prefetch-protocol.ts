@@ -1,14 +1,14 @@
 import type { FeatureManifest } from "../../core/features/manifest";
 import type { SamplerOptions } from "./sampler";
 
-/** First message to the worker. The shards' memory moves there: it is held once, by whoever gathers. */
+/** First message to the worker. The shards' memory moves to it, so it exists once. */
 export interface PrefetchStart {
   readonly manifest: Pick<FeatureManifest, "transform" | "label">;
   readonly sampler: SamplerOptions;
   readonly shards: readonly Uint8Array<ArrayBuffer>[];
 }
 
-/** Asks for one microshard. The buffers move to the worker and come back filled. */
+/** Requests one microshard. The buffers move to the worker and come back filled. */
 export interface PrefetchRequest extends PrefetchBuffers {
   readonly step: number;
   readonly index: number;

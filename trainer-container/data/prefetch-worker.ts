@@ -4,7 +4,7 @@ import { splitOf } from "./feature-split";
 import { type PrefetchRequest, type PrefetchStart, transferOf } from "./prefetch-protocol";
 import { createSampler } from "./sampler";
 
-/** The thread that gathers microshards ahead of the step: owns the split's memory, fills the buffers that it is sent. */
+/** The thread that gathers microshards in advance. It owns the split's memory and fills the buffers that it receives. */
 parentPort?.once("message", ({ manifest, sampler: options, shards }: PrefetchStart) => {
   const split = splitOf(
     shards.map((bytes) => decodeFeatureShard(bytes, manifest)),

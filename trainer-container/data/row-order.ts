@@ -1,21 +1,21 @@
 import { keyedPermutation, type Permutation } from "./permutation";
 
-/** Each epoch's order of a split's rows, with random access: a function of (seed, epoch, position) alone. */
+/** Each epoch's order of a split's rows, with random access. It is a function of (seed, epoch, position) only. */
 export interface RowOrder {
-  /** The row, numbered within the split, at a place of an epoch. */
+  /** Returns the row, numbered within the split, at a position of an epoch. */
   at(epoch: number, position: number): number;
-  /** The rows at `position` and after, `into.length` of them; all within the epoch. */
+  /** Writes the `into.length` rows from `position` on; all must be within the epoch. */
   range(epoch: number, position: number, into: Uint32Array): void;
 }
 
-/** Shards in memory at a time beside the next ones: at 128 MiB a shard, half a GiB in all. */
+/** Shards in memory at a time, in addition to the next ones: at 128 MiB per shard, half a GiB in all. */
 const shardsAWindow = 2;
-/** Compact bytes up to which a split is held whole and shuffled whole. */
+/** Compact size up to which a split is held and shuffled completely. */
 const fullShuffleBytes = 512 * 1024 * 1024;
 
 /**
- * Rows of each shard where the split is too large to be shuffled whole; undefined where it is not. A function of the data alone, not of the
- * worker's memory: the order is a part of what decides the weights.
+ * Returns the rows of each shard if the split is too large to be shuffled completely, otherwise undefined. It is a function
+ * of the data, not of the worker's memory, because the order affects the weights.
  */
 export function windowedShards(
   shards: readonly { readonly rows: number; readonly bytes: number }[],
@@ -25,7 +25,7 @@ export function windowedShards(
   return bytes > limitBytes && shards.length > shardsAWindow ? shards.map(({ rows }) => rows) : undefined;
 }
 
-/** Every order of all rows is possible. */
+/** Shuffles all rows: every order is possible. */
 export function fullOrder(seed: number, rows: number): RowOrder {
   let order: { readonly epoch: number; readonly permutation: Permutation } | undefined;
   const orderOf = (epoch: number): Permutation => {
@@ -38,7 +38,7 @@ export function fullOrder(seed: number, rows: number): RowOrder {
   };
 }
 
-/** A place in an epoch's sequence of windows. */
+/** A window of an epoch and its position. */
 export interface Window {
   readonly epoch: number;
   readonly index: number;
@@ -54,15 +54,15 @@ interface Epoch {
   readonly number: number;
   readonly windows: readonly {
     readonly shards: readonly number[];
-    /** Place in the epoch at which the window begins. */
+    /** Position in the epoch at which the window begins. */
     readonly start: number;
     readonly permutation: Permutation;
   }[];
 }
 
 /**
- * For splits larger than memory: an epoch takes the shards in a pseudo-random order, `shardsAWindow` at a time, and shuffles all rows
- * of a window. Rows meet those of another shard anew each epoch, and each shard is read once an epoch, in one piece.
+ * Shuffles splits larger than memory. An epoch takes the shards in a pseudo-random order, `shardsAWindow` at a time, and
+ * shuffles all rows of a window. Each epoch combines other shards, and each shard is read once per epoch.
  */
 export function windowedOrder(seed: number, shardRows: readonly number[]): WindowedOrder {
   const starts: number[] = [];
@@ -72,7 +72,7 @@ export function windowedOrder(seed: number, shardRows: readonly number[]): Windo
     rows += count;
   }
   const windowCount = Math.ceil(shardRows.length / shardsAWindow);
-  /** The last two: the one under way, and the next, whose first window is looked up ahead. */
+  /** The last two epochs: the current one, and the next, whose first window is looked up in advance. */
   const known: Epoch[] = [];
 
   const epochOf = (number: number): Epoch => {
@@ -113,7 +113,7 @@ export function windowedOrder(seed: number, shardRows: readonly number[]): Windo
       for (let i = 0; i < into.length; i += 1) into[i] = order.at(epoch, position + i);
     },
     at(epoch, position) {
-      if (position >= rows) throw new RangeError(`position ${position} of an epoch of ${rows} rows is asked for`);
+      if (position >= rows) throw new RangeError(`position ${position} of an epoch of ${rows} rows was requested`);
       const { shards, start, permutation } = epochOf(epoch).windows[windowAt(epoch, position).index]!;
       let within = permutation.at(position - start);
       let place = 0;

@@ -1,18 +1,18 @@
 import { fullOrder, windowedOrder } from "./row-order";
 
 /**
- * Which rows a step trains on: a function of (seed, epoch, step) alone, so that any worker may compute any part of any step and a
- * resumed run goes on exactly where it was.
+ * Selects the rows of each training step. The selection is a function of (seed, epoch, step) only, so any worker may compute
+ * any part of any step, and a resumed run continues exactly.
  *
- * An epoch is one pseudo-random order of the split's rows (`row-order.ts`), cut into global batches of `batchSize`; a remainder too small for a
- * batch is left out of that epoch (another order, and so another remainder, follows in the next). A split with fewer rows than one batch gives
- * one batch an epoch, which begins its order again when it runs out: every shape stays the same.
+ * An epoch is one pseudo-random order of the split's rows (`row-order.ts`), cut into global batches of `batchSize`. A
+ * remainder smaller than a batch is omitted in that epoch; the next epoch has another order, and so another remainder. A
+ * split with fewer rows than one batch gives one batch per epoch, which repeats the order. Every batch has the same shape.
  */
 export interface Sampler {
   readonly stepsPerEpoch: number;
-  /** Rows of each of the V microshards. */
+  /** Number of rows of each of the V microshards. */
   readonly rowsPerMicroshard: number;
-  /** Epoch (from 0) and step within it (from 0) of the run's step `step` (from 0). */
+  /** Returns the epoch (from 0) and the step within it (from 0) of the run's step `step` (from 0). */
   position(step: number): { readonly epoch: number; readonly stepInEpoch: number };
   /** Fills `into` (`rowsPerMicroshard` long) with the rows, numbered within the split, of one microshard of a step. */
   rowsOf(step: number, microshard: number, into: Uint32Array): void;
@@ -20,13 +20,13 @@ export interface Sampler {
 
 export interface SamplerOptions {
   readonly seed: number;
-  /** Rows of the training split. */
+  /** Number of rows of the training split. */
   readonly rows: number;
-  /** Rows of a global batch; a multiple of `microshards`. */
+  /** Number of rows of a global batch; a multiple of `microshards`. */
   readonly batchSize: number;
   /** V. */
   readonly microshards: number;
-  /** Rows of the split's shards, where its order is windowed (see `windowedShards`). */
+  /** Number of rows of each shard, if the order is windowed (see `windowedShards`). */
   readonly shardRows?: readonly number[];
 }
 

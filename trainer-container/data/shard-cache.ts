@@ -6,15 +6,15 @@ import { objectKeys } from "../../core/object-keys";
 import type { ContentReference, ObjectStore } from "../../core/ports";
 
 export interface ShardCache {
-  /** The content, from this host's disk where it lies there, else from the store. @throws CorruptObjectError */
+  /** Returns the content from this host's disk or from the store. @throws CorruptObjectError */
   load(reference: ContentReference): Promise<Uint8Array>;
 }
 
 export interface ShardCacheOptions {
   readonly store: ObjectStore;
-  /** Shared by the workers of a host. */
+  /** The workers of a host share it. */
   readonly directory: string;
-  /** The least recently used files go when the folder holds more. */
+  /** If the folder holds more, the least recently used files are removed. */
   readonly limitBytes: number;
 }
 
@@ -22,10 +22,10 @@ const rangeBytes = 8 * 1024 * 1024;
 const rangesInFlight = 4;
 
 /**
- * Feature shards on the host's disk, named by their digest. Several processes may share the folder: a file appears by rename, whole or
- * not at all; its digest is checked at each read, so a torn or rotten file is fetched again rather than trained on; and a file
- * that is evicted while another process reads it stays readable until it is closed. A disk that is full or not writable
- * costs speed, never the run.
+ * Creates a cache of feature shards on the host's disk, named by their digest. Several processes may share the folder. A
+ * file appears by rename, complete or not at all. Its digest is checked at each read, so a damaged file is fetched again. A
+ * file that is evicted while another process reads it stays readable until it is closed. A disk that is full or not
+ * writable costs speed, but does not fail the run.
  */
 export function createShardCache({ store, directory, limitBytes }: ShardCacheOptions): ShardCache {
   const fileOf = (sha256: string) => path.join(directory, sha256);
@@ -73,7 +73,7 @@ export function createShardCache({ store, directory, limitBytes }: ShardCacheOpt
   }
 }
 
-/** Ranges side by side into one buffer of the known size: no second copy of a large shard is ever held. */
+/** Fetches ranges in parallel into one buffer of the known size, so no second copy of a large shard exists. */
 async function fetchContent(store: ObjectStore, { sha256, bytes }: ContentReference): Promise<Uint8Array> {
   const key = objectKeys.content(sha256);
   const content = new Uint8Array(bytes);
@@ -90,7 +90,7 @@ async function fetchContent(store: ObjectStore, { sha256, bytes }: ContentRefere
   return content;
 }
 
-/** In Node's pool: a shard takes a tenth of a second, which a step should not wait for. */
+/** Digests in Node's thread pool: a shard takes a tenth of a second, which would delay a step. */
 async function digestOf(content: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", content as Uint8Array<ArrayBuffer>);
   return Buffer.from(digest).toString("hex");

@@ -2,9 +2,9 @@ import { decodeFeatureShard, type FeatureView } from "../../core/features/encodi
 import type { FeatureManifest, FeatureShard } from "../../core/features/manifest";
 import type { ShardCache } from "./shard-cache";
 
-/** Some of a split's shards in memory: those that are read now, and those that will be next. */
+/** Some of a split's shards in memory: those being read, and the next ones. */
 export interface ShardShelf {
-  /** The shards, once they are here. Fetches what is not, and lets go of all that is in neither list. */
+  /** Resolves with the shards once they are in memory. Fetches missing ones, and releases all that are in neither list. */
   hold(now: readonly number[], next: readonly number[]): Promise<ReadonlyMap<number, FeatureView>>;
 }
 
@@ -25,7 +25,7 @@ export function createShardShelf(
         (loaded) => {
           if (coming.get(shard) === view) here.set(shard, loaded);
         },
-        () => coming.delete(shard), // whoever asks again tries again
+        () => coming.delete(shard), // the next request tries again
       );
     }
     return view;

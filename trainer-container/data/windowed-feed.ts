@@ -6,7 +6,7 @@ import { createSampler, type SamplerOptions } from "./sampler";
 import type { ShardCache } from "./shard-cache";
 import { createShardShelf } from "./shard-shelf";
 
-/** First row of each shard, and a last entry one past the last row. */
+/** Returns the first row of each shard, and the row after the last. */
 function startsOf(shardRows: readonly number[]): readonly number[] {
   const starts = [0];
   for (const rows of shardRows) starts.push(starts.at(-1)! + rows);
@@ -25,8 +25,8 @@ function shardAt(starts: readonly number[], row: number): number {
 }
 
 /**
- * The training split from the shards of one window at a time, while those of the next are fetched: memory is bounded by shards, not by the
- * split. A generation or an attempt that begins anywhere finds its window by the step alone.
+ * Feeds the training split from the shards of one window, while it fetches those of the next: shards bound the memory, not
+ * the split. The step alone determines the window, so a generation or an attempt may begin anywhere.
  */
 export function createWindowedFeed(
   manifest: FeatureManifest,
@@ -48,7 +48,7 @@ export function createWindowedFeed(
 
   return {
     async microshard(step, index) {
-      // By step, not by microshard: whichever of its microshards this rank has, it holds the same shards.
+      // The step determines the shards, so they are the same for all microshards of this rank.
       const { epoch, stepInEpoch } = sampler.position(step);
       const first = order.windowAt(epoch, stepInEpoch * batchSize);
       const last = order.windowAt(epoch, Math.min(options.rows, (stepInEpoch + 1) * batchSize) - 1);
@@ -77,7 +77,7 @@ export function createWindowedFeed(
   };
 }
 
-/** A validation split too large for memory, block by block: the shards of a block, and the one after them. */
+/** Reads a validation split too large for memory block by block: the shards of a block, and the next one. */
 export function createWindowedValidation(
   manifest: FeatureManifest,
   cache: ShardCache,

@@ -7,12 +7,12 @@ import { ModelError } from "./errors";
 import { withSeededRandom } from "./seeded-random";
 import { callUserCode, describeReturned } from "./user-code";
 
-/** Layer and initialiser classes that TensorFlow.js itself brings; read before any user code could add its own. */
+/** Layer and initialiser classes of TensorFlow.js, read before any user code could add others. */
 const builtInClasses: ReadonlySet<string> = new Set(
   Object.keys(tf.serialization.SerializationMap.getMap().classNameMap),
 );
 
-/** Builds the definition's model with weights that follow from `seed` alone. @throws ModelError */
+/** Builds the definition's model with weights that depend only on `seed`. @throws ModelError */
 export function buildModel(definition: ModelDefinition, seed: number): layers.LayersModel {
   const model = withSeededRandom(`initialise ${seed}`, () => {
     if (definition.type === "mlp") return buildMlp(definition);
@@ -24,7 +24,7 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
     checkWeights(model);
     checkClasses(model);
   } catch (error) {
-    if (model.inputs) model.dispose(); // without an input shape nothing was built
+    if (model.inputs) model.dispose(); // a model without an input shape was not built
     throw error;
   }
   return model;
@@ -75,7 +75,7 @@ function checkWeights(model: layers.LayersModel): void {
   }
 }
 
-/** Refuses what a fresh process could not rebuild from the topology alone. */
+/** Refuses classes that another process could not rebuild from the topology alone. */
 function checkClasses(model: layers.LayersModel): void {
   const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;

@@ -2,7 +2,7 @@ import * as layers from "@tensorflow/tfjs-layers";
 import type { Activation, CnnDefinition, MlpDefinition } from "../../core/runs/model-definition";
 import { ModelError } from "./errors";
 
-/** Variance-preserving for rectifiers (He et al. 2015), else Glorot and Bengio 2010. */
+/** Selects a variance-preserving initializer for ReLU (He et al. 2015), otherwise Glorot and Bengio 2010. */
 function initializerFor(activation: Activation): "heNormal" | "glorotUniform" {
   return activation === "relu" || activation === "relu6" || activation === "elu" ? "heNormal" : "glorotUniform";
 }
@@ -26,7 +26,7 @@ export function buildMlp(definition: MlpDefinition): layers.LayersModel {
   return model;
 }
 
-/** `[height, width]` reads as one channel. */
+/** Returns the shape of an image. `[height, width]` has one channel. */
 export function imageShape(inputShape: readonly number[]): [number, number, number] {
   const [height, width, channels = 1] = inputShape;
   if (inputShape.length < 2 || inputShape.length > 3 || height === undefined || width === undefined) {

@@ -1,15 +1,15 @@
 /**
- * TensorFlow.js numbers unnamed layers by a counter of the process (`dense_Dense3`), so the same model built a second time
- * has other names. Checkpoints are matched by name between processes: names are numbered anew within the model.
+ * TensorFlow.js numbers unnamed layers by a counter of the process (`dense_Dense3`), so a model that is built a second time
+ * has other names. Checkpoints are matched by name between processes, so names are numbered again within the model.
  */
 import type { LayersModel } from "@tensorflow/tfjs-layers";
 
 type Layer = LayersModel["layers"][number];
 
-/** What `getUid` gives: snake-case class, underscore, class, count; or `input1`, `model2`. */
+/** Matches the names from `getUid`: snake-case class, underscore, class, count; or `input1`, `model2`. */
 const automaticName = /^((?:[a-z0-9_]+_[A-Z]\w*?)|input|model|sequential_)(\d+)(_input)?$/;
 
-/** Name in this process → name by position, for the automatic ones among `names`. */
+/** Maps the automatic ones of `names` from their name in this process to a name by position. */
 export function canonicalNames(names: readonly string[]): ReadonlyMap<string, string> {
   const counts = new Map<string, number>();
   const taken = new Set(names.filter((name) => !automaticName.test(name)));
@@ -40,7 +40,7 @@ export function renameStrings(value: unknown, names: ReadonlyMap<string, string>
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renameStrings(item, names)]));
 }
 
-/** Names of all layers, those inside nested models and wrappers too, in order. */
+/** Returns the names of all layers in order, including those inside nested models and wrappers. */
 export function layerNames(layersOfModel: readonly Layer[]): readonly string[] {
   return layersOfModel.flatMap((layer) => {
     const nested = layer as unknown as { readonly layers?: readonly Layer[]; readonly layer?: Layer };

@@ -9,7 +9,7 @@ export interface CpuDescription {
   readonly features: readonly string[];
 }
 
-/** The CPU's model and the instruction sets that matter; features are empty where the system does not tell (macOS). */
+/** Returns the CPU's model and the relevant instruction sets. These are empty if the system does not list them (macOS). */
 export function describeCpu(): CpuDescription {
   const model = os.cpus()[0]?.model.trim() ?? "unknown";
   return { model, features: readFeatures() };

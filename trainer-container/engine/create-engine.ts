@@ -4,9 +4,9 @@ import { createNativeEngine } from "./native-engine";
 import { createWasmEngine } from "./wasm-engine";
 
 /**
- * The engine of this process; TensorFlow.js runs one backend a process.
+ * Creates the engine of this process. TensorFlow.js runs one backend per process.
  *
- * @throws BackendUnavailableError when native, or the GPU, was asked for and cannot be had.
+ * @throws BackendUnavailableError if the requested native backend or GPU is not available
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const preferred = options.preferred ?? "auto";

@@ -3,8 +3,8 @@ import type * as tfLayers from "@tensorflow/tfjs-layers";
 import type { Task } from "../../core/runs/model-definition";
 
 /**
- * TensorFlow.js as the engine runs it: the core's operations, and `layers`, `initializers`, `regularizers`, `constraints`,
- * `sequential`, `model` and `input`. Build models with it: a TensorFlow.js of your own could be another instance.
+ * The TensorFlow.js that the engine runs: the core's operations, and `layers`, `initializers`, `regularizers`,
+ * `constraints`, `sequential`, `model` and `input`. Build models with it: another copy could be another instance.
  */
 export type TensorFlow = Omit<typeof tfCore, keyof typeof tfLayers> & typeof tfLayers;
 
@@ -22,7 +22,7 @@ export type LossFunction = (labels: tfCore.Tensor, outputs: tfCore.Tensor) => tf
 
 export interface Training {
   /**
-   * Builds the model, of built-in layers only (the artifact must load without this code). Its single output is
+   * Builds the model from built-in layers only (the artifact must load without this code). Its single output is
    * `[rows, outputs]`: logits for classification and binary tasks, values for regression. Synchronous.
    */
   readonly model: (context: ModelContext) => tfLayers.LayersModel;
@@ -33,7 +33,7 @@ export interface Training {
 }
 
 /**
- * Declares what a user's training module trains. Default-export its result.
+ * Declares a user's training. The module's default export must be its result.
  *
  * ```ts
  * export default defineTraining({

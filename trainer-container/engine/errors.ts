@@ -1,4 +1,4 @@
-/** Errors of the engine. None is retryable: the same definition on the same machine fails the same way. */
+/** An error of the engine. None is retryable: the same definition on the same machine fails in the same way. */
 export class EngineError extends Error {
   readonly code: string;
   readonly httpStatus: number;
@@ -12,21 +12,21 @@ export class EngineError extends Error {
   }
 }
 
-/** The backend or device that was asked for cannot be had. */
+/** The requested backend or device is not available. */
 export class BackendUnavailableError extends EngineError {
   constructor(message: string, cause?: unknown) {
     super("BACKEND_UNAVAILABLE", message, { httpStatus: 503, cause });
   }
 }
 
-/** The model definition, or what a user's module returned, cannot be trained or exported. */
+/** The model definition, or a result of the user's module, cannot be trained or exported. */
 export class ModelError extends EngineError {
   constructor(message: string, cause?: unknown) {
     super("INVALID_MODEL", message, { httpStatus: 422, cause });
   }
 }
 
-/** A buffer of the wrong length or a batch of the wrong shape: a bug of the caller. */
+/** A buffer of the wrong length or a batch of the wrong shape: a bug in the calling code. */
 export class BatchError extends EngineError {
   constructor(message: string) {
     super("INVALID_BATCH", message);

@@ -7,8 +7,8 @@ export interface GpuDescription {
 }
 
 /**
- * The value of CUDA_VISIBLE_DEVICES that shows one GPU and no other, counted among those that this process may see: the
- * binding takes the last visible GPU, and the CPU without a word where there is none.
+ * Returns the value of CUDA_VISIBLE_DEVICES that shows only one GPU of those that this process may see. The binding takes
+ * the last visible GPU, and silently the CPU if there is none.
  */
 export function visibleDevices(gpu: number | undefined, current: string | undefined): string {
   if (gpu === undefined) return "-1";
@@ -17,13 +17,13 @@ export function visibleDevices(gpu: number | undefined, current: string | undefi
   const device = allowed[gpu]?.trim();
   if (device === undefined || device === "-1") {
     throw new BackendUnavailableError(
-      `GPU ${gpu} was asked for, but CUDA_VISIBLE_DEVICES shows ${allowed.length}: ${current}.`,
+      `GPU ${gpu} was requested, but CUDA_VISIBLE_DEVICES shows ${allowed.length}: ${current}.`,
     );
   }
   return device;
 }
 
-/** Model and driver of a device by nvidia-smi; `unknown` where it cannot be asked. */
+/** Reads the model and driver of a device from nvidia-smi; `unknown` if that fails. */
 export function describeGpu(device: string): GpuDescription {
   try {
     const query = ["--query-gpu=name,driver_version", "--format=csv,noheader", "-i", device];

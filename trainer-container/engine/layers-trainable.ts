@@ -14,7 +14,7 @@ import { computeModel } from "./user-code";
 
 type LayerVariable = LayersModel["weights"][number];
 
-/** A layers model behind the engine's port; the same code on both backends. */
+/** Adapts a layers model to the engine's port; the same code on both backends. */
 export class LayersTrainable implements TrainableModel {
   readonly layout: readonly ParameterSlot[];
   readonly parameterCount: number;
@@ -73,7 +73,7 @@ export class LayersTrainable implements TrainableModel {
           const { offset, size } = this.layout[index] as ParameterSlot;
           const gradient = grads[variable.name];
           if (gradient) into.set(gradient.dataSync() as Float32Array, offset);
-          else into.fill(0, offset, offset + size); // a weight that the loss does not depend on
+          else into.fill(0, offset, offset + size); // the loss does not depend on this weight
         });
         this.takeStatistics(before, (result as BatchResult).weight, into);
         return result as unknown as tf.TensorContainer;
@@ -118,7 +118,7 @@ export class LayersTrainable implements TrainableModel {
     this.model.dispose();
   }
 
-  /** Moves what the forward pass did to the running statistics into the gradient, and undoes it on the model. */
+  /** Moves the forward pass's update of the running statistics into the gradient, and restores them in the model. */
   private takeStatistics(before: readonly Float32Array[], weight: number, into: Float32Array): void {
     this.statistics.forEach((variable, index) => {
       const old = before[index] as Float32Array;
@@ -129,7 +129,7 @@ export class LayersTrainable implements TrainableModel {
     });
   }
 
-  /** A new tensor each time: kernels cache packed weights by tensor, so memory is never changed in place. */
+  /** Creates a new tensor each time: kernels cache packed weights by tensor, so memory must not change in place. */
   private writeVariable(variable: LayerVariable, values: Float32Array): void {
     const value = tf.tensor(values, variable.shape as number[]);
     variable.write(value);

@@ -3,7 +3,7 @@ import type { ParameterSlot } from "./engine";
 
 type LayerVariable = LayersModel["weights"][number];
 
-/** Slots of the variables one after the other, the first `trainable` of them trainable, under names unique in the model. */
+/** Lays out the variables in sequence, the first `trainable` of them as trainable, with names that are unique in the model. */
 export function layOut(
   variables: readonly LayerVariable[],
   trainable: number,
@@ -21,7 +21,7 @@ export function layOut(
   });
 }
 
-/** `dense_Dense7/kernel` → `dense_Dense1/kernel`: every path component that is a layer's name. */
+/** Renames every path component that is a layer's name: `dense_Dense7/kernel` → `dense_Dense1/kernel`. */
 function rename(name: string, canonical: ReadonlyMap<string, string>): string {
   return name
     .split("/")

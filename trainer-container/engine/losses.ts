@@ -1,11 +1,11 @@
 /**
- * Losses of each row, `[rows]`, from logits (classification, binary) or values (regression). The first two are written with
- * their gradients: fewer kernels than the op chain, and no log of a probability that has rounded to 0.
+ * Losses of each row, `[rows]`, from logits (classification, binary) or values (regression). The first two define their
+ * gradients: this needs fewer kernels than the chain of operations, and no log of a probability that has rounded to 0.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { Task } from "../../core/runs/model-definition";
 
-/** A backend may have softmax cross-entropy and its gradient as one kernel. */
+/** A backend may provide softmax cross-entropy and its gradient as one kernel under this name. */
 export const sparseCrossEntropyKernel = "SparseCrossEntropy";
 
 /** log Σ exp(z) − z[label]; gradient softmax(z) − onehot(label). */

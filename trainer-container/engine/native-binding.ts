@@ -4,10 +4,10 @@ import path from "node:path";
 import util from "node:util";
 import { BackendUnavailableError } from "./errors";
 
-/** The C++ addon, as far as it is used here; TensorFlow.js's Node backend drives the rest. */
+/** The used part of the C++ addon. TensorFlow.js's Node backend uses the rest. */
 export interface NativeBinding {
   readonly TF_Version: string;
-  /** Kinds of attributes, and of elements. */
+  /** Attribute kinds and element types. */
   readonly TF_ATTR_TYPE: number;
   readonly TF_ATTR_INT: number;
   readonly TF_ATTR_STRING: number;
@@ -17,7 +17,7 @@ export interface NativeBinding {
   isUsingGpuDevice(): boolean;
   createTensor(shape: readonly number[], type: number, values: Float32Array | Int32Array): number;
   deleteTensor(id: number): void;
-  /** A copy. */
+  /** Returns a copy. */
   tensorDataSync(id: number): Float32Array | Int32Array;
   executeOp(
     op: string,
@@ -31,8 +31,8 @@ export interface NativeBinding {
 const packageName = "@tensorflow/tfjs-node-gpu";
 
 /**
- * Where `scripts/native.js` puts the binding: a cache folder of the user that outlives `npm ci`. The formula is the same in
- * `scripts/native/location.js`, which runs before anything is bundled.
+ * Returns the folder where `scripts/native.js` stores the binding: a cache folder of the user that survives `npm ci`.
+ * `scripts/native/location.js` has the same formula, because it runs before anything is bundled.
  */
 export function nativeFolder(library: "cpu" | "gpu", environment: NodeJS.ProcessEnv = process.env): string {
   const { version } = require(`${packageName}/package.json`) as { version: string };
@@ -41,7 +41,7 @@ export function nativeFolder(library: "cpu" | "gpu", environment: NodeJS.Process
   return path.join(root, `${version}-${library}-${process.platform}-${process.arch}`);
 }
 
-/** The installed binding's file, or undefined. The GPU library also serves the CPU; a copy inside the package comes last. */
+/** Finds the installed binding's file. The GPU library also serves the CPU. A copy inside the package comes last. */
 export function findBinding(library: "cpu" | "gpu", environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const libraries = library === "gpu" ? (["gpu"] as const) : (["cpu", "gpu"] as const);
   const installed = libraries.map((each) => bindingOf(nativeFolder(each, environment)));
@@ -58,7 +58,7 @@ function bindingOf(folder: string): string | undefined {
   }
 }
 
-/** @throws BackendUnavailableError when none is installed. */
+/** @throws BackendUnavailableError if none is installed */
 export function requireBinding(library: "cpu" | "gpu"): string {
   const file = findBinding(library);
   if (file) return file;
@@ -68,7 +68,7 @@ export function requireBinding(library: "cpu" | "gpu"): string {
   );
 }
 
-/** TensorFlow reads its settings from the environment now. @throws BackendUnavailableError when it does not load. */
+/** Loads the binding. TensorFlow reads its settings from the environment now. @throws BackendUnavailableError */
 export function loadBinding(file: string): NativeBinding {
   restoreRemovedUtilities();
   try {
@@ -81,7 +81,7 @@ export function loadBinding(file: string): NativeBinding {
   }
 }
 
-/** The package's JavaScript calls these two, which Node 22 deprecates and Node 23 removed. */
+/** Restores two functions that the package's JavaScript calls. Node 22 deprecates them and Node 23 removed them. */
 function restoreRemovedUtilities(): void {
   Object.assign(util, {
     isNullOrUndefined: (value: unknown): boolean => value === null || value === undefined,

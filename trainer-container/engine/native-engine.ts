@@ -14,13 +14,13 @@ import { loadBinding, type NativeBinding, requireBinding } from "./native-bindin
 import { applySettings, nativeSettings, switchesOf } from "./native-settings";
 import { ProgramTrainable } from "./program-trainable";
 
-/** What the first engine of this process was started with; TensorFlow reads its settings once. */
+/** The first engine of this process and its settings, which TensorFlow reads once. */
 let started: { readonly key: string; readonly engine: Promise<Engine> } | undefined;
 
 /**
- * The engine on native TensorFlow, on the CPU or on the one GPU asked for.
+ * Creates the engine on native TensorFlow, on the CPU or on the requested GPU.
  *
- * @throws BackendUnavailableError when the binding is not there, does not load, or does not run on that GPU.
+ * @throws BackendUnavailableError if the binding is missing, does not load, or does not run on that GPU
  */
 export async function createNativeEngine(options: EngineOptions): Promise<Engine> {
   const device = options.gpu === undefined ? "CPU" : `GPU ${options.gpu}${options.tf32 === true ? " with TF32" : ""}`;
@@ -29,7 +29,7 @@ export async function createNativeEngine(options: EngineOptions): Promise<Engine
     const engine = start(options);
     started = { key, engine };
     engine.catch(() => {
-      if (tf.engine().backendName !== backendName) started = undefined; // nothing was loaded: it may be tried again
+      if (tf.engine().backendName !== backendName) started = undefined; // nothing was loaded, so a retry is possible
     });
   }
   if (started.key === key) return started.engine;
@@ -51,7 +51,7 @@ async function start(options: EngineOptions): Promise<Engine> {
   await registerBackend(binding);
   if (gpu !== undefined && !binding.isUsingGpuDevice()) {
     throw new BackendUnavailableError(
-      `GPU ${gpu} was asked for, but TensorFlow ${binding.TF_Version} runs on the CPU.`,
+      `GPU ${gpu} was requested, but TensorFlow ${binding.TF_Version} runs on the CPU.`,
     );
   }
   const kernels = registerNativeKernels(tf.backend() as NativeBackend);
@@ -73,7 +73,7 @@ async function start(options: EngineOptions): Promise<Engine> {
   };
 }
 
-/** What the package's entry does, less its search for the binding inside `node_modules`. */
+/** Does the work of the package's entry, without its search for the binding inside `node_modules`. */
 async function registerBackend(binding: NativeBinding): Promise<void> {
   require("@tensorflow/tfjs-node-gpu/dist/register_all_kernels");
   const { NodeJSKernelBackend } = require("@tensorflow/tfjs-node-gpu/dist/nodejs_kernel_backend") as {

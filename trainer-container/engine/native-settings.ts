@@ -4,10 +4,11 @@ import { visibleDevices } from "./gpu";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns TensorFlow's settings, which it takes from the environment when it is loaded; `undefined` is for a variable that must not be set. One
- * operation at a time: the JavaScript side issues them one by one anyway. Deterministic kernels unless the environment chooses otherwise.
+ * Returns TensorFlow's settings, which it reads from the environment on load; `undefined` means that a variable must not be
+ * set. Operations run one at a time, because the JavaScript side issues them so. Kernels are deterministic unless the
+ * environment chooses otherwise.
  *
- * TF32 is the job's choice alone. TensorFlow uses it by default, and `NVIDIA_TF32_OVERRIDE=0` turns it off in cuBLAS and cuDNN.
+ * Only the job decides on TF32. TensorFlow uses it by default, and `NVIDIA_TF32_OVERRIDE=0` turns it off in cuBLAS and cuDNN.
  */
 export function nativeSettings({ threads, gpu, tf32 = false }: EngineOptions, environment: Environment): Environment {
   const defaults = {

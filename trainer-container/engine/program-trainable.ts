@@ -1,7 +1,7 @@
 import type { Batch, BatchResult, OnFinal, ParameterSlot, TrainableModel } from "./engine";
 import type { LayersTrainable } from "./layers-trainable";
 
-/** A model's gradient as a fixed sequence of a backend's operations, with weights of its own. */
+/** A model's gradient as a fixed sequence of a backend's operations, with its own weights. */
 export interface GradientProgram {
   readonly takesSparse: boolean;
   /** Flat, in the layout's order. */
@@ -11,18 +11,18 @@ export interface GradientProgram {
     /** See `TrainableModel.shareWeights`. */
     share(memory: Float32Array): void;
   };
-  /** As `TrainableModel.gradients`, of a batch that has been checked. */
+  /** Computes as `TrainableModel.gradients`, for a batch that has been checked. */
   gradients(batch: Batch, into: Float32Array, onFinal?: OnFinal): BatchResult;
   dispose(): void;
 }
 
-/** A built-in model whose gradients a program computes; everything else is the layers model's, brought up to date when it is asked. */
+/** A built-in model whose gradients a program computes. The layers model does everything else; its weights are updated on use. */
 export class ProgramTrainable implements TrainableModel {
   readonly layout: readonly ParameterSlot[];
   readonly parameterCount: number;
   readonly trainableCount: number;
   readonly takesSparse: boolean;
-  /** Whether the layers model has the weights of before. */
+  /** Whether the layers model has outdated weights. */
   private stale = false;
 
   constructor(

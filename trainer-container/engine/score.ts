@@ -8,13 +8,13 @@ import { defaultLoss } from "./losses";
 import { callUserCode, describeReturned } from "./user-code";
 
 interface Scored {
-  /** Σ weight × loss over the rows, plus Σ weight × regularisation. */
+  /** Sum of weight × loss over the rows, plus the sum of weight × regularisation. */
   readonly loss: tf.Scalar;
-  /** Reads the numbers back. */
+  /** Reads the numbers from the backend. */
   result(): BatchResult;
 }
 
-/** One forward pass; call within `tf.tidy`. */
+/** Makes one forward pass. Call it within `tf.tidy`. */
 export function scoreBatch(model: LayersModel, definition: ModelDefinition, batch: Batch, training: boolean): Scored {
   const { rows } = batch;
   const inputs = tf.tensor(batch.inputs, [rows, ...definition.inputShape]);
@@ -62,7 +62,7 @@ function rowLosses(definition: ModelDefinition, labels: tf.Tensor, outputs: tf.T
   );
 }
 
-/** A `[rows]` tensor is weighted and summed; a scalar is taken for the mean of the rows. */
+/** Sums a `[rows]` tensor with weights. A scalar is the mean of the rows. */
 function sumOverRows(value: tf.Tensor, { rows, weights }: Batch, name: string): tf.Scalar {
   if (value.rank === 1 && value.shape[0] === rows) {
     return tf.sum(weights ? tf.mul(value, tf.tensor1d(weights)) : value) as tf.Scalar;
@@ -81,7 +81,7 @@ function sumOverRows(value: tf.Tensor, { rows, weights }: Batch, name: string): 
   return tf.mul(value, rows) as tf.Scalar;
 }
 
-/** @throws ModelError where user code returned something else than a tensor of numbers. */
+/** @throws ModelError if user code returned something other than a tensor of numbers */
 function checkTensor(value: unknown, name: string): asserts value is tf.Tensor {
   if (!(value instanceof tf.Tensor)) {
     throw new ModelError(

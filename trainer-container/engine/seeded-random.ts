@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * xoshiro128** 1.1 (Blackman and Vigna, 2018), its 128-bit state the first 16 bytes of the key's SHA-256. Equal keys give
- * equal sequences on every machine. Each double in [0, 1) takes 53 bits of two outputs.
+ * Returns a generator, xoshiro128** 1.1 (Blackman and Vigna, 2018). Its 128-bit state is the first 16 bytes of the key's
+ * SHA-256, so equal keys give equal sequences on every machine. Each double in [0, 1) uses 53 bits of two outputs.
  */
 export function seededRandom(key: string): () => number {
   const digest = createHash("sha256").update(key).digest();
@@ -27,8 +27,8 @@ export function seededRandom(key: string): () => number {
 }
 
 /**
- * Runs `body` with `Math.random` seeded by `key`. TensorFlow.js draws initial weights and dropout masks in JavaScript from
- * generators that `Math.random` seeds, on every backend; so this one seam makes them, and user code, reproducible.
+ * Runs `body` with `Math.random` seeded by `key`. On every backend TensorFlow.js draws initial weights and dropout masks in
+ * JavaScript from generators that `Math.random` seeds. So this makes them, and user code, reproducible.
  *
  * `body` must be synchronous: across an `await`, unrelated code would draw from the same sequence.
  */

@@ -5,8 +5,8 @@ import { EngineError, ModelError } from "./errors";
 /**
  * Calls a function of the user's training module.
  *
- * @param name as the user knows it: `model()`, `loss()`, `metric 'confidence'`.
- * @throws ModelError with what the function threw as its cause.
+ * @param name the name that the user knows: `model()`, `loss()`, `metric 'confidence'`
+ * @throws ModelError with the thrown value as its cause
  */
 export function callUserCode<T>(name: string, call: () => T): T {
   try {
@@ -17,10 +17,10 @@ export function callUserCode<T>(name: string, call: () => T): T {
 }
 
 /**
- * Computes with a model and a loss, which user code may have built. TensorFlow rejects some of them only when it runs them: shapes that do not fit, an operation
- * without a gradient.
+ * Computes with a model and a loss, which user code may have built. TensorFlow rejects some of them only at run time: shapes
+ * that do not fit, an operation without a gradient.
  *
- * @throws ModelError where the definition is a user's and the machine's memory is not the cause.
+ * @throws ModelError if the definition is a user's and the cause is not a lack of memory
  */
 export function computeModel<T>(definition: ModelDefinition, compute: () => T): T {
   try {
@@ -34,7 +34,7 @@ export function computeModel<T>(definition: ModelDefinition, compute: () => T): 
   }
 }
 
-/** A returned value for a message: its type, and the value itself where it is short. A promise's rejection is dealt with. */
+/** Describes a returned value for a message: its type, and the value itself if it is short. Handles a promise's rejection. */
 export function describeReturned(value: unknown): string {
   if (isPromise(value)) {
     value.catch(() => undefined);

@@ -12,7 +12,7 @@ import { ProgramTrainable } from "./program-trainable";
 import { isProgrammable, WasmProgram } from "./wasm/program";
 import { simdInSumMemory } from "./wasm/sum-memory-simd";
 
-/** The engine on WebAssembly: one thread whatever is asked for, and the same bits on every CPU of an architecture. */
+/** Creates the engine on WebAssembly. It has one thread, and gives the same bits on every CPU of an architecture. */
 export async function createWasmEngine(): Promise<Engine> {
   const backend = await startWasmBackend();
   const numerics: NumericsRecord = {

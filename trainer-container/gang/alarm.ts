@@ -1,6 +1,6 @@
 import { type GangTimers, processTimers } from "./environment";
 
-/** A sleep that can be cut short, also by a ring before it began. */
+/** A sleep that a ring ends early. A ring before the sleep also counts. */
 export class Alarm {
   private wake: (() => void) | undefined;
   private rung = false;

@@ -1,6 +1,6 @@
 import { type GangTimers, processTimers } from "./environment";
 
-/** Rejects where `work` takes longer: a connection to the store that went dead must not hold up a gang. */
+/** Rejects if `work` takes too long: a dead connection to the store must not block a gang. */
 export async function withDeadline<T>(
   work: Promise<T>,
   ms: number,

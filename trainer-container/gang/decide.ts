@@ -1,27 +1,27 @@
-import { isSameRegistration, type Standing, standingsIn, successions } from "./member-status";
+import { isSameRegistration, type MemberStatus, statusesIn, successions } from "./member-status";
 import type { GangHead, GangView, MemberRecord, SealedMember } from "./model";
 import { thatCanMeet } from "./reach";
 import type { RegistrationKey } from "./store";
 import type { RendezvousTiming } from "./timing";
 
-/** The member that decides; it is inside `enter` and has registered. */
+/** The deciding member. It is inside `enter` and has registered. */
 export interface Self extends RegistrationKey {
-  /** Generations up to this one are over for it: it has trained in them, or could not connect. */
+  /** Generations up to this number are over for the member: it has trained in them, or could not connect. */
   readonly past: number;
 }
 
 export interface GangLimits {
   readonly minWorkers: number;
-  /** No generation is larger: expected workers, at most V. */
+  /** Maximum size of a generation: expected workers, at most V. */
   readonly maxWorkers: number;
 }
 
 export type Decision =
   /** The run's result is stored. */
   | { readonly kind: "completed" }
-  /** Another process has registered under this id since, or as a later attempt of its job. */
+  /** Another process has since registered under this id, or as a later attempt of the same job. */
   | { readonly kind: "superseded" }
-  /** The own item is missing, accused or lapsed. */
+  /** The member's own item is missing, reported lost or expired. */
   | { readonly kind: "register" }
   | { readonly kind: "enter"; readonly head: GangHead; readonly rank: number }
   | { readonly kind: "seal"; readonly number: number; readonly members: readonly SealedMember[] }
@@ -30,8 +30,9 @@ export type Decision =
 const wait = (reason: string): Decision => ({ kind: "wait", reason });
 
 /**
- * What a member inside `enter` does next. Pure: the same view at the same time gives the same decision. Safety rests on the
- * store's conditions alone (one list a number, one item a member); the clock and the order of events decide only how soon.
+ * Decides the next action of a member inside `enter`. Pure: the same view at the same time gives the same decision.
+ * Safety depends only on the store's conditions (one list per number, one item per member). The clock and the order of
+ * events determine only the delay.
  */
 export function decide(
   view: GangView,
@@ -40,29 +41,29 @@ export function decide(
   timing: RendezvousTiming,
   now: number,
 ): Decision {
-  const standing = standingsIn(view, now, timing);
-  return decideOwn(view, self, standing) ?? decideSeal(view, self, limits, timing, now, standing);
+  const status = statusesIn(view, now, timing);
+  return decideOwn(view, self, status) ?? decideSeal(view, self, limits, timing, now, status);
 }
 
-/** The same from a glance, at the head and the own item alone: what needs the others' items waits. */
-export function decideAtGlance(view: GangView, self: Self, timing: RendezvousTiming, now: number): Decision {
-  return decideOwn(view, self, standingsIn(view, now, timing)) ?? wait("not its turn to look at the whole gang");
+/** Decides from the head and the own item alone. Decisions that need the other items wait. */
+export function decideFromHead(view: GangView, self: Self, timing: RendezvousTiming, now: number): Decision {
+  return decideOwn(view, self, statusesIn(view, now, timing)) ?? wait("not its turn to look at the whole gang");
 }
 
-/** What the head and the own item say; `undefined` where it is up to the others. */
-function decideOwn(view: GangView, self: Self, standing: (member: MemberRecord) => Standing): Decision | undefined {
+/** Decides from the head and the own item; `undefined` if the decision depends on the others. */
+function decideOwn(view: GangView, self: Self, status: (member: MemberRecord) => MemberStatus): Decision | undefined {
   const { head } = view;
   if (head?.completed) return { kind: "completed" };
   const mine = view.members.find(({ memberId }) => memberId === self.memberId);
   if (mine && (mine.incarnation !== self.incarnation || successions(view.members)(mine))) return { kind: "superseded" };
   if (head && head.number > self.past) {
-    // Not by registration: a list may be sealed from a look at the store just before this member registered anew.
+    // Registrations are not compared: a list may be sealed from a read just before this member registered again.
     const rank = head.members.findIndex(
       ({ memberId, incarnation }) => memberId === self.memberId && incarnation === self.incarnation,
     );
     if (rank >= 0) return { kind: "enter", head, rank };
   }
-  if (!mine || !isSameRegistration(mine, self) || standing(mine) !== "ready") return { kind: "register" };
+  if (!mine || !isSameRegistration(mine, self) || status(mine) !== "ready") return { kind: "register" };
   return undefined;
 }
 
@@ -72,22 +73,22 @@ function decideSeal(
   limits: GangLimits,
   timing: RendezvousTiming,
   now: number,
-  standing: (member: MemberRecord) => Standing,
+  status: (member: MemberRecord) => MemberStatus,
 ): Decision {
   const { head } = view;
-  const ready = view.members.filter((member) => standing(member) === "ready");
-  // Still in their generation, as far as anyone can tell.
-  const pending = view.members.filter((member) => standing(member) === "sealed");
+  const ready = view.members.filter((member) => status(member) === "ready");
+  // These members are still in their generation, as far as others can see.
+  const pending = view.members.filter((member) => status(member) === "sealed");
   const before = new Set(head?.members.map(({ memberId }) => memberId));
   const survivors = ready.filter(({ memberId }) => before.has(memberId));
 
-  // A generation needs all its members, so that one that came back ends it; without one, its members may still be at work.
+  // A generation needs all its members, so a returned member ends it. Without one, the members may still be training.
   if (pending.length > 0 && survivors.length === 0) return wait(`generation ${head!.number} is training`);
   if (ready.length < limits.minWorkers)
     return wait(`${ready.length} of at least ${limits.minWorkers} workers are here`);
 
   const meeting = new Set(thatCanMeet([...ready].sort(byWorker), now));
-  if (meeting.size < limits.minWorkers) for (const member of ready) meeting.add(member); // what is known may be out of date
+  if (meeting.size < limits.minWorkers) for (const member of ready) meeting.add(member); // reports may be outdated
   if (ready.some((member) => member.memberId === self.memberId && !meeting.has(member)))
     return wait("it and another cannot reach each other");
   const chosen = choose(
@@ -119,7 +120,7 @@ function lastCallEnds(
   return arrivals[limits.minWorkers - 1]! + timing.firstCallMs;
 }
 
-/** Those that hold the state come first where not all fit; ranks go by worker index, so that they stay put over generations. */
+/** Chooses members: holders of the state first if not all fit. Ranks follow worker indices, so they stay stable. */
 function choose(
   ready: readonly MemberRecord[],
   survivors: readonly MemberRecord[],

@@ -3,14 +3,15 @@ import { gunzip, gzip } from "node:zlib";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SealedMember } from "./model";
 
-/** Lists longer than this are kept beside the head, or each glance at a head of a thousand members would cost fifty read units. */
+/** Longer lists are stored outside the head. Otherwise each read of the head of a thousand members costs fifty units. */
 export const inlineMembers = 64;
 
 const key = (gangId: string, token: string) => ({ pk: `GANG#${gangId}#ROSTER`, sk: token });
 
 /**
- * Sealed lists of large gangs: an item of its own, in a partition of its own, which never changes once it is written. It is written before the head
- * that names it by its token; one whose head lost the race is never read, and expires. Compressed: 60 bytes a member instead of 180.
+ * Stores the sealed lists of large gangs as separate items that never change. A list is written before the head that
+ * names it by its token. If that head loses the race, its list is never read, and expires. Lists are compressed: 60 bytes
+ * per member instead of 180.
  */
 export class Rosters {
   private last: { readonly token: string; readonly members: readonly SealedMember[] } | undefined;
@@ -26,10 +27,10 @@ export class Rosters {
     await this.client.send(new PutCommand({ TableName: this.table, Item }));
   }
 
-  /** @throws where the head names a list that is not there. */
+  /** @throws if the head names a list that does not exist */
   async read(gangId: string, token: string): Promise<readonly SealedMember[]> {
     if (this.last?.token === token) return this.last.members;
-    // What never changes may be read from any replica, at half the price; one that has not got it yet is passed by.
+    // An immutable item may be read from any replica at half the price. A replica without it is skipped.
     const packed = (await this.get(gangId, token, false)) ?? (await this.get(gangId, token, true));
     if (!packed) throw new Error(`gang ${gangId} has no list of members for the generation that its head names`);
     const members: readonly SealedMember[] = JSON.parse((await promisify(gunzip)(packed)).toString());

@@ -15,12 +15,13 @@ const headKey = "HEAD";
 const memberKey = (memberId: string): string => `MEMBER#${memberId}`;
 
 const daySeconds = 86_400;
-/** A head that expired under a running gang would start the count of generations anew; this outlasts any generation. */
+/** Longer than any generation: a head that expired under a running gang would restart the numbers of generations. */
 const headDays = 365;
 
 /**
- * Gangs in the table `Gangs`: one partition a gang, read whole by one strongly consistent Query, or head and own item alone. Writes a second, for W members training: W / 2
- * renewals and nothing else; a re-formation adds three a member. docs/gang.md does the sums.
+ * Stores gangs in the table `Gangs`, one partition per gang. One strongly consistent Query reads it whole; another read
+ * returns only head and own item. W training members make W / 2 renewals a second and no other writes. A re-formation
+ * adds three per member. docs/gang.md has the sums.
  */
 export function createGangStore(client: DynamoDBDocumentClient, table: string): GangStore {
   const keyOf = (gangId: string, sk: string) => ({ pk: partition(gangId), sk });
@@ -76,7 +77,7 @@ export function createGangStore(client: DynamoDBDocumentClient, table: string): 
       return { head, members };
     },
 
-    async glance(gangId, memberId) {
+    async readHead(gangId, memberId) {
       const Keys = [keyOf(gangId, headKey), keyOf(gangId, memberKey(memberId))];
       const get = new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } });
       const { Responses, UnprocessedKeys } = await client.send(get);
@@ -110,7 +111,7 @@ export function createGangStore(client: DynamoDBDocumentClient, table: string): 
       });
     },
 
-    accuse(gangId, key) {
+    reportLost(gangId, key) {
       return update(gangId, key, "SET accused = :true", " AND accused = :false", { ":true": true, ":false": false });
     },
 

@@ -1,13 +1,13 @@
-import { type Pulse, ThreadPulse } from "../collective/heartbeat";
+import { type Heartbeat, ThreadHeartbeat } from "../collective/heartbeat";
 import { Listener, type ListenerOptions } from "../collective/listener";
 import { Mesh, type MeshOptions } from "../collective/mesh";
 
-/** What a gang takes from its process besides store and clock. A simulation puts virtual time and links in its place. */
+/** Timers, randomness and sockets of a gang. A simulation replaces them by virtual time and links. */
 export interface GangEnvironment {
   readonly timers: GangTimers;
   listen(options: ListenerOptions): Promise<Listener>;
   openMesh(options: MeshOptions): Promise<Mesh>;
-  createPulse(): Pulse & { start(): void };
+  createHeartbeat(): Heartbeat & { start(): void };
 }
 
 export interface GangTimers {
@@ -15,9 +15,9 @@ export interface GangTimers {
   now(): number;
   /** Uniform in [0, 1). */
   random(): number;
-  /** Runs once; answers how to call it off. */
+  /** Runs once. @returns a function that cancels it */
   after(ms: number, run: () => void): () => void;
-  /** Runs again and again, without keeping the process alive; answers how to stop it. */
+  /** Runs repeatedly without keeping the process alive. @returns a function that stops it */
   every(ms: number, run: () => void): () => void;
 }
 
@@ -38,5 +38,5 @@ export const processEnvironment: GangEnvironment = {
   timers: processTimers,
   listen: (options) => Listener.start(options),
   openMesh: (options) => Mesh.open(options),
-  createPulse: () => new ThreadPulse(),
+  createHeartbeat: () => new ThreadHeartbeat(),
 };

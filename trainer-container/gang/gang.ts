@@ -1,33 +1,34 @@
 import type { Add } from "../collective/add";
 import type { GenerationLostError } from "../collective/errors";
-import type { ParcelsInput } from "../collective/messages";
+import type { MessagesInput } from "../collective/messages";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
 import type { LeafRange } from "../reduction/plan";
 
 export type { LeafRange };
 
 /**
- * What the training loop sees of the other workers. The loop knows generations, ranks and sums; it knows no sockets, leases or tables.
+ * The other workers as the training loop sees them: generations, ranks and sums, without sockets, leases or tables.
  *
- * Vocabulary. A *member* is one worker process with a lease. A *generation* is a sealed list of members; a member's place in
- * it is its *rank*. A *leaf* is one microshard's gradient; V leaves make the global batch's. *Finished steps* of a
- * member: how many optimizer steps its replica of the state contains.
+ * Vocabulary. A *member* is one worker process with a lease. A *generation* is a sealed list of members. A member's
+ * position in it is its *rank*. A *leaf* is one microshard's gradient; V leaves make the global batch's gradient. The
+ * *finished steps* of a member are the number of optimizer steps that its replica of the state contains.
  */
 export interface Gang {
-  /** Stable over generations: `<job id>/<attempt>` or the like. */
+  /** The same in all generations, e.g. `<job id>/<attempt>`. */
   readonly memberId: string;
   /**
-   * Resolves once this worker is a rank of a sealed generation whose members are all connected. Called at the start, after a
-   * `GenerationLostError`, and at a step boundary where `Generation.allReduce` said that the gang re-forms. Closes the generation before.
+   * Resolves once this worker is a rank of a sealed generation whose members are all connected. Call it at the start,
+   * after a `GenerationLostError`, and at a step boundary if `Generation.allReduce` reported a re-formation. Closes the
+   * previous generation.
    *
-   * @throws GangCompletedError where another member has completed the run: nothing is left to do.
-   * @throws GangLeftError where `leave` was called, before or meanwhile.
-   * @throws GangMemberReplacedError where another process has registered under the same member id.
+   * @throws GangCompletedError if another member has completed the run
+   * @throws GangLeftError if `leave` was called
+   * @throws GangMemberReplacedError if another process has registered under the same member id
    */
   enter(finishedSteps: number): Promise<Generation>;
   /**
-   * Gives up the lease, so that nobody waits for this member, and frees every socket and timer. Idempotent. `completed` says that the
-   * run's result is stored: whoever enters later gets a `GangCompletedError`.
+   * Releases the lease, so that no member waits for this one, and frees every socket and timer. Idempotent. `completed`
+   * means that the run's result is stored: later calls of `enter` throw a `GangCompletedError`.
    */
   leave(reason: "completed" | "interrupted" | "failed"): Promise<void>;
 }
@@ -40,14 +41,14 @@ export interface GangMember {
   readonly host: string;
   readonly port: number;
   readonly pid: number;
-  /** At the moment the generation was sealed. */
+  /** Value at the time of sealing. */
   readonly finishedSteps: number;
 }
 
 export interface BegunSum {
-  /** Elements [start, end) of all local leaves are final, and may be read and overwritten by others from now on. Never throws. */
+  /** Reports that elements [start, end) of all local leaves are final and may be overwritten. Never throws. */
   ready(start: number, end: number): void;
-  /** All are. Answers and fails as `allReduce`. */
+  /** Reports that all elements are final. Resolves and rejects like `allReduce`. */
   finish(): Promise<number>;
 }
 
@@ -56,21 +57,21 @@ export interface Generation {
   readonly rank: number;
   readonly worldSize: number;
   readonly members: readonly GangMember[];
-  /** The leaves that this rank computes; contiguous, balanced within one. */
+  /** The leaves that this rank computes: contiguous, with sizes that differ by at most one. */
   readonly leaves: LeafRange;
-  /** Why it cannot go on; undefined while it can. What is computed for it afterwards counts for nothing. */
+  /** The reason why the generation cannot continue; undefined while it can. Later results for it do not count. */
   readonly lost: GenerationLostError | undefined;
-  /** Whether that rank's connections have ended, in whatever way; no loss is made of it where no operation runs. */
+  /** Whether that rank's connections have ended. This alone is not a loss while no operation runs. */
   departed(rank: number): boolean;
   /**
-   * Sums all V leaves in the canonical order, whatever the world size, into `out` on every rank.
+   * Sums all V leaves in the canonical order into `out` on every rank. The result is the same for every world size.
    *
    * @param local this rank's leaves, `leaves.end - leaves.first` arrays of `out.length` float32. They may be overwritten.
-   * @param signals bits that this rank raises (see `gangSignals`); the answer holds the OR over all ranks, the same everywhere, so
-   *   that all decide alike at the same step boundary.
-   * @param finishedSteps of this replica before the step; all ranks must agree, else the generation is lost (a bug or a split).
-   * @param add where the vectors hold something else than float32, word by word: the same on all ranks.
-   * @throws GenerationLostError when a member is lost or too slow: nothing of `out` may be used.
+   * @param signals bits that this rank raises (see `gangSignals`). Every rank gets the same OR of all bits, so all ranks
+   *   decide alike at the same step boundary.
+   * @param finishedSteps of this replica before the step. All ranks must agree, otherwise the generation is lost.
+   * @param add addition of words that are not float32; the same on all ranks.
+   * @throws GenerationLostError if a member is lost or too slow. The content of `out` is then undefined.
    */
   allReduce(
     local: readonly Float32Array[],
@@ -80,10 +81,10 @@ export interface Generation {
     add?: Add,
   ): Promise<number>;
   /**
-   * `allReduce`, begun while the last leaf is still being computed. Until `finish` has ended no other operation may run; where it is never
-   * called, `close` ends it.
+   * Begins an `allReduce` while the last leaf is still being computed. No other operation may run until `finish` has
+   * ended. If `finish` is never called, `close` ends the operation.
    *
-   * @returns `undefined` where it is not worth it; then `allReduce` sums.
+   * @returns `undefined` if an overlap gains nothing. Then use `allReduce`.
    * @throws GenerationLostError
    */
   beginAllReduce?(
@@ -93,40 +94,42 @@ export interface Generation {
     finishedSteps: number,
   ): BegunSum | undefined;
   /**
-   * Brings all replicas to the state of the furthest member (`members` says who is behind). The source's `state` buffers are sent to
-   * those that are behind, and written all or nothing: after a `GenerationLostError` they are as they were. Buffers have one
-   * length everywhere. Does nothing where all are equal. Called once in a generation, before its first `allReduce`.
+   * Copies the state of the most advanced member to all replicas that are behind (see `members`). A replica is replaced
+   * completely or not at all: after a `GenerationLostError` it is unchanged. Buffers have the same length on all ranks.
+   * Does nothing if all are equal. Call it once per generation, before its first `allReduce`.
    *
-   * @param finishedSteps as passed to `enter`.
-   * @returns finished steps of every replica now.
+   * @param finishedSteps as passed to `enter`
+   * @returns the finished steps of every replica after the copy
    */
   synchronize(state: readonly Float32Array[], finishedSteps: number): Promise<number>;
   /**
-   * For a sharded optimizer. Sums all V leaves as `allReduce` does, and leaves each segment's sum on its owner and on the rank after it.
+   * Sums all V leaves like `allReduce`, for a sharded optimizer. Each segment's sum is left on its owner and on the next
+   * rank.
    *
-   * @returns the signals that each rank raised, by rank.
-   * @throws GenerationLostError, with nothing in `own` and `copy` that may be used.
+   * @returns the signals that each rank raised, by rank
+   * @throws GenerationLostError. The content of `own` and `copy` is then undefined.
    */
   reduceScatter(input: ReduceScatterInput): Promise<readonly number[]>;
   /**
-   * Any exchange that all ranks have planned alike. Where it resolves, all ranks have begun it; without parcels it is a barrier.
+   * Exchanges messages that all ranks have planned alike. It resolves only after all ranks have begun it, so without
+   * messages it is a barrier.
    *
-   * @throws GenerationLostError, with nothing in the parcels to receive that may be used.
+   * @throws GenerationLostError. The content of the messages to receive is then undefined.
    */
-  exchange(input: ParcelsInput): Promise<void>;
-  /** Bytes written to sockets since the generation began, and milliseconds spent waiting in its operations. */
+  exchange(input: MessagesInput): Promise<void>;
+  /** Bytes written to sockets since the generation began, and milliseconds of waiting in its operations. */
   readonly traffic: { readonly bytesSent: number; readonly waitMs: number };
   /** Closes the sockets. Idempotent. */
   close(): void;
 }
 
-/** Bits OR-ed over all ranks in each `allReduce`. */
+/** Bits that each `allReduce` combines by OR over all ranks. */
 export const gangSignals = {
-  /** A member waits to join: re-form after this step. Raised by `Generation` itself, callers see it in the answer. */
+  /** A member waits to join: re-form after this step. `Generation` raises it; callers see it in the result. */
   joinerWaiting: 1,
-  /** This rank's host is going away: re-form without it after this step. */
+  /** This rank's host is about to go away: re-form without it after this step. */
   leaving: 2,
-  /** This rank met a loss or gradient that is not finite: no rank applies this step. */
+  /** This rank found a loss or gradient that is not finite: no rank applies this step. */
   nonFinite: 4,
   /** The run was cancelled or its task is over. */
   stop: 8,
@@ -134,7 +137,7 @@ export const gangSignals = {
   checkpoint: 16,
 } as const;
 
-/** Another member has completed the run, so that there is nothing left to enter for. */
+/** Another member has completed the run. There is nothing left to do. */
 export class GangCompletedError extends Error {
   constructor(readonly gangId: string) {
     super(`gang ${gangId} has completed its run: nothing is left to do`);
@@ -142,15 +145,15 @@ export class GangCompletedError extends Error {
   }
 }
 
-/** Another process has registered under this member's id since: this one is a left-over and should end. */
+/** Another process has since registered under this member's id. This process is obsolete and must end. */
 export class GangMemberReplacedError extends Error {
   constructor(readonly memberId: string) {
-    super(`another process has taken the place of gang member ${memberId}: this one should end`);
+    super(`another process has replaced gang member ${memberId}: this one should end`);
     this.name = "GangMemberReplacedError";
   }
 }
 
-/** `leave` was called: this member enters no more. */
+/** `leave` was called. This member cannot enter again. */
 export class GangLeftError extends Error {
   constructor(readonly memberId: string) {
     super(`gang member ${memberId} has left: start another to come back`);

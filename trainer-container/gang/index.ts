@@ -8,9 +8,9 @@ export type { GangLogger, GangOptions, GangTiming } from "./options";
 export { defaultGangTiming } from "./options";
 
 /**
- * This process's membership in a gang. Nothing happens before `enter`; after `leave` nothing is left running.
+ * Creates this process's membership in a gang. It does nothing before `enter`. After `leave` nothing keeps running.
  *
- * @throws RangeError where the numbers of workers and microshards contradict each other.
+ * @throws RangeError if the numbers of workers and microshards contradict each other
  */
 export function createGang(options: GangOptions): Gang {
   const { store, clock, timing, expectedWorkers } = options;

@@ -9,17 +9,17 @@ interface Seen {
 }
 
 /**
- * Leases by this process's own clock. A lease's end is written by its owner's clock, which may be wrong: one that is some seconds slow would
- * never seem to be here, one that is fast would seem to live on. What is certain is that an item that has changed between two looks
- * was changed by a living process; its lease then lasts for `leaseMs` from the look that saw it. Only of a process never seen before
- * is the written time believed, and no further than a whole lease ahead.
+ * Measures leases by this process's own clock. The owner's clock writes a lease's end, and it may be wrong: a slow one
+ * would make the owner look dead, and a fast one would keep a dead owner alive. But if an item has changed between two
+ * reads, a living process has changed it. Its lease then lasts for `leaseMs` from the read that saw the change. The
+ * written time is used only for a process that was never seen before, limited to one lease ahead.
  */
 export class LeaseObserver {
   private readonly seen = new Map<string, Seen>();
 
   constructor(private readonly leaseMs: number) {}
 
-  /** The view with each `leaseExpiresAt` as of the own clock. */
+  /** Returns the view with each `leaseExpiresAt` by the own clock. */
   observe(view: GangView, now: number): GangView {
     return { ...view, members: view.members.map((member) => ({ ...member, leaseExpiresAt: this.until(member, now) })) };
   }

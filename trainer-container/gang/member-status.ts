@@ -2,16 +2,20 @@ import type { GangView, MemberRecord, SealedMember } from "./model";
 import type { RendezvousTiming } from "./timing";
 
 /**
- * Where a member stands, as others see it:
+ * Status of a member as others see it:
  * - `ready`: waits to be sealed into a generation;
- * - `sealed`: in the present generation's list, whether it has read so yet or not;
- * - `astray`: trains in an earlier generation and has not noticed that the gang went on;
- * - `gone`: left, accused, succeeded by a later attempt of its job, or its lease has lapsed.
+ * - `sealed`: is in the current generation's list, whether or not it has read the list;
+ * - `astray`: trains in an earlier generation and has not noticed the newer one;
+ * - `gone`: left, was reported lost, was followed by a later attempt of its job, or its lease has expired.
  */
-export type Standing = "ready" | "sealed" | "astray" | "gone";
+export type MemberStatus = "ready" | "sealed" | "astray" | "gone";
 
-/** How each member of a view stands: one pass over the view, then one look-up a member. */
-export function standingsIn(view: GangView, now: number, timing: RendezvousTiming): (member: MemberRecord) => Standing {
+/** Returns the status of each member of a view: one pass over the view, then one look-up per member. */
+export function statusesIn(
+  view: GangView,
+  now: number,
+  timing: RendezvousTiming,
+): (member: MemberRecord) => MemberStatus {
   const isSucceeded = successions(view.members);
   const isReplaced = replacements(view.members);
   const sealed = new Map(view.head?.members.map((member) => [member.memberId, member]));
@@ -33,8 +37,9 @@ export function isSameRegistration(
 }
 
 /**
- * Batch starts an attempt of a job when the one before it is over, so that a later one's registration tells that this one is dead: nobody
- * need wait for its lease. It is no more than a hint, like an accusation: were it wrong, the gang would re-form.
+ * Finds members whose job has a later attempt. Batch starts an attempt only after the previous one is over, so a later
+ * registration shows that the earlier process is dead, and its lease need not be awaited. This is only a hint: if it is
+ * wrong, the gang re-forms.
  */
 export function successions(members: readonly MemberRecord[]): (member: MemberRecord) => boolean {
   const latest = new Map<string, number>();
@@ -48,14 +53,14 @@ export function successions(members: readonly MemberRecord[]): (member: MemberRe
   };
 }
 
-/** Of `<job id>/<attempt>`; undefined for ids of another form, which have no order. */
+/** Parses `<job id>/<attempt>`; undefined for ids of another form, which have no order. */
 function attemptOf(memberId: string): { readonly job: string; readonly attempt: number } | undefined {
   const slash = memberId.lastIndexOf("/");
   const attempt = memberId.slice(slash + 1);
   return slash > 0 && /^\d+$/.test(attempt) ? { job: memberId.slice(0, slash), attempt: Number(attempt) } : undefined;
 }
 
-/** Batch runs one attempt of an array index at a time: where a later one has registered, a lapsed lease needs no grace. */
+/** Finds members whose worker index a later process has: their expired leases need no grace. */
 function replacements(members: readonly MemberRecord[]): (member: MemberRecord) => boolean {
   const latest = new Map<number, number>();
   for (const { workerIndex, registeredAt } of members) {

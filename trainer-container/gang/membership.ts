@@ -6,15 +6,15 @@ import type { GangOptions, GangTiming } from "./options";
 import { ReachMemory } from "./reach";
 import type { RegistrationKey } from "./store";
 
-/** This process's own item in the store, and its lease. */
+/** Manages this process's item in the store, and its lease. */
 export class Membership {
   private readonly incarnation = randomUUID();
   private registration = 0;
-  /** Highest registration ever used: none is used twice. */
+  /** Highest registration so far. Each is used once. */
   private issued = 0;
   private registeredAt = 0;
   private finishedSteps = 0;
-  /** Whom it cannot connect to; told to the others with each registration. */
+  /** Members that this one cannot connect to. Each registration publishes them. */
   readonly reach = new ReachMemory();
   private stopRenewing: (() => void) | undefined;
   private released = false;
@@ -31,7 +31,7 @@ export class Membership {
     return { memberId, incarnation: this.incarnation, registration: this.registration };
   }
 
-  /** A new registration: ready to be sealed. False where another process has taken this id. */
+  /** Registers again as ready to be sealed. False if another process has taken this id. */
   async wait(finishedSteps: number): Promise<boolean> {
     this.registration = ++this.issued;
     this.registeredAt = this.options.clock.now();
@@ -41,7 +41,7 @@ export class Membership {
     return stored;
   }
 
-  /** @param registration the one that was sealed. */
+  /** @param registration the sealed one */
   async train(generation: number, registration: number): Promise<void> {
     this.registration = registration;
     await this.write("training", generation);
@@ -52,7 +52,7 @@ export class Membership {
     if (this.registration > 0) await this.write("left", 0);
   }
 
-  /** Stops renewing for good; the lease lapses by itself. */
+  /** Stops renewing permanently. The lease then expires. */
   release(): void {
     this.released = true;
     this.stopRenewing?.();
@@ -85,7 +85,7 @@ export class Membership {
     if (this.stopRenewing || this.released) return;
     let renewing = false;
     this.stopRenewing = this.timers.every(this.timing.renewMs, () => {
-      // A store that is slower than the interval must not pile up writes.
+      // A store that is slower than the interval must not accumulate writes.
       if (renewing) return;
       renewing = true;
       const { gangId, store, clock, logger } = this.options;

@@ -2,14 +2,14 @@ import type { Add } from "../collective/add";
 import { Collective } from "../collective/collective";
 import { GenerationLostError } from "../collective/errors";
 import type { Mesh } from "../collective/mesh";
-import type { ParcelsInput } from "../collective/messages";
+import type { MessagesInput } from "../collective/messages";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
 import type { BegunSum, GangMember, Generation, LeafRange } from "./gang";
 import type { GangHead } from "./model";
 import { Slowest } from "./slowest";
 import { stateSource } from "./state-source";
 
-/** Smaller sums take so little time that there is nothing to hide: docs/adr/013-overlap.md. */
+/** Smaller sums are too short for an overlap: docs/adr/013-overlap.md. */
 const overlapElements = 256 * 1024;
 
 /** A sealed generation over its mesh of connections. */
@@ -26,7 +26,7 @@ export class MeshGeneration implements Generation {
   private raised = 0;
   private waitMs = 0;
   private readonly microshard = new Slowest();
-  /** When the operation before ended. */
+  /** End of the previous operation. */
   private restedAt: number;
 
   constructor(
@@ -56,7 +56,7 @@ export class MeshGeneration implements Generation {
     return this.mesh.peers[rank]?.departed ?? false;
   }
 
-  /** Milliseconds of computing a microshard, the slowest of late. */
+  /** Milliseconds to compute a microshard: the recent maximum. */
   get microshardMs(): number {
     return this.microshard.value;
   }
@@ -66,7 +66,7 @@ export class MeshGeneration implements Generation {
     this.raised |= signal;
   }
 
-  /** Ends it here and at all peers. */
+  /** Ends the generation here and at all peers. */
   abandon(reason: string): void {
     this.abandoned ??= new GenerationLostError(this.number, undefined, reason);
     this.mesh.abort(this.abandoned);
@@ -119,11 +119,11 @@ export class MeshGeneration implements Generation {
     return this.timed(this.counting(() => this.collective.reduceScatter({ ...input, signals })));
   }
 
-  exchange(input: ParcelsInput): Promise<void> {
+  exchange(input: MessagesInput): Promise<void> {
     return this.timed(this.collective.exchange(input));
   }
 
-  /** What the store says after a freeze comes before what the sockets still hold. */
+  /** Checks the store after a freeze, before data that the sockets still hold are used. */
   private async counting<T>(operation: () => Promise<T>): Promise<T> {
     const { first, end } = this.leaves;
     this.microshard.add((this.mesh.options.now() - this.restedAt) / Math.max(1, end - first));

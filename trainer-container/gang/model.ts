@@ -1,20 +1,20 @@
 /**
- * What a gang keeps in its store. Two kinds of items, both under the gang's id: one *head*, which is the sealed list of the present
- * generation, and one item for each *member*. A member writes its own item; others may only accuse it. The head changes only by
- * "generation g+1 where it is g", so that at most one list is ever sealed under a number.
+ * The items that a gang keeps in its store, under the gang's id: one *head*, which is the sealed list of the current
+ * generation, and one item per *member*. A member writes its own item. Others may only report it as lost. The head
+ * changes only from generation g to g+1, so at most one list is sealed under a number.
  */
 
-/** `waiting`: in `enter`, ready to be sealed. `training`: has entered a generation. `left`: will not come back. */
+/** `waiting`: in `enter`, ready to be sealed. `training`: has entered a generation. `left`: does not come back. */
 export type MemberState = "waiting" | "training" | "left";
 
 export interface MemberRecord {
   readonly memberId: string;
-  /** Drawn at random by each process: a restarted worker is not the one before it, though it may bear the same id. */
+  /** Drawn at random by each process, so a restarted worker with the same id is distinguishable. */
   readonly incarnation: string;
-  /** Counts how often this incarnation has registered; an accusation holds against one registration alone. */
+  /** Number of registrations of this incarnation. A loss report applies to one registration only. */
   readonly registration: number;
   readonly state: MemberState;
-  /** Generation that it is training in; 0 before the first. */
+  /** The generation in which it trains; 0 before the first. */
   readonly generation: number;
   readonly workerIndex: number;
   readonly host: string;
@@ -25,15 +25,15 @@ export interface MemberRecord {
   readonly registeredAt: number;
   /** Milliseconds since the epoch; past it the member counts as lost. */
   readonly leaseExpiresAt: number;
-  /** Another member lost the connection to it, under this registration. */
+  /** Another member lost the connection to it, under this registration, and reported it as lost. */
   readonly accused: boolean;
-  /** Whom it failed to connect to, more than once; absent where nobody. */
+  /** Members to which it failed to connect more than once; absent if there are none. */
   readonly unreachable?: readonly Unreachable[];
 }
 
 export interface Unreachable {
   readonly memberId: string;
-  /** Milliseconds since the epoch; from then on the two may try again. */
+  /** Milliseconds since the epoch. After this time the two may try again. */
   readonly until: number;
 }
 
@@ -51,17 +51,17 @@ export interface SealedMember {
 export interface GangHead {
   /** From 1. */
   readonly number: number;
-  /** A member's rank is its place here. */
+  /** A member's rank is its position here. */
   readonly members: readonly SealedMember[];
   /** Secret of this generation's connections. */
   readonly token: string;
-  /** The run's result is stored; there is nothing to enter for. */
+  /** The run's result is stored. There is nothing left to do. */
   readonly completed: boolean;
   /** Milliseconds since the epoch. */
   readonly sealedAt: number;
 }
 
-/** One strongly consistent look at the store. */
+/** One strongly consistent read of the store. */
 export interface GangView {
   /** `undefined` before the first generation. */
   readonly head: GangHead | undefined;

@@ -3,26 +3,26 @@ import type { GangLimits } from "./decide";
 import type { GangTimers } from "./environment";
 import { gangSignals } from "./gang";
 import type { MeshGeneration } from "./mesh-generation";
-import { patrol } from "./monitor";
+import { monitor } from "./monitor";
 import type { GangOptions, GangTiming } from "./options";
 
-export interface Patrol {
+export interface Monitor {
   stop(): void;
   /**
-   * Awaited before a step counts. A process that was frozen for longer than a lease may find its place taken: it looks at the store first. The
-   * connections tell of most such freezes, but not where a whole generation was frozen at once, or is one worker.
+   * Awaited before a step counts. A process that was frozen for longer than a lease may have been replaced, so it reads
+   * the store first. Connections reveal most such freezes, but not if the whole generation was frozen or has one worker.
    */
   awake(): Promise<void>;
 }
 
-/** Rank 0's look at the store now and then, on behalf of all: does someone wait to join, has the gang gone on without us? */
-export function startPatrol(
+/** Starts rank 0's periodic read of the store: does a member wait to join, is there a newer generation? */
+export function startMonitor(
   generation: MeshGeneration,
   options: GangOptions,
   limits: GangLimits,
   timing: GangTiming,
   timers: GangTimers,
-): Patrol {
+): Monitor {
   if (generation.rank !== 0) return { stop: () => {}, awake: async () => {} };
   const { store, gangId, clock, logger } = options;
   let looking = false;
@@ -32,15 +32,15 @@ export function startPatrol(
   async function look(): Promise<void> {
     try {
       const view = await withDeadline(store.read(gangId), timing.storeCallMs, "the gang's store", timers);
-      const seen = patrol(view, generation.number, limits, timing, clock.now());
+      const seen = monitor(view, generation.number, limits, timing, clock.now());
       if (seen === "joiner") generation.raise(gangSignals.joinerWaiting);
-      if (seen === "overtaken") generation.abandon(`the gang went on to generation ${view.head?.number}`);
+      if (seen === "superseded") generation.abandon(`the gang went on to generation ${view.head?.number}`);
     } catch (error) {
-      logger?.warn("patrol could not read the gang", { error: String(error) });
+      logger?.warn("the monitor could not read the gang", { error: String(error) });
     }
   }
 
-  /** A frozen host's monotonic clock may have stood still, a process's has not. */
+  /** Detects a freeze by the monotonic clock (frozen process) or the wall clock (frozen host). */
   function noticeFreeze(): void {
     const at = { monotonic: timers.now(), wall: clock.now() };
     const gapMs = Math.max(at.monotonic - seenAt.monotonic, at.wall - seenAt.wall);
@@ -52,7 +52,7 @@ export function startPatrol(
     afterFreeze = fresh;
   }
 
-  const stop = timers.every(timing.patrolMs, () => {
+  const stop = timers.every(timing.monitorMs, () => {
     noticeFreeze();
     if (looking) return;
     looking = true;

@@ -11,15 +11,15 @@ export interface GangLogger {
 }
 
 export interface GangTiming extends RendezvousTiming, CollectiveTiming {
-  /** Between two looks at the store inside `enter`, while something may happen soon. */
+  /** Interval of reads inside `enter` while a change is likely. */
   readonly pollMs: number;
-  /** The same after a while in which nothing did. */
+  /** Interval of reads after a time without changes. */
   readonly idlePollMs: number;
-  /** Between rank 0's looks for joiners. */
-  readonly patrolMs: number;
-  /** A call to the store that takes longer has failed. */
+  /** Interval of rank 0's checks for joiners. */
+  readonly monitorMs: number;
+  /** A call to the store that takes longer counts as failed. */
   readonly storeCallMs: number;
-  /** `enter` rejects after the store has failed for so long. */
+  /** `enter` rejects after the store has failed for this long. */
   readonly storePatienceMs: number;
 }
 
@@ -28,7 +28,7 @@ export const defaultGangTiming: GangTiming = {
   ...defaultCollectiveTiming,
   pollMs: 50,
   idlePollMs: 500,
-  patrolMs: 1_000,
+  monitorMs: 1_000,
   storeCallMs: 10_000,
   storePatienceMs: 120_000,
 };
@@ -36,11 +36,11 @@ export const defaultGangTiming: GangTiming = {
 export interface GangOptions {
   /** The same for all workers of a run, e.g. the run's id. */
   readonly gangId: string;
-  /** `<job id>/<attempt>` or the like; no two live processes share one. */
+  /** Unique among live processes, e.g. `<job id>/<attempt>`. */
   readonly memberId: string;
   /** `AWS_BATCH_JOB_ARRAY_INDEX` or node index. */
   readonly workerIndex: number;
-  /** The first formation waits for so many, for a while; no generation is larger. */
+  /** Number of workers that the first formation waits for, for a limited time. No generation is larger. */
   readonly expectedWorkers: number;
   readonly minWorkers: number;
   /** V. */
@@ -48,9 +48,9 @@ export interface GangOptions {
   readonly store: GangStore;
   /** Wall time: leases are compared across hosts. */
   readonly clock: Clock;
-  /** Address at which the others reach this process. */
+  /** Address at which other workers reach this process. */
   readonly host: string;
-  /** Interface to listen on. Default: `host` where it is 127.0.0.1, else all. */
+  /** Interface to listen on. Default: `host` if it is 127.0.0.1, otherwise all. */
   readonly listenHost?: string;
   readonly logger?: GangLogger;
   readonly timing?: Partial<GangTiming>;

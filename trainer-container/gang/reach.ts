@@ -1,19 +1,19 @@
 import type { MemberRecord, Unreachable } from "./model";
 
 const firstMs = 15_000;
-const longestMs = 600_000;
+const maxMs = 600_000;
 
 /**
- * Whom this member has failed to connect to, time after time. A single failure tells little: the other may just have died. From the second in a row
- * the two are kept apart for a while, twice as long after each further one; else a gang with one broken link would spend five seconds of
- * six on connecting in vain.
+ * Members to which this member repeatedly failed to connect. A single failure means little: the other may just have
+ * died. From the second in a row the two are separated for a while, twice as long after each further failure. Otherwise
+ * a gang with one broken link would spend five of six seconds on failed connections.
  */
 export class ReachMemory {
   private readonly failures = new Map<string, { readonly count: number; readonly until: number }>();
 
   failed(memberId: string, now: number): void {
     const count = (this.failures.get(memberId)?.count ?? 0) + 1;
-    const until = count === 1 ? now : now + Math.min(longestMs, firstMs * 2 ** (count - 2));
+    const until = count === 1 ? now : now + Math.min(maxMs, firstMs * 2 ** (count - 2));
     this.failures.set(memberId, { count, until });
   }
 
@@ -26,7 +26,7 @@ export class ReachMemory {
   }
 }
 
-/** Whether neither says of the other that it cannot be reached. */
+/** Whether neither member reports the other as unreachable. */
 export function canMeet(one: MemberRecord, other: MemberRecord, now: number): boolean {
   return !shuns(one, other, now) && !shuns(other, one, now);
 }
@@ -36,10 +36,11 @@ function shuns({ unreachable = [] }: MemberRecord, { memberId }: MemberRecord, n
 }
 
 /**
- * Members that can all meet. Whoever is in the way of most is left out first: of one that is cut off from all, it alone; of a pair, the one
- * with fewer finished steps, else the later in line. One that alone holds what the run has reached stays, whomever it cannot meet.
+ * Selects members that can all reach each other. The member with the most conflicts is left out first. Of a pair, the one
+ * with fewer finished steps is left out, otherwise the later in line. The only holder of the run's newest state always
+ * stays.
  *
- * @param members in line.
+ * @param members in line
  */
 export function thatCanMeet(members: readonly MemberRecord[], now: number): readonly MemberRecord[] {
   if (members.every(({ unreachable }) => unreachable === undefined)) return members;
@@ -57,7 +58,7 @@ export function thatCanMeet(members: readonly MemberRecord[], now: number): read
   }
 }
 
-/** Replicas of one generation are a step apart at most: one further ahead has what nobody else has. */
+/** Finds the only holder of the newest state. Replicas of one generation differ by at most one step. */
 function soleHolder(members: readonly MemberRecord[]): MemberRecord | undefined {
   const [first, second] = [...members].sort((a, b) => b.finishedSteps - a.finishedSteps);
   return first !== undefined && first.finishedSteps - (second?.finishedSteps ?? 0) > 1 ? first : undefined;

@@ -5,24 +5,24 @@ import type { Listener } from "../collective/listener";
 import type { Mesh } from "../collective/mesh";
 import { Alarm } from "./alarm";
 import { withDeadline } from "./deadline";
-import { type Decision, decide, decideAtGlance, type GangLimits } from "./decide";
+import { type Decision, decide, decideFromHead, type GangLimits } from "./decide";
 import { type GangEnvironment, processEnvironment } from "./environment";
 import { type Gang, GangCompletedError, GangLeftError, GangMemberReplacedError, type Generation } from "./gang";
-import { accuses, timingOf } from "./large-gang";
+import { reportsLoss, timingOf } from "./large-gang";
 import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";
 import type { GangHead, GangView } from "./model";
-import { startPatrol } from "./monitor-loop";
+import { startMonitor } from "./monitor-loop";
 import { defaultGangTiming, type GangOptions, type GangTiming, limitsOf } from "./options";
 import { Slowest } from "./slowest";
 import { withSurvivorCall } from "./survivor-call";
 import { Watch } from "./watch";
 
-const longestBackoffMs = 5_000;
+const maxBackoffMs = 5_000;
 
 /**
- * One member of a gang: a loop of look, `decide`, act. All judgement is in `trainer-container/gang`; here are the store, the sockets and the
- * waiting. docs/gang.md draws the states.
+ * One member of a gang: a loop of read, `decide`, act. The pure modules of this folder make all decisions. This class has
+ * the store, the sockets and the waiting. docs/gang.md draws the states.
  */
 export class RendezvousGang implements Gang {
   readonly memberId: string;
@@ -30,16 +30,16 @@ export class RendezvousGang implements Gang {
   private readonly timing: GangTiming;
   private readonly membership: Membership;
   private readonly environment: GangEnvironment;
-  private readonly pulse: ReturnType<GangEnvironment["createPulse"]>;
+  private readonly heartbeat: ReturnType<GangEnvironment["createHeartbeat"]>;
   private readonly alarm: Alarm;
   private readonly watch: Watch;
   private listener: Listener | undefined;
   private current: { readonly generation: MeshGeneration; readonly head: GangHead } | undefined;
-  /** Generations up to this one are over for this member. */
+  /** Generations up to this number are over for this member. */
   private past = 0;
   private failedConnects = 0;
   private readonly storeCall = new Slowest();
-  /** Of the generation before. */
+  /** Measured in the previous generation. */
   private microshardMs = 0;
   private leaving: Promise<void> | undefined;
   private readonly goodbye = new AbortController();
@@ -51,7 +51,7 @@ export class RendezvousGang implements Gang {
     this.timing = timingOf({ ...defaultGangTiming, ...options.timing }, expectedWorkers);
     this.environment = options.environment ?? processEnvironment;
     const { timers } = this.environment;
-    this.pulse = this.environment.createPulse();
+    this.heartbeat = this.environment.createHeartbeat();
     this.alarm = new Alarm(timers);
     this.watch = new Watch(expectedWorkers, workerIndex, this.timing, timers);
     this.membership = new Membership(options, this.timing, timers, () => this.listener?.port ?? 0);
@@ -81,13 +81,13 @@ export class RendezvousGang implements Gang {
   private async look(): Promise<{ readonly view: GangView; readonly decision: Decision }> {
     const { store, gangId, clock, workerIndex } = this.options;
     const { whole } = this.watch;
-    const view = await this.insist(() => (whole ? store.read(gangId) : store.glance(gangId, this.memberId)));
+    const view = await this.retry(() => (whole ? store.read(gangId) : store.readHead(gangId, this.memberId)));
     if (whole) this.watch.looked(view, workerIndex);
     const self = { ...this.membership.key, past: this.past };
     const pace = { storeMs: this.storeCall.value, microshardMs: this.microshardMs };
     const decision = whole
       ? decide(view, self, this.limits, withSurvivorCall(this.timing, pace), clock.now())
-      : decideAtGlance(view, self, this.timing, clock.now());
+      : decideFromHead(view, self, this.timing, clock.now());
     return { view, decision };
   }
 
@@ -100,7 +100,7 @@ export class RendezvousGang implements Gang {
         this.membership.release();
         throw new GangMemberReplacedError(this.memberId);
       case "register":
-        // Whatever list stands now was sealed with a registration that is no longer good.
+        // The current list was sealed with a registration that is no longer valid.
         this.past = Math.max(this.past, view.head?.number ?? 0);
         await this.register(finishedSteps);
         return undefined;
@@ -108,7 +108,7 @@ export class RendezvousGang implements Gang {
         const { number, members } = decision;
         const sealedAt = this.options.clock.now();
         const head = { number, members, token: randomBytes(16).toString("hex"), completed: false, sealedAt };
-        const sealed = await this.insist(() => this.options.store.seal(this.options.gangId, head));
+        const sealed = await this.retry(() => this.options.store.seal(this.options.gangId, head));
         if (sealed) this.options.logger?.info("sealed", { generation: number, worldSize: members.length });
         return undefined;
       }
@@ -121,7 +121,7 @@ export class RendezvousGang implements Gang {
 
   private async connect(head: GangHead, rank: number, finishedSteps: number): Promise<Generation | undefined> {
     this.past = head.number;
-    await this.insist(() => this.membership.train(head.number, head.members[rank]!.registration));
+    await this.retry(() => this.membership.train(head.number, head.members[rank]!.registration));
     try {
       const mesh = await this.environment.openMesh({
         gangId: this.options.gangId,
@@ -131,7 +131,7 @@ export class RendezvousGang implements Gang {
         microshards: this.options.microshards,
         members: head.members,
         listener: this.listener!,
-        pulse: this.pulse,
+        heartbeat: this.heartbeat,
         timing: this.timing,
         now: this.environment.timers.now,
         signal: this.goodbye.signal,
@@ -156,11 +156,11 @@ export class RendezvousGang implements Gang {
   }
 
   private begin(head: GangHead, mesh: Mesh): Generation {
-    let stopPatrol = () => {};
-    const generation = new MeshGeneration(head, mesh, this.options.chunkElements, () => stopPatrol());
-    const patrol = startPatrol(generation, this.options, this.limits, this.timing, this.environment.timers);
-    stopPatrol = patrol.stop;
-    if (generation.rank === 0) generation.awake = patrol.awake;
+    let stopMonitor = () => {};
+    const generation = new MeshGeneration(head, mesh, this.options.chunkElements, () => stopMonitor());
+    const monitor = startMonitor(generation, this.options, this.limits, this.timing, this.environment.timers);
+    stopMonitor = monitor.stop;
+    if (generation.rank === 0) generation.awake = monitor.awake;
     this.current = { generation, head };
     const { number, rank, worldSize } = generation;
     this.watch.restart(rank);
@@ -178,14 +178,14 @@ export class RendezvousGang implements Gang {
     if (lost) await this.blame(current.head, lost);
   }
 
-  /** Records who was lost, so that the others do not wait for it. If it lives after all, it registers again. */
+  /** Reports the lost member, so that the others do not wait for it. If it is still alive, it registers again. */
   private async blame(head: GangHead, lost: GenerationLostError): Promise<void> {
     const culprit = lost.rank === undefined ? undefined : head.members[lost.rank];
     if (!culprit || culprit.memberId === this.memberId) return;
     const own = head.members.findIndex(({ memberId }) => memberId === this.memberId);
-    if (!accuses(own, lost.rank!, head.members.length, this.timing)) return;
+    if (!reportsLoss(own, lost.rank!, head.members.length, this.timing)) return;
     this.options.logger?.warn("lost a member", { memberId: culprit.memberId, error: lost.message });
-    await this.insist(() => this.options.store.accuse(this.options.gangId, culprit));
+    await this.retry(() => this.options.store.reportLost(this.options.gangId, culprit));
   }
 
   private requireStaying(): void {
@@ -194,7 +194,7 @@ export class RendezvousGang implements Gang {
 
   private async register(finishedSteps: number): Promise<void> {
     this.requireStaying();
-    const stored = await this.insist(() => this.membership.wait(finishedSteps));
+    const stored = await this.retry(() => this.membership.wait(finishedSteps));
     if (stored) return;
     this.membership.release();
     throw new GangMemberReplacedError(this.memberId);
@@ -203,7 +203,7 @@ export class RendezvousGang implements Gang {
   private async listen(): Promise<void> {
     if (this.listener) return;
     const { host, listenHost, logger } = this.options;
-    if (this.limits.maxWorkers > 1) this.pulse.start();
+    if (this.limits.maxWorkers > 1) this.heartbeat.start();
     this.listener = await this.environment.listen({
       host: listenHost ?? (host === "127.0.0.1" ? host : "0.0.0.0"),
       patienceMs: this.timing.connectMs,
@@ -218,30 +218,30 @@ export class RendezvousGang implements Gang {
     this.goodbye.abort();
     this.alarm.ring();
     await this.leaveGeneration();
-    if (reason === "completed") await this.insist(() => store.complete(gangId));
-    await this.insist(() => this.membership.leave());
-    this.pulse.stop();
+    if (reason === "completed") await this.retry(() => store.complete(gangId));
+    await this.retry(() => this.membership.leave());
+    this.heartbeat.stop();
     this.listener?.close();
     logger?.info("left", { reason });
   }
 
-  /** Where two members cannot reach each other, they would seal and fail in turns; a single loss costs no wait. */
+  /** Waits at random. Two members that cannot reach each other would otherwise seal and fail in turns. */
   private async backOff(): Promise<void> {
     const failures = this.failedConnects++;
     if (failures === 0) return;
-    const timing = { firstMs: this.timing.pollMs, maxMs: longestBackoffMs };
+    const timing = { firstMs: this.timing.pollMs, maxMs: maxBackoffMs };
     await this.alarm.sleep(backoffMs(failures, timing, this.environment.timers.random));
   }
 
-  /** The store may be away for a while: its outage must not end a run. */
-  private async insist<T>(operation: () => Promise<T>): Promise<T> {
+  /** Retries while the store is unavailable: its outage must not end a run. */
+  private async retry<T>(operation: () => Promise<T>): Promise<T> {
     const { timers } = this.environment;
     const startedAt = timers.now();
     for (;;) {
-      const askedAt = timers.now();
+      const calledAt = timers.now();
       try {
         const answer = await withDeadline(operation(), this.timing.storeCallMs, "the gang's store", timers);
-        this.storeCall.add(timers.now() - askedAt);
+        this.storeCall.add(timers.now() - calledAt);
         return answer;
       } catch (error) {
         if (timers.now() - startedAt > this.timing.storePatienceMs) throw error;

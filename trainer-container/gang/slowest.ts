@@ -1,4 +1,4 @@
-/** The slowest of late: each measurement that is faster forgets a tenth of it. */
+/** The recent maximum: each smaller measurement reduces it by a tenth of the difference. */
 export class Slowest {
   private ms = 0;
 

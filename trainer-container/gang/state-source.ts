@@ -1,4 +1,4 @@
-/** Whose state all take on: the highest finished step, on ties the lowest rank. */
+/** The replica whose state all ranks adopt: the highest finished step, and the lowest rank on ties. */
 export interface StateSource {
   readonly source: number;
   readonly finishedSteps: number;

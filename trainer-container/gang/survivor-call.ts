@@ -1,21 +1,22 @@
 import type { RendezvousTiming } from "./timing";
 
-/** What a member has measured of itself; the others compute microshards of the same shape and write to the same store. */
+/** Measurements of one member. The others compute microshards of the same shape and use the same store. */
 export interface Pace {
-  /** Milliseconds of a call to the store, the slowest of late. */
+  /** Milliseconds of a call to the store: the recent maximum. */
   readonly storeMs: number;
-  /** Milliseconds of computing a microshard, the slowest of late: nothing else is heard of meanwhile. */
+  /** Milliseconds to compute a microshard: the recent maximum. A member receives nothing during this time. */
   readonly microshardMs: number;
 }
 
-/** Who is back later than this times the reckoning is gone on without, and costs another generation. */
+/** Factor on the estimate. The gang continues without a later survivor, which costs another generation. */
 const margin = 2;
-/** It says who was lost, then registers. */
+/** A survivor reports the lost member, then registers. */
 const storeCalls = 2;
 
 /**
- * The last call for survivors, long enough for one that had just begun a microshard when the generation broke. Bounded by what a member that
- * trains holds its place for. Only a survivor that is dead, unknown to all, makes the others wait for it.
+ * Sets the last call for survivors: long enough for a member that had just begun a microshard when the generation broke.
+ * The limit is the time for which a training member keeps its place. Only a survivor that is dead without a loss report
+ * makes the others wait this long.
  */
 export function withSurvivorCall<T extends RendezvousTiming>(timing: T, { storeMs, microshardMs }: Pace): T {
   const back = microshardMs + storeCalls * storeMs;

@@ -1,21 +1,21 @@
-/** How long members of a gang wait for each other, in milliseconds. docs/gang.md tabulates the reasons. */
+/** Waits of a gang's members for each other, in milliseconds. docs/gang.md has the reasons. */
 export interface RendezvousTiming {
-  /** A member whose lease was not renewed for so long is lost. */
+  /** A member whose lease was not renewed for this long is lost. */
   readonly leaseMs: number;
   readonly renewMs: number;
   /**
-   * A member that is training holds its place for so long after its lease lapsed: its event loop may be blocked by a computation,
-   * and its peers notice its loss by their sockets anyway. It matters only to outsiders, when a whole generation is gone.
+   * A training member keeps its place for this long after its lease expired: a computation may block its event loop, and
+   * its peers notice a loss by their sockets anyway. Only outsiders need it, when a whole generation is gone.
    */
   readonly trainingGraceMs: number;
-  /** Last call at the first formation: from the moment that `minWorkers` are there. */
+  /** Last call at the first formation, from the time that `minWorkers` are present. */
   readonly firstCallMs: number;
   /** Last call at a re-formation, for survivors that have not come back yet. */
   readonly survivorCallMs: number;
-  /** The n-th in line seals n times so much later than the first: usually one writes, and if it dies another does. */
+  /** The n-th member in line seals n times this much later than the first. Usually one writes; if it dies, another does. */
   readonly turnMs: number;
-  /** Gangs of more expected workers share the store's throughput by turns (see `crowd.ts`). */
-  readonly crowdWorkers: number;
+  /** Gangs with more expected workers share the store's throughput by turns (see `large-gang.ts`). */
+  readonly largeGangWorkers: number;
 }
 
 export const defaultRendezvousTiming: RendezvousTiming = {
@@ -25,5 +25,5 @@ export const defaultRendezvousTiming: RendezvousTiming = {
   firstCallMs: 3_000,
   survivorCallMs: 300,
   turnMs: 150,
-  crowdWorkers: 64,
+  largeGangWorkers: 64,
 };

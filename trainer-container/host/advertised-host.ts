@@ -1,11 +1,11 @@
 import type { NetworkInterfaceInfo } from "node:os";
 
-/** Bridges of container runtimes and virtual machines: up, with an address, and of no use to another host. */
+/** Network bridges of container runtimes and virtual machines: they have an address that other hosts cannot reach. */
 const virtual = /^(docker|br-|veth|virbr|cni|cali|flannel|ecs-bridge|lxc)/;
 
 /**
- * The address at which other workers reach this process: the first IPv4 address of a real interface. Batch's EC2 jobs run in the host's
- * network, so that is the instance's own address.
+ * Returns the address at which other workers reach this process: the first IPv4 address of a real interface. Batch's EC2
+ * jobs run in the host's network, so it is the instance's own address.
  */
 export function advertisedHost(
   interfaces: Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>,

@@ -1,7 +1,7 @@
 import { type Gang, GangCompletedError, type Generation } from "../gang/gang";
 import type { Interruption } from "./interruption";
 
-/** The host is going away while this worker waits for a generation. */
+/** The host is about to go away while this worker waits for a generation. */
 export class InterruptedWhileWaitingError extends Error {
   constructor(readonly reason: string) {
     super(`interrupted (${reason}) while waiting for a generation`);
@@ -9,7 +9,7 @@ export class InterruptedWhileWaitingError extends Error {
   }
 }
 
-/** `gang.enter` that ends at an interruption, and with undefined where the run is complete. */
+/** Wraps `gang.enter`: it also ends at an interruption, and resolves to undefined if the run is complete. */
 export function createEntrance(gang: Gang, interruption: Interruption) {
   return async (finishedSteps: number): Promise<Generation | undefined> => {
     if (interruption.raised) throw new InterruptedWhileWaitingError(interruption.reason ?? "unknown");

@@ -5,9 +5,9 @@ import { EngineError, ModelError } from "../engine/errors";
 import { TrainingHaltedError } from "../loop/errors";
 import { userFrame } from "./module-source";
 
-/** What an error means for the run. */
+/** The consequence of an error for the run. */
 export type Verdict =
-  /** Recorded as the run's `TrainingFailure`. `retryable`: a new attempt may get further. */
+  /** Recorded as the run's `TrainingFailure`. `retryable`: a new attempt may succeed. */
   | {
       readonly kind: "failure";
       readonly code: string;
@@ -15,7 +15,7 @@ export type Verdict =
       readonly step?: number;
       readonly retryable: boolean;
     }
-  /** A service or the network was away: this process starts again, and nothing is recorded. */
+  /** A service or the network was unavailable: this process starts again, and nothing is recorded. */
   | { readonly kind: "try-again"; readonly message: string };
 
 export function judge(error: unknown): Verdict {
@@ -43,13 +43,13 @@ export function failedBeforeUpdate(error: unknown): boolean {
   return error instanceof ModelError || (error instanceof TrainingHaltedError && error.code.startsWith("NON_FINITE_"));
 }
 
-/** Adds the line of the user's code that threw, where there is one. */
+/** Adds the line of the user's code that threw, if there is one. */
 function located(message: string, error: Error): string {
   const frame = userFrame(error.cause);
   return frame === undefined ? message : `${message} (at ${frame})`;
 }
 
-/** The AWS SDK's errors carry `$metadata`; below it lie Node's network errors. */
+/** Whether a service was unreachable. The AWS SDK's errors carry `$metadata`; their causes are Node's network errors. */
 function isUnreachable(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   if ("$metadata" in error) return true;

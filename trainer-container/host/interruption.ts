@@ -1,4 +1,4 @@
-/** The host's notice that this process has to go. */
+/** The host's notice that this process must end. */
 export interface Interruption {
   readonly raised: boolean;
   readonly reason: string | undefined;
@@ -30,7 +30,7 @@ export function createInterruption(onRaise: (reason: string) => void = () => und
   };
 }
 
-/** SIGTERM is what Batch sends before it stops a container; SIGINT is a person's Ctrl-C. */
+/** Raises the interruption on SIGTERM, which Batch sends before it stops a container, and on SIGINT, a user's Ctrl-C. */
 export function interruptOnSignals(interruption: Interruption, process: NodeJS.EventEmitter): () => void {
   const handlers = (["SIGTERM", "SIGINT"] as const).map((signal) => {
     const handler = () => interruption.raise(signal);

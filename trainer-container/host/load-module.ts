@@ -8,10 +8,10 @@ import { TrainingHaltedError } from "../loop/errors";
 import { registerSource } from "./module-source";
 
 /**
- * Loads a user's training module: a CommonJS bundle whose `@tensorflow/tfjs-*` imports were left outside, and which must get this
- * process's own copies of them (a second instance would not know the first one's tensors).
+ * Loads a user's training module: a CommonJS bundle without `@tensorflow/tfjs-*`, which it must get from this process (a
+ * second instance would not know the first one's tensors).
  *
- * @throws TrainingHaltedError `USER_CODE` where it throws while loading or exports no training.
+ * @throws TrainingHaltedError `USER_CODE` if it throws while loading or exports no training
  */
 export async function loadTrainingModule(store: ObjectStore, sha256: string, name: string): Promise<Training> {
   const source = new TextDecoder().decode(await store.getContent(sha256));
@@ -19,8 +19,10 @@ export async function loadTrainingModule(store: ObjectStore, sha256: string, nam
 }
 
 /**
- * @param source a bundle, with an inline source map where its stack frames are to name the user's lines.
- * @param name of the user's file, for stack traces.
+ * Evaluates a bundle.
+ *
+ * @param source a bundle, with an inline source map if stack frames must name the user's lines
+ * @param name name of the user's file, for stack traces
  * @throws TrainingHaltedError `USER_CODE`
  */
 export function evaluateModule(source: string, name: string): Training {
@@ -45,7 +47,7 @@ export function evaluateModule(source: string, name: string): Training {
   return training;
 }
 
-/** @throws TrainingHaltedError `USER_CODE` where `loss` or a metric is no function. */
+/** @throws TrainingHaltedError `USER_CODE` if `loss` or a metric is no function */
 function checkFunctions({ loss, metrics }: Training, name: string): void {
   const refuse = (what: string, value: unknown, rule: string) =>
     userCodeError(

@@ -4,9 +4,9 @@ import type { Fetch } from "./spot-watcher";
 const answerMs = 1_000;
 
 /**
- * Asks the instance metadata service (IMDSv2: a session token first) what this process runs on, for the estimate of what it costs.
+ * Reads the machine of this process from the instance metadata service (IMDSv2: a session token first), to estimate costs.
  *
- * @returns undefined where there is no such service, or it does not say.
+ * @returns undefined if there is no such service, or no answer
  */
 export async function readMachine(
   endpoint: string,

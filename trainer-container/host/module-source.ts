@@ -13,20 +13,20 @@ const sources = new Map<string, ModuleSource>();
 
 const inlineMap = /^\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/=]+)\s*$/m;
 
-/** Registers a bundle's file name, so that stack frames of it can be recognized and mapped by its inline source map. */
+/** Registers a bundle's file name, so that its stack frames are recognized and mapped by its inline source map. */
 export function registerSource(filename: string, name: string, bundle: string): void {
   const encoded = inlineMap.exec(bundle)?.[1];
   sources.set(filename, { name, map: encoded === undefined ? undefined : parseMap(encoded) });
 }
 
-/** Where in the user's files an error, or the error that caused it, was thrown: `model.ts:3:11`. */
+/** Returns the position in the user's files where an error, or its cause, was thrown: `model.ts:3:11`. */
 export function userFrame(error: unknown): string | undefined {
   if (!isNativeError(error)) return undefined;
   const [place] = (error.stack ?? "").matchAll(frames());
   return place === undefined ? userFrame(error.cause) : placeOf(...(place as unknown as Frame));
 }
 
-/** Rewrites the frames of an error's stack, and of its causes', to the lines of the user's files. Idempotent. */
+/** Rewrites the frames of an error's stack, and of its causes' stacks, to the lines of the user's files. Idempotent. */
 export function mapStacks(error: unknown): void {
   for (let one = error; isNativeError(one); one = one.cause) {
     one.stack = one.stack?.replace(frames(), (...match) => placeOf(...(match as unknown as Frame)));
@@ -52,6 +52,6 @@ function parseMap(encoded: string): SourceMap | undefined {
   try {
     return new SourceMap(JSON.parse(Buffer.from(encoded, "base64").toString("utf8")));
   } catch {
-    return undefined; // frames then name the bundle's lines
+    return undefined; // frames then have the bundle's lines
   }
 }

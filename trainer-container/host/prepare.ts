@@ -10,12 +10,12 @@ import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import { loadTrainingModule } from "./load-module";
 
-/** Returns what the task asks of the engine. */
+/** Returns the engine options of the task. */
 export function engineOptionsOf({ backend, threads, gpusPerWorker, tf32 = false }: TrainingTask): EngineOptions {
   return { preferred: backend, threads, ...(gpusPerWorker > 0 ? { gpu: 0 } : {}), ...(tf32 ? { tf32 } : {}) };
 }
 
-/** The task's model, with the user's module loaded where it has one. */
+/** Returns the task's model. Loads the user's module if there is one. */
 export async function modelDefinition(
   task: TrainingTask,
   features: FeatureManifest,
@@ -43,10 +43,10 @@ export async function modelDefinition(
 }
 
 /**
- * All workers of a run must compute with the same numerics, or leaves would differ by who computes them. The first one's record is the
- * run's; a worker that differs refuses to join.
+ * Checks that this worker has the run's numerics. All workers must, otherwise leaves would depend on the worker. The first
+ * worker's record is the run's; a worker that differs refuses to join.
  *
- * @returns the fields in which it differs nevertheless, because the task allows it.
+ * @returns the fields that differ although the task allows it
  * @throws TrainingHaltedError `NUMERICS_DIFFER`
  */
 export async function agreeOnNumerics(

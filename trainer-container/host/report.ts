@@ -30,7 +30,7 @@ export interface ReporterOptions {
   readonly readGpu?: () => Promise<GpuReading | undefined>;
 }
 
-/** What the world hears of the training: metric points, progress, log lines. */
+/** Publishes the training: metric points, progress, log lines. */
 export function createReporter(options: ReporterOptions) {
   const { plan, telemetry, logger, now, leaves } = options;
   const roster = new WorkerRoster();
@@ -40,7 +40,7 @@ export function createReporter(options: ReporterOptions) {
   let step = 0;
   let loss: number | null = null;
   let earlierWaitMs = 0;
-  /** A loss after which no step has been finished yet; without a time where this process replaces a lost one. */
+  /** A loss without a finished step since; without a time if this process replaces a lost one. */
   let lost: { readonly at?: number; readonly step: number } | undefined;
 
   const read = (): SystemReading => {
@@ -57,7 +57,7 @@ export function createReporter(options: ReporterOptions) {
   let before = read();
   const prefix = `system/worker-${options.workerIndex}`;
   const sample = () => {
-    if (step === before.finishedSteps) return; // a point is known by its step: a second one would take the first one's place
+    if (step === before.finishedSteps) return; // the step identifies a point: a second one would replace the first
     const after = read();
     for (const [name, value] of Object.entries(systemMetrics(before, after, plan.batchSize))) {
       telemetry.own(`${prefix}/${name}`, step, value);
@@ -143,7 +143,7 @@ export function createReporter(options: ReporterOptions) {
     epochFinished(epoch, at, train, validation) {
       const scores = validation === undefined ? {} : namedScore("validation", validation);
       for (const [name, value] of Object.entries(scores)) telemetry.shared(name, at, value);
-      pace.interrupt(); // what validation took is not the pace of steps
+      pace.interrupt(); // the time of a validation does not count for the pace of steps
       logger.log("info", "epoch finished", { epoch: epoch + 1, step: at, ...namedScore("train", train), ...scores });
     },
   };
@@ -159,14 +159,14 @@ export function createReporter(options: ReporterOptions) {
       logger.log("warn", message, { step: finishedSteps, error });
     },
     failed(error, finishedSteps) {
-      logger.log("error", "checkpoint failed: it is tried again; training goes on", { step: finishedSteps, error });
+      logger.log("error", "checkpoint failed: it will be retried; training continues", { step: finishedSteps, error });
     },
   };
 
   return {
     events,
     checkpointEvents,
-    /** The training is over for all workers alike. */
+    /** The training is over for all workers. */
     completed(): void {
       roster.end(step);
       sendProgress();
@@ -178,26 +178,26 @@ export function createReporter(options: ReporterOptions) {
   };
 }
 
-/** Survivors that report the same recovery; the store keeps one. */
+/** Number of survivors that report the same recovery; the store keeps one. */
 const recoveryReporters = 4;
 
 /**
- * Returns whether this rank is one of the first that can know of the loss. Rank 0 alone does not do: it may be the process that replaces the
- * lost one. Restored ranks may be as far as survivors, which is why several report.
+ * Whether this rank is one of the first that can know of the loss. Rank 0 alone is not enough: it may be the process that
+ * replaces the lost one. Restored ranks may be as advanced as survivors, so several report.
  */
 function reportsRecovery({ rank, members }: Pick<Generation, "rank" | "members">): boolean {
   const own = members[rank]?.finishedSteps ?? 0;
   return members.slice(0, rank).filter(({ finishedSteps }) => finishedSteps >= own).length < recoveryReporters;
 }
 
-/** Returns whether a process that begins in this generation continues a training of which no worker survived; one rank answers true. */
+/** Whether a process that begins in this generation continues a training without survivors. True for one rank only. */
 function resumesAlone({ number, rank, members }: Pick<Generation, "number" | "rank" | "members">): boolean {
   if (number === 1 || rank !== 0) return false;
   const [first, ...others] = members.map(({ finishedSteps }) => finishedSteps);
   return others.length === 0 || (first! > 0 && others.every((steps) => steps === first));
 }
 
-/** The loop's events, with checkpoints taken at its boundaries. */
+/** Adds checkpoints at boundaries to the loop's events. */
 export function withCheckpoints(
   events: Omit<TrainingEvents, "boundary">,
   checkpointer: Checkpointer,

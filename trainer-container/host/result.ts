@@ -22,21 +22,21 @@ export interface ResultOptions {
   readonly numerics: NumericsRecord;
   readonly otherNumerics: readonly string[];
   readonly warnings?: readonly Warning[];
-  /** The first rank that is still connected stores at once; the others only where no result has come up for a while. */
+  /** The first connected rank stores at once. The others store only if no result appears for a while. */
   readonly end: Extract<TrainingEnd, { end: "completed" }>;
-  /** Awaited by the rank that stores, before it does: what must outlive this process. Never rejects. */
+  /** The storing rank awaits it first: data that must outlive this process. Never rejects. */
   readonly beforeVisible: () => Promise<void>;
   readonly sleep?: (ms: number) => Promise<unknown>;
 }
 
-/** For each rank before this one that may be storing the result. */
+/** Wait for each earlier rank that may be storing the result. */
 const patienceMs = 10_000;
 const pollMs = 100;
 
 /**
- * Stores weights, topology and result. Every rank holds the same bits, so any of them may do it; the first wins.
+ * Stores weights, topology and result. Every rank holds the same bits, so any of them may do it; the first one counts.
  *
- * @throws ObjectDiffersError where the first has other weights
+ * @throws ObjectDiffersError if the first has other weights
  */
 export async function publishResult(options: ResultOptions): Promise<TrainingResult> {
   const { store, clock, runId, model, weights, plan, numerics, end } = options;
@@ -70,16 +70,16 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
     finishedAt: isoTime(clock),
   };
   await options.beforeVisible();
-  const standing = await createJson(store, key, result, { indent: 2, essence: (each) => each.weightsSha256 });
-  return standing.document;
+  const stored = await createJson(store, key, result, { indent: 2, essence: (each) => each.weightsSha256 });
+  return stored.document;
 }
 
-/** The run's result, where training is complete. */
+/** Reads the run's result, if training is complete. */
 export function findResult(store: ObjectStore, runId: string): Promise<TrainingResult | undefined> {
   return findJson<TrainingResult>(store, objectKeys.trainingResult(runId));
 }
 
-/** JSON has no NaN: a metric without a value is left out. */
+/** Omits metrics that are not finite, because JSON has no NaN. */
 function finite(metrics: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
 }

@@ -3,11 +3,11 @@ import { judge } from "./failure";
 import type { Interruption } from "./interruption";
 
 const pauseMs = 5_000;
-/** Long enough for an operator to free a disk or a service to come back; then a new attempt goes on from the checkpoint. */
+/** Long enough for an operator to free a disk or for a service to recover. Then a new attempt continues from the checkpoint. */
 const attempts = 120;
 
-/** Repeats what failed because a service was away or full: the end of a long training must not hang on one bad minute. */
-export async function insist<T>(
+/** Retries an action while a service is unavailable or full: a short outage must not end a long training. */
+export async function retry<T>(
   action: () => Promise<T>,
   onFailure: (error: unknown) => void,
   interruption: Interruption,
@@ -21,7 +21,7 @@ export async function insist<T>(
       const pause = new AbortController();
       const slept = sleep(pauseMs, undefined, { signal: pause.signal }).catch(() => undefined);
       await Promise.race([slept, interruption.happened]);
-      pause.abort(); // an interruption ends the pause; its timer must not hold the process
+      pause.abort(); // an interruption ends the pause; its timer must not keep the process alive
     }
   }
 }

@@ -36,7 +36,7 @@ import { mapStacks } from "./module-source";
 import { agreeOnNumerics, engineOptionsOf, modelDefinition } from "./prepare";
 import { createReporter, withCheckpoints } from "./report";
 import { findResult, publishResult } from "./result";
-import { insist } from "./retry";
+import { retry } from "./retry";
 
 export interface TrainerDependencies {
   readonly config: TrainerConfig;
@@ -47,22 +47,22 @@ export interface TrainerDependencies {
   readonly logger: Logger;
   readonly telemetry: Telemetry;
   readonly interruption: Interruption;
-  /** Sends checkpoints' copies; left out: on this thread. */
+  /** Sends checkpoints' copies. Default: on this thread. */
   readonly upload?: StateUploader;
   readonly createEngine: (options: EngineOptions) => Promise<Engine>;
   readonly createGang: (task: TrainingTask) => Gang;
-  /** Rejects with an exception that nothing caught. */
+  /** Rejects on an uncaught exception. */
   readonly uncaught?: Promise<never>;
 }
 
-/** Rows of a validation block. A part of what validation scores' bits depend on, like the microshard's shape. */
+/** Rows of a validation block. The bits of validation scores depend on it, as on the microshard's shape. */
 const validationRows = 512;
-/** At the end, for what metrics are left. */
+/** Maximum wait at the end for remaining metrics. */
 const telemetryPatienceMs = 10_000;
-/** Before the result is made visible, for the metrics that are left. */
+/** Maximum wait for remaining metrics before the result becomes visible. */
 const settlePatienceMs = 5_000;
 
-/** One worker's life, from the task to the process's exit code. */
+/** Runs one worker, from the task to the process's exit code. */
 export async function runTrainer(dependencies: TrainerDependencies): Promise<number> {
   const { config, store, clock, logger, telemetry } = dependencies;
   let gang: Gang | undefined;
@@ -102,7 +102,7 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
     );
     return trainerExitCodes.failed;
   } finally {
-    // `leave` is idempotent: this one is for the ways out that did not say why.
+    // `leave` is idempotent. This call is for exits without another one.
     await gang?.leave("failed").catch(() => undefined);
     await telemetry.close(telemetryPatienceMs);
   }
@@ -116,7 +116,7 @@ async function trainTask(
   const { config, store, clock, now, logger, telemetry, interruption } = dependencies;
   const { runId } = task;
 
-  // What is trained, on what, with what.
+  // Data and model.
   const features = await getJson<FeatureManifest>(store, task.featureManifestKey);
   const { rows, shards } = features.splits.train;
   const shardRows = windowedShards(shards);
@@ -137,7 +137,7 @@ async function trainTask(
   const { feed, kind } = await openFeed(features, sampling, cache, { takesSparse: model.takesSparse === true });
   const validation = await openValidation(features, cache, validationRows);
 
-  // This worker's replica, from the newest checkpoint where there is one.
+  // This worker's replica, from the newest checkpoint if there is one.
   const layout = scoreLayout(definition.type === "module" ? Object.keys(definition.metrics ?? {}) : []);
   const sharded = task.shardOptimizer ? new ShardedReplica(model, plan, layout) : undefined;
   const replica = sharded ?? createReplica(model, plan, layout);
@@ -153,7 +153,7 @@ async function trainTask(
       allowOtherNumerics: task.allowOtherNumerics === true,
       startStep: task.startStep,
       onUnusable: (key, error) => {
-        logger.log("error", "a checkpoint cannot be used; trying the one before", { key, error });
+        logger.log("error", "a checkpoint cannot be used; trying the previous one", { key, error });
         unusable.set(key, error instanceof Error ? error.message : String(error));
       },
     });
@@ -164,7 +164,7 @@ async function trainTask(
   const restored = await restore();
   const otherNumerics = [...new Set([...otherNumericsOf(restored, numerics), ...unlikeOthers])].sort();
   if (otherNumerics.length > 0)
-    logger.log("warn", "going on with other numerics, as the task allows", { otherNumerics });
+    logger.log("warn", "continuing with other numerics, as the task allows", { otherNumerics });
   logger.log("info", "ready", {
     backend: engine.backend,
     parameters: model.parameterCount,
@@ -174,11 +174,11 @@ async function trainTask(
     restoredStep: restored?.finishedSteps ?? 0,
   });
 
-  // Train.
+  // The training loop.
   const leaves = createLeafComputer({ model, plan, layout, feed, now });
   const { workerIndex, traceSteps } = config;
   const { backend } = engine;
-  // The engine has named the one device that it sees.
+  // The engine has set this to its device.
   const device = task.gpusPerWorker > 0 ? process.env.CUDA_VISIBLE_DEVICES : undefined;
   const reporter = createReporter({
     plan,
@@ -239,23 +239,26 @@ async function trainTask(
     });
 
     if (end.end === "interrupted") {
-      await gang.leave("interrupted"); // first: nobody should wait for this worker while it uploads
+      await gang.leave("interrupted"); // first, so that no member waits for this worker while it uploads
       if (end.rank > 0) await checkpointer.idle();
       else if (isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
       else await checkpointer.flush("once");
-      logger.log("info", "left: the host is going away", { step: replica.finishedSteps, reason: interruption.reason });
+      logger.log("info", "left: the host is about to go away", {
+        step: replica.finishedSteps,
+        reason: interruption.reason,
+      });
       return trainerExitCodes.retry;
     }
     if (end.end === "completed") {
       const { weights } = replica;
-      // Whoever stores the result has outlived the leader: what that one took with it is sent again.
+      // A rank that stores the result may have outlived the leader, so it sends the leader's unsent points again.
       const beforeVisible = async () => {
         telemetry.lead(true);
         await Promise.all([checkpointer.flush(), telemetry.settled(settlePatienceMs)]);
       };
       const warnings = damagedCheckpoints(unusable);
       const published = { store, clock, runId, model, weights, plan, numerics, otherNumerics, warnings, end };
-      const result = await insist(
+      const result = await retry(
         () => publishResult({ ...published, beforeVisible }),
         (error) => logger.log("warn", "the result cannot be stored yet", { error }),
         interruption,
@@ -268,7 +271,7 @@ async function trainTask(
     await checkpointer.idle();
     return trainerExitCodes.completed;
   } catch (error) {
-    // The state of the last finished step: nobody else may hold it, or no training goes on from it.
+    // Stores the state of the last finished step: it may be the only copy, or training stops here.
     const isLast = error instanceof InterruptedWhileWaitingError || failedBeforeUpdate(error);
     if (isLast && isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
     else await checkpointer.flush("once");
@@ -282,10 +285,10 @@ async function trainTask(
   }
 }
 
-/** @param unusable manifest keys of checkpoints, and why each could not be used */
+/** @param unusable manifest keys of checkpoints, each with the reason */
 function damagedCheckpoints(unusable: ReadonlyMap<string, string>): readonly Warning[] {
   if (unusable.size === 0) return [];
   const list = [...unusable].map(([key, error]) => `${key}: ${error}`).join("; ");
-  const message = `training went on from an earlier checkpoint, because newer ones could not be used: ${list}`;
+  const message = `training continued from an earlier checkpoint, because newer ones could not be used: ${list}`;
   return [{ code: "CHECKPOINT_DAMAGED", message }];
 }

@@ -1,4 +1,4 @@
-/** What the watcher asks: `fetch`, or a stand-in. */
+/** The watcher's client: `fetch`, or a stand-in. */
 export type Fetch = (
   url: string,
   init: { readonly method?: string; readonly headers?: Readonly<Record<string, string>>; readonly signal: AbortSignal },
@@ -11,7 +11,7 @@ export interface SpotWatcherOptions {
   readonly intervalMs?: number;
 }
 
-/** EC2's `spot/instance-action`: at best two minutes before the instance goes. */
+/** EC2's `spot/instance-action`, at most two minutes before the instance is reclaimed. */
 export interface SpotNotice {
   readonly action: "terminate" | "stop" | "hibernate" | (string & {});
   /** ISO 8601. */
@@ -20,14 +20,14 @@ export interface SpotNotice {
 
 const tokenSeconds = 21_600;
 const answerMs = 1_000;
-/** As many failures at the start mean that there is no metadata service here. */
+/** This number of failures at the start means that there is no metadata service. */
 const patience = 3;
 
 /**
- * Polls the instance metadata service (IMDSv2: a session token first) for a spot interruption notice. Where there is no
- * such service, it stops quietly.
+ * Polls the instance metadata service (IMDSv2: a session token first) for a spot interruption notice. Without such a service,
+ * it stops silently.
  *
- * @returns stops it.
+ * @returns a function that stops it
  */
 export function watchSpot({ endpoint, fetch, onNotice, intervalMs = 5_000 }: SpotWatcherOptions): () => void {
   let token: string | undefined;

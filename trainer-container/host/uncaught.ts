@@ -4,8 +4,8 @@ import { describeThrown } from "../engine/user-code";
 import { userFrame } from "./module-source";
 
 /**
- * Rejects with the first exception that nothing caught, instead of ending the process. Of a training module it is a ModelError: a timer or a promise that the
- * module started failed outside of its functions.
+ * Rejects with the first uncaught exception instead of ending the process. An exception of a training module is a ModelError:
+ * a timer or a promise that the module started failed outside its functions.
  */
 export function uncaughtException(process: EventEmitter): Promise<never> {
   const uncaught = new Promise<never>((_, reject) => {
@@ -14,11 +14,11 @@ export function uncaughtException(process: EventEmitter): Promise<never> {
       reject(userFrame(error) === undefined ? error : new ModelError(message, error));
     });
   });
-  uncaught.catch(() => undefined); // raced where training runs; afterwards nobody needs it
+  uncaught.catch(() => undefined); // raced during training; ignored afterwards
   return uncaught;
 }
 
-/** Makes `process.exit` throw where the training module calls it: the run would end without a failure, and run again. */
+/** Makes `process.exit` throw if the training module calls it: otherwise the run would end without a failure, and run again. */
 export function refuseModuleExit(process: { exit(code?: number | string | null): never }): void {
   const { exit } = process;
   process.exit = (code) => {

@@ -4,7 +4,7 @@ import type { ValueType, WasmFunction } from "../../adapters/wasm/module";
 
 type Binary = (left: Code, right: Code) => Code;
 
-/** Float32 arithmetic, four lanes or one at a time; each operation rounds to nearest even, lanes as the single one. */
+/** Float32 arithmetic on four lanes or one. Each operation rounds to nearest even; lanes give the bits of the single one. */
 export interface Arithmetic {
   readonly add: Binary;
   readonly sub: Binary;
@@ -22,20 +22,20 @@ export interface Arithmetic {
 
 export interface Elementwise {
   readonly name: string;
-  /** Float32 arrays, as addresses in bytes: the first parameters. Then the count of elements. */
+  /** Number of float32 arrays, given as byte addresses: the first parameters. Then comes the count of elements. */
   readonly arrays: number;
-  /** Float32 numbers that are the same for all elements: the last parameters. */
+  /** Number of float32 values that are the same for all elements: the last parameters. */
   readonly scalars: number;
   readonly temporaries: number;
-  /** The same expression for four elements and for one, so that an element has the same bits wherever it lies. */
+  /** The same expression for four elements and for one, so that an element has the same bits at any position. */
   readonly body: (arithmetic: Arithmetic) => readonly Code[];
 }
 
 const lanes = 4;
-/** Vectors of one turn: fewer pointers to move for each. */
+/** Vectors per iteration, so that pointers move less often. */
 const unrolled = 4;
 
-/** A kernel that computes each element of its arrays from the elements at the same place: `name(...addresses, count, ...scalars)`. */
+/** Creates a kernel that computes each element of its arrays from the elements at the same index: `name(...addresses, count, ...scalars)`. */
 export function elementwise({ name, arrays, scalars, temporaries, body }: Elementwise): WasmFunction {
   const count = arrays;
   const firstScalar = count + 1;
@@ -44,7 +44,7 @@ export function elementwise({ name, arrays, scalars, temporaries, body }: Elemen
   const narrow = wide + temporaries;
   const pointers = Array.from({ length: arrays }, (_, index) => index);
   const numbers = Array.from({ length: scalars }, (_, index) => index);
-  /** The vector that lies `offset` bytes on. */
+  /** The vector at an offset of `offset` bytes. */
   const vector = (offset: number): Arithmetic => ({
     ...f32x4,
     load: (index) => v128.load(local.get(index), offset),

@@ -10,7 +10,7 @@ import {
 import { inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
 
 /**
- * Rounding to 16 bits, packing and adding of packed vectors as SIMD kernels: lane by lane what `core/training/narrow-format.ts` does.
+ * SIMD kernels that round to 16 bits, pack, and add packed vectors: lane by lane as `core/training/narrow-format.ts` does.
  */
 
 const get = local.get;
@@ -19,7 +19,7 @@ const magnitudeMask = 0x7fff_ffff;
 const infinity = 0x7f80_0000;
 const highHalves = 0xffff_0000;
 
-/** Vectors of one number in locals that are set before the loop: made in it, they would cost more than what is done with them. */
+/** Constant vectors in locals that are set before the loop. Inside the loop they would cost more than their use. */
 class Constants {
   private readonly values: number[] = [];
   constructor(private readonly firstLocal: number) {}
@@ -38,11 +38,11 @@ class Constants {
   }
 }
 
-/** A format's lanes: 32 bits, of which float16 and bfloat16 use the high half. */
+/** Lanes of a format: 32 bits, of which float16 and bfloat16 use the high half. */
 interface Lanes {
-  /** Sets local `into` to the rounded 16 bits of the float32 lanes in local `value`: in the high halves, or at least there. May change `value`. */
+  /** Writes the rounded 16 bits of the float32 lanes in local `value` to the high halves of local `into`. May change `value`. */
   readonly encode: (value: number, into: number, scratch: number, all: Constants["all"]) => Code;
-  /** Float32 lanes of what lies in the high halves; whatever lies in the low ones. */
+  /** Returns float32 lanes of the high halves. The low halves are ignored. */
   readonly decode: (highHalf: Code, scratch: number, all: Constants["all"]) => Code;
 }
 
@@ -71,7 +71,7 @@ const float16: Lanes = {
     ];
   },
   decode: (highHalf, scratch, all) => {
-    // The sign stays in its place; exponent and mantissa move three bits down.
+    // The sign stays in place; exponent and mantissa move three bits down.
     const moved = local.tee(scratch, v128.and(i32x4.shrS(highHalf, bits(3)), all(0x8fff_e000)));
     const scaled = f32x4.mul(moved, all(0x7780_0000)); // 2¹¹²
     const greatest = all(0x0f80_0000);
@@ -80,7 +80,7 @@ const float16: Lanes = {
   },
 };
 
-/** Elements of one turn of packing, and words of one turn of adding. */
+/** Elements per iteration of packing, and words per iteration of adding. */
 const [packedATurn, wordsATurn] = [8, 4];
 
 /** `(values, into, count, scale)`; count is a multiple of 8. */
@@ -161,7 +161,7 @@ const kernels = kernelsInSumMemory(
   ]),
 );
 
-/** What a kernel takes of `count`; the rest is JavaScript's. */
+/** The part of `count` that a kernel processes; JavaScript processes the rest. */
 const wholeTurns = (count: number, turn: number, ...arrays: readonly Float32Array[]) =>
   kernels !== undefined && inSumMemory(...arrays) ? count - (count % turn) : 0;
 
@@ -173,7 +173,7 @@ export function pack(format: NarrowFormat, values: Float32Array, scale: number, 
   packInJavaScript(format, values.subarray(done), scale, into.subarray(done / 2));
 }
 
-/** See `unpackInJavaScript`. @param words ⌈into / 2⌉ of them. */
+/** See `unpackInJavaScript`. @param words ⌈into / 2⌉ words */
 export function unpack(format: NarrowFormat, words: Float32Array, into: Float32Array): void {
   requireLength(words, Math.ceil(into.length / 2));
   const done = wholeTurns(into.length, packedATurn, words, into);
@@ -181,7 +181,7 @@ export function unpack(format: NarrowFormat, words: Float32Array, into: Float32A
   unpackInJavaScript(format, words.subarray(done / 2), into.subarray(done));
 }
 
-/** See `addPackedInJavaScript`. All three have one length. */
+/** See `addPackedInJavaScript`. All three arrays have the same length. */
 export function addPacked(format: NarrowFormat, out: Float32Array, a: Float32Array, b: Float32Array): void {
   requireLength(a, out.length);
   requireLength(b, out.length);

@@ -40,11 +40,11 @@ const squares: WasmFunction = {
 
 const kernels = kernelsInSumMemory([squares]);
 
-/** A kernel where the values lie in the memory of sums, else JavaScript; the bits are the same. */
+/** Uses a kernel if the values are in the memory of sums, otherwise JavaScript. The bits are the same. */
 export const simdBlockSquare: BlockSquare = (values, start, end) => {
   if (kernels === undefined || !inSumMemory(values)) return javascriptBlockSquare(values, start, end);
   if (!(start >= 0 && start <= end && end <= values.length)) {
-    throw new RangeError(`[${start}, ${end}) is asked for, but the array has ${values.length} elements`);
+    throw new RangeError(`[${start}, ${end}) was requested, but the array has ${values.length} elements`);
   }
   return kernels["squares"]!(values.byteOffset + start * 4, end - start);
 };

@@ -1,9 +1,10 @@
 /**
- * A dense layer over sparse rows: forward the sum of the weight rows at the row's positions, backward a sum into those rows of the gradient.
- * What dense rows multiply by zero is not computed at all.
+ * A dense layer over sparse rows. Forward sums the weight rows at the row's positions. Backward adds to those rows of the
+ * gradient. Products with zero are not computed.
  *
- * The order is the arithmetic's, so that the bits follow from rows, weights and their order alone: an output is ((0 + v₀·w₀) + v₁·w₁ …) + bias
- * over the row's pairs, then rectified; an element of the gradient is 0 + v·dz … over the rows in their order; each operation rounds to float32.
+ * The order is fixed, so the bits depend only on rows, weights and their order: an output is
+ * ((0 + v₀·w₀) + v₁·w₁ …) + bias over the row's pairs, then rectified. An element of the gradient is 0 + v·dz … over the
+ * rows in their order. Each operation rounds to float32.
  */
 
 import type { Code } from "../../adapters/wasm/encoding";
@@ -23,10 +24,10 @@ const [rows, entries, width, offsets, values, kernel, bias, outputs, rectified] 
 const [column, pair, value, left, address] = [9, 10, 11, 12, 13];
 const [factor, single, firstVector, firstSingle] = [14, 15, 16, 24];
 const get = local.get;
-/** Vectors that are in registers at a time. */
+/** Vectors in registers at the same time. */
 const wide = 8;
 
-/** Columns of one part of a row of outputs: vectors of four, or one number. */
+/** A part of a row of outputs: vectors of four columns, or one column. */
 interface Part {
   readonly bytes: number;
   readonly splat: Code;
@@ -66,7 +67,7 @@ const one: Part = {
   held: () => firstSingle,
 };
 
-/** For each row all its columns, in the widest parts that fit. */
+/** Generates a loop over rows and their columns, in the widest parts that fit. */
 function overRows(name: string, part: (part: Part) => Code): WasmFunction {
   const sweep = (each: Part): Code =>
     whileLoop(
@@ -93,7 +94,7 @@ function overRows(name: string, part: (part: Part) => Code): WasmFunction {
   };
 }
 
-/** For each pair of the row, with `address` on the columns of its row of the kernel. */
+/** Generates a loop over the row's pairs, with `address` at the columns of the pair's row of the kernel. */
 const overPairs = ({ splat }: Part, body: Code): Code => [
   ...local.set(pair, get(offsets)),
   ...local.set(value, get(values)),
@@ -111,7 +112,7 @@ const overPairs = ({ splat }: Part, body: Code): Code => [
 
 const atColumn = (array: number): Code => i32.add(get(array), get(column));
 
-/** `offsets` are bytes from `kernel` on; `width` is a row of outputs in bytes. */
+/** `offsets` are bytes from `kernel`; `width` is the size of a row of outputs in bytes. */
 const forwardKernel = overRows("forward", (part) => {
   const { each, load, store, add, addProduct, max, zero, held } = part;
   return [
@@ -129,7 +130,7 @@ const forwardKernel = overRows("forward", (part) => {
   ];
 });
 
-/** `kernel` and `bias` grow. */
+/** Adds to `kernel` and `bias`. */
 const backwardKernel = overRows("backward", (part) => {
   const { each, load, store, add, addProduct, held } = part;
   return [
@@ -144,7 +145,7 @@ const backwardKernel = overRows("backward", (part) => {
 
 const kernels = kernelsInSumMemory([forwardKernel, backwardKernel]);
 
-/** Pairs as the kernels read them: offsets into a layer's kernel, and values. */
+/** Pairs in the kernels' format: offsets into a layer's kernel, and values. */
 let room: { readonly offsets: Float32Array; readonly values: Float32Array } | undefined;
 
 function roomFor(pairs: number): NonNullable<typeof room> {
@@ -154,7 +155,7 @@ function roomFor(pairs: number): NonNullable<typeof room> {
   return room;
 }
 
-/** @throws RangeError on a position that is no input: a kernel would write into another array. */
+/** @throws RangeError on a position outside the inputs: a kernel would write into another array */
 function call(
   name: "forward" | "backward",
   inputs: SparseInputs,
@@ -187,7 +188,7 @@ function call(
 }
 
 /**
- * `out`, `[rows, units]`, becomes inputs · kernel + bias; where it is to be rectified, 0 in the place of what is negative.
+ * Computes `out`, `[rows, units]`, as inputs · kernel + bias. If rectified, negative values become 0.
  *
  * @throws RangeError
  */
@@ -201,7 +202,7 @@ export function sparseForward(
 }
 
 /**
- * `gradient` becomes that of the layer, by the gradient `dz` of its outputs.
+ * Computes the layer's gradient from the gradient `dz` of its outputs.
  *
  * @throws RangeError
  */
@@ -213,7 +214,7 @@ export function sparseBackward(inputs: SparseInputs, dz: Float32Array, gradient:
 
 const { fround } = Math;
 
-/** The kernel's bits, where the arrays lie elsewhere. */
+/** Gives the kernel's bits for arrays outside the memory of sums. */
 export function forwardInJavaScript(
   { entries: count, positions, values: factors }: SparseInputs,
   layer: DenseParameters,
@@ -233,7 +234,7 @@ export function forwardInJavaScript(
   }
 }
 
-/** The kernel's bits; the gradient grows. */
+/** Gives the kernel's bits. Adds to the gradient. */
 export function backwardInJavaScript(
   { entries: count, positions, values: factors }: SparseInputs,
   dz: Float32Array,

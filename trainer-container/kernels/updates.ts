@@ -5,12 +5,12 @@ import { javascriptGround, type OptimizerGround } from "../optimizer/optimizer";
 import type { Updates } from "../optimizer/updates";
 import { type Arithmetic, elementwise } from "./elementwise";
 
-/** The optimizers' arithmetic as SIMD kernels: operation by operation what `trainer-container/optimizer/updates.ts` does. */
+/** The optimizers' arithmetic as SIMD kernels, operation by operation as in `trainer-container/optimizer/updates.ts`. */
 
 const [weights, gradients, slot, slot2] = [0, 1, 2, 3];
 
 const scaled = (x: Arithmetic): Code => x.mul(x.load(gradients), x.scalar(0));
-/** s·g + λ·w, with s the first number and λ the one named. */
+/** Computes s·g + λ·w, where s is the first scalar and λ the named one. */
 const penalised = (x: Arithmetic, lambda: number): Code => x.add(scaled(x), x.mul(x.scalar(lambda), x.load(weights)));
 
 const sgd = elementwise({
@@ -70,7 +70,7 @@ const adamL2 = adamKernel("adamL2", 8, (x) => penalised(x, penalty));
 
 const kernels = kernelsInSumMemory([sgd, momentum, nesterov, adam, adamL2]);
 
-/** Kernels wherever this machine has them; the bits are JavaScript's. */
+/** Updates with kernels if this machine supports them. The bits are those of JavaScript. */
 export const simdUpdates: Updates = {
   sgd(w, gradient, constants) {
     run("sgd", w, gradient, [], [constants.scale, constants.learningRate, constants.weightDecay]);
@@ -80,17 +80,17 @@ export const simdUpdates: Updates = {
   },
   adam(w, gradient, m, v, c) {
     const numbers = [c.scale, c.keep1, c.keep2, c.root, c.epsilon, c.rate, c.decay];
-    // A penalty that rounds to zero is none, as in JavaScript.
+    // As in JavaScript, a penalty that rounds to zero is skipped.
     if (Math.fround(c.penalty) === 0) run("adam", w, gradient, [m, v], numbers);
     else run("adamL2", w, gradient, [m, v], [...numbers, c.penalty]);
   },
 };
 
-/** Elements that are copied at a time where arrays lie elsewhere; four arrays of these stay in cache. */
+/** Elements copied at a time for arrays outside the memory of sums. Four such buffers stay in cache. */
 const copiedElements = 8 * 1024;
 const copies = kernels && Array.from({ length: 4 }, () => allocateSum(copiedElements));
 
-/** Where the arrays are, or through copies: a quarter of the time that JavaScript takes for float32 arithmetic. */
+/** Runs a kernel in place or through copies. A copy takes a quarter of the time of float32 arithmetic in JavaScript. */
 function run(
   name: string,
   changed: Float32Array,
@@ -101,7 +101,7 @@ function run(
   const kernel = kernels![name]!;
   const arrays = [changed, gradient, ...slots];
   const { length } = changed;
-  // A kernel knows addresses only: an array too short would let it run into another one.
+  // A kernel knows only addresses: with a short array it would access another one.
   const short = arrays.find((values) => values.length < length);
   if (short) throw new RangeError(`an array has ${short.length} elements, but there are ${length} weights`);
   if (inSumMemory(...arrays)) {
@@ -119,6 +119,6 @@ function run(
   }
 }
 
-/** Optimizers as fast as they go in this process: with kernels, or in JavaScript where the machine has no WebAssembly SIMD. */
+/** The fastest optimizers of this process: with kernels, or in JavaScript on a machine without WebAssembly SIMD. */
 export const simdGround: OptimizerGround =
   kernels === undefined ? javascriptGround : { allocate: allocateSum, updates: simdUpdates };

@@ -9,27 +9,27 @@ import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";
 import { type Score, type ScoreLayout, scoreOf } from "./score";
 
-/** What a finished step was like; the same on every rank. */
+/** The result of a finished step; the same on every rank. */
 export interface StepOutcome {
   /** Finished steps, this one included. */
   readonly step: number;
   readonly epoch: number;
   readonly score: Score;
-  /** Before clipping. Not finite where the step was skipped. */
+  /** Before clipping. Not finite if the step was skipped. */
   readonly gradientNorm: number;
   readonly learningRate: number;
-  /** By which the step's gradients were scaled; only where they are float16. */
+  /** Scale of the step's gradients, if they are float16. */
   readonly lossScale?: number;
   /** The gradients overflowed float16: the step counts as finished, but changed nothing. The next one has half the scale. */
   readonly skipped?: true;
 }
 
 /**
- * Takes one optimizer step with the sum of all leaves: mean gradient, clipped by its global norm, then the update of weights and running
- * statistics. Synchronous: a replica is never seen half-way.
+ * Takes one optimizer step with the sum of all leaves: mean gradient, clipped by its global norm, then the update of weights
+ * and running statistics. Synchronous, so a replica is never seen in between.
  *
- * @param reduced the gradient's elements, times the replica's loss scale where it has one.
- * @throws TrainingHaltedError where loss or gradient is not finite. Every rank holds the same sum, so none applies it.
+ * @param reduced the gradient's elements, times the replica's loss scale if there is one
+ * @throws TrainingHaltedError if loss or gradient is not finite. Every rank holds the same sum, so none applies it.
  */
 export function applyStep(
   replica: Replica,

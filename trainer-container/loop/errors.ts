@@ -1,10 +1,10 @@
-/** Training cannot go on: a new attempt would come to the same end. Becomes the run's `TrainingFailure`. */
+/** Training cannot continue, and a new attempt would end in the same way. Becomes the run's `TrainingFailure`. */
 export class TrainingHaltedError extends Error {
   constructor(
     /** `NON_FINITE_LOSS`, `NON_FINITE_GRADIENT`, `NUMERICS_DIFFER`, `BAD_TASK`, … */
     readonly code: string,
     message: string,
-    /** Steps that were finished before. */
+    /** Number of steps that were finished before. */
     readonly step?: number,
     options?: { readonly cause?: unknown },
   ) {

@@ -5,18 +5,19 @@ import { addPacked, pack, unpack } from "../kernels/narrow";
 import type { ScoreLayout } from "./score";
 
 /**
- * In what form leaves are summed. Their elements are the gradient of the trainable parameters, the running statistics' part, the score's sums. A
- * narrow format packs the gradient alone: the statistics are few, and the score carries counts, which must stay exact.
+ * The form in which leaves are summed. Their elements are the gradient of the trainable parameters, the running statistics'
+ * part, and the score's sums. A narrow format packs only the gradient: the statistics are few, and the score has counts,
+ * which must stay exact.
  */
 export interface GradientWire {
   readonly format: GradientFormat;
-  /** Float32 words of a vector that is summed. */
+  /** Number of float32 words of a summed vector. */
   readonly words: number;
-  /** How such vectors are added; undefined: as float32. */
+  /** Addition of such vectors; undefined: float32. */
   readonly add: Add | undefined;
   /** @param scale multiplies the gradient, so that its small elements are in the format's range. */
   write(elements: Float32Array, scale: number, into: Float32Array): void;
-  /** The elements of a sum; the gradient still scaled. */
+  /** Reads the elements of a sum; the gradient is still scaled. */
   read(sum: Float32Array, into: Float32Array): void;
 }
 

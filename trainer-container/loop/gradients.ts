@@ -8,8 +8,8 @@ import type { TrainingPlan } from "./plan";
 import { addScore, type ScoreLayout } from "./score";
 
 /**
- * Computes microshards' gradients into leaves: `parameterCount` gradient elements, then the score's sums. A leaf depends on (weights,
- * seed, step, microshard) alone, so it has the same bits whoever computes it.
+ * Computes microshards' gradients into leaves: `parameterCount` gradient elements, then the score's sums. A leaf depends only
+ * on (weights, seed, step, microshard), so it has the same bits on every worker.
  */
 export function createLeafComputer(options: {
   readonly model: TrainableModel;
@@ -22,28 +22,29 @@ export function createLeafComputer(options: {
   const { model, plan, layout, feed, now } = options;
   const length = model.parameterCount + layout.length;
   const wire = createGradientWire(plan.gradientFormat, model, layout);
-  /** Where a leaf is computed before it is packed. */
+  /** Memory in which a leaf is computed before it is packed. */
   let elements: Float32Array | undefined;
   const pool: Float32Array[] = [];
   let dataWaitMs = 0;
 
   return {
-    /** Elements of a leaf. */
+    /** Number of elements of a leaf. */
     length,
-    /** In what form they are summed. */
+    /** The form in which leaves are summed. */
     wire,
     /** Milliseconds spent waiting for data since the start. */
     dataWaitMs: () => dataWaitMs,
-    /** Between two steps' computations: gets the next one's data where that takes this thread's time. */
+    /** Gathers the next step's data between two steps, if this thread does it. */
     ahead(step: number, range: LeafRange): void {
       if (step < plan.totalSteps) feed.ahead?.(step, range);
     },
     /**
-     * The leaves of `range`, in the wire's form; their memory is used again at the next call.
-     * @param lossScale multiplies gradients that are rounded.
-     * @param lost looked at after each microshard, and thrown: survivors of a loss are back in a microshard's time, not in a step's.
-     * @param beforeLast gets all leaves before the last one is computed; what it answers is told which of their elements are final. Not called
-     *   where the wire's form is not the one that is computed.
+     * Computes the leaves of `range` in the wire's form. Their memory is reused in the next call.
+     *
+     * @param lossScale factor of gradients that are rounded
+     * @param lost checked after each microshard, and thrown: survivors of a loss are back after a microshard, not a step
+     * @param beforeLast gets all leaves before the last one is computed. Its result gets the final elements of the last one.
+     *   Not called if the wire's form differs from the computed one.
      */
     async compute(
       step: number,
@@ -58,9 +59,9 @@ export function createLeafComputer(options: {
         pool[leaves.length] = summed;
         if (wire.format !== "float32") elements ??= allocateSum(length);
         const leaf = elements ?? summed;
-        const asked = now();
+        const startedAt = now();
         const batch = await feed.microshard(step, microshard, range);
-        dataWaitMs += now() - asked;
+        dataWaitMs += now() - startedAt;
         const key = `seed ${plan.seed} step ${step} microshard ${microshard}`;
         const last = microshard === range.end - 1 && leaf === summed;
         const onFinal = last ? beforeLast([...leaves, summed]) : undefined;
@@ -69,7 +70,7 @@ export function createLeafComputer(options: {
         addScore(layout, result, sums);
         if (leaf !== summed) wire.write(leaf, lossScale, summed);
         leaves.push(summed);
-        await nextTurn(); // gradients block the thread; sockets, leases and signals get their turn here
+        await nextTurn(); // gradients block the thread; sockets, leases and signals run here
         const loss = lost();
         if (loss) throw loss;
       }

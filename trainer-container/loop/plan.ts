@@ -6,7 +6,7 @@ import type { DecayConfig, LearningRateConfig } from "../optimizer/learning-rate
 import type { OptimizerConfig } from "../optimizer/optimizer";
 import { TrainingHaltedError } from "./errors";
 
-/** Everything about a training that follows from its task and its data: the same on every worker and in every attempt. */
+/** The parameters of a training that follow from its task and its data: the same on every worker and in every attempt. */
 export interface TrainingPlan {
   readonly seed: number;
   readonly microshards: number;
@@ -15,14 +15,14 @@ export interface TrainingPlan {
   readonly sampler: Sampler;
   readonly totalSteps: number;
   readonly learningRate: LearningRateConfig;
-  /** Greatest global norm of a gradient; undefined: not clipped. */
+  /** Maximum global norm of a gradient; undefined: not clipped. */
   readonly clipNorm: number | undefined;
   readonly optimizer: OptimizerConfig;
-  /** In which leaves are rounded, added and sent. */
+  /** Format in which leaves are rounded, added and sent. */
   readonly gradientFormat: GradientFormat;
 }
 
-/** @throws TrainingHaltedError with `BAD_TASK` where the task cannot be trained on this many rows. */
+/** @throws TrainingHaltedError with `BAD_TASK` if the task cannot be trained on this number of rows */
 export function planTraining(
   task: TrainingTask,
   trainingRows: number,
@@ -34,7 +34,7 @@ export function planTraining(
   if (trainingRows === 0) {
     throw new TrainingHaltedError(
       "EMPTY_SPLIT",
-      "the training split has no rows; push a dataset whose split leaves some",
+      "the training split has no rows; push a dataset with a larger training split",
     );
   }
   if (batchSize % microshards !== 0) {
@@ -46,10 +46,10 @@ export function planTraining(
   if (task.gpusPerWorker > 1) {
     throw new TrainingHaltedError(
       "BAD_TASK",
-      `gpusPerWorker is ${task.gpusPerWorker}, but a worker is one process and runs on one GPU; ask for more workers with one GPU each`,
+      `gpusPerWorker is ${task.gpusPerWorker}, but a worker is one process and runs on one GPU; request more workers with one GPU each`,
     );
   }
-  const gradientFormat = hyperparameters.gradientFormat ?? "float32"; // tasks written before there was a choice
+  const gradientFormat = hyperparameters.gradientFormat ?? "float32"; // tasks of earlier versions lack it
   if (gradientFormat !== "float32" && task.shardOptimizer === true) {
     throw new TrainingHaltedError(
       "BAD_TASK",

@@ -8,21 +8,21 @@ import type { TrainingPlan } from "./plan";
 import type { ScoreLayout } from "./score";
 
 /**
- * This worker's copy of the training's state, in the memory where the optimizer's kernels work as long as there is room. After the
- * same number of finished steps, every replica has the same bits.
+ * This worker's copy of the training's state, in the memory of the optimizer's kernels if there is room. After the same number
+ * of finished steps, every replica has the same bits.
  */
 export interface Replica {
   finishedSteps: number;
   /** All of the model's parameters: trainable ones, then statistics. */
   readonly weights: Float32Array;
   readonly optimizer: Optimizer;
-  /** Sums of the training score since the epoch began (see `ScoreLayout`); behind them the numbers of `lossScale`, where there is one. */
+  /** Sums of the training score since the epoch began (see `ScoreLayout`), then the numbers of `lossScale`, if there is one. */
   readonly epochScore: Float64Array;
-  /** Where gradients are float16. A view of `epochScore`, and so a part of every copy of the state. */
+  /** Present if gradients are float16. It is a view of `epochScore`, so every copy of the state contains it. */
   lossScale?: LossScale | undefined;
-  /** All of the above but the count, as what a gang's `synchronize` sends; views of the same memory. */
+  /** All of the above except the count, as a gang's `synchronize` sends it; views of the same memory. */
   readonly buffers: readonly Float32Array[];
-  /** Back to step 0. */
+  /** Returns to step 0. */
   reset(): void;
 }
 

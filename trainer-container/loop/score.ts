@@ -1,21 +1,21 @@
 import type { BatchResult } from "../engine/engine";
 
 /**
- * Sums over rows, as numbers in a vector: they ride behind the gradient in the all-reduce, so that every rank knows the same
- * loss of the global batch, to the bit. Layout: loss, weight, correct, then the user's metrics by name.
+ * Sums over rows as numbers in a vector. They follow the gradient in the all-reduce, so every rank knows the same loss of the
+ * global batch exactly. Layout: loss, weight, correct, then the user's metrics by name.
  */
 export interface ScoreLayout {
   readonly metrics: readonly string[];
-  /** Elements. */
+  /** Number of elements. */
   readonly length: number;
 }
 
 /** Means over rows. */
 export interface Score {
   readonly loss: number;
-  /** Rows behind it. */
+  /** Number of rows. */
   readonly weight: number;
-  /** Share of rows predicted right; undefined for a regression. */
+  /** Share of correctly predicted rows; undefined for a regression. */
   readonly accuracy?: number;
   readonly metrics: Readonly<Record<string, number>>;
 }
@@ -45,7 +45,7 @@ export function scoreOf(layout: ScoreLayout, sums: Float32Array | Float64Array):
   };
 }
 
-/** `train/loss`, `train/accuracy`, … */
+/** Returns the score as `train/loss`, `train/accuracy`, … */
 export function namedScore(prefix: "train" | "validation", { loss, accuracy, metrics }: Score): Record<string, number> {
   return {
     [`${prefix}/loss`]: loss,

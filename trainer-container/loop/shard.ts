@@ -5,7 +5,7 @@ import type { Optimizer, OptimizerConfig, StepOptions } from "../optimizer/optim
 import { applyStatistics } from "../optimizer/statistics";
 import { clip, lengthOf, type Span } from "../sharding/segments";
 
-/** What turns a segment's gradient sum into the segment's next state; the same on every rank. */
+/** Parameters of the update of a segment from its gradient sum; the same on every rank. */
 export interface Update extends StepOptions {
   readonly scale: number;
   /** 1 / Σ weight: the scale of running statistics, which are not clipped. */
@@ -14,14 +14,14 @@ export interface Update extends StepOptions {
 
 export type Slots = Readonly<Record<string, Float32Array>>;
 
-/** Elements whose slots are copied at a time where new weights are computed without touching the slots. */
+/** Slots copied at a time to compute new weights without changing the slots. */
 const previewElements = 16 * 1024;
 
-/** One segment as a rank holds it: the optimizer's slots of its trainable parameters, and room for its gradient sum. */
+/** One segment on a rank: the optimizer's slots of its trainable parameters, and memory for its gradient sum. */
 export class Shard {
-  /** Those of the segment's parameters that have slots; the others are running statistics. */
+  /** The segment's parameters with slots; the others are running statistics. */
   readonly slots: Span;
-  /** As long as what the reduce-scatter gives: on the last segment, the score's sums follow. */
+  /** Has the length of the reduce-scatter's result: on the last segment, the score's sums follow. */
   readonly gradient: Float32Array;
   private readonly optimizer: Optimizer;
   private scratch: Optimizer | undefined;
@@ -41,7 +41,7 @@ export class Shard {
     return this.optimizer.state;
   }
 
-  /** The segment's next weights into `next`, and nothing else: until all ranks are as far, the slots stay those of the finished step. */
+  /** Writes the segment's next weights to `next`, and changes nothing else: the slots stay those of the finished step. */
   preview(weights: Float32Array, next: Float32Array, update: Update): void {
     this.copyParameters(weights, next);
     this.scratch ??= createOptimizer(this.config, Math.min(previewElements, lengthOf(this.slots)), simdGround);
@@ -56,19 +56,19 @@ export class Shard {
     this.updateStatistics(next, update);
   }
 
-  /** Slots and, in `next`, weights. */
+  /** Updates the slots, and the weights in `next`. */
   advance(weights: Float32Array, next: Float32Array, update: Update): void {
     this.copyParameters(weights, next);
     this.advanceSlots(next, update);
     this.updateStatistics(next, update);
   }
 
-  /** @param weights those of the finished step; those of the segment are of no use afterwards. */
+  /** @param weights the finished step's; those of the segment are undefined afterwards */
   advanceSlots(weights: Float32Array, update: Update): void {
     this.optimizer.step(weights.subarray(this.slots.start, this.slots.end), this.gradient, update);
   }
 
-  /** What the slots would be after `update`, on the heap. */
+  /** Returns the slots after `update`, on the heap. */
   advancedSlots(weights: Float32Array, update: Update): Slots {
     const optimizer = createOptimizer(this.config, lengthOf(this.slots));
     for (const [name, values] of Object.entries(this.state)) optimizer.state[name]!.set(values);
@@ -76,7 +76,7 @@ export class Shard {
     return optimizer.state;
   }
 
-  /** Gives its memory back. */
+  /** Releases its memory. */
   release(): void {
     const scratch = Object.values(this.scratch?.state ?? {});
     for (const buffer of [this.gradient, ...Object.values(this.state), ...scratch]) releaseSum(buffer);

@@ -1,11 +1,12 @@
-import type { Parcel } from "../collective/messages";
+import type { Message } from "../collective/messages";
 import { type Generation, gangSignals } from "../gang/gang";
 import { clip, copiedBy, lengthOf, type Span, shardSegment } from "../sharding/segments";
 import type { ShardedReplica } from "./sharded-replica";
 
 /**
- * Which rank gets all slots after a step whose ranks raised these signals: the leader where it wants a checkpoint, or where all go; where some
- * go, the first that stays, for two neighbours that go at once would take a segment with them. Undefined: none.
+ * Returns the rank that gets all slots after a step whose ranks raised these signals. It is the leader if it wants a
+ * checkpoint, or if all leave. If some leave, it is the first remaining rank, because two neighbours that leave at once would
+ * take a segment with them. Undefined: none.
  */
 export function gatheringRank(signalsByRank: readonly number[]): number | undefined {
   const has = (signals: number, bit: number) => (signals & bit) !== 0;
@@ -19,13 +20,13 @@ export function gatheringRank(signalsByRank: readonly number[]): number | undefi
   return has(all, gangSignals.checkpoint | gangSignals.stop) ? 0 : undefined;
 }
 
-/** Brings all slots of the present step to one rank, whose replica is whole then. Each owner sends its segment. @throws GenerationLostError */
+/** Sends all slots of the current step to one rank, whose replica is then whole. Each owner sends its segment. @throws GenerationLostError */
 export async function gatherSlots(replica: ShardedReplica, generation: Generation, to: number): Promise<void> {
   const { parameterCount, slotElements, slotNames, finishedSteps, shards } = replica;
   const { rank, worldSize } = generation;
   const spanOf = (owner: number): Span => clip(shardSegment(parameterCount, worldSize, owner), slotElements);
-  const sends: Parcel[] = [];
-  const receives: Parcel[] = [];
+  const sends: Message[] = [];
+  const receives: Message[] = [];
   if (rank === to) {
     const state = Object.fromEntries(slotNames.map((name) => [name, new Float32Array(slotElements)]));
     for (const { slots, state: mine } of shards) {

@@ -2,7 +2,7 @@ import { allocateSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
 import { createOptimizer } from "../optimizer/create-optimizer";
 import type { Optimizer } from "../optimizer/optimizer";
-import type { Holding, Standing } from "../sharding/rank-state";
+import type { Holding, RankState } from "../sharding/rank-state";
 import { lengthOf } from "../sharding/segments";
 import { TrainingHaltedError } from "./errors";
 import type { TrainingPlan } from "./plan";
@@ -10,50 +10,50 @@ import type { Replica } from "./replica";
 import type { ScoreLayout } from "./score";
 import type { Shard, Slots, Update } from "./shard";
 
-/** Slots of [start, end) as they are after `step` finished steps. */
+/** Slots of [start, end) after `step` finished steps. */
 export interface HeldSlots extends Holding {
   readonly state: Slots;
 }
 
 /**
- * This worker's part of a training whose optimizer is sharded: all weights, and the slots of two segments. docs/algorithms.md
- * shows why one lost rank never takes the only copy of something.
+ * This worker's part of a training with a sharded optimizer: all weights, and the slots of two segments. docs/algorithms.md
+ * shows why a lost rank never holds the only copy of anything.
  *
- * As a `Replica` its optimizer state is there to be read only while it is whole: before the first generation, alone in one, and at a
- * boundary where the others' slots were gathered.
+ * Its optimizer state as a `Replica` is readable only while it is whole: before the first generation, alone in one, and at a
+ * boundary where the other ranks' slots were gathered.
  */
 export class ShardedReplica implements Replica {
   finishedSteps = 0;
   readonly epochScore: Float64Array;
-  /** Nothing that `Generation.synchronize` could send: see `synchronizeShards`. */
+  /** Empty: `synchronizeShards` replaces `Generation.synchronize`. */
   readonly buffers: readonly Float32Array[] = [];
   readonly optimizer: Optimizer;
-  /** Names of the optimizer's slots, in the order in which they are sent. */
+  /** Names of the optimizer's slots, in the order of sending. */
   readonly slotNames: readonly string[];
   readonly parameterCount: number;
   readonly trainableCount: number;
-  /** Elements that have slots: none where the optimizer keeps none. */
+  /** Number of elements with slots: 0 if the optimizer keeps none. */
   readonly slotElements: number;
   /** The own segment, then the copy; empty before the first generation. */
   shards: readonly Shard[] = [];
   /**
-   * The step under way, once its gradient sums, its norm and its score are here: with it the shards can be brought to the next step,
-   * whether or not this rank came to finish it.
+   * The current step, once its gradient sums, its norm and its score are known. It is enough to advance the shards, even if
+   * this rank did not finish the step.
    */
   pending: Update | undefined;
-  /** How often a generation was given up because slots were missing that a late member may hold. */
+  /** Number of generations that were abandoned because slots were missing that a late member may hold. */
   waited = 0;
-  /** All of the weights of another step, while they are being put together. */
+  /** Complete weights of another step, while they are being collected. */
   next: Float32Array;
   private present: Float32Array;
-  /** All slots of the present step, on the heap: before the first generation, after a restore, and gathered for a checkpoint. */
+  /** All slots of the current step, on the heap: before the first generation, after a restore, and for a checkpoint. */
   private all: Slots | undefined;
-  /** What a layout that is not everyone's yet has replaced. */
+  /** Slots that a new layout has replaced, kept until all ranks have that layout. */
   private aside: readonly HeldSlots[] = [];
   private retired: Shard[] = [];
   private readonly initial: Float32Array;
 
-  /** @throws TrainingHaltedError `BAD_TASK` where gradients are narrow: their sums are made of whole packed vectors. */
+  /** @throws TrainingHaltedError `BAD_TASK` if gradients are narrow: their sums consist of whole packed vectors */
   constructor(
     model: TrainableModel,
     readonly plan: TrainingPlan,
@@ -84,12 +84,12 @@ export class ShardedReplica implements Replica {
     return this.present;
   }
 
-  /** Whether `optimizer.state` is there. */
+  /** Whether `optimizer.state` is available. */
   get whole(): boolean {
     return this.wholeSlots() !== undefined;
   }
 
-  /** Back to step 0. */
+  /** Returns to step 0. */
   reset(): void {
     this.finishedSteps = 0;
     this.present.set(this.initial);
@@ -97,7 +97,7 @@ export class ShardedReplica implements Replica {
     this.makeWhole();
   }
 
-  /** Room for a whole state, in place of what is held: zeros, which take no memory before they are written. */
+  /** Allocates a whole state in place of the held one: zeros, which take no memory before they are written. */
   makeWhole(): void {
     this.forget();
     for (const shard of this.shards) shard.release();
@@ -107,7 +107,7 @@ export class ShardedReplica implements Replica {
     this.all = Object.fromEntries(this.slotNames.map((name) => [name, new Float32Array(this.slotElements)]));
   }
 
-  standing(): Standing {
+  rankState(): RankState {
     const { finishedSteps, waited } = this;
     const steps = this.pending === undefined ? [finishedSteps] : [finishedSteps, this.pending.step];
     const holdings = [
@@ -117,7 +117,7 @@ export class ShardedReplica implements Replica {
     return { finishedSteps, holdings: holdings.filter((holding) => lengthOf(holding) > 0), waited };
   }
 
-  /** All slots that this rank has of that step; those of the pending one are computed. */
+  /** Returns all slots of a step on this rank. Those of the pending step are computed. */
   slotsAt(step: number): readonly HeldSlots[] {
     const { pending } = this;
     const stateOf = (shard: Shard): Slots | undefined => {
@@ -132,8 +132,8 @@ export class ShardedReplica implements Replica {
   }
 
   /**
-   * Takes over a layout and, where `next` was filled, its weights. What was held of this step stays until `forget`: others may still
-   * need it for theirs.
+   * Takes over a layout and, if `next` was filled, its weights. The old slots of this step stay until `forget`, because other
+   * ranks may still need them.
    */
   adopt(step: number, shards: readonly Shard[], held: readonly HeldSlots[], weightsAreNext: boolean): void {
     if (weightsAreNext) this.swap();
@@ -146,14 +146,14 @@ export class ShardedReplica implements Replica {
     this.finishedSteps = step;
   }
 
-  /** All ranks hold their shards of the present layout. */
+  /** All ranks hold their shards of the current layout: old slots are dropped. */
   forget(): void {
     this.aside = [];
     for (const shard of this.retired) shard.release();
     this.retired = [];
   }
 
-  /** The step under way is finished: `next` holds its weights. */
+  /** The current step is finished: `next` holds its weights. */
   finish(step: number): void {
     this.swap();
     this.pending = undefined;
@@ -161,7 +161,7 @@ export class ShardedReplica implements Replica {
     this.finishedSteps = step;
   }
 
-  /** Everyone's slots of the present step, for a checkpoint or because ranks are going. */
+  /** Sets all ranks' slots of the current step, for a checkpoint or because ranks leave. */
   setGathered(state: Slots): void {
     this.all = state;
   }
@@ -198,7 +198,7 @@ export class ShardedReplica implements Replica {
   }
 }
 
-/** Whether all of the replica's state is there to be stored. */
+/** Whether the replica's whole state is available. */
 export function isWhole(replica: Replica): boolean {
   return !(replica instanceof ShardedReplica) || replica.whole;
 }

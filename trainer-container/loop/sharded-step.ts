@@ -14,13 +14,13 @@ export interface ShardedStepResult {
 }
 
 /**
- * One optimizer step by all ranks together, in four operations. (1) Each segment's gradient sum comes to its two holders. (2) Everyone gets the
- * blocks' squares and the score: all know norm and loss. (3) Everyone else gets a segment's new weights from its owner. Beginning (3), a
- * rank says that it has all it needs to bring its shards forward; completing it, it knows that all ranks do. Only then does
- * the step count here: whatever is lost from now on, each segment's slots of this step can be had from two ranks.
+ * Takes one optimizer step on all ranks in four operations. (1) The two holders of each segment get its gradient sum. (2) All
+ * ranks get the blocks' squares and the score, so all know norm and loss. (3) All other ranks get a segment's new weights from
+ * its owner. By beginning (3), a rank announces that it can advance its shards. When (3) completes, the rank knows that all
+ * ranks can. Only then does the step count: for any later loss, two ranks have each segment's slots of this step.
  *
- * @throws GenerationLostError with the replica as it was, but perhaps with the step pending.
- * @throws TrainingHaltedError where loss or gradient is not finite: on every rank, and none applies the step.
+ * @throws GenerationLostError; the replica is then unchanged, but the step may be pending
+ * @throws TrainingHaltedError if loss or gradient is not finite: on every rank, and none applies the step
  */
 export async function shardedStep(
   replica: ShardedReplica,
@@ -52,13 +52,13 @@ export async function shardedStep(
   const learningRate = learningRateAt(plan.learningRate, step, plan.totalSteps);
   const update = { step, learningRate, mean, scale: mean * clipFactor(gradientNorm, plan.clipNorm) };
 
-  // From three ranks on there is someone who holds neither copy of the own segment.
+  // From three ranks on, some rank holds neither copy of the own segment.
   const previewed = worldSize > 2;
   if (previewed) own!.preview(replica.weights, replica.next, update);
   replica.pending = update;
   await gatherWeights(replica, generation);
 
-  // No await from here on: a replica is never seen half-way.
+  // No await from here on, so a replica is never seen in between.
   for (const shard of previewed ? shards.slice(1) : shards) shard.advance(replica.weights, replica.next, update);
   if (previewed) own!.advanceSlots(replica.weights, update);
   replica.finish(step);
@@ -69,7 +69,7 @@ export async function shardedStep(
   return { outcome: { step, epoch, score, gradientNorm, learningRate }, signalsByRank };
 }
 
-/** Segments of a leaf: the parameters', and the score's sums behind the last one. */
+/** Returns the segments of a leaf: the parameters', and the score's sums after the last one. */
 function leafSegments({ parameterCount, epochScore }: ShardedReplica, worldSize: number): readonly Span[] {
   return Array.from({ length: worldSize }, (_, owner) => {
     const { start, end } = shardSegment(parameterCount, worldSize, owner);
@@ -77,7 +77,7 @@ function leafSegments({ parameterCount, epochScore }: ShardedReplica, worldSize:
   });
 }
 
-/** Squares of all blocks of the gradient, then the score's sums: each part computed by its owner and sent to everyone. */
+/** Shares the squares of all blocks of the gradient, then the score's sums. The owner of each part computes and sends it. */
 async function shareSums(replica: ShardedReplica, generation: Generation) {
   const { parameterCount, trainableCount, epochScore } = replica;
   const { rank, worldSize } = generation;
@@ -106,7 +106,7 @@ async function shareSums(replica: ShardedReplica, generation: Generation) {
   return { squares: all.subarray(0, blocks), sums: all.subarray(blocks) };
 }
 
-/** Into `next`, the segments that this rank holds no shard of. The neighbour needs none of the own one: it has its copy. */
+/** Receives into `next` the segments without a shard on this rank. The neighbour of the own one needs none: it has a copy. */
 async function gatherWeights(replica: ShardedReplica, generation: Generation): Promise<void> {
   const { parameterCount, next, finishedSteps } = replica;
   const { rank, worldSize } = generation;
@@ -126,7 +126,7 @@ async function gatherWeights(replica: ShardedReplica, generation: Generation): P
   });
 }
 
-/** From the next rank on, so that not all ranks send to the same one first. */
+/** Lists the other ranks from the next one on, so that not all ranks send to the same one first. */
 function othersOf({ rank, worldSize }: Generation): readonly number[] {
   return Array.from({ length: worldSize - 1 }, (_, i) => (rank + 1 + i) % worldSize);
 }

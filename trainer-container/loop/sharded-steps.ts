@@ -5,7 +5,7 @@ import { synchronizeShards } from "./sharded-synchronize";
 import type { Steps } from "./steps";
 import type { Sharding, Training } from "./training";
 
-/** Each rank holds the slots of two segments and computes these segments' steps. */
+/** Creates the steps of a sharded optimizer: each rank holds the slots of two segments and computes their updates. */
 export function shardedSteps({ model, layout, leaves, writable }: Training, sharding: Sharding): Steps {
   const { replica, checkpointDue } = sharding;
   let signalsByRank: readonly number[] = [];
@@ -25,7 +25,7 @@ export function shardedSteps({ model, layout, leaves, writable }: Training, shar
       return { outcome: taken.outcome, signals: signalsByRank.reduce((bits, signals) => bits | signals, 0) };
     },
     async atBoundary(generation, epochEnd) {
-      if (replica.shards.length === 0) return false; // re-formed after the last step
+      if (replica.shards.length === 0) return false; // formed again after the last step
       const to = epochEnd ? 0 : gatheringRank(signalsByRank);
       if (to !== undefined && generation.worldSize > 1) await gatherSlots(replica, generation, to);
       return generation.worldSize === 1 || to === 0;

@@ -1,28 +1,29 @@
 import { GenerationLostError } from "../collective/errors";
-import type { Parcel } from "../collective/messages";
+import type { Message } from "../collective/messages";
 import type { Generation } from "../gang/gang";
 import { agree } from "../sharding/agree";
-import { decodeStanding, encodeStanding, type Standing } from "../sharding/rank-state";
+import { decodeRankState, encodeRankState, type RankState } from "../sharding/rank-state";
 import { heldSegments, lengthOf, shardSegment } from "../sharding/segments";
 import { planTransfers, slotSpans, type Transfer } from "../sharding/transfers";
 import { Shard } from "./shard";
 import type { HeldSlots, ShardedReplica } from "./sharded-replica";
 
-/** Before a generation without some slots is given up; doubled each time. In all 6.3 s, for survivors may be busy with a long microshard. */
+/** First wait before a generation with missing slots is abandoned; doubled each time. 6.3 s in all, for busy survivors. */
 const firstWaitMs = 100;
 
 export interface Recovery {
-  /** Fills a whole replica from the newest checkpoint; for when a segment was lost with both its holders. */
+  /** Fills a whole replica from the newest checkpoint, after a segment was lost with both its holders. */
   readonly restore: () => Promise<void>;
   /** Settles after so many milliseconds. */
   readonly sleep: (ms: number) => Promise<unknown>;
 }
 
 /**
- * Brings all ranks of a new generation to one step and to its layout: they tell each other what they hold, agree on the furthest step, and whoever
- * lacks weights or slots of it gets them from one who has them. Until every rank has its part, each keeps what it held of that step.
+ * Brings all ranks of a new generation to one step and to its layout. They exchange lists of their holdings, agree on the most
+ * advanced step, and a rank without its weights or slots gets them from a holder. Until every rank has its part, each keeps its
+ * holdings of that step.
  *
- * @throws GenerationLostError with a replica that is still of one step; also where a late member is to be waited for.
+ * @throws GenerationLostError with a replica that is still of one step; also to wait for a late member
  */
 export async function synchronizeShards(
   replica: ShardedReplica,
@@ -30,10 +31,10 @@ export async function synchronizeShards(
   { restore, sleep }: Recovery,
 ): Promise<void> {
   for (;;) {
-    const standings = await shareStandings(generation, replica.standing());
-    const agreement = agree(standings, (step) => (isLast(replica, step) ? 0 : replica.slotElements));
+    const rankStates = await shareRankStates(generation, replica.rankState());
+    const agreement = agree(rankStates, (step) => (isLast(replica, step) ? 0 : replica.slotElements));
     if (agreement.kind === "go-on") {
-      await takeOver(replica, generation, standings, agreement);
+      await takeOver(replica, generation, rankStates, agreement);
       await generation.exchange({ sends: [], receives: [], finishedSteps: agreement.step });
       replica.forget();
       return;
@@ -41,7 +42,7 @@ export async function synchronizeShards(
     if (agreement.kind === "wait") {
       await sleep(firstWaitMs * 2 ** agreement.waited);
       replica.waited = agreement.waited + 1;
-      const reason = `slots of step ${agreement.step} are with no member: forming anew, for their holders may be late`;
+      const reason = `no member has some slots of step ${agreement.step}: forming again, because their holders may be late`;
       throw new GenerationLostError(generation.number, undefined, reason);
     }
     if (agreement.ranks.includes(generation.rank)) {
@@ -51,12 +52,12 @@ export async function synchronizeShards(
   }
 }
 
-/** After the last step nobody needs slots any more: whoever has the weights has the result, even where others have left with theirs. */
+/** Whether this is the last step. Then no rank needs slots: a rank with the weights has the result, even if others have left. */
 function isLast({ plan }: ShardedReplica, step: number): boolean {
   return step === plan.totalSteps;
 }
 
-/** Gradient elements of a segment: the score's sums follow the last one. */
+/** Returns the number of gradient elements of a segment: the score's sums follow the last one. */
 export function gradientElements(replica: ShardedReplica, worldSize: number, owner: number): number {
   const segment = lengthOf(shardSegment(replica.parameterCount, worldSize, owner));
   return owner === worldSize - 1 ? segment + replica.epochScore.length : segment;
@@ -65,15 +66,15 @@ export function gradientElements(replica: ShardedReplica, worldSize: number, own
 async function takeOver(
   replica: ShardedReplica,
   generation: Generation,
-  standings: readonly Standing[],
+  rankStates: readonly RankState[],
   { step, source, behind }: Extract<ReturnType<typeof agree>, { kind: "go-on" }>,
 ): Promise<void> {
   const { rank, worldSize } = generation;
   const { parameterCount, trainableCount, slotNames } = replica;
   const last = isLast(replica, step);
   const slotElements = last ? 0 : replica.slotElements;
-  const targets = standings.map((_, to) => slotSpans(parameterCount, slotElements, worldSize, to));
-  const transfers = planTransfers(standings, step, targets);
+  const targets = rankStates.map((_, to) => slotSpans(parameterCount, slotElements, worldSize, to));
+  const transfers = planTransfers(rankStates, step, targets);
   const held = replica.slotsAt(step);
   const shards = (last ? [] : heldSegments(worldSize, rank)).map(
     (owner) =>
@@ -86,8 +87,8 @@ async function takeOver(
   );
   const into = shards.map((shard): HeldSlots => ({ ...shard.slots, step, state: shard.state }));
 
-  const sends: Parcel[] = [];
-  const receives: Parcel[] = [];
+  const sends: Message[] = [];
+  const receives: Message[] = [];
   transfers.forEach((transfer, index) => {
     slotNames.forEach((name, place) => {
       const number = index * slotNames.length + place;
@@ -101,7 +102,7 @@ async function takeOver(
   const epochScore = late ? new Float64Array(replica.epochScore.length) : replica.epochScore;
   const number = transfers.length * slotNames.length;
   const weights = late ? replica.next : replica.weights;
-  const rest = (other: number): readonly Parcel[] => [
+  const rest = (other: number): readonly Message[] => [
     { rank: other, number, values: weights },
     { rank: other, number: number + 1, values: asFloats(epochScore) },
   ];
@@ -118,25 +119,25 @@ async function takeOver(
   replica.adopt(step, shards, held, late);
 }
 
-/** The part of a slot that a transfer is about, in whichever of the pieces holds it. */
+/** Returns the part of a slot that a transfer concerns, from the piece that holds it. */
 function view(pieces: readonly HeldSlots[], name: string, { start, end }: Transfer): Float32Array {
   const piece = pieces.find((one) => one.start <= start && one.end >= end);
   if (piece === undefined) throw new RangeError(`slots [${start}, ${end}) are not held here`);
   return piece.state[name]!.subarray(start - piece.start, end - piece.start);
 }
 
-/** Everyone's standing, by rank. Their lengths come first, for they differ. */
-async function shareStandings(generation: Generation, mine: Standing): Promise<readonly Standing[]> {
+/** Exchanges all ranks' states, by rank. Their lengths are sent first, because they differ. */
+async function shareRankStates(generation: Generation, mine: RankState): Promise<readonly RankState[]> {
   const { rank, worldSize } = generation;
-  const encoded = encodeStanding(mine);
+  const encoded = encodeRankState(mine);
   const lengths = Array.from({ length: worldSize }, (_, other) => Float64Array.of(other === rank ? encoded.length : 0));
   await share(generation, lengths);
-  const standings = lengths.map(([length], other) => (other === rank ? encoded : new Float64Array(length!)));
-  await share(generation, standings);
-  return standings.map(decodeStanding);
+  const rankStates = lengths.map(([length], other) => (other === rank ? encoded : new Float64Array(length!)));
+  await share(generation, rankStates);
+  return rankStates.map(decodeRankState);
 }
 
-/** Fills everyone else's place. */
+/** Receives all other ranks' entries. */
 async function share(generation: Generation, byRank: readonly Float64Array[]): Promise<void> {
   const others = byRank.map((_, other) => other).filter((other) => other !== generation.rank);
   const mine = asFloats(byRank[generation.rank]!);

@@ -9,28 +9,28 @@ export interface StepResult {
   readonly signals: number;
 }
 
-/** How a replica takes its steps with the others: where the training's state lives is nobody else's business. */
+/** The steps of a replica together with the other ranks. They hide where the training's state is stored. */
 export interface Steps {
-  /** Brings every rank of a new generation to the furthest state. @throws GenerationLostError */
+  /** Brings every rank of a new generation to the most advanced state. @throws GenerationLostError */
   begin(generation: Generation): Promise<void>;
   /** Computes this rank's leaves and takes one step. @throws GenerationLostError, TrainingHaltedError */
   take(generation: Generation, raised: number): Promise<StepResult>;
   /**
-   * At a step boundary, on all ranks.
+   * Runs at a step boundary, on all ranks.
    *
-   * @returns whether the leader has the whole state, so that a checkpoint can be taken; the same on all ranks.
+   * @returns whether the leader has the whole state, so that a checkpoint can be taken; the same on all ranks
    * @throws GenerationLostError
    */
   atBoundary(generation: Generation, epochEnd: boolean): Promise<boolean>;
-  /** The generation is closed. */
+  /** Called when the generation is closed. */
   end(): void;
 }
 
-/** Every rank holds all of the state and takes the whole step. */
+/** Creates the steps of replicas: every rank holds the whole state and takes the whole step. */
 export function replicatedSteps({ model, plan, replica, layout, leaves, writable }: Training): Steps {
   const { wire } = leaves;
   let summed: Float32Array | undefined;
-  /** The sum's elements, where they are not float32 on the wire. */
+  /** The sum's elements, if they are not float32 on the wire. */
   let elements: Float32Array | undefined;
   return {
     async begin(generation) {
@@ -42,7 +42,7 @@ export function replicatedSteps({ model, plan, replica, layout, leaves, writable
     async take(generation, raised) {
       const step = replica.finishedSteps;
       let begun: BegunSum | undefined;
-      // The one leaf there is is its own sum.
+      // A single leaf is its own sum.
       const target = (computed: readonly Float32Array[]) => (plan.microshards === 1 ? computed[0]! : summed!);
       const local = await leaves.compute(
         step,

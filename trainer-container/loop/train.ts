@@ -15,10 +15,10 @@ export type TrainingEnd =
       readonly generation: number;
       readonly train: Score;
       readonly validation?: Score;
-      /** How many ranks before this one are still connected: the gang is left once the result is stored. */
+      /** Returns the number of earlier ranks that are still connected: a rank leaves the gang once the result is stored. */
       readonly ranksBefore: () => number;
     }
-  /** This worker leaves; the others go on. */
+  /** This worker leaves; the others continue. */
   | { readonly end: "interrupted"; readonly rank: number }
   /** The others finished without this worker. */
   | { readonly end: "ended-elsewhere" };
@@ -26,10 +26,10 @@ export type TrainingEnd =
 type EndOfGeneration = TrainingEnd | "re-form";
 
 /**
- * Trains to the end, over as many generations as it takes. A generation that is lost costs the step under way; whoever
- * finished the furthest step is the source of state for the others.
+ * Trains to the end, over any number of generations. A lost generation costs the step in progress. The rank with the most
+ * advanced step is the source of state for the others.
  *
- * @throws TrainingHaltedError where going on makes no sense.
+ * @throws TrainingHaltedError if training cannot continue
  */
 export async function train(training: Training): Promise<TrainingEnd> {
   const { replica, model, events, sharding } = training;
@@ -50,7 +50,7 @@ export async function train(training: Training): Promise<TrainingEnd> {
       if (!(error instanceof GenerationLostError)) throw error;
       events.generationLost(error, replica.finishedSteps);
     } finally {
-      if (!completed) generation.close(); // else its connections tell who lives to store the result, until the gang is left
+      if (!completed) generation.close(); // otherwise its connections show who is alive to store the result
       steps.end();
     }
   }
@@ -60,7 +60,7 @@ async function trainGeneration(training: Training, generation: Generation, steps
   const { plan, replica, layout, events } = training;
   const raise = () => (training.leaving() ? gangSignals.leaving : 0);
 
-  // A generation may have been lost between an epoch's last step and its validation; doing it again changes nothing.
+  // A generation may have been lost between an epoch's last step and its validation. Repeating it changes nothing.
   let epochEnd = atEpochEnd(plan, replica) ? await finishEpoch(training, generation, steps, raise()) : undefined;
   if (epochEnd?.next) return epochEnd.next;
 
@@ -69,7 +69,7 @@ async function trainGeneration(training: Training, generation: Generation, steps
     const { outcome, signals } = await steps.take(generation, raised);
     events.stepFinished(outcome, generation);
 
-    // At the very end nobody needs to leave or join any more: all write the result.
+    // After the last step no rank needs to leave or join: all write the result.
     const last = replica.finishedSteps === plan.totalSteps;
     const next = last ? undefined : afterSignals(signals, raised, generation);
     if (!atEpochEnd(plan, replica) || next) {
@@ -94,7 +94,7 @@ async function trainGeneration(training: Training, generation: Generation, steps
 
 interface FinishedEpoch {
   readonly validation: Score | undefined;
-  /** Where to go, unless on to the next step. */
+  /** End of the generation; undefined: continue with the next step. */
   readonly next: EndOfGeneration | undefined;
 }
 
@@ -106,7 +106,7 @@ async function finishEpoch(
 ): Promise<FinishedEpoch> {
   const { plan, model, replica, layout, events } = training;
   const { finishedSteps } = replica;
-  // Who goes takes shards along: only a step's end sees to it that others have them.
+  // A leaving rank takes shards with it: only the end of a step ensures that others have them.
   const raised = training.sharding === undefined ? leaving : 0;
   const { epoch } = plan.sampler.position(finishedSteps - 1);
   const train = scoreOf(layout, replica.epochScore);
@@ -124,7 +124,7 @@ async function finishEpoch(
   return { validation, next: last ? undefined : afterSignals(signals, raised, generation) };
 }
 
-/** All ranks saw the same bits, so all decide alike. */
+/** Decides from the signals. All ranks saw the same bits, so all decide alike. */
 function afterSignals(signals: number, raised: number, generation: Generation): EndOfGeneration | undefined {
   if ((signals & gangSignals.stop) !== 0 || (signals & raised & gangSignals.leaving) !== 0) {
     return { end: "interrupted", rank: generation.rank };

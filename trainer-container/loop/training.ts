@@ -10,14 +10,14 @@ import type { Score, ScoreLayout } from "./score";
 import type { ShardedReplica } from "./sharded-replica";
 import type { Recovery } from "./sharded-synchronize";
 
-/** What the loop tells the world. None of these may wait or throw. */
+/** Events of the loop. Handlers must not wait or throw. */
 export interface TrainingEvents {
   generationStarted(generation: Generation, finishedSteps: number): void;
   generationLost(error: GenerationLostError, finishedSteps: number): void;
   stepFinished(outcome: StepOutcome, generation: Generation): void;
-  /** Validation is undefined where that split is empty. */
+  /** Validation is undefined if that split is empty. */
   epochFinished(epoch: number, step: number, train: Score, validation: Score | undefined): void;
-  /** A step boundary, every rank's replica at the same step: the moment to copy the state for a checkpoint. */
+  /** A step boundary: every rank's replica is at the same step, so the state can be copied for a checkpoint. */
   boundary(replica: Replica, generation: Generation, validation: Score | undefined): void;
 }
 
@@ -29,13 +29,13 @@ export interface Training {
   readonly leaves: LeafComputer;
   readonly validation: ValidationBlocks;
   readonly events: TrainingEvents;
-  /** Enters the next generation; undefined where the training has ended without this worker. */
+  /** Enters the next generation; undefined if the training has ended without this worker. */
   readonly enter: (finishedSteps: number) => Promise<Generation | undefined>;
-  /** Whether this worker's host is going away. */
+  /** Whether this worker's host is about to go away. */
   readonly leaving: () => boolean;
-  /** Awaited before anything writes to the replica's buffers: a checkpoint may still need them as they are. */
+  /** Awaited before any write to the replica's buffers: a checkpoint may still need them unchanged. */
   readonly writable?: () => Promise<void> | undefined;
-  /** Where the optimizer's state is split between the ranks; its replica is then `replica`. */
+  /** Present if the optimizer's state is split between the ranks; its replica is then `replica`. */
   readonly sharding?: Sharding;
 }
 

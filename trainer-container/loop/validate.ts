@@ -6,11 +6,11 @@ import { leafRange } from "../reduction/plan";
 import { addScore, type Score, type ScoreLayout, scoreOf } from "./score";
 
 /**
- * Scores the validation split, shared by the ranks and still the same to the bit whatever the world size: the split is cut in
- * blocks of fixed rows; leaf l of the V leaves is the sum of its fixed, contiguous range of blocks, in order; whoever computes a
- * leaf, the gang adds the V of them in its canonical order, as it does with gradients.
+ * Scores the validation split on all ranks, with the same bits for every world size. The split is cut into blocks of a fixed
+ * number of rows. Leaf l of the V leaves is the sum of its fixed, contiguous range of blocks, in order. The gang adds the V
+ * leaves in its canonical order, as it does with gradients.
  *
- * @returns the score, and the signals that ranks raised meanwhile.
+ * @returns the score, and the signals that ranks raised in the meantime
  */
 export async function validate(
   generation: Generation,

@@ -12,7 +12,7 @@ export interface AdamOptions {
 }
 
 /**
- * Adam (Kingma and Ba 2015), one fused pass, with g ← g + λ·w where there is an L2 penalty:
+ * Creates Adam (Kingma and Ba 2015) in one fused pass, with g ← g + λ·w for an L2 penalty:
  * m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; w ← w − η·(m / (1 − β₁ᵗ)) / (√(v / (1 − β₂ᵗ)) + ε).
  */
 export function adam(
@@ -26,12 +26,12 @@ export function adam(
 interface Decays {
   /** L2: λ·w is part of the gradient. */
   readonly penalty: number;
-  /** Decoupled: η·λ·w is taken off the weight. */
+  /** Decoupled: η·λ·w is subtracted from the weight. */
   readonly decoupledDecay: number;
 }
 
 /**
- * The step of Adam and AdamW, which differ in their decay. The bias corrections are taken out of the loop:
+ * Creates the step of Adam and AdamW, which differ in their decay. The bias corrections are outside the loop:
  * η·m̂ / (√v̂ + ε) = rate·m / (√v·root + ε) with rate = η / (1 − β₁ᵗ), root = 1 / √(1 − β₂ᵗ).
  */
 export function adamWithDecay(

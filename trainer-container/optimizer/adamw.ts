@@ -6,7 +6,7 @@ export interface AdamWOptions extends Omit<AdamOptions, "weightDecay"> {
   readonly weightDecay?: number;
 }
 
-/** Adam with decoupled weight decay (Loshchilov and Hutter 2019): w ← w − η·λ·w besides Adam's step. Decays every weight. */
+/** Creates Adam with decoupled weight decay (Loshchilov and Hutter 2019): also w ← w − η·λ·w. It decays every weight. */
 export function adamw(
   size: number,
   { weightDecay = 0.01, ...options }: AdamWOptions = {},

@@ -1,6 +1,6 @@
 /**
- * Elements of a block of the norm. Blocks are what a sharded optimizer's segments are made of, so that each rank sums its own blocks and the
- * norm is still the same to the bit: never change it, it decides the bits of clipped runs.
+ * Elements of a block of the norm. The segments of a sharded optimizer consist of whole blocks, so each rank sums its own
+ * blocks and the norm has the same bits. Never change it: it determines the bits of clipped runs.
  */
 export const normBlockElements = 1024;
 
@@ -8,12 +8,12 @@ export function normBlockCount(elements: number): number {
   return Math.ceil(elements / normBlockElements);
 }
 
-/** Σ value² over `[start, end)`, at most a block, in double precision: products of float32 are exact there. */
+/** Sums value² over `[start, end)`, at most a block, in double precision, where products of float32 are exact. */
 export type BlockSquare = (values: Float32Array, start: number, end: number) => number;
 
 /**
- * Four running sums take every fourth element each and are added as (0 + 2) + (1 + 3): an order that depends on nothing but the element's
- * place in its block, and that two registers of two lanes follow.
+ * Sums every fourth element in each of four running sums, and adds these as (0 + 2) + (1 + 3). The order depends only on
+ * the element's position in its block, and two registers of two lanes follow it.
  */
 export const javascriptBlockSquare: BlockSquare = (values, start, end) => {
   let [s0, s1, s2, s3] = [0, 0, 0, 0];
@@ -36,12 +36,11 @@ export const javascriptBlockSquare: BlockSquare = (values, start, end) => {
 };
 
 /**
- * Squares of the gradient, summed block by block: `sums[b]` is that of the elements `[1024·b, 1024·(b + 1))`, as far as they are
- * below `length`.
+ * Sums the squares of the gradient block by block: `sums[b]` covers the elements `[1024·b, 1024·(b + 1))` below `length`.
  *
- * @param gradients begins with the first element of block `firstBlock`; may be longer.
- * @param length elements of the whole vector that count, from 0.
- * @param square JavaScript's or a kernel's; the bits are the same.
+ * @param gradients begins with the first element of block `firstBlock`; may be longer
+ * @param length number of elements of the whole vector that count, from 0
+ * @param square JavaScript's or a kernel's; the bits are the same
  */
 export function blockSquares(
   gradients: Float32Array,
@@ -59,7 +58,7 @@ export function blockSquares(
   }
 }
 
-/** The norm from its blocks' sums, added in block order. */
+/** Computes the norm from its blocks' sums, added in block order. */
 export function normOfBlocks(sums: Float64Array): number {
   let sum = 0;
   for (const one of sums) sum += one;
@@ -67,10 +66,11 @@ export function normOfBlocks(sums: Float64Array): number {
 }
 
 /**
- * Global-norm clipping (Pascanu et al. 2013). Sums in double precision in one fixed order, so the norm has the same bits on every
- * worker. NaN or infinity anywhere makes the norm NaN or infinite, which is how a run's guard sees a diverged gradient.
+ * Computes the norm for global-norm clipping (Pascanu et al. 2013). It sums in double precision in one fixed order, so the
+ * norm has the same bits on every worker. NaN or infinity anywhere makes the norm NaN or infinite, so the check of a run
+ * detects a diverged gradient.
  *
- * @param length elements that count, from 0 (running statistics lie after the trainable weights). Default: all.
+ * @param length number of elements that count, from 0 (running statistics follow the trainable weights). Default: all
  */
 export function globalNorm(
   gradients: Float32Array,
@@ -82,7 +82,7 @@ export function globalNorm(
   return normOfBlocks(sums);
 }
 
-/** Factor that brings a gradient of this norm to at most `maximum`; 1 when it is there already, or `maximum` is undefined. */
+/** Returns the factor that limits a gradient of this norm to `maximum`; 1 if it is within, or `maximum` is undefined. */
 export function clipFactor(norm: number, maximum: number | undefined): number {
   return maximum === undefined || norm <= maximum ? 1 : maximum / norm;
 }

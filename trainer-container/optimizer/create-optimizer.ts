@@ -4,7 +4,7 @@ import { momentum } from "./momentum";
 import { javascriptGround, type Optimizer, type OptimizerConfig, type OptimizerGround } from "./optimizer";
 import { sgd } from "./sgd";
 
-/** An optimizer with fresh state for `size` weights: all of them, or one rank's part. */
+/** Creates an optimizer with fresh state for `size` weights: all of them, or one rank's part. */
 export function createOptimizer(
   config: OptimizerConfig,
   size: number,

@@ -1,4 +1,4 @@
-/** Learning-rate schedules: pure functions of the step, so that a resumed run needs no state of theirs. */
+/** Learning-rate schedules: pure functions of the step, so a resumed run needs no state for them. */
 
 export type DecayConfig =
   | { readonly type: "constant" }
@@ -16,8 +16,8 @@ export interface LearningRateConfig {
 }
 
 /**
- * @param step number of the step about to be taken, from 1.
- * @param totalSteps of the run; only the cosine needs it.
+ * @param step number of the next step, from 1
+ * @param totalSteps steps of the run; only the cosine needs it
  */
 export function learningRateAt(config: LearningRateConfig, step: number, totalSteps: number): number {
   const { learningRate, decay = { type: "constant" }, warmupSteps = 0 } = config;

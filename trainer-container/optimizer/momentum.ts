@@ -9,7 +9,7 @@ export interface MomentumOptions {
   readonly weightDecay?: number;
 }
 
-/** v ← μ·v + g; w ← w − η·v (Nesterov: w ← w − η·(g + μ·v)), with v = 0 before the first step, as PyTorch has it. */
+/** Creates v ← μ·v + g; w ← w − η·v (Nesterov: w ← w − η·(g + μ·v)), with v = 0 before the first step, as in PyTorch. */
 export function momentum(
   size: number,
   { momentum: mu = 0.9, nesterov = false, weightDecay = 0 }: MomentumOptions = {},

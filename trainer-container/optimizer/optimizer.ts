@@ -1,7 +1,7 @@
 /**
- * Optimizers on flat float32 buffers. Their arithmetic is float32, rounded at every operation in an order fixed by the code (`updates.ts`):
- * the result has the same bits on every machine that follows IEEE 754, whatever the backend, and whether JavaScript or SIMD
- * computes it. What is the same for all elements of a step (bias corrections, rates) is computed in double precision first.
+ * Optimizers on flat float32 buffers. Their arithmetic is float32, rounded at every operation in an order fixed by the code
+ * (`updates.ts`). The result has the same bits on every machine that follows IEEE 754, for every backend, in JavaScript and
+ * SIMD. Values that are constant for a step (bias corrections, rates) are computed in double precision first.
  */
 import { javascriptUpdates, type Updates } from "./updates";
 
@@ -37,9 +37,9 @@ export interface Optimizer {
   step(weights: Float32Array, gradients: Float32Array, options: StepOptions): void;
 }
 
-/** Where an optimizer lives and who computes it; the bits do not depend on either. */
+/** Memory and arithmetic of an optimizer. The bits do not depend on either. */
 export interface OptimizerGround {
-  /** Zeros. Default: on the heap. */
+  /** Returns zeros. Default: on the heap. */
   readonly allocate: (length: number) => Float32Array;
   /** Default: JavaScript. */
   readonly updates: Updates;

@@ -5,7 +5,7 @@ export interface SgdOptions {
   readonly weightDecay?: number;
 }
 
-/** w ← w − η·(g + λ·w). */
+/** Creates w ← w − η·(g + λ·w). */
 export function sgd({ weightDecay = 0 }: SgdOptions = {}, { updates }: OptimizerGround = javascriptGround): Optimizer {
   return {
     type: "sgd",

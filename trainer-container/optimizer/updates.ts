@@ -1,9 +1,9 @@
 /**
- * The arithmetic of one optimizer step, element by element. Every operation rounds to float32, to nearest even (`Math.fround`), in the order
- * written: what SIMD does with four lanes at once. So there are two implementations with the same bits, this one and the
- * trainer's kernels, and an element has the same bits whichever part of the vector is stepped together with it.
+ * The arithmetic of one optimizer step, element by element. Every operation rounds to float32, to nearest even
+ * (`Math.fround`), in the written order, as SIMD does with four lanes at once. So there are two implementations with the same
+ * bits, this one and the trainer's kernels. An element has the same bits in any part of the vector.
  *
- * All arrays count from the weights' first element and are at least as long as the weights. Constants are float32 when they are used.
+ * All arrays count from the weights' first element and are at least as long as the weights. Constants are float32 when used.
  */
 
 export interface SgdConstants {
@@ -76,8 +76,8 @@ export const javascriptUpdates: Updates = {
 
   /**
    * g ← s·g, or with an L2 penalty g ← s·g + λ·w; m ← m + (1 − β₁)(g − m); v ← v + (1 − β₂)(g² − v);
-   * w ← w − (η·λ·w + rate·m / (√v·root + ε)). As increments, for then a small 1 − β makes the roundings before the last one
-   * small as well.
+   * w ← w − (η·λ·w + rate·m / (√v·root + ε)). The updates are increments, because a small 1 − β then keeps the roundings
+   * before the last one small as well.
    */
   adam(weights, gradients, m, v, constants) {
     const [scale, keep1, keep2] = [f(constants.scale), f(constants.keep1), f(constants.keep2)];

@@ -4,23 +4,26 @@ export interface Reduction {
   readonly worldSize: number;
   /** V. */
   readonly microshards: number;
-  /** Of the vector. */
+  /** Number of elements of the vector. */
   readonly elements: number;
 }
 
 /** Largest world in which every rank is connected to every other. */
 export const fullMeshWorkers = 64;
-/** From here on many small messages cost more than several latencies: docs/scale.md tabulates both. */
+/** From this world size on, many small messages cost more than several latencies: docs/scale.md has the numbers. */
 const manyRanks = 16;
-/** Bytes of a segment from which its message's own cost matters less than that the direct exchange overlaps adding, sending and receiving. */
+/** Segment size in bytes from which the overlap of the direct exchange outweighs the fixed cost of messages. */
 const largeSegmentBytes = 32 * 1024;
 
 /**
- * How a vector is summed. All ranks must choose alike, so that this depends on nothing else; the bits are the same either way.
+ * Chooses the algorithm for a vector. All ranks must choose alike, so the choice depends only on these arguments. The bits
+ * are the same for both.
  *
- * - The direct exchange takes two message latencies, but W − 1 messages each way and W − 1 connections: best for few ranks.
- * - Halving and doubling takes 2·log2 W latencies, as many messages, and log2 W connections. It needs V to be a power of two, for only then is
- *   the canonical tree's top balanced; where W is no power of two it sends whole partial sums before and whole results after, up to twice the bytes.
+ * - The direct exchange takes two message latencies, but W − 1 messages in each direction and W − 1 connections: best for
+ *   few ranks.
+ * - Halving and doubling takes 2·log2 W latencies, as many messages, and log2 W connections. V must be a power of two,
+ *   because only then is the top of the canonical tree balanced. If W is no power of two, whole partial sums are sent
+ *   before and whole results after, up to twice the bytes.
  */
 export function chooseAlgorithm({ worldSize, microshards, elements }: Reduction): Algorithm {
   if (!isPowerOfTwo(microshards) || worldSize < manyRanks) return "direct";

@@ -2,44 +2,46 @@ import type { ReductionPlan } from "./plan";
 import type { Addition } from "./tree";
 
 /**
- * Who does what in recursive halving and doubling, so that every node of the canonical tree is still added from the same two children.
+ * The roles in recursive halving and doubling. Every node of the canonical tree is still added from the same two children.
  *
- * With P the largest power of two ≤ W and V a power of two, the tree's top is the balanced tree over P subtrees of V / P leaves. A *host*
- * is the rank that computes a subtree's first leaf (or its last: see `planHalving`); it sums that subtree. The hosts then halve with the distances 1, 2, 4, …: pairs of
- * neighbouring subtrees, then of pairs, which is the tree's own order. A *guest* is any other rank: it gives its partial sums to
- * the hosts of their subtrees, and gets the result from one of them. Where W is a power of two there are no guests, and nothing is given.
+ * Let P be the largest power of two ≤ W, and V a power of two. The top of the tree is the balanced tree over P subtrees of
+ * V / P leaves. A *host* is the rank that computes a subtree's first leaf (or its last: see `planHalving`); it sums that
+ * subtree. The hosts then halve with the distances 1, 2, 4, …: pairs of neighbouring subtrees, then pairs of pairs, in the
+ * tree's own order. A *guest* is any other rank: it sends its partial sums to the hosts of their subtrees, and gets the
+ * result from one of them. If W is a power of two, there are no guests.
  */
 export interface HalvingPlan {
-  /** By place, P of them, ascending. */
+  /** By position; P hosts, ascending. */
   readonly hosts: readonly number[];
   /** By rank. */
   readonly roles: readonly HalvingRole[];
 }
 
-/** A partial sum, by its slot, that goes between this rank and another. */
-export interface Parcel {
+/** A partial sum, by its slot, that one rank sends to another. */
+export interface PartialTransfer {
   readonly slot: number;
   readonly rank: number;
 }
 
 export interface HalvingRole {
-  /** Place among the hosts; `undefined` for a guest. */
+  /** Position among the hosts; `undefined` for a guest. */
   readonly place: number | undefined;
-  /** Own partial sums of other hosts' subtrees. */
-  readonly gives: readonly Parcel[];
+  /** Own partial sums that belong to other hosts' subtrees. */
+  readonly gives: readonly PartialTransfer[];
   /** Other ranks' partial sums of the own subtree. */
-  readonly takes: readonly Parcel[];
-  /** Nodes of the own subtree whose leaves lie on more than one rank, children first. */
+  readonly takes: readonly PartialTransfer[];
+  /** Nodes of the own subtree whose leaves are on more than one rank, children first. */
   readonly additions: readonly Addition[];
   /** Guests that get the result from this host. */
   readonly guests: readonly number[];
-  /** Where a guest gets the result from. */
+  /** Host that sends the result to a guest. */
   readonly server: number | undefined;
 }
 
 /**
- * Two plans with the same sums: hosts compute the first leaf of their subtree, or the last. One rank's guests are hosts in the other plan, so that where
- * each takes one half of a vector, all send about as much. The same plan twice where W is a power of two.
+ * Two plans with the same sums: hosts compute the first leaf of their subtree, or the last. The guests of one plan are
+ * hosts in the other. If each plan sums one half of a vector, all ranks send about as much. The plans are equal if W is a
+ * power of two.
  */
 export interface HalvingPlans {
   readonly first: HalvingPlan;
@@ -48,7 +50,7 @@ export interface HalvingPlans {
 
 const plans = new WeakMap<ReductionPlan, HalvingPlans | undefined>();
 
-/** `undefined` where halving would not add in the canonical order: V is no power of two, or W is 1. */
+/** Plans halving; `undefined` if it would not add in the canonical order: V is no power of two, or W is 1. */
 export function planHalving(plan: ReductionPlan): HalvingPlans | undefined {
   if (!plans.has(plan)) plans.set(plan, makePlans(plan));
   return plans.get(plan);
@@ -65,7 +67,7 @@ function makePlans(plan: ReductionPlan): HalvingPlans | undefined {
 function makePlan({ leafCount, worldSize, ranks, combine }: ReductionPlan, side: 0 | 1): HalvingPlan {
   const hostCount = 2 ** (31 - Math.clz32(worldSize));
   const subtree = leafCount / hostCount;
-  // No rank computes more leaves than a subtree has (W >= P), so that no rank owns the first leaves of two, or the last.
+  // No rank computes more leaves than a subtree has (W >= P), so no rank owns the first leaves of two, or the last.
   const hosts: number[] = [];
   const shift = side * (subtree - 1);
   ranks.forEach(({ leaves }, rank) => {
@@ -75,12 +77,12 @@ function makePlan({ leafCount, worldSize, ranks, combine }: ReductionPlan, side:
   const placeOf = new Map(hosts.map((rank, place) => [rank, place]));
   const hostOf = (slot: number): number => hosts[Math.floor(slot / subtree)]!;
 
-  const takes = hosts.map((): Parcel[] => []);
+  const takes = hosts.map((): PartialTransfer[] => []);
   const guests = hosts.map((): number[] => []);
   const gives = ranks.map(({ partials }, rank) => partials.flatMap((slot) => giving(slot, hostOf(slot), rank)));
-  gives.forEach((parcels, rank) => {
-    for (const { slot, rank: host } of parcels) takes[placeOf.get(host)!]!.push({ slot, rank });
-    if (!placeOf.has(rank)) guests[placeOf.get(parcels[0]!.rank)!]!.push(rank);
+  gives.forEach((entries, rank) => {
+    for (const { slot, rank: host } of entries) takes[placeOf.get(host)!]!.push({ slot, rank });
+    if (!placeOf.has(rank)) guests[placeOf.get(entries[0]!.rank)!]!.push(rank);
   });
   const additions = hosts.map((): Addition[] => []);
   for (const addition of combine) {
@@ -103,11 +105,11 @@ function makePlan({ leafCount, worldSize, ranks, combine }: ReductionPlan, side:
   return { hosts, roles };
 }
 
-function giving(slot: number, host: number, rank: number): readonly Parcel[] {
+function giving(slot: number, host: number, rank: number): readonly PartialTransfer[] {
   return host === rank ? [] : [{ slot, rank: host }];
 }
 
-/** Ranks that `rank` exchanges frames with: log2 P partners, and those that it gives to, takes from, serves or is served by. Ascending. */
+/** Returns the ranks with which `rank` exchanges frames: log2 P partners, and those of its guest or host roles. Ascending. */
 export function halvingNeighbours({ first, last }: HalvingPlans, rank: number): readonly number[] {
   const near = new Set([...neighboursIn(first, rank), ...neighboursIn(last, rank)]);
   return [...near].sort((a, b) => a - b);
@@ -115,7 +117,7 @@ export function halvingNeighbours({ first, last }: HalvingPlans, rank: number): 
 
 function neighboursIn({ hosts, roles }: HalvingPlan, rank: number): readonly number[] {
   const { place, gives, takes, guests, server } = roles[rank]!;
-  const near = [...gives, ...takes].map((parcel) => parcel.rank).concat(guests);
+  const near = [...gives, ...takes].map((entry) => entry.rank).concat(guests);
   if (server !== undefined) near.push(server);
   if (place !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.push(hosts[place ^ bit]!);
   return near;

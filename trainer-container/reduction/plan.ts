@@ -6,29 +6,29 @@ export interface LeafRange {
   readonly end: number;
 }
 
-/** What one rank adds and sends before anything crosses the wire. */
+/** The additions and partial sums of one rank before anything is sent. */
 export interface RankPlan {
   /** The leaves that it computes. */
   readonly leaves: LeafRange;
   /** Nodes whose leaves are all its own, in order. */
   readonly additions: readonly Addition[];
-  /** Slots that hold its partial sums afterwards: one for each maximal whole subtree, ascending. */
+  /** Slots of its partial sums after the additions: one for each maximal complete subtree, ascending. */
   readonly partials: readonly number[];
 }
 
 /**
- * Who adds what, for V leaves on W ranks. Whatever W, every node of the canonical tree is added exactly once, from the same two children, so
- * that the sum has the same bits.
+ * The additions of each rank, for V leaves on W ranks. For every W, each node of the canonical tree is added exactly once,
+ * from the same two children, so the sum has the same bits.
  */
 export interface ReductionPlan {
   readonly leafCount: number;
   readonly worldSize: number;
   readonly ranks: readonly RankPlan[];
-  /** Nodes whose leaves lie on more than one rank, in order: what the owner of a segment adds, over all ranks' partials. */
+  /** Nodes whose leaves are on more than one rank, in order. The owner of a segment adds them from all ranks' partials. */
   readonly combine: readonly Addition[];
 }
 
-/** Contiguous and balanced within one: rank r of W has `[⌊rV/W⌋, ⌊(r+1)V/W⌋)`. */
+/** Returns the leaves of a rank: `[⌊rV/W⌋, ⌊(r+1)V/W⌋)`. */
 export function leafRange(leafCount: number, worldSize: number, rank: number): LeafRange {
   return {
     first: Math.floor((rank * leafCount) / worldSize),
@@ -36,7 +36,7 @@ export function leafRange(leafCount: number, worldSize: number, rank: number): L
   };
 }
 
-/** Every generation of a size has the same plan; the last one is kept. */
+/** Cache of the last plan: every generation of a size has the same one. */
 let last: ReductionPlan | undefined;
 
 export function planReduction(leafCount: number, worldSize: number): ReductionPlan {

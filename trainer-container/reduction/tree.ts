@@ -1,10 +1,10 @@
 /**
  * The canonical binary tree: the one order in which the V leaves (microshard gradients) of a global batch are added.
  *
- * A node covers the leaves [first, end). With more than one leaf it splits at the largest power of two below its size, so that
- * whole subtrees start at multiples of their (power-of-two) size, and a worker with 2^k aligned leaves owns one subtree. Every sum
- * lives in the *slot* of its node's first leaf: an inner node adds the slot of its right child into the slot of its left one, and
- * the root ends in slot 0.
+ * A node covers the leaves [first, end). With more than one leaf it splits at the largest power of two below its size. So
+ * complete subtrees start at multiples of their (power-of-two) size, and a worker with 2^k aligned leaves owns one subtree.
+ * Every sum is stored in the *slot* of its node's first leaf: an inner node adds the slot of its right child to the slot of
+ * its left one, and the root ends in slot 0.
  */
 
 /** One inner node: `slot[into] += slot[from]`, after which `slot[into]` is the sum of the leaves `[into, end)`. */
@@ -15,7 +15,7 @@ export interface Addition {
   readonly end: number;
 }
 
-/** Children before parents, left before right; V − 1 of them. */
+/** Lists the V − 1 additions, children before parents, left before right. */
 export function canonicalAdditions(leafCount: number): readonly Addition[] {
   if (!Number.isInteger(leafCount) || leafCount < 1) {
     throw new RangeError(`leaf count is ${leafCount}, but must be an integer >= 1`);

@@ -1,13 +1,13 @@
-import { type Holding, holdingsAt, type Standing } from "./rank-state";
+import { type Holding, holdingsAt, type RankState } from "./rank-state";
 import { clip, heldSegments, lengthOf, type Span, shardSegment } from "./segments";
 
-/** Slots that go from one rank to another, or stay where they are (`from` is `to`) and are copied. */
+/** Slots that one rank sends to another. If `from` is `to`, they are copied locally. */
 export interface Transfer extends Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Slot ranges that `rank` holds: its own segment's and the copy's, without empty ones. */
+/** Returns the slot ranges that `rank` holds: its own segment's and the copy's, without empty ones. */
 export function slotSpans(
   parameterCount: number,
   slotElements: number,
@@ -20,18 +20,18 @@ export function slotSpans(
 }
 
 /**
- * Who gives whom which slots so that every rank has those of its spans. What a rank has itself it takes from itself; for the rest, of those that
- * have it, the one with the least to send so far. A function of its arguments: every rank plans alike.
+ * Plans the transfers after which every rank has the slots of its spans. A rank takes its own slots from itself. Other
+ * slots come from the holder with the least to send so far. It is a function of its arguments: every rank plans alike.
  *
- * @param targets spans by rank.
+ * @param targets spans by rank
  */
 export function planTransfers(
-  standings: readonly Standing[],
+  rankStates: readonly RankState[],
   step: number,
   targets: readonly (readonly Span[])[],
 ): readonly Transfer[] {
-  const holdings = standings.map((standing) => holdingsAt(standing, step));
-  const load = standings.map(() => 0);
+  const holdings = rankStates.map((rankState) => holdingsAt(rankState, step));
+  const load = rankStates.map(() => 0);
   const transfers: Transfer[] = [];
   for (const [to, spans] of targets.entries()) {
     for (const span of spans) {

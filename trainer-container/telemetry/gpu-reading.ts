@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 
-/** What nvidia-smi says of one device at a moment. */
+/** A reading of nvidia-smi for one device. */
 export interface GpuReading {
-  /** Share of the last second or so in which a kernel ran. */
+  /** Share of about the last second in which a kernel ran. */
   readonly utilization: number;
   readonly memoryBytes: number;
 }
@@ -20,10 +20,10 @@ const run: RunCommand = (command, args) =>
   });
 
 /**
- * Reads the device that this process computes on, aside from the training.
+ * Reads the device that this process computes on, independently of the training.
  *
- * @param device as in CUDA_VISIBLE_DEVICES.
- * @returns undefined where nvidia-smi cannot be asked, or does not know: a MIG slice has no utilisation.
+ * @param device as in CUDA_VISIBLE_DEVICES
+ * @returns undefined if nvidia-smi fails, or has no value: a MIG slice has no utilisation
  */
 export async function readGpu(device: string, command: RunCommand = run): Promise<GpuReading | undefined> {
   try {

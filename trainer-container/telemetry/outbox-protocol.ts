@@ -2,7 +2,7 @@ import type { MetricBatch } from "../../core/tracking/metric-batch";
 
 export interface OutboxThreadSettings {
   readonly ingestFunction: string;
-  /** For batches that wait on disk. */
+  /** Directory of batches that wait on disk. */
   readonly directory: string;
 }
 

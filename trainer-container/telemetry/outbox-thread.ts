@@ -1,13 +1,13 @@
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import type { MetricBatch } from "../../core/tracking/metric-batch";
-import type { Courier } from "./courier";
 import type { OutboxReply, OutboxRequest, OutboxThreadSettings } from "./outbox-protocol";
+import type { Sender } from "./sender";
 import { within } from "./within";
 
-/** Batches that a second thread could be given again: half a minute's. Those before them have been on disk, or lost, with the first. */
+/** Batches that a second thread can repeat: half a minute's. The first thread has written earlier ones to disk, or lost them. */
 const repeatable = 64;
-/** Over the patience that its outbox was given, for a thread that does not answer any more. */
+/** Added to the outbox's maximum wait, for a thread that no longer answers. */
 const graceMs = 1_000;
 
 interface Waiting {
@@ -16,14 +16,15 @@ interface Waiting {
 }
 
 /**
- * An outbox in a thread of its own, started at the first batch: what a request costs, 2 to 3 ms of processor time, is not the step's. A
- * thread that ends is followed by another at the next batch, which gets again what was not sent: a batch may be sent twice.
+ * Creates an outbox in a separate thread, which starts at the first batch: a request costs 2 to 3 ms of processor time, which
+ * must not delay a step. If the thread ends, another starts at the next batch and repeats unsent batches: a batch may be sent
+ * twice.
  */
 export function createOutboxThread(
   script: string,
   settings: OutboxThreadSettings,
   onTrouble: (message: string, error: unknown) => void,
-): Courier {
+): Sender {
   let worker: Worker | undefined;
   let threads = 0;
   let posted = 0;
@@ -31,7 +32,7 @@ export function createOutboxThread(
   const waiting = new Map<number, Waiting>();
 
   function start(): Worker {
-    // Its own folder: another thread's files are another thread's batches.
+    // Each thread has its own folder, because the files belong to its batches.
     const directory = path.join(settings.directory, String(threads++));
     const started = new Worker(script, { name: "outbox", workerData: { ...settings, directory }, env: process.env });
     started.unref();
@@ -43,7 +44,7 @@ export function createOutboxThread(
     const ended = (error: Error) => {
       if (worker !== started) return;
       worker = undefined;
-      onTrouble("the thread that sends metrics ended; another one goes on", error);
+      onTrouble("the thread that sends metrics ended; another one continues", error);
     };
     started.on("error", ended);
     started.on("exit", (code) => ended(new Error(`it ended with code ${code}`)));

@@ -26,7 +26,7 @@ parentPort?.on("message", (request: OutboxRequest) => {
   else void outbox.close(request.patienceMs).then(() => say({ kind: "closed" }));
 });
 
-/** An error's name, message and stack: what else it carries may not pass between threads. */
+/** Copies an error's name, message and stack: its other properties may not pass between threads. */
 function cloneable(error: unknown): Error | undefined {
   if (error === undefined) return undefined;
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));

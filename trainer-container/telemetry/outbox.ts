@@ -4,15 +4,15 @@ import { deserialize, serialize } from "node:v8";
 import { type BackoffTiming, backoffMs } from "../../core/backoff";
 import type { MetricBatch } from "../../core/tracking/metric-batch";
 import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
-import type { Courier } from "./courier";
+import type { Sender } from "./sender";
 import { within } from "./within";
 
 export interface OutboxOptions {
   readonly sink: MetricSink;
-  /** For batches that memory does not hold while the sink is away; this outbox's own. */
+  /** Directory for batches that exceed the memory while the sink is unavailable; used by this outbox only. */
   readonly directory: string;
   readonly onRefused: (error: MetricsRefusedError) => void;
-  /** Once an outage, and again when more is lost. */
+  /** Called once per outage, and again when more is lost. */
   readonly onTrouble: (message: string, error: unknown) => void;
   readonly sleep: (ms: number) => Promise<void>;
   /** In [0, 1). */
@@ -20,24 +20,24 @@ export interface OutboxOptions {
 }
 
 const batchesInMemory = 32;
-/** Near three hours at a batch each half second. */
+/** Almost three hours at a batch each half second. */
 const batchesOnDisk = 20_000;
 const pauses: BackoffTiming = { firstMs: 500, maxMs: 15_000, minShare: 0.5 };
 
-/** Batches on their way out, in order, one at a time. While the sink is away they wait in memory, then on disk, and go out when it is back. */
-export class Outbox implements Courier {
+/** Sends batches in order, one at a time. While the sink is unavailable they wait in memory, then on disk. */
+export class Outbox implements Sender {
   private readonly memory: MetricBatch[] = [];
   private spilledFirst = 0;
   private spilledEnd = 0;
   private spilling: Promise<void> = Promise.resolve();
   private sending: Promise<void> | undefined;
   private closed = false;
-  /** Of the batches that wait, oldest first. */
+  /** Callbacks of the waiting batches, oldest first. */
   private readonly senders: (() => void)[] = [];
 
   constructor(private readonly options: OutboxOptions) {}
 
-  /** Batches that wait. */
+  /** Number of waiting batches. */
   get length(): number {
     return this.memory.length + (this.spilledEnd - this.spilledFirst);
   }
@@ -60,7 +60,7 @@ export class Outbox implements Courier {
   private start(): void {
     this.sending ??= this.drain().finally(() => {
       this.sending = undefined;
-      if (this.length > 0 && !this.closed) this.start(); // posted between the last look and this
+      if (this.length > 0 && !this.closed) this.start(); // posted after the last check
     });
   }
 
@@ -84,7 +84,7 @@ export class Outbox implements Courier {
     }
   }
 
-  /** The oldest batch; memory is older than disk, and is filled from it. */
+  /** Returns the oldest batch. Memory has the oldest batches, and is filled from disk. */
   private async head(): Promise<MetricBatch | undefined> {
     while (this.memory.length === 0 && this.spilledFirst < this.spilledEnd) {
       await this.spilling;
@@ -93,15 +93,15 @@ export class Outbox implements Courier {
       await fs.rm(file, { force: true }).catch(() => undefined);
       this.spilledFirst += 1;
       if (bytes !== undefined) this.memory.push(deserialize(bytes) as MetricBatch);
-      else this.senders.shift()?.(); // lost, and told of when it could not be written
+      else this.senders.shift()?.(); // lost, and reported when it could not be written
     }
     return this.memory[0];
   }
 
-  /** @returns whether there is room. */
+  /** @returns whether there is room */
   private spill(batch: MetricBatch): boolean {
     if (this.spilledEnd - this.spilledFirst >= batchesOnDisk) {
-      this.options.onTrouble("metrics are lost: the sink has been away for too long", undefined);
+      this.options.onTrouble("metrics are lost: the sink has been unavailable for too long", undefined);
       return false;
     }
     const file = this.fileOf(this.spilledEnd);

@@ -1,7 +1,7 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { UnsentMetrics } from "../../core/training/checkpoint/manifest";
 
-/** Series of one metric become one. */
+/** Joins series of the same metric. */
 export function packPoints(series: readonly MetricSeries[]): UnsentMetrics["series"] {
   const byMetric = new Map<string, MetricSeries[]>();
   for (const one of series) {

@@ -6,7 +6,7 @@ interface Columns {
   readonly times: number[];
 }
 
-/** Points that wait to be sent, as columns a metric. */
+/** Points that wait to be sent, as columns per metric. */
 export class PointBuffer {
   private series = new Map<string, Columns>();
   private count = 0;
@@ -23,7 +23,7 @@ export class PointBuffer {
     }
     const last = columns.steps.at(-1);
     if (last !== undefined && step <= last) {
-      // An epoch that is validated again after a loss, or a step seen twice: steps ascend, and the value is the same.
+      // A repeated validation after a loss, or a repeated step: steps ascend, and the value is the same.
       if (columns.steps.includes(step)) return;
       const at = columns.steps.findIndex((known) => known > step);
       columns.steps.splice(at, 0, step);
@@ -37,7 +37,7 @@ export class PointBuffer {
     this.count += 1;
   }
 
-  /** A copy of all that waits. */
+  /** Returns a copy of all waiting points. */
   points(): readonly MetricSeries[] {
     return [...this.series].map(([metric, { steps, values, times }]) => ({
       metric,
@@ -63,7 +63,7 @@ export class PointBuffer {
     return taken;
   }
 
-  /** Forgets all but the newest `keep` points of each metric. */
+  /** Drops all but the newest `keep` points of each metric. */
   trim(keep: number): void {
     for (const columns of this.series.values()) {
       const excess = columns.steps.length - keep;

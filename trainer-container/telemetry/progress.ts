@@ -1,12 +1,12 @@
 import type { WorkerProgress } from "../../core/tracking/metric-batch";
 import type { Generation } from "../gang/gang";
 
-/** The workers of a run as the leader knows them: those of its generation, and those that it saw go. */
+/** The workers of a run as the leader knows them: those of its generation, and those that it saw leave. */
 export class WorkerRoster {
   private workers = new Map<string, WorkerProgress>();
   private lost = new Set<number>();
 
-  /** A generation has begun: members of the one before that are not in it have left, or were lost. */
+  /** A generation has begun: earlier members that are not in it have left, or were lost. */
   begin(generation: Pick<Generation, "members">, finishedSteps: number): void {
     const present = new Set(generation.members.map(({ memberId }) => memberId));
     for (const [memberId, worker] of this.workers) {
@@ -27,7 +27,7 @@ export class WorkerRoster {
     if (rank !== undefined) this.lost.add(rank);
   }
 
-  /** All have reached the end. */
+  /** All workers have reached the end. */
   end(step: number): void {
     for (const [memberId, worker] of this.workers) {
       if (worker.state === "training") this.workers.set(memberId, { ...worker, state: "left", step });
@@ -41,22 +41,22 @@ export class WorkerRoster {
   }
 }
 
-/** Steps a second over the last few seconds. */
+/** Measures steps per second over the last few seconds. */
 export class Pace {
   private readonly marks: { readonly at: number; readonly step: number }[] = [];
-  /** From before the last pause, until there are two marks after it. */
+  /** Value from before the last pause, until there are two marks after it. */
   private before = 0;
 
   constructor(private readonly windowMs: number = 5_000) {}
 
   mark(at: number, step: number): void {
     const newest = this.marks.at(-1);
-    if (newest !== undefined && step < newest.step) this.marks.length = 0; // went back to a checkpoint
+    if (newest !== undefined && step < newest.step) this.marks.length = 0; // returned to a checkpoint
     this.marks.push({ at, step });
     while (this.marks.length > 2 && at - this.marks[1]!.at >= this.windowMs) this.marks.shift();
   }
 
-  /** The time before a pause (validation, a generation's end) does not count. */
+  /** Excludes the time before a pause (validation, a generation's end). */
   interrupt(): void {
     this.before = this.stepsPerSecond;
     this.marks.length = 0;

@@ -9,7 +9,7 @@ export interface SystemReading {
   readonly communicationMs: number;
 }
 
-/** What a worker was busy with between two readings, by metric name under `system/worker-<index>/`. */
+/** Computes a worker's load between two readings, by metric name under `system/worker-<index>/`. */
 export function systemMetrics(
   before: SystemReading,
   after: SystemReading,
@@ -18,7 +18,7 @@ export function systemMetrics(
   const elapsed = Math.max(1, after.at - before.at);
   const share = (ms: number) => Math.min(1, Math.max(0, ms / elapsed));
   return {
-    /** Cores kept busy. */
+    /** Number of busy cores. */
     cpu: (after.cpuMicroseconds - before.cpuMicroseconds) / 1000 / elapsed,
     rss: after.rssBytes,
     "samples-per-second": (Math.max(0, after.finishedSteps - before.finishedSteps) * batchSize * 1000) / elapsed,

@@ -1,53 +1,53 @@
 import type { Clock } from "../../core/ports";
 import type { MachineRecord, RecoveryRecord } from "../../core/runs/run";
 import type { MetricBatch, MetricSeries, TrainingProgress } from "../../core/tracking/metric-batch";
-import type { Courier } from "./courier";
 import { PointBuffer } from "./point-buffer";
+import type { Sender } from "./sender";
 import { Unsent } from "./unsent";
 import { within } from "./within";
 
 export interface Telemetry {
-  /** A point that every rank computes alike. Only the leader sends it; the others keep the last ones in case they become leader. */
+  /** Records a point that every rank computes alike. Only the leader sends it; the others keep recent ones as standbys. */
   shared(metric: string, step: number, value: number): void;
-  /** A point of this worker alone. */
+  /** Records a point of this worker only. */
   own(metric: string, step: number, value: number): void;
-  /** Sent by the leader, with the next batch, as it is then. */
+  /** The leader sends it with the next batch, with the values at that time. */
   progress(read: () => TrainingProgress): void;
-  /** What this process runs on. */
+  /** Records the machine of this process. */
   machine(machine: MachineRecord): void;
-  /** The gang goes on after a loss. */
+  /** Records that the gang continues after a loss. */
   recovered(recovery: RecoveryRecord): void;
-  /** Of the generation that has begun. A new leader sends again what the old one may have taken with it. */
+  /** Sets whether this rank leads the generation that has begun. A new leader repeats what the old one may not have sent. */
   lead(leader: boolean): void;
-  /** Sends what this rank has kept although it does not lead: the leader was not there when those steps were finished. */
+  /** Sends the points that this rank has kept as a standby, for steps that the leader did not finish. */
   handOver(): void;
   /**
-   * Points up to that step which are not known to be stored. A checkpoint carries them: nobody computes the steps before it again, so that points
-   * which die with this process would be missing for good. Of a long outage, the newest.
+   * Returns points up to a step that are not known to be stored; of a long outage, the newest. A checkpoint carries them: the
+   * steps before it are not repeated, so points that die with this process would be lost permanently.
    */
   unsent(finishedSteps: number): readonly MetricSeries[];
-  /** Points that a checkpoint carried, to be sent as if they had been recorded now. */
+  /** Sends points that a checkpoint carried, as if they had been recorded now. */
   resume(series: readonly MetricSeries[]): void;
-  /** Resolves when all points so far are stored, or after `patienceMs`. Before the result is made visible: nobody goes on from there. */
+  /** Resolves when all points so far are stored, or after `patienceMs`. Awaited before the result becomes visible. */
   settled(patienceMs: number): Promise<void>;
-  /** Sends what there is, within `patienceMs`. */
+  /** Sends the remaining points, within `patienceMs`. */
   close(patienceMs: number): Promise<void>;
 }
 
 const flushMs = 500;
 const pointsABatch = 5_000;
-/** Points a metric that a rank keeps although it is not the leader. */
+/** Points per metric that a rank keeps as a standby. */
 const keptPoints = 2_000;
 
-/** Batches points each half second. Recording never waits, nor does it encode or send: that is the courier's. */
-export function createTelemetry(runId: string, courier: Courier, clock: Clock): Telemetry {
+/** Batches points each half second. Recording never waits, encodes or sends: the sender does that. */
+export function createTelemetry(runId: string, sender: Sender, clock: Clock): Telemetry {
   const mine = new PointBuffer();
   const everyones = new PointBuffer();
   const unsent = new Unsent();
   let waitingProgress: (() => TrainingProgress) | undefined;
   let waitingRecords: Pick<MetricBatch, "machine" | "recoveries"> | undefined;
   let leading = false;
-  // What the last leader may not have sent. It is dropped once it is older than any outage that a leader survives alone.
+  // Points that the last leader may not have sent. Dropped once older than any outage that a leader survives alone.
   const timer = setInterval(flush, flushMs);
   timer.unref();
 
@@ -72,7 +72,7 @@ export function createTelemetry(runId: string, courier: Courier, clock: Clock): 
       };
       waitingProgress = undefined;
       waitingRecords = undefined;
-      unsent.add(series, courier.post(batch));
+      unsent.add(series, sender.post(batch));
     }
   }
 
@@ -89,7 +89,7 @@ export function createTelemetry(runId: string, courier: Courier, clock: Clock): 
       waitingRecords = { ...waitingRecords, recoveries: [...(waitingRecords?.recoveries ?? []), recovery] };
     },
     lead(leader) {
-      if (leading && !leader) flush(); // the next leader may not have been there for all of it
+      if (leading && !leader) flush(); // the next leader may have been absent for some of it
       leading = leader;
     },
     handOver: () => send(true),
@@ -109,12 +109,12 @@ export function createTelemetry(runId: string, courier: Courier, clock: Clock): 
     async close(patienceMs) {
       clearInterval(timer);
       flush();
-      await courier.close(patienceMs);
+      await sender.close(patienceMs);
     },
   };
 }
 
-/** Where metrics go nowhere: training does not depend on them. */
+/** Drops metrics: training does not depend on them. */
 export const noTelemetry: Telemetry = {
   shared: () => undefined,
   own: () => undefined,
@@ -131,7 +131,7 @@ export const noTelemetry: Telemetry = {
 
 const fittingNames = new Map<string, string>();
 
-/** By the store's rule. Names are few, and come back at each step. */
+/** Applies the store's rule for names. Names are few and repeat at each step. */
 function fitting(metric: string): string {
   let name = fittingNames.get(metric);
   if (name === undefined) {
@@ -141,7 +141,7 @@ function fitting(metric: string): string {
   return name;
 }
 
-/** Steps ascend. */
+/** Returns the points up to a step; steps ascend. */
 function upTo({ metric, steps, values, times }: MetricSeries, finishedSteps: number): readonly MetricSeries[] {
   const later = steps.findIndex((step) => step > finishedSteps);
   const count = later === -1 ? steps.length : later;

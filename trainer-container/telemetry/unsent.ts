@@ -1,6 +1,6 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 
-/** Near half a minute of a fast training's points; a checkpoint that carries them grows by 24 bytes for each. */
+/** Almost half a minute of a fast training's points. A checkpoint that carries them grows by 24 bytes for each. */
 const keptPoints = 10_000;
 
 interface Entry {
@@ -10,7 +10,7 @@ interface Entry {
   series: readonly MetricSeries[] | undefined;
 }
 
-/** Batches that were handed over and are not known to be stored. */
+/** Batches that were passed to the sender and are not known to be stored. */
 export class Unsent {
   private readonly entries = new Set<Entry>();
   private keptPoints = 0;
@@ -19,7 +19,7 @@ export class Unsent {
     return this.entries.size;
   }
 
-  /** @param gone settles once the batch is stored, or nobody tries any more. */
+  /** @param gone settles once the batch is stored or abandoned */
   add(series: readonly MetricSeries[], gone: Promise<void>): void {
     const points = series.reduce((sum, { steps }) => sum + steps.length, 0);
     const entry: Entry = { points, gone, series };
@@ -40,7 +40,7 @@ export class Unsent {
     return [...this.entries].flatMap(({ series }) => series ?? []);
   }
 
-  /** Resolves when nothing that was added before is unsent. */
+  /** Resolves when no earlier batch is unsent. */
   async stored(): Promise<void> {
     await Promise.all([...this.entries].map(({ gone }) => gone));
   }

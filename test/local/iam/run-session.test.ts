@@ -186,11 +186,11 @@ describe("the credentials of a run's trainers", () => {
     const { gangs, catalog } = platform.config.tables;
     const store = createGangStore(documents, gangs);
     await store.read("run-own");
-    await store.glance("run-own", "member");
+    await store.readHead("run-own", "member");
     await documents.send(new PutCommand({ TableName: gangs, Item: { pk: "GANG#run-own#ROSTER", sk: "t" } }));
     const denied = { name: "AccessDeniedException" };
     await expect(store.read("run-other")).rejects.toMatchObject(denied);
-    await expect(store.glance("run-other", "member")).rejects.toMatchObject(denied);
+    await expect(store.readHead("run-other", "member")).rejects.toMatchObject(denied);
     const other = { TableName: gangs, Item: { pk: "GANG#run-own2", sk: "HEAD" } };
     await expect(documents.send(new PutCommand(other))).rejects.toMatchObject(denied);
     const mixed = new TransactWriteCommand({

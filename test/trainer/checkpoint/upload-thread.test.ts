@@ -85,7 +85,7 @@ describe("the thread that uploads checkpoints", () => {
     const upload = createUploadThread(script, { bucket: "no-such-bucket", prefix: "" });
     await expect(upload(frozen, files)).rejects.toMatchObject({ name: "UploadError", message: expect.any(String) });
     const short = { memory: new Uint8Array(new SharedArrayBuffer(8)) };
-    await expect(upload(short, files)).rejects.toThrow("is asked for its byte");
+    await expect(upload(short, files)).rejects.toThrow("was requested of a state");
   });
 
   it("that dies fails its uploads, and the next one starts another", async () => {

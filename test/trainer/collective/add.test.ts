@@ -50,7 +50,7 @@ describe("add", () => {
 
   it("refuses a range that is not within its array, for the kernel would write elsewhere", () => {
     const [out, a, b] = [allocateSum(4), allocateSum(4), allocateSum(4)];
-    expect(() => add(out, 1, a, 0, b, 0, 4)).toThrow("[1, 5) is asked for, but the array has 4 elements");
+    expect(() => add(out, 1, a, 0, b, 0, 4)).toThrow("[1, 5) was requested, but the array has 4 elements");
     expect(() => add(out, 0, a, -1, b, 0, 2)).toThrow(RangeError);
     expect(() => add(out, 0, a, 0, b, 0.5, 2)).toThrow(RangeError);
   });

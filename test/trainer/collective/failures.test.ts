@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
-import { ThreadPulse } from "../../../trainer-container/collective/heartbeat";
+import { ThreadHeartbeat } from "../../../trainer-container/collective/heartbeat";
 import { encodeHello, type Hello } from "../../../trainer-container/collective/hello";
 import { Listener } from "../../../trainer-container/collective/listener";
 import { Mesh } from "../../../trainer-container/collective/mesh";
@@ -161,7 +161,7 @@ describe("a lost peer", () => {
 
 describe("a silent peer", () => {
   it("is lost after the deadline", async () => {
-    // Only rank 0 is quick: neither rank pulses here, and the first to notice closes its connections.
+    // Only rank 0 is quick: neither rank sends heartbeats here, and the first to notice closes its connections.
     const world = await startWorld(2, { timing: (rank) => (rank === 0 ? { silenceMs: 200 } : {}) });
     const error = await lost(
       world.ranks[0]!.allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
@@ -170,15 +170,15 @@ describe("a silent peer", () => {
     world.close();
   });
 
-  it("is waited for while its pulse thread shows that it computes", async () => {
-    const pulses: ThreadPulse[] = [];
-    const pulse = () => {
-      const made = new ThreadPulse();
-      pulses.push(made);
+  it("is waited for while its heartbeat thread shows that it computes", async () => {
+    const heartbeats: ThreadHeartbeat[] = [];
+    const heartbeat = () => {
+      const made = new ThreadHeartbeat();
+      heartbeats.push(made);
       return made;
     };
     const silenceMs = 600; // a busy machine may hold up a thread for a while
-    const world = await startWorld(2, { timing: { silenceMs }, pulse });
+    const world = await startWorld(2, { timing: { silenceMs }, heartbeat });
     const leaves = makeLeaves(8, 10);
     const reduce = (rank: number) =>
       world.ranks[rank]!.allReduce({
@@ -191,19 +191,19 @@ describe("a silent peer", () => {
     await new Promise((resolve) => setTimeout(resolve, 2 * silenceMs));
     await expect(Promise.all([first, reduce(1)])).resolves.toHaveLength(2);
     world.close();
-    for (const each of pulses) each.stop();
+    for (const each of heartbeats) each.stop();
   });
 
   it("that lives but never comes to the step is lost after the longer deadline", async () => {
-    const pulses = [new ThreadPulse(), new ThreadPulse()];
+    const heartbeats = [new ThreadHeartbeat(), new ThreadHeartbeat()];
     let next = 0;
-    const world = await startWorld(2, { timing: { progressMs: 300 }, pulse: () => pulses[next++]! });
+    const world = await startWorld(2, { timing: { progressMs: 300 }, heartbeat: () => heartbeats[next++]! });
     const error = await lost(
       world.ranks[0]!.allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
     );
     expect(error).toMatchObject({ rank: 1, message: expect.stringContaining("sent nothing of this step") });
     world.close();
-    for (const each of pulses) each.stop();
+    for (const each of heartbeats) each.stop();
   });
 });
 

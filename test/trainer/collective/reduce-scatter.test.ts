@@ -81,7 +81,7 @@ describe("exchange", () => {
   let world: World;
   afterEach(() => world?.close());
 
-  it("brings each parcel to its place, in pieces where it is large, and nothing where it is empty", async () => {
+  it("brings each message to its place, in pieces where it is large, and nothing where it is empty", async () => {
     world = await startWorld(3, { chunkElements: 100 });
     const sent = makeLeaves(3, 1_050, 4);
     const received = [0, 1, 2].map(() => [new Float32Array(1_050), new Float32Array(3), new Float32Array(0)]);
@@ -124,17 +124,17 @@ describe("exchange", () => {
     expect(through).toHaveLength(3);
   });
 
-  it("fails where a rank dies before it has sent what it owes, and where a parcel is not awaited", async () => {
+  it("fails where a rank dies before it has sent what it owes, and where a message is not awaited", async () => {
     world = await startWorld(2);
-    const parcel = (rank: number, number: number) => ({ rank, number, values: new Float32Array(4) });
-    const waiting = world.ranks[0]!.exchange({ sends: [], receives: [parcel(1, 0)], finishedSteps: 0 });
+    const message = (rank: number, number: number) => ({ rank, number, values: new Float32Array(4) });
+    const waiting = world.ranks[0]!.exchange({ sends: [], receives: [message(1, 0)], finishedSteps: 0 });
     for (const peer of world.ranks[1]!.mesh.others()) peer.close();
     await expect(waiting).rejects.toBeInstanceOf(GenerationLostError);
     world.close();
     world = await startWorld(2);
     const outcomes = await Promise.allSettled([
-      world.ranks[0]!.exchange({ sends: [parcel(1, 0)], receives: [], finishedSteps: 0 }),
-      world.ranks[1]!.exchange({ sends: [], receives: [parcel(0, 5)], finishedSteps: 0 }),
+      world.ranks[0]!.exchange({ sends: [message(1, 0)], receives: [], finishedSteps: 0 }),
+      world.ranks[1]!.exchange({ sends: [], receives: [message(0, 5)], finishedSteps: 0 }),
     ]);
     expect(outcomes[1]).toMatchObject({ status: "rejected", reason: expect.any(GenerationLostError) });
   });

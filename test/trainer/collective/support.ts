@@ -1,11 +1,11 @@
 import { Collective } from "../../../trainer-container/collective/collective";
-import type { Pulse } from "../../../trainer-container/collective/heartbeat";
+import type { Heartbeat } from "../../../trainer-container/collective/heartbeat";
 import { Listener } from "../../../trainer-container/collective/listener";
 import { Mesh, type MeshOptions } from "../../../trainer-container/collective/mesh";
 import { type CollectiveTiming, defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
 import type { Algorithm } from "../../../trainer-container/reduction/choose";
 
-export const noPulse: Pulse = { beat: () => {}, stop: () => {} };
+export const noHeartbeat: Heartbeat = { beat: () => {}, stop: () => {} };
 
 /** W ranks in this process, over loopback. */
 export interface World {
@@ -18,7 +18,7 @@ export interface WorldOptions {
   readonly microshards?: number;
   readonly timing?: Partial<CollectiveTiming> | ((rank: number) => Partial<CollectiveTiming>);
   readonly chunkElements?: number;
-  readonly pulse?: () => Pulse;
+  readonly heartbeat?: () => Heartbeat;
   /** Default: as the trainer chooses. */
   readonly algorithm?: Algorithm;
   /** Also listen on local sockets. */
@@ -51,7 +51,7 @@ export function meshOptions(
     microshards: 8,
     members: listeners.map(({ port }) => ({ host: "127.0.0.1", port })),
     listener: listeners[rank]!,
-    pulse: noPulse,
+    heartbeat: noHeartbeat,
     timing: defaultCollectiveTiming,
     now: () => performance.now(),
     ...overrides,
@@ -68,7 +68,7 @@ export async function startWorld(worldSize: number, options: WorldOptions = {}):
         meshOptions(listeners, rank, {
           microshards: options.microshards ?? 8,
           timing: { ...defaultCollectiveTiming, ...(typeof timing === "function" ? timing(rank) : timing) },
-          pulse: options.pulse?.() ?? noPulse,
+          heartbeat: options.heartbeat?.() ?? noHeartbeat,
           ...(members ? { members } : {}),
         }),
       ),

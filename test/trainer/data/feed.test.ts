@@ -158,7 +158,7 @@ describe("gathering ahead", () => {
     expect(gathered).toEqual(["ahead", "ahead"]);
   });
 
-  it("gathers what was not reached when it is asked for", async () => {
+  it("gathers a microshard on request if it was not gathered before", async () => {
     const { feed, gathered, inputs } = open();
     feed.ahead!(4, leaves);
     expect(await inputs(4, 1)).toEqual(expected(4, 1));

@@ -4,7 +4,7 @@ import path from "node:path";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 
-it("falls back to WebAssembly where no native binding is installed, saying why; not when native or a GPU was asked for", async () => {
+it("falls back to WebAssembly where no native binding is installed, saying why; not when native or a GPU was requested", async () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), "empty-"));
   const { RINGMASTER_NATIVE_DIR: before } = process.env;
   process.env.RINGMASTER_NATIVE_DIR = folder;

@@ -97,6 +97,6 @@ it.each(backends)("%s trains to equal bits in two processes, quietly", (backend)
   expect(second).toEqual(first);
 });
 
-it("WebAssembly records the one thread that it has, whatever was asked for", () => {
+it("WebAssembly records the one thread that it has, for any request", () => {
   expect(train("wasm", 4).threads).toBe(1);
 });

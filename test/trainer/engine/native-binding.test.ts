@@ -121,7 +121,7 @@ describe("visibleDevices", () => {
   });
 
   it("refuses a GPU that the process may not see", () => {
-    expect(() => visibleDevices(2, "4,6")).toThrow(/GPU 2 was asked for, but CUDA_VISIBLE_DEVICES shows 2: 4,6/);
+    expect(() => visibleDevices(2, "4,6")).toThrow(/GPU 2 was requested, but CUDA_VISIBLE_DEVICES shows 2: 4,6/);
     expect(() => visibleDevices(0, "-1")).toThrow(/GPU 0/);
   });
 });

@@ -1,6 +1,6 @@
 import { type Decision, decide, type GangLimits } from "../../../trainer-container/gang/decide";
 import type { GangHead, GangView, MemberRecord } from "../../../trainer-container/gang/model";
-import { patrol } from "../../../trainer-container/gang/monitor";
+import { monitor } from "../../../trainer-container/gang/monitor";
 import { stateSource } from "../../../trainer-container/gang/state-source";
 import { defaultRendezvousTiming as timing } from "../../../trainer-container/gang/timing";
 import { head as someHead, member as someMember } from "./store-contract";
@@ -28,7 +28,7 @@ const back = (workerIndex: number, agoMs = 0, overrides: Partial<MemberRecord> =
   worker(workerIndex, agoMs, { registration: 2, ...overrides });
 
 const lapsed = { leaseExpiresAt: now - 1 };
-const longLapsed = { leaseExpiresAt: now - timing.trainingGraceMs - 1 };
+const longExpired = { leaseExpiresAt: now - timing.trainingGraceMs - 1 };
 
 function decisionOf(
   me: MemberRecord,
@@ -67,7 +67,7 @@ describe("decide", () => {
       });
     });
 
-    it("does not count members that left, are accused or lapsed", () => {
+    it("does not count members that left, are reported lost or have expired", () => {
       const members = [worker(0, 3_000), worker(1, 0, { state: "left" }), worker(2, 0, { accused: true })];
       const view = { head: undefined, members: [...members, worker(3, 0, lapsed)] };
       expect(ranks(decisionOf(members[0]!, view))).toEqual([0]);
@@ -93,7 +93,7 @@ describe("decide", () => {
   describe("at a re-formation", () => {
     const one = sealed(1, training(0), training(1), training(2));
 
-    it("goes at once when every survivor is back and the dead is accused", () => {
+    it("goes at once when every survivor is back and the lost one was reported", () => {
       const view = { head: one, members: [back(0), back(1), training(2, { accused: true })] };
       expect(decisionOf(view.members[0]!, view, { past: 1 })).toMatchObject({ kind: "seal", number: 2 });
     });
@@ -119,7 +119,7 @@ describe("decide", () => {
       const joiner = worker(7, 60_000);
       for (const members of [
         [training(0), training(1), training(2)],
-        [training(0), training(1, { accused: true }), training(2, longLapsed)],
+        [training(0), training(1, { accused: true }), training(2, longExpired)],
         [training(0, lapsed), training(1, lapsed), training(2, lapsed)],
       ]) {
         const decision = decisionOf(joiner, { head: one, members: [...members, joiner] });
@@ -129,7 +129,7 @@ describe("decide", () => {
 
     it("is begun by outsiders when all members are gone: by their leases, sooner where others took their places", () => {
       const joiners = [0, 1, 2].map((i) => worker(i, 4_000, { memberId: `another:${i}/1` }));
-      for (const gone of [longLapsed, lapsed]) {
+      for (const gone of [longExpired, lapsed]) {
         const view = { head: one, members: [training(0, gone), training(1, gone), training(2, gone), ...joiners] };
         expect(ranks(decisionOf(joiners[0]!, view))).toEqual([0, 1, 2]);
       }
@@ -175,7 +175,7 @@ describe("decide", () => {
 
     it.each([
       ["missing", []],
-      ["accused", [worker(0, 0, { accused: true })]],
+      ["reported lost", [worker(0, 0, { accused: true })]],
       ["lapsed", [worker(0, 0, lapsed)]],
       ["of an earlier registration", [worker(0, 0, { registration: 0 })]],
     ])("registers anew where its item is %s", (_, members) => {
@@ -199,20 +199,20 @@ describe("decide", () => {
   });
 });
 
-describe("patrol", () => {
+describe("monitor", () => {
   const limits = { minWorkers: 1, maxWorkers: 3 };
   const inside = [training(0), training(1)];
   const one = sealed(1, ...inside);
-  it.each<[string, GangHead | undefined, readonly MemberRecord[], ReturnType<typeof patrol>]>([
+  it.each<[string, GangHead | undefined, readonly MemberRecord[], ReturnType<typeof monitor>]>([
     ["nobody new", one, inside, "quiet"],
     ["one that waits", one, [...inside, worker(2)], "joiner"],
     ["one that waited and died", one, [...inside, worker(2, 0, lapsed)], "quiet"],
     ["one astray in an earlier generation", one, [...inside, training(2, { generation: 0 })], "quiet"],
     ["one that waits, but no room", sealed(1, ...inside, training(2)), [...inside, worker(3)], "quiet"],
-    ["a later generation", sealed(2, training(0)), inside, "overtaken"],
+    ["a later generation", sealed(2, training(0)), inside, "superseded"],
     ["no head (its item was deleted)", undefined, inside, "quiet"],
   ])("sees %s", (_, head, members, expected) => {
-    expect(patrol({ head, members }, 1, limits, timing, now)).toBe(expected);
+    expect(monitor({ head, members }, 1, limits, timing, now)).toBe(expected);
   });
 });
 

@@ -12,7 +12,7 @@ import { member as recordOf } from "./store-contract";
 import { type ToyTask, trainToy, undisturbed } from "./toy-trainer";
 
 const task: ToyTask = { steps: 30, elements: 1_000, microshards: 8, stepMs: 2 };
-const quick = { firstCallMs: 300, survivorCallMs: 100, turnMs: 30, pollMs: 10, patrolMs: 40, idlePollMs: 20 };
+const quick = { firstCallMs: 300, survivorCallMs: 100, turnMs: 30, pollMs: 10, monitorMs: 40, idlePollMs: 20 };
 
 function member(store: MemoryGangStore, workerIndex: number, overrides: Partial<GangOptions> = {}) {
   return createGang({
@@ -162,7 +162,7 @@ describe("a gang", () => {
     async (moment) => {
       const store = new MemoryGangStore();
       let wall = 1_800_000_000_000;
-      const timing = { ...quick, patrolMs: 60_000 };
+      const timing = { ...quick, monitorMs: 60_000 };
       const frozen = member(store, 0, { expectedWorkers: 1, timing, clock: { now: () => wall } });
       const generation = await frozen.enter(0);
       await generation.allReduce(eightLeaves(4), new Float32Array(4), 0, 0);
@@ -194,7 +194,7 @@ describe("a gang", () => {
     }
   });
 
-  it("tells who comes after completion that nothing is left to do", async () => {
+  it("rejects a member that enters after completion", async () => {
     const store = new MemoryGangStore();
     await trainToy(member(store, 0, { expectedWorkers: 1 }), task);
     const late = member(store, 1, { expectedWorkers: 1 });

@@ -1,9 +1,9 @@
-import { accuses, glanceMs, timingOf, wholeLookMs } from "../../../trainer-container/gang/large-gang";
+import { readHeadMs, reportsLoss, timingOf, wholeLookMs } from "../../../trainer-container/gang/large-gang";
 import { defaultRendezvousTiming } from "../../../trainer-container/gang/timing";
 
-const timing = { ...defaultRendezvousTiming, patrolMs: 1_000 };
+const timing = { ...defaultRendezvousTiming, monitorMs: 1_000 };
 
-describe("a crowd's timing", () => {
+describe("the timing of a large gang", () => {
   it("leaves small gangs as they are", () => {
     expect(timingOf(timing, 64)).toBe(timing);
   });
@@ -16,12 +16,12 @@ describe("a crowd's timing", () => {
       leaseMs: 30_000,
       firstCallMs: 5_000,
       survivorCallMs: 3_000,
-      patrolMs: 2_000,
+      monitorMs: 2_000,
     });
   });
 });
 
-describe("looks at a crowd", () => {
+describe("reads of a large gang", () => {
   it.each([
     [0, 500],
     [3, 500],
@@ -37,7 +37,7 @@ describe("looks at a crowd", () => {
   it.each([100, 1_000])("and glances of all %i ask for less than a partition gives", (workers) => {
     let units = 0;
     for (let position = 0; position < workers; position++) {
-      units += (1_000 / wholeLookMs(position, workers)) * (workers / 10) + (1_000 / glanceMs(workers)) * 2;
+      units += (1_000 / wholeLookMs(position, workers)) * (workers / 10) + (1_000 / readHeadMs(workers)) * 2;
     }
     expect(units).toBeLessThan(2_500);
   });
@@ -45,12 +45,12 @@ describe("looks at a crowd", () => {
 
 describe("a loss", () => {
   it("is reported by all in a small gang", () => {
-    for (let rank = 1; rank < 64; rank++) expect(accuses(rank, 0, 64, timing)).toBe(true);
+    for (let rank = 1; rank < 64; rank++) expect(reportsLoss(rank, 0, 64, timing)).toBe(true);
   });
 
-  it("is reported by the eight ranks after it in a crowd, round the end", () => {
+  it("is reported by the eight ranks after it in a large gang, also past the last rank", () => {
     const reporters = Array.from({ length: 1_000 }, (_, rank) => rank).filter((rank) =>
-      accuses(rank, 996, 1_000, timing),
+      reportsLoss(rank, 996, 1_000, timing),
     );
     expect(reporters.filter((rank) => rank !== 996)).toEqual([0, 1, 2, 3, 4, 997, 998, 999]);
   });

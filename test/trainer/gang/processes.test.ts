@@ -12,7 +12,7 @@ const timing = {
   survivorCallMs: 200,
   turnMs: 50,
   pollMs: 30,
-  patrolMs: 100,
+  monitorMs: 100,
   idlePollMs: 100,
   silenceMs: 1_000,
   connectMs: 1_500,
@@ -109,7 +109,7 @@ describe("a gang of processes", () => {
     }
   });
 
-  it("waits for a worker that computes long with its event loop standing still", async () => {
+  it("waits for a worker that computes long with its event loop blocked", async () => {
     const task: ToyTask = { steps: 20, elements: 100, microshards: 4, stepMs: 1 };
     const block = { beforeStep: 10, ms: timing.silenceMs * 2 };
     const workers = [start(0, task, { workers: 2 }), start(1, task, { workers: 2, block })];

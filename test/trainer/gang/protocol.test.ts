@@ -65,11 +65,11 @@ const longStops = fc.array(
 describe.each([
   ["small", false],
   ["large", true],
-])("the protocol of a %s gang, over interleavings, crashes, stops and delays", (_, crowd) => {
+])("the protocol of a %s gang, over interleavings, crashes, stops and delays", (_, isLarge) => {
   it("seals at most one list a number, each within its limits and free of doubles", async () => {
     await fc.assert(
       fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
-        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, crowd);
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, isLarge);
         await play(simulation, events);
         let expected = 1;
         for (const [number, heads] of simulation.sealed) {
@@ -101,7 +101,7 @@ describe.each([
   it("lets a registration into one generation at most, and no member back into an earlier one", async () => {
     await fc.assert(
       fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
-        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, crowd);
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, isLarge);
         await play(simulation, events);
         await calm(simulation, 10);
         for (const entered of simulation.enteredBy.values()) expect(entered).toHaveLength(1);
@@ -116,7 +116,7 @@ describe.each([
   it("brings all live members together once failures end", async () => {
     await fc.assert(
       fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
-        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, crowd);
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, isLarge);
         await play(simulation, events);
         const up = simulation.processes.filter((process) => process.up).length;
         if (up < minWorkers) return;
@@ -129,7 +129,7 @@ describe.each([
   it("loses no finished step while one replica lives", async () => {
     await fc.assert(
       fc.asyncProperty(chaos, async ([events, minWorkers, maxWorkers]) => {
-        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, crowd);
+        const simulation = new GangSimulation(count, { minWorkers, maxWorkers }, isLarge);
         await play(simulation, events);
         const furthest = Math.max(...simulation.processes.map((p) => (p.up ? p.finishedSteps : 0)));
         const up = simulation.processes.filter((process) => process.up).length;

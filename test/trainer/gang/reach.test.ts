@@ -1,6 +1,6 @@
 import { decide } from "../../../trainer-container/gang/decide";
 import type { MemberRecord } from "../../../trainer-container/gang/model";
-import { patrol } from "../../../trainer-container/gang/monitor";
+import { monitor } from "../../../trainer-container/gang/monitor";
 import { ReachMemory, thatCanMeet } from "../../../trainer-container/gang/reach";
 import { defaultRendezvousTiming as timing } from "../../../trainer-container/gang/timing";
 import { head, member } from "./store-contract";
@@ -91,7 +91,7 @@ describe("with a broken link between 1 and 2 of three", () => {
       members: [...inside, { ...members[2]!, leaseExpiresAt: later + 1 }],
     };
     const limits = { minWorkers: 1, maxWorkers: 3 };
-    expect(patrol(view, 1, limits, timing, now)).toBe("quiet");
-    expect(patrol(view, 1, limits, timing, later)).toBe("joiner");
+    expect(monitor(view, 1, limits, timing, now)).toBe("quiet");
+    expect(monitor(view, 1, limits, timing, later)).toBe("joiner");
   });
 });

@@ -1,7 +1,7 @@
-import { decide, decideAtGlance, type GangLimits } from "../../../trainer-container/gang/decide";
+import { decide, decideFromHead, type GangLimits } from "../../../trainer-container/gang/decide";
 import { wholeLookMs } from "../../../trainer-container/gang/large-gang";
 import type { GangHead, GangView, MemberState } from "../../../trainer-container/gang/model";
-import { patrol } from "../../../trainer-container/gang/monitor";
+import { monitor } from "../../../trainer-container/gang/monitor";
 import { stateSource } from "../../../trainer-container/gang/state-source";
 import { defaultRendezvousTiming as timing } from "../../../trainer-container/gang/timing";
 import { MemoryGangStore } from "../../support/memory-gang-store";
@@ -22,7 +22,7 @@ interface Process {
   stopped: boolean;
   view: GangView | undefined;
   /** The view is of its own item and the head alone. */
-  glanced: boolean;
+  headReads: boolean;
   wholeLookAt: number;
   head: GangHead | undefined;
   connectingSince: number;
@@ -52,8 +52,8 @@ export class GangSimulation {
   constructor(
     count: number,
     readonly limits: GangLimits,
-    /** As in large gangs, members look at the whole gang in turns, and glance in between. */
-    readonly crowd = false,
+    /** As in large gangs, members look at the whole gang in turns, and read only the head in between. */
+    readonly isLarge = false,
   ) {
     this.processes = Array.from({ length: count }, (_, i) => ({
       memberId: `worker-${i}`,
@@ -68,7 +68,7 @@ export class GangSimulation {
       up: true,
       stopped: false,
       view: undefined,
-      glanced: false,
+      headReads: false,
       wholeLookAt: 0,
       head: undefined,
       connectingSince: 0,
@@ -107,10 +107,10 @@ export class GangSimulation {
       await this.write(me, "waiting");
       me.phase = "read";
     } else if (me.phase === "read") {
-      me.glanced = this.crowd && this.now < me.wholeLookAt;
-      me.view = await (me.glanced ? this.store.glance(gangId, me.memberId) : this.store.read(gangId));
+      me.headReads = this.isLarge && this.now < me.wholeLookAt;
+      me.view = await (me.headReads ? this.store.readHead(gangId, me.memberId) : this.store.read(gangId));
       // Places far apart, so that turns differ: half a second for the first two, then 2 s and 8 s.
-      if (!me.glanced) me.wholeLookAt = this.now + wholeLookMs(me.workerIndex * 3, 1_000);
+      if (!me.headReads) me.wholeLookAt = this.now + wholeLookMs(me.workerIndex * 3, 1_000);
       me.phase = "act";
     } else if (me.phase === "act") {
       await this.act(me);
@@ -131,8 +131,8 @@ export class GangSimulation {
   private async act(me: Process): Promise<void> {
     me.phase = "read";
     const self = { ...this.keyOf(me), past: me.past };
-    const decision = me.glanced
-      ? decideAtGlance(me.view!, self, timing, this.now)
+    const decision = me.headReads
+      ? decideFromHead(me.view!, self, timing, this.now)
       : decide(me.view!, self, this.limits, timing, this.now);
     if (decision.kind === "register") {
       me.past = Math.max(me.past, me.view!.head?.number ?? 0);
@@ -167,11 +167,11 @@ export class GangSimulation {
     const missing = this.absent(me.head!);
     if (missing.length > 0) return this.lose(me, missing[0]);
     const view = await this.store.read(gangId);
-    const seen = patrol(view, me.head!.number, this.limits, timing, this.now);
+    const seen = monitor(view, me.head!.number, this.limits, timing, this.now);
     const members = me.head!.members.map(({ memberId }) => this.processes.find((p) => p.memberId === memberId)!);
     if (members.some((p) => p.phase !== "train" || p.stopped)) return;
     if (this.processes.indexOf(members[0]!) !== index) return;
-    if (seen === "overtaken") return this.lose(me, undefined);
+    if (seen === "superseded") return this.lose(me, undefined);
     this.finishedUnder.push(me.head!.token);
     const { finishedSteps } = stateSource(members.map((p) => p.finishedSteps));
     for (const member of members) {
@@ -182,10 +182,10 @@ export class GangSimulation {
   }
 
   private async lose(me: Process, culprit: string | undefined): Promise<void> {
-    const accused = me.head!.members.find(({ memberId }) => memberId === culprit);
+    const lost = me.head!.members.find(({ memberId }) => memberId === culprit);
     const process = this.processes.find(({ memberId }) => memberId === culprit);
     // One that left in order has said so by its sockets; it is not blamed.
-    if (accused && (!process?.up || process.stopped)) await this.store.accuse(gangId, accused);
+    if (lost && (!process?.up || process.stopped)) await this.store.reportLost(gangId, lost);
     me.past = me.head!.number;
     this.registerAnew(me);
   }

@@ -104,20 +104,20 @@ export function gangStoreContract(open: () => GangStore): void {
     expect((await store.read(gangId)).members).toEqual([member({ leaseExpiresAt: 1_800_000_009_000 })]);
   });
 
-  it("accuses a registration once, and never a later one", async () => {
+  it("reports a registration as lost once, and never a later one", async () => {
     await store.register(gangId, member());
-    expect(await store.accuse(gangId, key())).toBe(true);
-    expect(await store.accuse(gangId, key())).toBe(false);
+    expect(await store.reportLost(gangId, key())).toBe(true);
+    expect(await store.reportLost(gangId, key())).toBe(false);
     expect(await stored()).toEqual(member({ accused: true }));
     await store.register(gangId, member({ registration: 2 }));
-    expect(await store.accuse(gangId, key())).toBe(false);
-    expect(await store.accuse(gangId, key({ memberId: "nobody" }))).toBe(false);
+    expect(await store.reportLost(gangId, key())).toBe(false);
+    expect(await store.reportLost(gangId, key({ memberId: "nobody" }))).toBe(false);
     expect(await stored()).toEqual(member({ registration: 2 }));
   });
 
-  it("keeps an accusation through a renewal", async () => {
+  it("keeps a loss report through a renewal", async () => {
     await store.register(gangId, member());
-    await store.accuse(gangId, key());
+    await store.reportLost(gangId, key());
     await store.renew(gangId, key(), 1_800_000_009_000);
     expect(await stored()).toMatchObject({ accused: true });
   });
@@ -149,13 +149,13 @@ export function gangStoreContract(open: () => GangStore): void {
   });
 
   it("glances at the head and one member's own item", async () => {
-    expect(await store.glance(gangId, "job:0/1")).toEqual({ head: undefined, members: [] });
+    expect(await store.readHead(gangId, "job:0/1")).toEqual({ head: undefined, members: [] });
     await store.register(gangId, member());
     await store.register(gangId, member({ memberId: "job:1/1", workerIndex: 1 }));
-    expect(await store.glance(gangId, "job:0/1")).toEqual({ head: undefined, members: [member()] });
+    expect(await store.readHead(gangId, "job:0/1")).toEqual({ head: undefined, members: [member()] });
     await store.seal(gangId, head(1));
-    expect(await store.glance(gangId, "job:1/1")).toMatchObject({ head: head(1), members: [{ workerIndex: 1 }] });
-    expect(await store.glance(gangId, "nobody")).toEqual({ head: head(1), members: [] });
+    expect(await store.readHead(gangId, "job:1/1")).toMatchObject({ head: head(1), members: [{ workerIndex: 1 }] });
+    expect(await store.readHead(gangId, "nobody")).toEqual({ head: head(1), members: [] });
   });
 
   it("keeps lists of a thousand, one after another", async () => {
@@ -168,7 +168,7 @@ export function gangStoreContract(open: () => GangStore): void {
     };
     expect(await store.seal(gangId, thousand(1))).toBe(true);
     expect(await store.seal(gangId, { ...thousand(1), token: "late" })).toBe(false);
-    expect((await store.glance(gangId, "nobody")).head).toEqual(thousand(1));
+    expect((await store.readHead(gangId, "nobody")).head).toEqual(thousand(1));
     expect(await store.seal(gangId, thousand(2))).toBe(true);
     expect((await store.read(gangId)).head).toEqual(thousand(2));
     await store.complete(gangId);

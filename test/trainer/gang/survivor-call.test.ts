@@ -12,8 +12,8 @@ describe("withSurvivorCall", () => {
     expect(withSurvivorCall(defaultRendezvousTiming, pace)).toEqual({ ...defaultRendezvousTiming, survivorCallMs: ms });
   });
 
-  it("is never shorter than what a crowd needs", () => {
-    const crowd = { ...defaultRendezvousTiming, survivorCallMs: 3_000 };
-    expect(withSurvivorCall(crowd, { storeMs: 10, microshardMs: 100 }).survivorCallMs).toBe(3_000);
+  it("is never shorter than what a large gang needs", () => {
+    const largeGang = { ...defaultRendezvousTiming, survivorCallMs: 3_000 };
+    expect(withSurvivorCall(largeGang, { storeMs: 10, microshardMs: 100 }).survivorCallMs).toBe(3_000);
   });
 });

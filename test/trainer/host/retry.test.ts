@@ -1,12 +1,12 @@
 import { StorageFullError } from "../../../core/object-errors";
 import { createInterruption } from "../../../trainer-container/host/interruption";
-import { insist } from "../../../trainer-container/host/retry";
+import { retry } from "../../../trainer-container/host/retry";
 
-describe("insist", () => {
+describe("retry", () => {
   it("does not repeat what will fail again", async () => {
     const bug = new TypeError("bug");
     await expect(
-      insist(
+      retry(
         () => Promise.reject(bug),
         () => undefined,
         createInterruption(),
@@ -18,7 +18,7 @@ describe("insist", () => {
     const full = new StorageFullError("k");
     const interruption = createInterruption();
     const failures: unknown[] = [];
-    const trying = insist(
+    const trying = retry(
       () => Promise.reject(full),
       (error) => failures.push(error),
       interruption,
@@ -30,7 +30,7 @@ describe("insist", () => {
 
   it("gives the answer once there is one", async () => {
     expect(
-      await insist(
+      await retry(
         async () => 42,
         () => undefined,
         createInterruption(),

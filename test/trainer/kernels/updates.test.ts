@@ -123,6 +123,6 @@ describe("the norm's kernel", () => {
   });
 
   it("refuses a range outside the array", () => {
-    expect(() => simdBlockSquare(allocateSum(4), 0, 5)).toThrow("[0, 5) is asked for, but the array has 4 elements");
+    expect(() => simdBlockSquare(allocateSum(4), 0, 5)).toThrow("[0, 5) was requested, but the array has 4 elements");
   });
 });

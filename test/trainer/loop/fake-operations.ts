@@ -1,4 +1,4 @@
-import type { ParcelsInput } from "../../../trainer-container/collective/messages";
+import type { MessagesInput } from "../../../trainer-container/collective/messages";
 import type { ReduceScatterInput } from "../../../trainer-container/collective/reduce-scatter";
 import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
 
@@ -12,7 +12,7 @@ export interface OperationFault {
 
 type Input =
   | { readonly kind: "reduce-scatter"; readonly input: ReduceScatterInput }
-  | { readonly kind: "exchange"; readonly input: ParcelsInput };
+  | { readonly kind: "exchange"; readonly input: MessagesInput };
 
 interface Entry {
   readonly call: Input;
@@ -82,12 +82,12 @@ export class FakeOperations {
     return call.input.receives.flatMap(({ rank: from, number, values: target }) => {
       if (target.length === 0) return [];
       const sent = all[from]![1].call;
-      const parcel =
+      const message =
         sent.kind === "exchange" && sent.input.sends.find((one) => one.rank === rank && one.number === number);
-      if (!parcel || parcel.values.length !== target.length) {
-        throw new Error(`rank ${rank} awaits parcel ${number} of rank ${from}, which does not send it so`);
+      if (!message || message.values.length !== target.length) {
+        throw new Error(`rank ${rank} awaits message ${number} of rank ${from}, which does not send it so`);
       }
-      return [{ target, values: parcel.values.slice() }];
+      return [{ target, values: message.values.slice() }];
     });
   }
 

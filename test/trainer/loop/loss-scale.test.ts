@@ -1,9 +1,9 @@
 import {
   goodStepsToDouble,
-  greatestLossScale,
   initialLossScale,
   type LossScale,
-  leastLossScale,
+  maxLossScale,
+  minLossScale,
   nextLossScale,
 } from "../../../trainer-container/loop/loss-scale";
 
@@ -22,10 +22,10 @@ describe("the loss scale", () => {
   });
 
   it("stays within its bounds, and gives up where the least does not help", () => {
-    const atTop = { scale: greatestLossScale, goodSteps: goodStepsToDouble - 1, skipped: 0 };
-    expect(nextLossScale(atTop, true)?.scale).toBe(greatestLossScale);
-    const above = { scale: leastLossScale * 2, goodSteps: 0, skipped: 0 };
-    expect(nextLossScale(above, false)?.scale).toBe(leastLossScale);
-    expect(nextLossScale({ ...above, scale: leastLossScale }, false)).toBeUndefined();
+    const atTop = { scale: maxLossScale, goodSteps: goodStepsToDouble - 1, skipped: 0 };
+    expect(nextLossScale(atTop, true)?.scale).toBe(maxLossScale);
+    const above = { scale: minLossScale * 2, goodSteps: 0, skipped: 0 };
+    expect(nextLossScale(above, false)?.scale).toBe(minLossScale);
+    expect(nextLossScale({ ...above, scale: minLossScale }, false)).toBeUndefined();
   });
 });

@@ -203,7 +203,7 @@ describe("trainer processes", () => {
     await trained("run-spot", 25);
     first.signal("SIGTERM");
     expect(await first.ended).toBe(75);
-    const left = first.lines.find(({ message }) => message.startsWith("left: the host is going away"))!;
+    const left = first.lines.find(({ message }) => message.startsWith("left: the host is about to go away"))!;
     const second = start("run-spot", 0, 2);
     await expectReference("run-spot", [second]);
     expect(second.said("ready")[0]!["restoredStep"]).toBe(left["step"]);

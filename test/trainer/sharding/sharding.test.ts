@@ -2,16 +2,16 @@ import fc from "fast-check";
 import { agree, patientFormations } from "../../../trainer-container/sharding/agree";
 import {
   covers,
-  decodeStanding,
-  encodeStanding,
+  decodeRankState,
+  encodeRankState,
   type Holding,
-  type Standing,
+  type RankState,
 } from "../../../trainer-container/sharding/rank-state";
 import { heldSegments, neighbourOf, shardSegment } from "../../../trainer-container/sharding/segments";
 import { planTransfers, slotSpans } from "../../../trainer-container/sharding/transfers";
 
 /** Ranks of W that have all finished `step`, as a step leaves them. */
-function ring(elements: number, worldSize: number, step: number): Standing[] {
+function ring(elements: number, worldSize: number, step: number): RankState[] {
   return Array.from({ length: worldSize }, (_, rank) => ({
     finishedSteps: step,
     waited: 0,
@@ -63,11 +63,11 @@ describe("segments of a sharded optimizer", () => {
   });
 });
 
-describe("a standing", () => {
+describe("a rankState", () => {
   it("survives being sent as numbers", () => {
-    const standing: Standing = { finishedSteps: 7, waited: 2, holdings: [{ start: 0, end: 1_024, step: 7 }] };
-    expect(decodeStanding(encodeStanding(standing))).toEqual(standing);
-    expect(decodeStanding(encodeStanding({ finishedSteps: 0, waited: 0, holdings: [] })).holdings).toEqual([]);
+    const rankState: RankState = { finishedSteps: 7, waited: 2, holdings: [{ start: 0, end: 1_024, step: 7 }] };
+    expect(decodeRankState(encodeRankState(rankState))).toEqual(rankState);
+    expect(decodeRankState(encodeRankState({ finishedSteps: 0, waited: 0, holdings: [] })).holdings).toEqual([]);
   });
 
   it("covers the slots where its spans leave no gap", () => {
@@ -96,9 +96,9 @@ describe("agree", () => {
   });
 
   it("restores those without a whole state where two neighbours went together", () => {
-    const [first, last] = [full[0]!, full[3]!].map((standing) => ({ ...standing, waited: patientFormations }));
+    const [first, last] = [full[0]!, full[3]!].map((rankState) => ({ ...rankState, waited: patientFormations }));
     expect(agree([first!, last!], all)).toEqual({ kind: "restore", step: 10, ranks: [0, 1] });
-    const newcomer: Standing = { finishedSteps: 5, waited: 0, holdings: [{ start: 0, end: elements, step: 5 }] };
+    const newcomer: RankState = { finishedSteps: 5, waited: 0, holdings: [{ start: 0, end: elements, step: 5 }] };
     expect(agree([first!, newcomer, last!], all)).toEqual({ kind: "restore", step: 10, ranks: [0, 2] });
     expect(agree([newcomer, { ...newcomer, finishedSteps: 0 }], all)).toMatchObject({ kind: "go-on", step: 5 });
   });
@@ -112,9 +112,9 @@ describe("agree", () => {
   });
 
   it("counts the pending step of those who did not finish what another finished", () => {
-    const unfinished = ring(elements, 4, 9).map((standing): Standing => {
-      const pending = standing.holdings.map((holding): Holding => ({ ...holding, step: 10 }));
-      return { ...standing, holdings: [...standing.holdings, ...pending] };
+    const unfinished = ring(elements, 4, 9).map((rankState): RankState => {
+      const pending = rankState.holdings.map((holding): Holding => ({ ...holding, step: 10 }));
+      return { ...rankState, holdings: [...rankState.holdings, ...pending] };
     });
     const one = [unfinished[0]!, full[1]!, unfinished[3]!];
     expect(agree(one, all)).toEqual({ kind: "go-on", step: 10, source: 1, behind: [0, 2] });
@@ -138,11 +138,11 @@ describe("planTransfers", () => {
           const survivors = ring(elements, before, 4).toSpliced(lost % before, 1);
           const newcomers = Array.from(
             { length: joiners },
-            (): Standing => ({ finishedSteps: 0, waited: 0, holdings: [] }),
+            (): RankState => ({ finishedSteps: 0, waited: 0, holdings: [] }),
           );
-          const standings = [...newcomers, ...survivors];
-          const targets = standings.map((_, rank) => slotSpans(elements, elements, standings.length, rank));
-          const transfers = planTransfers(standings, 4, targets);
+          const rankStates = [...newcomers, ...survivors];
+          const targets = rankStates.map((_, rank) => slotSpans(elements, elements, rankStates.length, rank));
+          const transfers = planTransfers(rankStates, 4, targets);
           const within = (holdings: readonly Holding[], element: number) =>
             holdings.some(({ start, end }) => start <= element && element < end);
           for (const [to, spans] of targets.entries()) {
@@ -151,10 +151,10 @@ describe("planTransfers", () => {
             expect(received).toBe(spans.reduce((sum, { start, end }) => sum + end - start, 0));
             for (const { from, start, end } of mine) {
               expect(spans.some((span) => span.start <= start && end <= span.end)).toBe(true);
-              expect(standings[from]!.holdings.some((one) => one.start <= start && end <= one.end)).toBe(true);
+              expect(rankStates[from]!.holdings.some((one) => one.start <= start && end <= one.end)).toBe(true);
               if (from !== to) {
-                expect(within(standings[to]!.holdings, start)).toBe(false);
-                expect(within(standings[to]!.holdings, end - 1)).toBe(false);
+                expect(within(rankStates[to]!.holdings, start)).toBe(false);
+                expect(within(rankStates[to]!.holdings, end - 1)).toBe(false);
               }
             }
           }
@@ -166,7 +166,7 @@ describe("planTransfers", () => {
 
   it("shares the sending between those who hold the same", () => {
     const held = [{ start: 0, end: 4_096, step: 1 }];
-    const standings: Standing[] = [
+    const rankStates: RankState[] = [
       { finishedSteps: 1, waited: 0, holdings: held },
       { finishedSteps: 1, waited: 0, holdings: held },
       { finishedSteps: 0, waited: 0, holdings: [] },
@@ -179,7 +179,7 @@ describe("planTransfers", () => {
         { start: 2_048, end: 3_072 },
       ],
     ];
-    expect(planTransfers(standings, 1, targets)).toEqual([
+    expect(planTransfers(rankStates, 1, targets)).toEqual([
       { from: 0, to: 2, start: 0, end: 1_024 },
       { from: 1, to: 2, start: 2_048, end: 3_072 },
     ]);

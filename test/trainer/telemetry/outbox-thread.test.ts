@@ -127,7 +127,7 @@ describe("the thread that sends metrics", () => {
     while (troubles.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await Promise.all([second, outbox.post(batch(3))]);
     expect(received).toEqual([2, 3]); // the dying one said of the first that it is stored
-    expect(troubles).toEqual(["the thread that sends metrics ended; another one goes on"]);
+    expect(troubles).toEqual(["the thread that sends metrics ended; another one continues"]);
     await outbox.close(1_000);
   });
 });

@@ -120,8 +120,8 @@ describe("createTelemetry", () => {
 
   it("knows the points that are not stored, up to a step, until they are", async () => {
     const stored: (() => void)[] = [];
-    const courier = { post: () => new Promise<void>((resolve) => stored.push(resolve)), close: async () => undefined };
-    const telemetry = createTelemetry("run-1", courier, { now: () => 99 });
+    const sender = { post: () => new Promise<void>((resolve) => stored.push(resolve)), close: async () => undefined };
+    const telemetry = createTelemetry("run-1", sender, { now: () => 99 });
     telemetry.lead(true);
     const steps = (upTo: number) => telemetry.unsent(upTo).flatMap((one) => one.steps);
     for (let step = 1; step <= 3; step += 1) telemetry.shared("train/loss", step, step);
@@ -137,8 +137,8 @@ describe("createTelemetry", () => {
   });
 
   it("keeps the newest of an outage's points for checkpoints", async () => {
-    const courier = { post: () => new Promise<void>(() => undefined), close: async () => undefined };
-    const telemetry = createTelemetry("run-1", courier, { now: () => 99 });
+    const sender = { post: () => new Promise<void>(() => undefined), close: async () => undefined };
+    const telemetry = createTelemetry("run-1", sender, { now: () => 99 });
     telemetry.lead(true);
     for (let step = 1; step <= 25_000; step += 1) {
       telemetry.shared("train/loss", step, 0);

@@ -1,6 +1,6 @@
 /**
- * Gradients of activations as TensorFlow's own operations. TensorFlow.js composes them: a rectifier's takes seven operations and as many
- * passes over the layer's memory, this takes one.
+ * Gradients of activations as TensorFlow's own operations. TensorFlow.js composes them: the gradient of ReLU takes seven
+ * operations and as many passes over the layer's memory. These take one.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { attributesOf, type NativeBackend } from "./op";
@@ -8,7 +8,7 @@ import { attributesOf, type NativeBackend } from "./op";
 interface ActivationGradient {
   readonly activation: string;
   readonly op: string;
-  /** What the operation wants beside the gradient. */
+  /** The operation's other operand. */
   readonly from: "input" | "output";
   readonly gradientFirst: boolean;
 }
@@ -21,7 +21,7 @@ const gradients: readonly ActivationGradient[] = [
   { activation: tf.Sigmoid, op: "SigmoidGrad", from: "output", gradientFirst: false },
 ];
 
-/** For this process: it has one backend. */
+/** Registers the gradients for this process, which has one backend. */
 export function registerActivationGradients(backend: NativeBackend): void {
   const attributes = [attributesOf(backend.binding).float("T")];
   for (const { activation, op, from, gradientFirst } of gradients) {

@@ -1,11 +1,11 @@
 /**
- * A bias on few channels. Eigen adds `[…, channels]` and `[channels]` in runs of `channels` elements, seven times slower than memory
- * allows for 8 of them; repeating the bias over a row first leaves long runs and the same sums.
+ * Adds a bias on few channels. Eigen adds `[…, channels]` and `[channels]` in runs of `channels` elements, seven times
+ * slower than memory allows for 8 of them. Repeating the bias over a row first gives long runs and the same sums.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { nativeBackendName, replaceKernel } from "./op";
 
-/** From here on runs are long enough. */
+/** Length from which runs are long enough. */
 const longRun = 128;
 
 export function registerAdd(): void {

@@ -1,4 +1,4 @@
-/** Softmax cross-entropy of class indices with its gradient, in one operation. Inputs `labels` and `logits`, outputs loss and gradient. */
+/** Softmax cross-entropy of class indices and its gradient in one operation. Inputs `labels` and `logits`, outputs loss and gradient. */
 import type * as tf from "@tensorflow/tfjs-core";
 import { sparseCrossEntropyKernel } from "../losses";
 import { attributesOf, type NativeBackend, replaceKernel } from "./op";

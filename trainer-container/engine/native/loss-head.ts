@@ -1,4 +1,4 @@
-/** Loss of a batch and its gradient by the model's output; the formulas are those of `losses.ts`. */
+/** Loss of a batch and its gradient by the model's output, with the formulas of `losses.ts`. */
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import type { Batch } from "../engine";
 import type { NativeBinding } from "../native-binding";
@@ -12,7 +12,7 @@ interface Head {
   readonly gradient: TensorId;
 }
 
-/** @param outputs values of the tensor `output`, `[rows, outputs]`. */
+/** @param outputs values of the tensor `output`, `[rows, outputs]` */
 export function lossHead(
   operations: Operations,
   binding: NativeBinding,

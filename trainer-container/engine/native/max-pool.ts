@@ -1,6 +1,7 @@
 /**
- * Max-pooling by oneDNN. TensorFlow's own kernels take 1.1 ms forward and 5.1 ms back for `[128, 28, 28, 8]`, oneDNN's 0.12 and 0.24; but
- * TensorFlow uses oneDNN's in graphs only, not for single operations. They can be called by their names, as the graph rewriter does.
+ * Max-pooling by oneDNN. TensorFlow's own kernels take 1.1 ms forward and 5.1 ms backward for `[128, 28, 28, 8]`, and
+ * oneDNN's take 0.12 and 0.24. TensorFlow uses oneDNN's only in graphs, not for single operations. They can be called by
+ * name, as the graph rewriter does.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { attributesOf, type NativeBackend, type OpAttribute, replaceKernel } from "./op";
@@ -12,7 +13,7 @@ interface PoolAttributes {
   readonly dimRoundingMode?: "floor" | "round" | "ceil";
 }
 
-/** @returns undefined where oneDNN's kernel does not serve: explicit padding. */
+/** @returns undefined if oneDNN's kernel does not support the padding */
 function poolAttributes(
   { binding }: NativeBackend,
   shape: readonly number[],
@@ -50,7 +51,7 @@ function gradient(
   dy: tf.TensorInfo,
   x: tf.TensorInfo,
 ): tf.Tensor {
-  // Where the maxima were is found again rather than kept: the tape has no place for it, and it takes a third of the time.
+  // The positions of the maxima are recomputed: the tape cannot store them, and it takes a third of the time.
   const { y, places } = forward(backend, attributes, x);
   const dx = backend.executeSingleOutput("_MklNativeMaxPoolGrad", attributes, [x, y, dy, places]);
   y.dispose();
@@ -58,7 +59,7 @@ function gradient(
   return dx;
 }
 
-/** Whether this library has these kernels and they do what TensorFlow's do: not under every version and processor. */
+/** Whether this library has these kernels with the results of TensorFlow's. That depends on version and processor. */
 function works(backend: NativeBackend): boolean {
   try {
     return tf.tidy(() => {
@@ -74,7 +75,7 @@ function works(backend: NativeBackend): boolean {
   }
 }
 
-/** @returns which kernels pool from now on, for the numerics record. */
+/** @returns the pooling kernels from now on, for the numerics record */
 export function registerMaxPool(backend: NativeBackend): "onednn" | "stock" {
   if (!works(backend)) return "stock";
   const stock = {

@@ -9,7 +9,7 @@ export interface OpAttribute {
   readonly value: unknown;
 }
 
-/** What kernels use of tfjs-node's backend. */
+/** The part of tfjs-node's backend that kernels use. */
 export interface NativeBackend extends tf.KernelBackend {
   readonly binding: NativeBinding;
   executeSingleOutput(op: string, attributes: readonly OpAttribute[], inputs: readonly tf.TensorInfo[]): tf.Tensor;
@@ -21,7 +21,7 @@ export interface NativeBackend extends tf.KernelBackend {
   ): tf.Tensor[];
 }
 
-/** Attributes by TensorFlow's kinds. */
+/** Returns attributes by TensorFlow's kinds. */
 export function attributesOf(binding: NativeBinding) {
   return {
     float: (name: string): OpAttribute => ({ name, type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }),
@@ -32,7 +32,7 @@ export function attributesOf(binding: NativeBinding) {
   };
 }
 
-/** A kernel of the native backend in the place of the stock one, if there is one. */
+/** Replaces the native backend's stock kernel, if there is one. */
 export function replaceKernel(kernelName: string, kernelFunc: tf.KernelFunc): void {
   if (tf.getKernel(kernelName, nativeBackendName)) tf.unregisterKernel(kernelName, nativeBackendName);
   tf.registerKernel({ kernelName, backendName: nativeBackendName, kernelFunc });

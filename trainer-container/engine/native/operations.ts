@@ -1,12 +1,12 @@
 import type { NativeBinding } from "../native-binding";
 import type { OpAttribute } from "./op";
 
-/** A tensor of the binding, by its number there. */
+/** A tensor of the binding, by its number. */
 export type TensorId = number;
 
 /**
- * TensorFlow's operations called one by one, past TensorFlow.js: 5 µs each rather than about 20, and nothing is kept for a tape. Every tensor
- * made lives until `release`.
+ * Calls TensorFlow's operations one by one, without TensorFlow.js: 5 µs each instead of about 20, and without a tape. Every
+ * created tensor lives until `release`.
  */
 export class Operations {
   private live: TensorId[] = [];
@@ -24,7 +24,7 @@ export class Operations {
     return ids;
   }
 
-  /** Shares the memory of `values` where it is aligned: they must stay as they are until `release`. */
+  /** Shares the memory of `values` if it is aligned: they must not change until `release`. */
   tensor(shape: readonly number[], values: Float32Array): TensorId {
     const id = this.binding.createTensor(shape, this.binding.TF_FLOAT, values);
     this.live.push(id);
@@ -38,7 +38,7 @@ export class Operations {
     return id;
   }
 
-  /** A list of whole numbers, e.g. a shape; kept until `dispose`. */
+  /** Returns a list of whole numbers, e.g. a shape; kept until `dispose`. */
   integers(values: readonly number[]): TensorId {
     const key = values.join();
     let id = this.constants.get(key);

@@ -10,7 +10,7 @@ import { TensorReader, WeightTensors } from "./shared-tensors";
 import { SparseFirstStage } from "./sparse-first-stage";
 import { convolutionStage, denseStage, type Stage } from "./stages";
 
-/** Whether a model's gradient can be written down as stages: the built-in ones without dropout. */
+/** Whether a model's gradient can be expressed as stages: the built-in ones without dropout. */
 export function isProgrammable(
   definition: ModelDefinition,
   { programs }: NativeKernels,
@@ -26,7 +26,7 @@ export class NativeProgram {
   private readonly operations: Operations;
   private readonly reader: TensorReader;
   private readonly stages: readonly Stage[];
-  /** In the place of the first stage where rows are sparse. */
+  /** Replaces the first stage for sparse rows. */
   private readonly sparse: SparseFirstStage | undefined;
   private readonly rowShape: readonly number[];
 

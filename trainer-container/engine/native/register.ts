@@ -8,17 +8,17 @@ import { Operations } from "./operations";
 import { sharesMemory } from "./shared-tensors";
 import { convolutionWorks } from "./stages";
 
-/** Bits depend on which kernels compute: a number that changes with any of this folder's. */
+/** Version of this folder's kernels. The bits depend on them, so any change of a kernel changes it. */
 const kernelsVersion = "2";
 
-/** What this process's native backend can do, for the numerics record as well. */
+/** Capabilities of this process's native backend, also for the numerics record. */
 export interface NativeKernels {
-  /** Of which built-in models the gradient is a program (`program.ts`) rather than the layers' tape: images take oneDNN's pooling. */
+  /** Built-in models whose gradient is a program (`program.ts`) instead of the layers' tape. Images need oneDNN's pooling. */
   readonly programs: "all" | "dense" | "none";
   readonly switches: Readonly<Record<string, string>>;
 }
 
-/** Puts faster kernels in the place of tfjs-node's, for users' models as well as built-in ones (docs/adr/012-engine-speed.md). */
+/** Replaces kernels of tfjs-node by faster ones, for user models and built-in ones (docs/adr/012-engine-speed.md). */
 export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   const { binding } = backend;
   const onCpu = !binding.isUsingGpuDevice();

@@ -1,6 +1,6 @@
 /**
- * TensorFlow takes a JavaScript array's memory for a tensor as it is where it is aligned to a cache line: what is written there later is
- * what the tensor holds. Weights go in by one copy that way, and gradients come out by one, without a new array for each.
+ * TensorFlow uses a JavaScript array's memory directly for a tensor if it is aligned to a cache line: later writes to the
+ * array change the tensor. So weights are copied in once and gradients out once, without a new array for each.
  */
 import { allocateSum, inSumMemory, releaseSum } from "../../collective/sum-memory";
 import type { ParameterSlot } from "../engine";
@@ -9,7 +9,7 @@ import type { OpAttribute } from "./op";
 import type { Operations, TensorId } from "./operations";
 
 const alignment = 64;
-/** Below this, reading an array is as fast. */
+/** Below this size, reading an array is as fast. */
 const worthSharing = 4_096;
 
 const isAligned = (values: Float32Array): boolean => values.byteOffset % alignment === 0;
@@ -21,7 +21,7 @@ const padded = (size: number): number => Math.ceil(size / elementsALine) * eleme
 export class WeightTensors {
   private readonly memory: Float32Array;
   private readonly ownViews: readonly Float32Array[];
-  /** Where each slot's values lie: here, or in shared memory. */
+  /** The values of each slot: in this object's memory, or in shared memory. */
   private views: readonly Float32Array[];
   private shared: Float32Array | undefined;
   private ids: readonly TensorId[];
@@ -48,17 +48,17 @@ export class WeightTensors {
     );
   }
 
-  /** Of the slot with that index; others after `write`, where memory is not shared. */
+  /** Returns the tensor of a slot. After `write` it is another one if memory is not shared. */
   id(slot: number): TensorId {
     return this.ids[slot] as TensorId;
   }
 
-  /** Its values, until the next `write`. */
+  /** Returns the values of a slot until the next `write`. */
   view(slot: number): Float32Array {
     return this.views[slot] as Float32Array;
   }
 
-  /** Slots that begin on a cache line of `memory` become tensors there; the others are copied at each `write`. */
+  /** Makes tensors of the slots that begin on a cache line of `memory`. The others are copied at each `write`. */
   share(memory: Float32Array): void {
     if (!inSumMemory(memory, this.memory)) return;
     this.shared = memory;
@@ -79,14 +79,14 @@ export class WeightTensors {
 
   write(from: Float32Array): void {
     if (this.shared && this.shared !== from) {
-      this.shared = undefined; // it is another's, who did not ask for these values
+      this.shared = undefined; // the memory belongs to another caller
       this.place(this.ownViews);
     }
     this.layout.forEach(({ offset, size }, index) => {
       const view = this.views[index] as Float32Array;
       if (this.shared === undefined || view === this.ownViews[index]) view.set(from.subarray(offset, offset + size));
     });
-    // That memory was full. Elsewhere alignment is luck, and tensors may be copies: they are made anew.
+    // The memory of sums was full. Elsewhere alignment is not guaranteed, so tensors may be copies and are made again.
     if (!inSumMemory(this.memory)) this.place(this.ownViews);
   }
 
@@ -113,11 +113,11 @@ interface Sink {
 }
 
 /**
- * Copies tensors into arrays. Into aligned places of the memory where leaves lie it is TensorFlow that copies, by an operation that writes
- * into its input (`InplaceUpdate`): a quarter of the time that a new array and a copy of it take.
+ * Copies tensors into arrays. For aligned positions in the memory of leaves, TensorFlow copies with an operation that writes
+ * into its input (`InplaceUpdate`): a quarter of the time of a new array and a copy.
  */
 export class TensorReader {
-  /** By place in memory; leaves are few and used again at every step. */
+  /** By position in memory; there are few leaves, and they are reused at every step. */
   private readonly sinks = new Map<number, Sink>();
   private readonly attributes: readonly OpAttribute[];
 
@@ -157,7 +157,7 @@ export class TensorReader {
   }
 }
 
-/** Whether this library shares memory and copies in place, tried on a few elements. */
+/** Whether this library shares memory and copies in place, tested on a few elements. */
 export function sharesMemory(binding: NativeBinding, operations: Operations): boolean {
   const memory = allocateSum(2 * worthSharing);
   if (!inSumMemory(memory)) return false;

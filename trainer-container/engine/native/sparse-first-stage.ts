@@ -9,7 +9,8 @@ import type { TensorReader } from "./shared-tensors";
 import { activationOf } from "./stages";
 
 /**
- * The first dense layer over sparse rows: sums, and a rectifier, are a kernel's (`kernels/sparse-layer.ts`), other activations are TensorFlow's.
+ * The first dense layer over sparse rows. A kernel (`kernels/sparse-layer.ts`) computes sums and ReLU; TensorFlow computes
+ * other activations.
  */
 export class SparseFirstStage {
   private readonly activation: ReturnType<typeof activationOf>;
@@ -18,7 +19,7 @@ export class SparseFirstStage {
   private inputs: SparseInputs = { entries: 0, positions: new Int32Array(0), values: new Float32Array(0) };
   private output: Float32Array = new Float32Array(0);
   private outputTensor: TensorId = -1;
-  /** By what is summed. */
+  /** Gradient by the sums. */
   private gradient: Float32Array = new Float32Array(0);
 
   constructor(
@@ -32,7 +33,7 @@ export class SparseFirstStage {
     this.activation = activationOf(activation, this.float[0] as OpAttribute);
   }
 
-  /** For the present call. */
+  /** Sets the inputs of the current call. */
   with(inputs: SparseInputs): this {
     this.inputs = inputs;
     return this;

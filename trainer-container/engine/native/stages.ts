@@ -4,13 +4,13 @@ import type { NativeBinding } from "../native-binding";
 import { attributesOf, type OpAttribute } from "./op";
 import type { Operations, TensorId } from "./operations";
 
-/** One part of the model; it keeps what its gradient needs from `forward` to `backward`. */
+/** One part of the model. It keeps the data for its gradient from `forward` to `backward`. */
 export interface Stage {
   forward(operations: Operations, input: TensorId, rows: number): TensorId;
   /**
-   * @param dy gradient by the output.
-   * @param wantInput whether the gradient by the input is wanted: the first stage's is not.
-   * @returns the gradients by the weights, and by the input.
+   * @param dy gradient by the output
+   * @param wantInput whether the gradient by the input is needed; the first stage's is not
+   * @returns the gradients by the weights, and by the input
    */
   backward(operations: Operations, dy: TensorId, rows: number, wantInput: boolean): StageGradients;
 }
@@ -21,7 +21,7 @@ interface StageGradients {
   readonly input: TensorId | undefined;
 }
 
-/** Asked at each step. */
+/** The weights of a stage, read at each step. */
 export interface StageWeights {
   readonly kernel: () => TensorId;
   readonly bias: () => TensorId;
@@ -33,7 +33,7 @@ interface ActivationOps {
   readonly gradientFirst: boolean;
 }
 
-/** The gradients take the activation's output: a rectifier's may take that as well as its input. */
+/** Gradients from the activation's output. ReLU's gradient may use the output as well as the input. */
 const activations: Readonly<Record<Exclude<Activation, "linear">, ActivationOps>> = {
   relu: { op: "Relu", gradient: "ReluGrad", gradientFirst: true },
   relu6: { op: "Relu6", gradient: "Relu6Grad", gradientFirst: true },
@@ -43,7 +43,7 @@ const activations: Readonly<Record<Exclude<Activation, "linear">, ActivationOps>
   sigmoid: { op: "Sigmoid", gradient: "SigmoidGrad", gradientFirst: false },
 };
 
-/** Without weights: forward keeps the output, backward multiplies by the derivative there. */
+/** Creates an activation stage: forward keeps the output, backward multiplies by the derivative there. */
 export function activationOf(activation: Activation, float: OpAttribute) {
   if (activation === "linear") {
     return { forward: (_: Operations, x: TensorId) => x, backward: (_: Operations, dy: TensorId) => dy };
@@ -65,7 +65,7 @@ export function activationOf(activation: Activation, float: OpAttribute) {
  */
 const productOp = "BatchMatMulV2";
 
-/** `units` of activation(x·kernel + bias); an image is read as one row of numbers. */
+/** Creates a dense stage: `units` of activation(x·kernel + bias). An image is read as one row of numbers. */
 export function denseStage(
   binding: NativeBinding,
   { kernel, bias }: StageWeights,
@@ -106,8 +106,9 @@ export function denseStage(
 }
 
 /**
- * activation(max-pool(convolution + bias)). The layers say pool(activation(…)): an activation never falls, so that it is the same, on a
- * quarter of the memory. Where it maps different values to one, e.g. saturates, the gradient goes to the largest of them.
+ * Creates a stage of activation(max-pool(convolution + bias)). The layers define pool(activation(…)). An activation never
+ * decreases, so the result is the same, on a quarter of the memory. If it maps different values to one (saturation), the
+ * gradient goes to the largest of them.
  */
 export function convolutionStage(
   binding: NativeBinding,
@@ -161,7 +162,7 @@ export function convolutionStage(
   };
 }
 
-/** Whether this library has the operations of a convolution's stage, tried on one image: 2·x + 1, pooled, and back. */
+/** Whether this library has the operations of a convolution stage, tested on one image: 2·x + 1, pooled, and back. */
 export function convolutionWorks(binding: NativeBinding, operations: Operations): boolean {
   try {
     const kernel = operations.tensor([1, 1, 1, 1], new Float32Array([2]));

@@ -1,11 +1,11 @@
-/** Loss of a batch and its gradient by the model's outputs; the formulas are those of `losses.ts`, in double precision. */
+/** Loss of a batch and its gradient by the model's outputs, with the formulas of `losses.ts` in double precision. */
 import type { Task } from "../../../core/runs/model-definition";
 import type { Batch } from "../engine";
 
 /** Writes a row's gradient times `weight`; returns its loss times `weight`. */
 type RowLoss = (outputs: Float32Array, labels: ArrayLike<number>, weight: number, into: Float32Array) => number;
 
-/** Σ weight × loss; the gradient goes to `gradient`, `[rows, width]` as `outputs`. */
+/** Returns the sum of weight × loss. Writes the gradient to `gradient`, `[rows, width]` like `outputs`. */
 export function lossHead(
   task: Task,
   batch: Batch,

@@ -10,7 +10,7 @@ import { convolutionStage, denseStage, type Stage, sparseStage, type Workshop } 
 
 const float = 4;
 
-/** Whether a model's gradient can be written down as stages: built-in, rectified or linear, without dropout; filters in fours. */
+/** Whether a model's gradient can be expressed as stages: built-in, ReLU or linear, without dropout, filters divisible by four. */
 export function isProgrammable(definition: ModelDefinition): definition is MlpDefinition | CnnDefinition {
   if (definition.type === "module" || definition.dropout) return false;
   if (!["relu", "linear"].includes(definition.activation ?? "relu")) return false;
@@ -18,15 +18,16 @@ export function isProgrammable(definition: ModelDefinition): definition is MlpDe
 }
 
 /**
- * The gradient of a built-in model as a fixed sequence of kernels, without tensors or a tape: weights, outputs and gradients keep their
- * places in memory, so that a step copies weights and rows in, gradients out where they do not lie there, and allocates nothing.
+ * The gradient of a built-in model as a fixed sequence of kernels, without tensors or a tape. Weights, outputs and gradients
+ * have fixed positions in memory. A step copies weights and rows in, copies gradients out if they are elsewhere, and
+ * allocates nothing.
  */
 export class WasmProgram implements GradientProgram {
   readonly takesSparse: boolean;
   readonly weights = {
     write: (from: Float32Array) => {
       if (from !== this.shared) {
-        this.shared = undefined; // where it was, it is another's, who did not ask for these values
+        this.shared = undefined; // the memory belongs to another caller
         this.view("weights").set(from);
       }
       this.version += 1;
@@ -37,14 +38,14 @@ export class WasmProgram implements GradientProgram {
       this.weights.write(memory);
     },
   };
-  /** Weights that lie elsewhere in this memory. */
+  /** Weights at another position of this memory. */
   private shared: Float32Array | undefined;
   private version = 0;
-  /** Where the present call's gradient goes. */
+  /** Address of the current call's gradient. */
   private gradient = 0;
   private readonly buffers: Buffers<string>;
   private readonly stages: readonly Stage[];
-  /** In the place of the first stage where rows are sparse. */
+  /** Replaces the first stage for sparse rows. */
   private readonly sparse: ReturnType<typeof sparseStage>;
   private readonly parameters: number;
   private readonly rowSize: number;
@@ -66,7 +67,7 @@ export class WasmProgram implements GradientProgram {
     return this.simd.floats(this.buffers.at(name, this.parameters * float), this.parameters);
   }
 
-  /** For the stage of that index. */
+  /** Returns the environment of a stage. */
   private workshop(index: number): Workshop {
     const { simd, buffers, definition, layout, parameters } = this;
     const [kernel, bias] = layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
@@ -100,7 +101,7 @@ export class WasmProgram implements GradientProgram {
     });
   }
 
-  /** @throws BatchError where a label is no class. */
+  /** @throws BatchError if a label is no class */
   gradients(batch: Batch, into: Float32Array, onFinal?: OnFinal): BatchResult {
     const { simd, buffers, definition } = this;
     const { rows, weights } = batch;

@@ -18,23 +18,23 @@ export interface Parameters {
   readonly bias: number;
 }
 
-/** One part of the model; it keeps what its gradient needs from `forward` to `backward`. */
+/** One part of the model. It keeps the data for its gradient from `forward` to `backward`. */
 export interface Stage {
-  /** @returns where the output lies. */
+  /** @returns the address of the output */
   forward(x: number, rows: number): number;
   /**
-   * @param dy gradient by the output, overwritten.
-   * @param wantInput whether the gradient by the input is wanted: the first stage's is not.
-   * @returns where the gradient by the input lies.
+   * @param dy gradient by the output, overwritten
+   * @param wantInput whether the gradient by the input is needed; the first stage's is not
+   * @returns the address of the gradient by the input
    */
   backward(dy: number, rows: number, wantInput: boolean): number | undefined;
 }
 
-/** What all stages work with. */
+/** The environment of all stages. */
 export interface Workshop {
   readonly simd: Simd;
   readonly buffers: Buffers<string>;
-  /** Both of the present call. */
+  /** The weights and gradients of the current call. */
   readonly weights: () => Parameters;
   readonly gradients: () => Parameters;
   readonly rectified: boolean;
@@ -44,17 +44,17 @@ export interface Workshop {
 
 const float = 4;
 
-/** Room for whole vectors: the rectifier's gradient rounds up. */
+/** Size for whole vectors, because ReLU's gradient rounds up. */
 const bytesOf = (elements: number): number => Math.ceil(elements / 4) * 16;
 
 function rectifierGradient(simd: Simd, dy: number, output: number, elements: number): void {
   simd.call["reluGrad"]!(dy, dy, output, Math.ceil(elements / 4));
 }
 
-/** Up to so many rows, a weight's packing is worth keeping for the next microshard. */
+/** Up to this number of rows, it is worth keeping a packed weight for the next microshard. */
 const fewRows = 64;
 
-/** Packs a weight when it has changed; undefined where packing within the product is as good. */
+/** Packs a weight when it has changed; undefined if packing within the product is as fast. */
 function keeper({ simd, buffers, version }: Workshop, name: string, k: number, n: number) {
   let packedOf = -1;
   return (weight: Matrix, rows: number): number | undefined => {
@@ -66,7 +66,7 @@ function keeper({ simd, buffers, version }: Workshop, name: string, k: number, n
   };
 }
 
-/** `units` of activation(x · kernel + bias). */
+/** Creates a dense stage: `units` of activation(x · kernel + bias). */
 export function denseStage(index: number, workshop: Workshop, width: number, units: number): Stage {
   const { simd, buffers, weights, gradients, rectified } = workshop;
   const packed = keeper(workshop, `kernel ${index}`, width, units);
@@ -117,7 +117,7 @@ export function denseStage(index: number, workshop: Workshop, width: number, uni
   };
 }
 
-/** The first dense layer where rows are sparse: no product, and nothing for what is zero. */
+/** Creates the first dense layer for sparse rows: no product, and no work for zeros. */
 export function sparseStage(index: number, workshop: Workshop, width: number, units: number) {
   const { simd, buffers, weights, gradients, rectified } = workshop;
   const at = ({ kernel, bias }: Parameters): DenseParameters => ({
@@ -140,8 +140,9 @@ export function sparseStage(index: number, workshop: Workshop, width: number, un
 }
 
 /**
- * activation(max-pool(convolution) + bias). The layers say pool(activation(convolution + bias)): neither a bias nor a rectifier changes an
- * order, so that it is the same, on a quarter of the memory. The bias's gradient is summed before it is spread over the windows.
+ * Creates a stage of activation(max-pool(convolution) + bias). The layers define pool(activation(convolution + bias)).
+ * Neither a bias nor ReLU changes the order of values, so the result is the same, on a quarter of the memory. The bias's
+ * gradient is summed before it is spread over the windows.
  */
 export function convolutionStage(
   index: number,

@@ -3,7 +3,7 @@ import { allocateSum, inSumMemory, kernelsInSumMemory, releaseSum, sumMemoryBuff
 
 let simd: Simd | undefined;
 
-/** The kernels over the memory that leaves lie in, so that gradients are computed where they are summed. `undefined` where there is none. */
+/** Returns the kernels over the memory of leaves, so that gradients are computed where they are summed; `undefined` without it. */
 export function simdInSumMemory(): Simd | undefined {
   simd ??= create();
   return simd;
@@ -13,7 +13,7 @@ function create(): Simd | undefined {
   const call = kernelsInSumMemory(simdFunctions);
   if (!call) return undefined;
   const held = new Map<number, Float32Array>();
-  const first = allocateSum(1); // never given back: address 0 would read as a failure
+  const first = allocateSum(1); // never released: address 0 would read as a failure
   const heap = {
     _malloc(bytes: number): number {
       const block = allocateSum(Math.ceil(bytes / Float32Array.BYTES_PER_ELEMENT));
