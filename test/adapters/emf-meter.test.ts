@@ -10,7 +10,7 @@ function metered() {
 }
 
 describe("metrics as lines of a log", () => {
-  it("are what CloudWatch's embedded metric format asks for", () => {
+  it("have CloudWatch's embedded metric format", () => {
     const { meter, read } = metered();
     meter.emit({ WorkerHours: 2, EstimatedDollars: 0.5 }, "vision", { runId: "run-1" });
     expect(read()).toEqual([
@@ -37,7 +37,7 @@ describe("metrics as lines of a log", () => {
     ]);
   });
 
-  it("have one set of dimensions each: the platform's own are not kept apart by team", () => {
+  it("have one set of dimensions each; the platform's own have no team", () => {
     const { meter, read } = metered();
     meter.emit({ QueueWait: 3, JobWait: 4 }, "vision");
     const [{ _aws }] = read() as [
@@ -51,7 +51,7 @@ describe("metrics as lines of a log", () => {
     ]);
   });
 
-  it("are cut into lines of a hundred values, and hold none that CloudWatch would refuse the line for", () => {
+  it("are split into lines of a hundred values, without values that CloudWatch refuses", () => {
     const { meter, read } = metered();
     meter.emit({ MetricIngestLag: Array.from({ length: 250 }, (_, i) => i) });
     expect(read().map(({ MetricIngestLag }) => (MetricIngestLag as number[]).length)).toEqual([100, 100, 50]);
@@ -63,7 +63,7 @@ describe("metrics as lines of a log", () => {
     expect(broken.read()).toHaveLength(1);
   });
 
-  it("keep the format's limits, whatever is emitted together", () => {
+  it("respect the format's limits for any combination of metrics", () => {
     expect(Object.keys(operationalMetrics).length).toBeLessThanOrEqual(100);
     for (const name of Object.keys(operationalMetrics)) expect(name).toMatch(/^[A-Z][A-Za-z]{1,254}$/);
   });

@@ -6,7 +6,7 @@ import { ApiStack } from "../../infra/stacks/api-stack";
 import { authorizer } from "../../platform/functions";
 import { type Rules, synthesizeStack } from "./synthesized";
 
-/** Synthesizes the API's stack without the others; it refers to the functions by name. */
+/** Synthesizes only the API's stack. It refers to the functions by name. */
 export function apiStack(config: RingmasterConfig, rules?: Rules) {
   const bundles = fs.mkdtempSync(path.join(os.tmpdir(), "infra-api-"));
   fs.mkdirSync(path.join(bundles, "lambdas"));

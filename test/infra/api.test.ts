@@ -46,7 +46,7 @@ describe("with IAM, which is the default", () => {
     expect(body.components.securitySchemes.caller).toMatchObject({ "x-amazon-apigateway-authtype": "awsSigv4" });
   });
 
-  it("asks for a body where there must be one, and takes none for what it may be", () => {
+  it("requires a body where it is mandatory, and accepts a missing optional one", () => {
     const bodyOfOperation = (path: string) =>
       (body.paths[`/api/v1${path}`]!["post"] as unknown as { readonly requestBody: object }).requestBody;
     expect(bodyOfOperation("/training-runs")).toEqual({
@@ -63,7 +63,7 @@ describe("with IAM, which is the default", () => {
     });
   });
 
-  it("hands each operation to its function, and streams where the function streams", () => {
+  it("passes each operation to its function, and streams if the function streams", () => {
     for (const contract of contracts) {
       const method = body.paths[`/api/v1${contract.path}`]![contract.method.toLowerCase()]!;
       const integration = method["x-amazon-apigateway-integration"];
@@ -87,7 +87,7 @@ describe("with IAM, which is the default", () => {
     expect(streamed.map(({ operationId }) => operationId)).toEqual(["getTrainingRunMetrics"]);
   });
 
-  it("leaves unknown paths and methods to the function, so that a missing signature is all that the gateway means by it", () => {
+  it("passes unknown paths and methods to the function, so that the gateway's own refusal means a missing signature", () => {
     for (const [path, item] of Object.entries(body.paths)) {
       expect([path, Object.keys(item)]).toEqual([path, expect.arrayContaining(["x-amazon-apigateway-any-method"])]);
     }
@@ -97,7 +97,7 @@ describe("with IAM, which is the default", () => {
   it.each(["/api/2.0/mlflow/runs/create", "/api/3.0/mlflow/traces", "/ajax-api/2.0/mlflow/runs/search", "/version"])(
     "%s goes to the API's function by every method, and to signed callers alone",
     (path) => {
-      // The gateway takes the longest path that is the same; what no operation has is the greedy variable's.
+      // The gateway selects the longest matching path. The greedy variable matches all other paths.
       const beginnings = Object.keys(body.paths).map((known) => known.slice(0, known.indexOf("{") >>> 0));
       expect(beginnings.filter((known) => path.startsWith(known))).toEqual(["/"]);
       const { "x-amazon-apigateway-any-method": any, ...others } = body.paths["/{proxy+}"]!;
@@ -124,7 +124,7 @@ describe("with IAM, which is the default", () => {
     expect(new Set(listed).size).toBe(listed.length);
   });
 
-  it("may invoke the functions that it names, for itself only", () => {
+  it("may invoke only the functions that it names, only for itself", () => {
     const permissions = resources(template, "AWS::Lambda::Permission");
     expect(permissions).toHaveLength(2);
     for (const { Properties } of permissions) {
@@ -149,7 +149,7 @@ describe("with IAM, which is the default", () => {
     template.resourceCountIs("AWS::Cognito::UserPool", 0);
   });
 
-  it("keeps what the gateway logs of itself no longer than the rest", () => {
+  it("keeps the gateway's own log no longer than the others", () => {
     const [[id, group]] = Object.entries(template.findResources("AWS::Logs::LogGroup")).filter(([, { Properties }]) =>
       JSON.stringify(Properties.LogGroupName ?? "").includes("API-Gateway-Execution-Logs_"),
     ) as [[string, { readonly Properties: Readonly<Record<string, unknown>> }]];
@@ -158,7 +158,7 @@ describe("with IAM, which is the default", () => {
     expect(stage!.DependsOn).toContain(id);
   });
 
-  it("holds writes and dear calls back before reads", () => {
+  it("throttles writes and expensive calls before reads", () => {
     const stage = resources(template, "AWS::ApiGateway::Stage")[0]!.Properties["MethodSettings"] as readonly object[];
     expect(stage).toContainEqual(
       expect.objectContaining({
@@ -188,7 +188,7 @@ describe("with IAM, which is the default", () => {
     expect(of("/api/v1/training-runs", "GET")).toEqual([]);
   });
 
-  it("refuses in the API's own shape", () => {
+  it("refuses in the API's error format", () => {
     for (const [type, response] of Object.entries(body["x-amazon-apigateway-gateway-responses"])) {
       const filled = response.responseTemplates["application/json"]!.replace(
         "$context.error.messageString",
@@ -208,11 +208,11 @@ describe("with IAM, which is the default", () => {
     });
   });
 
-  it("keeps API Gateway's rules for paths, and CloudFormation's for size", () => {
+  it("respects API Gateway's rules for paths, and CloudFormation's for size", () => {
     for (const path of Object.keys(body.paths)) {
       for (const part of path.slice(1).split("/")) expect(part).toMatch(/^([\w.,:-]+|\{\w+\+?\})$/);
     }
-    // At one place in the tree a path parameter has one name.
+    // A path parameter has only one name at the same position in the tree.
     const names = new Map<string, Set<string>>();
     for (const path of Object.keys(body.paths)) {
       const parts = path.split("/");
@@ -238,7 +238,7 @@ describe("with Cognito", () => {
     },
   });
 
-  it("asks for a token of its pool, in which nobody signs up and a second factor is required", () => {
+  it("requires a token of its pool, which has no sign-up and requires a second factor", () => {
     expect(bodyOf(template).components.securitySchemes.caller).toMatchObject({
       "x-amazon-apigateway-authtype": "cognito_user_pools",
       "x-amazon-apigateway-authorizer": {
@@ -262,12 +262,12 @@ describe("with Cognito", () => {
     template.resourceCountIs("AWS::Cognito::UserPoolDomain", 1);
   });
 
-  it("has the groups that teams are made of, each once", () => {
+  it("has the groups of the teams, each once", () => {
     const groups = resources(template, "AWS::Cognito::UserPoolGroup").map(({ Properties }) => Properties["GroupName"]);
     expect(groups.sort()).toEqual(["nlp", "pixels", "vision"]);
   });
 
-  it("stands behind a web ACL that counts what JSON bodies trip over by nature", () => {
+  it("has a web ACL that only counts the rules that JSON bodies trigger", () => {
     template.hasResourceProperties("AWS::WAFv2::WebACL", {
       Scope: "REGIONAL",
       Rules: [
@@ -300,7 +300,7 @@ describe("with another OpenID provider, a domain and callers in browsers", () =>
     },
   });
 
-  it("has an authorizer that knows the issuer and may do nothing else", () => {
+  it("has an authorizer with the issuer and without other rights", () => {
     expect(bodyOf(template).components.securitySchemes.caller).toMatchObject({
       "x-amazon-apigateway-authtype": "custom",
       "x-amazon-apigateway-authorizer": { type: "token", authorizerResultTtlInSeconds: 300 },
@@ -325,7 +325,7 @@ describe("with another OpenID provider, a domain and callers in browsers", () =>
     expect(new Set(open.map(({ method }) => method))).toEqual(new Set(["options"]));
   });
 
-  it("is reached by its domain alone", () => {
+  it("is reachable only by its domain", () => {
     template.hasResourceProperties("AWS::ApiGateway::RestApi", { DisableExecuteApiEndpoint: true });
     template.hasResourceProperties("AWS::ApiGateway::DomainName", {
       DomainName: "ml.example.com",

@@ -11,7 +11,7 @@ const drawn = drawDeployment(fs.readFileSync(path.join(repository, "state-machin
 
 describe("docs/architecture.md", () => {
   it("draws what is deployed", () => {
-    // UPDATE_DOCS=1 draws it anew.
+    // UPDATE_DOCS=1 draws it again.
     if (process.env["UPDATE_DOCS"]) {
       const anew = text.replace(
         /(holds it to them:\n\n```mermaid\n)[\s\S]*?(\n```)/,

@@ -35,7 +35,7 @@ const computeResources = () =>
   );
 
 describe("queues", () => {
-  it("are one a market and kind of machine, over one compute environment each", () => {
+  it("are one per market and kind of machine, with one compute environment each", () => {
     const queues = resources(compute, "AWS::Batch::JobQueue").map(({ Properties }) => [
       Properties["JobQueueName"],
       (Properties["ComputeEnvironmentOrder"] as object[]).length,
@@ -72,7 +72,7 @@ describe("queues", () => {
     for (const each of computeResources()) expect(each["MinvCpus"]).toBe(0);
   });
 
-  it("share by weight: the larger a team's, the smaller Batch's factor; a share that teams have in common is one", () => {
+  it("share by weight: a larger weight is a smaller factor in Batch; a common share of teams exists once", () => {
     compute.hasResourceProperties("AWS::Batch::SchedulingPolicy", {
       FairsharePolicy: {
         ShareDecaySeconds: 86_400,
@@ -88,7 +88,7 @@ describe("queues", () => {
     }
   });
 
-  it("tell the functions that submit of shares and priorities that differ from a team's own", () => {
+  it("set shares and priorities other than the default for the functions that submit", () => {
     const config = readConfig(settings, stack.node);
     const variables: Readonly<Record<string, string>> = {
       ...platformEnvironment(stack, config),
@@ -103,7 +103,7 @@ describe("queues", () => {
     );
   });
 
-  it("cancel what no machine of theirs could run, and let wait what waits for capacity", () => {
+  it("cancel jobs that no machine could run, and let jobs wait for capacity", () => {
     compute.allResourcesProperties("AWS::Batch::JobQueue", {
       JobStateTimeLimitActions: ["COMPUTE_ENVIRONMENT_MAX_RESOURCE", "JOB_RESOURCE_REQUIREMENT"].map((reason) => ({
         Action: "CANCEL",
@@ -117,14 +117,14 @@ describe("queues", () => {
   it("are updated in place, jobs given six hours, with the launch template's newest version; no name stands against a replacement", () => {
     compute.allResourcesProperties("AWS::Batch::ComputeEnvironment", {
       ComputeEnvironmentName: Match.absent(),
-      ServiceRole: Match.absent(), // updates in place ask for Batch's service-linked role
+      ServiceRole: Match.absent(), // Updates in place need Batch's service-linked role.
       ReplaceComputeEnvironment: false,
       UpdatePolicy: { TerminateJobsOnUpdate: false, JobExecutionTimeoutMinutes: 360 },
       ComputeResources: { LaunchTemplate: { Version: { "Fn::GetAtt": [Match.anyValue(), "LatestVersionNumber"] } } },
     });
   });
 
-  it("refuse gangs on spot, where Batch would let them hang without an error", () => {
+  it("refuse gangs on spot, because Batch would let them wait forever", () => {
     const stack = new Stack(new App(), "Stack");
     const config: DeploymentConfig = readConfig({}, stack.node);
     const props = {
@@ -172,7 +172,7 @@ describe("job definitions", () => {
     Object.fromEntries(Object.entries(rule).map(([key, value]) => [key[0]!.toUpperCase() + key.slice(1), value]));
   const RetryStrategy = { Attempts: trainerJob.attempts, EvaluateOnExit: trainerJob.evaluateOnExit.map(capital) };
 
-  it("keep the user from everything but a scratch disk, and retry by the platform's rules, of which the last is to exit", () => {
+  it("allow user code only a scratch disk, and retry by the platform's rules, which end with EXIT", () => {
     compute.hasResourceProperties("AWS::Batch::JobDefinition", {
       JobDefinitionName: "ringmaster-trainer",
       Type: "container",
@@ -181,7 +181,7 @@ describe("job definitions", () => {
       ResourceRetentionPolicy: { SkipDeregisterOnUpdate: true },
     });
     expect(trainerJob.evaluateOnExit.at(-1)).toEqual({ onReason: "*", action: "EXIT" });
-    expect(trainerJob.evaluateOnExit.length).toBeLessThanOrEqual(5); // Batch's limit
+    expect(trainerJob.evaluateOnExit.length).toBeLessThanOrEqual(5); // Batch's limit.
   });
 
   it("leave a gang's node range open", () => {
@@ -194,7 +194,7 @@ describe("job definitions", () => {
   });
 });
 
-it("lets the agent fetch an image from the account's own repository that the configuration names", () => {
+it("allows the agent to fetch the configured image from the account's own repository", () => {
   const { template } = computeStack({ trainerImage: "111122223333.dkr.ecr.eu-central-1.amazonaws.com/team/trainer:1" });
   const pull = statementsOf(template, "TrainerExecutionRole").find(({ Action }) =>
     Action.includes("ecr:BatchGetImage"),
@@ -202,7 +202,7 @@ it("lets the agent fetch an image from the account's own repository that the con
   expect(JSON.stringify(pull?.Resource)).toContain(":ecr:eu-central-1:111122223333:repository/team/trainer");
 });
 
-it("lets the agent that starts a trainer write to the trainers' log and fetch the image, and nothing else", () => {
+it("allows the agent that starts a trainer only to write to the trainers' log and fetch the image", () => {
   expect(actionsOf(statementsOf(compute, "TrainerExecutionRole"))).toEqual([
     "ecr:BatchCheckLayerAvailability",
     "ecr:BatchGetImage",

@@ -5,7 +5,7 @@ import { ConfigError, type RingmasterConfig, readConfig } from "../../infra/conf
 const read = (settings: unknown, context: Readonly<Record<string, unknown>> = {}) =>
   readConfig(settings as RingmasterConfig, new App({ context }).node);
 
-/** What is wrong with the settings, a line a problem. */
+/** Returns the problems of settings, one per line. */
 function problemsOf(settings: unknown, context?: Readonly<Record<string, unknown>>): readonly string[] {
   try {
     read(settings, context);
@@ -33,7 +33,7 @@ describe("without settings", () => {
     });
   });
 
-  it("instance families are ones that exist", () => {
+  it("instance families exist", () => {
     const known: readonly string[] = Object.values(InstanceClass);
     const { cpu, gpu } = config.compute;
     for (const family of [...cpu.instanceClasses, gpu.instanceClass]) expect(known).toContain(family);
@@ -52,7 +52,7 @@ it("lets a caller be in two teams", () => {
   ).toEqual([]);
 });
 
-it("adds the team default to those that are named, unless it is among them", () => {
+it("adds the team default unless it is named", () => {
   expect(read({ teams: [{ name: "vision" }] }).teams.map(({ name }) => name)).toEqual(["vision", "default"]);
   expect(read({ teams: [{ name: "default", weight: 3 }] }).teams).toMatchObject([{ name: "default", weight: 3 }]);
 });
@@ -89,12 +89,12 @@ describe("the context", () => {
     expect(read({ prefix: "mine" }, context)).toMatchObject(expected);
   });
 
-  it("leaves the rest of a section as the file has it", () => {
+  it("keeps the other settings of a section from the file", () => {
     const { gpu } = read({ compute: { gpu: { instanceClass: "g6" } } }, { "compute.gpu.maxVcpus": "8" }).compute;
     expect(gpu).toEqual({ instanceClass: "g6", maxVcpus: 8 });
   });
 
-  it("is named where its value is the wrong one", () => {
+  it("is named as the source of a wrong value", () => {
     expect(problemsOf({}, { "retention.logDays": "31" })).toEqual([
       expect.stringMatching(
         /^retention\.logDays is 31, but must be a time that CloudWatch Logs knows.*\(From the context: -c retention\.logDays=…\.\)$/,
@@ -262,7 +262,7 @@ describe("refuses", () => {
     expect(problems[0]).toMatch(expected);
   });
 
-  it("all that is wrong at once, rules between settings included", () => {
+  it("all problems at once, rules between settings included", () => {
     const problems = problemsOf({
       prefix: "X",
       retention: { logDays: 2 },

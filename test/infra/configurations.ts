@@ -1,6 +1,6 @@
 import type { RingmasterConfig } from "../../infra/config";
 
-/** Deployments that differ in what they consist of: what holds for the platform must hold for each. */
+/** Deployments with different resources. Rules about the platform must hold for each of them. */
 export const configurations: Readonly<Record<string, RingmasterConfig>> = {
   "with the defaults": {},
   "with everything": {

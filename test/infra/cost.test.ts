@@ -13,7 +13,7 @@ type Resources = Readonly<
 >;
 const costOf = (resources: Resources) => idleCostOf({ stack: { Resources: resources } });
 
-describe("a month in which nothing happens", () => {
+describe("an idle month", () => {
   it.each<[string, string, Readonly<Record<string, unknown>>, number]>([
     ["a NAT gateway, by its 730 hours", "AWS::EC2::NatGateway", {}, 32.85],
     ["a public address", "AWS::EC2::EIP", {}, 3.65],
@@ -39,9 +39,9 @@ describe("a month in which nothing happens", () => {
     expect(costOf({ R: { Type, Properties } }).usdAMonth).toBeCloseTo(expected, 10);
   });
 
-  it("costs for a schedule what its function's calls do", () => {
+  it("costs as much for a schedule as its function's calls", () => {
     const Properties = { Name: "ringmaster-reconcile-runs", ScheduleExpression: "rate(1 minute)", State: "ENABLED" };
-    // 43,800 calls: $0.20 a million, 0.2 s of half a GiB, a trace, half a read unit, 600 bytes of log.
+    // 43,800 calls: $0.20 per million, 0.2 s of half a GiB, a trace, half a read unit, 600 bytes of log.
     const expected = 43_800 * (0.2e-6 + 0.1 * 0.0000166667 + 5e-6 + 0.5 * 0.125e-6 + (600 / 2 ** 30) * 0.5);
     expect(costOf({ R: { Type: "AWS::Events::Rule", Properties } }).usdAMonth).toBeCloseTo(expected, 10);
     expect(
@@ -81,7 +81,7 @@ describe("a month in which nothing happens", () => {
     expect(() => costOf(resources)).toThrow(expected);
   });
 
-  it("gives a reason for each type that is free", () => {
+  it("has a reason for each free type", () => {
     for (const reason of Object.values(freeWhileIdle)) expect(reason.length).toBeGreaterThan(0);
   });
 
@@ -117,21 +117,21 @@ describe("a run", () => {
 
   it("costs its node-hours, their disks and addresses", () => {
     const { usd, parts } = runCostOf(plan);
-    // 8 node-hours: $1.006 each, 200 GiB of $0.08 a month of 730 hours, $0.005.
+    // 8 node-hours: $1.006 each, 200 GiB at $0.08 per month of 730 hours, $0.005.
     expect(usd).toBeCloseTo(8 * 1.006 + (8 * 200 * prices.diskGibMonth) / 730 + 8 * 0.005, 10);
     expect(parts).toHaveLength(3);
   });
 
-  it("on spot: the estimate, and what gradients cost that go from zone to zone", () => {
+  it("on spot: the estimate, and the cost of gradients between zones", () => {
     const spot = runCostOf({ ...plan, market: "spot" });
-    // Each step 2 × 3 × 100 MB on the ring; two thirds of 6,000 GB leave their zone, at $0.02 a GB.
+    // Each step sends 2 × 3 × 100 MB on the ring. Two thirds of 6,000 GB leave their zone, at $0.02 per GB.
     expect(spot.parts.at(-1)).toEqual({ what: "gradients between zones (4000 GB)", usd: expect.closeTo(80, 10) });
     expect(spot.parts[0]!.usd).toBeCloseTo(8 * 0.43258, 10);
     expect(runCostOf({ ...plan, market: "spot", zones: 1 }).parts).toHaveLength(3);
     expect(runCostOf({ ...plan, market: "spot", nodes: 1 }).parts).toHaveLength(3);
   });
 
-  it("of an instance that the table lacks has no price, and the message has those that have", () => {
+  it("of an unknown instance type has no price, and the message lists the known types", () => {
     expect(() => runCostOf({ ...plan, instanceType: "x1.huge" })).toThrow(
       /--instance is "x1\.huge".*It has: c6i\.large,/,
     );

@@ -12,7 +12,7 @@ const dataStack = (settings: RingmasterConfig) =>
   synthesizeStack(settings, (app, config) => new DataStack(app, "Data", { config }));
 const data = dataStack({}).template;
 
-it.each(tables.map((table) => [table.name, table] as const))("holds the table %s", (name, table) => {
+it.each(tables.map((table) => [table.name, table] as const))("contains the table %s", (name, table) => {
   data.hasResource("AWS::DynamoDB::Table", {
     DeletionPolicy: "Retain",
     UpdateReplacePolicy: "Retain",
@@ -40,7 +40,7 @@ it.each(tables.map((table) => [table.name, table] as const))("holds the table %s
   data.resourceCountIs("AWS::DynamoDB::Table", tables.length);
 });
 
-it("holds no table that neither a function nor a trainer may use", () => {
+it("contains no unused table", () => {
   const permissions = [...Object.values(functionPermissions).flat(), ...runRolePermissions];
   const used = new Set(permissions.map(({ resource }) => resource.split("/").slice(0, 2).join("/")));
   expect(tables.filter(({ name }) => !used.has(`table/${name}`))).toEqual([]);
@@ -65,7 +65,7 @@ it("keeps its buckets private, encrypted and TLS-only", () => {
   }
 });
 
-it("keeps what is replaced or deleted for a week, moves what teams have to cheaper storage, expires what was taken in, and ends uploads given up", () => {
+it("keeps replaced and deleted objects for a week, moves teams' objects to cheaper storage, expires received content, and ends abandoned uploads", () => {
   data.hasResourceProperties("AWS::S3::Bucket", {
     VersioningConfiguration: { Status: "Enabled" },
     NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
@@ -100,7 +100,7 @@ it("keeps what is replaced or deleted for a week, moves what teams have to cheap
   });
 });
 
-it("expires nothing of a team's: where contents are taken in can be no team's name", () => {
+it("expires no team's objects: the prefix of received content cannot be a team's name", () => {
   expect(teamIncomingPrefix("vision")).toBe("teams/.incoming/vision/");
   expect(() => checkTeamName(".incoming")).toThrow(InvalidInputError);
 });
@@ -112,7 +112,7 @@ it("keeps trainers' output for as long as the configuration says", () => {
   });
 });
 
-it("takes everything with it where it is tried out", () => {
+it("deletes everything with a test platform", () => {
   const { template, stack } = dataStack({ removal: "destroy", retention: { logDays: 7 } });
   const { Resources } = template.toJSON() as {
     readonly Resources: Readonly<Record<string, { readonly Type: string; readonly DeletionPolicy?: string }>>;

@@ -42,7 +42,7 @@ it.each<readonly [string, JsonSchema, JsonSchema]>([
   ["a reference", { $ref: "#/components/schemas/Job_Input" }, { $ref: "#/components/schemas/JobInput" }],
 ])("%s", (_name, schema, expected) => expect(gatewaySchema(schema)).toEqual(expected));
 
-/** What API Gateway knows of JSON Schema draft 4. */
+/** The keywords of JSON Schema draft 4 that API Gateway supports. */
 const known = new Set([
   "$ref",
   "type",
@@ -77,7 +77,7 @@ const models = Object.fromEntries(
   ).map(([name, schema]) => [modelName(name), gatewaySchema(schema)]),
 );
 
-it("uses no keyword that API Gateway does not know", () => {
+it("uses only keywords that API Gateway supports", () => {
   const visit = (schema: JsonSchema): void => {
     expect(Object.keys(schema).filter((keyword) => !known.has(keyword))).toEqual([]);
     for (const member of Object.values((schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>))
@@ -87,15 +87,15 @@ it("uses no keyword that API Gateway does not know", () => {
   for (const model of Object.values(models)) visit(model);
 });
 
-it("keeps model names apart", () => {
+it("keeps model names distinct", () => {
   expect(new Set(Object.keys(schemas).map(modelName)).size).toBe(Object.keys(schemas).length);
 });
 
-/** Draft 7 reads what is left of draft 4 alike. */
+/** Draft 7 interprets the remaining part of draft 4 in the same way. */
 const ajv = new Ajv({ strict: false });
 ajv.addSchema({ $id: "api", components: { schemas: models } });
 
-it.each(bodies)("the gateway lets every body of %s in that the API takes", (operationId, schema) => {
+it.each(bodies)("the gateway accepts every body of %s that the API accepts", (operationId, schema) => {
   const contract = contracts.find((one) => one.operationId === operationId)!;
   const text = JSON.stringify(gatewaySchema(schema)).replaceAll('"#/', '"api#/');
   const validate = ajv.compile(JSON.parse(text) as object);

@@ -7,7 +7,7 @@ import { configurations } from "./configurations";
 import { synthesizePlatform, withoutAssets } from "./synthesized";
 
 describe.each(Object.entries(configurations))("a platform %s", (_name, settings) => {
-  it("passes CDK's rules and cdk-nag's AwsSolutions rules, but for what infra/acknowledgements.ts gives a reason for", () => {
+  it("passes CDK's rules and cdk-nag's AwsSolutions rules, except the acknowledged findings", () => {
     const { app, remove } = synthesizePlatform(withoutAssets, settings, "apply-rules");
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     let findings = "";
@@ -23,7 +23,7 @@ describe.each(Object.entries(configurations))("a platform %s", (_name, settings)
 
 const cognito = { auth: { mode: "cognito" } } as const;
 const oidc = { auth: { mode: "oidc", issuer: "https://id.example.com", audience: "ringmaster" } } as const;
-/** The default, IAM without a web ACL, is above with the rest of the platform. */
+/** The modes of the API. The default, IAM without a web ACL, is tested with the rest of the platform. */
 const modes: readonly (readonly [string, RingmasterConfig])[] = [
   ["IAM behind a web ACL", { api: { waf: true } }],
   ["Cognito", { api: cognito }],
@@ -39,7 +39,7 @@ it.each(modes)(
   },
 );
 
-it("hears of what has no reason", () => {
+it("reports a finding without a reason", () => {
   const app = new App();
   new Bucket(new Stack(app, "Stack"), "Bucket");
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

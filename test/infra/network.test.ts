@@ -13,7 +13,7 @@ function networkOf(settings: RingmasterConfig) {
   return { network, stack, template: Template.fromStack(stack) };
 }
 
-/** All rules of the group, in brief. */
+/** Returns a summary of all rules of the group. */
 function rulesOf(template: Template) {
   const [group] = resources(template, "AWS::EC2::SecurityGroup");
   const out = (group!.Properties["SecurityGroupEgress"] ?? []) as readonly Record<string, unknown>[];
@@ -37,13 +37,13 @@ describe.each<[string, RingmasterConfig]>([
     { network: { mode: "existing", vpcId: "vpc-0123456789abcdef0", subnetIds: ["subnet-0123456789abcdef0"] } },
   ],
 ])("a %s network", (mode, settings) => {
-  it("admits trainers to each other, and nobody else", () => {
+  it("allows connections only between trainers", () => {
     const rules = rulesOf(networkOf(settings).template);
     expect(rules.in).toEqual([[true, "tcp", 0, 65_535]]);
     expect(rules.inline).toBeUndefined();
   });
 
-  it("lets trainers out by HTTPS", () => {
+  it("allows trainers outgoing HTTPS", () => {
     const anywhere = [["0.0.0.0/0", 443, 443]];
     expect(rulesOf(networkOf(settings).template).out).toEqual(
       mode === "public" ? [...anywhere, ["::/0", 443, 443]] : anywhere,
@@ -59,7 +59,7 @@ describe.each<[string, RingmasterConfig]>([
 describe("without a NAT gateway", () => {
   const { template, stack, network } = networkOf({});
 
-  it("stands nothing that costs by the hour", () => {
+  it("has no resource that costs money per hour", () => {
     for (const type of ["NatGateway", "EIP"]) template.resourceCountIs(`AWS::EC2::${type}`, 0);
     for (const { Properties } of resources(template, "AWS::EC2::VPCEndpoint")) {
       expect(Properties["VpcEndpointType"]).toBe("Gateway");
@@ -79,7 +79,7 @@ describe("without a NAT gateway", () => {
   });
 });
 
-it("has one NAT gateway, and instances without public addresses, where it is to be private", () => {
+it("has one NAT gateway, and instances without public addresses, if it is private", () => {
   const { template, network } = networkOf({ network: { mode: "private", zones: 2 } });
   template.resourceCountIs("AWS::EC2::NatGateway", 1);
   for (const { Properties } of resources(template, "AWS::EC2::Subnet")) {
@@ -89,7 +89,7 @@ it("has one NAT gateway, and instances without public addresses, where it is to 
   expect(network.environment).toEqual({});
 });
 
-it("makes nothing but a security group in a VPC that is there", () => {
+it("creates only a security group in an existing VPC", () => {
   const subnetIds = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"];
   const { template, network } = networkOf({ network: { mode: "existing", vpcId: "vpc-0123456789abcdef0", subnetIds } });
   template.resourceCountIs("AWS::EC2::VPC", 0);
@@ -98,7 +98,7 @@ it("makes nothing but a security group in a VPC that is there", () => {
   template.hasResourceProperties("AWS::EC2::SecurityGroup", { VpcId: "vpc-0123456789abcdef0" });
 });
 
-it("spreads over as many zones as the configuration says, looking nothing up even where the account is known", () => {
+it("uses the configured number of zones, without lookups even if the account is known", () => {
   const app = new App();
   const config = readConfig({ network: { mode: "public", zones: 5, cidr: "10.9.0.0/20" } }, app.node);
   const stack = new ComputeStack(app, "Compute", {
@@ -116,7 +116,7 @@ it("spreads over as many zones as the configuration says, looking nothing up eve
   expect(app.synth().manifest.missing ?? []).toEqual([]);
 });
 
-it("lies in the zones that are named, gangs in the first of them", () => {
+it("uses the named zones, and the first of them for gangs", () => {
   const app = new App();
   const config = readConfig(
     { network: { mode: "public", zones: 2, zoneNames: ["us-east-1d", "us-east-1b"] } },

@@ -11,7 +11,7 @@ import { repository, resources, synthesizeStack } from "./synthesized";
 
 const runbook = fs.readFileSync(path.join(repository, "docs", "operations.md"), "utf8");
 
-/** An alarm that another stack has made of what it has. */
+/** An alarm that another stack has created. */
 let other: Alarm;
 const { template } = synthesizeStack(
   {
@@ -27,18 +27,18 @@ const { template } = synthesizeStack(
 );
 const of = (type: string) => resources(template, type);
 const alarms = () => of("AWS::CloudWatch::Alarm").map(({ Properties }) => Properties);
-/** All text of the dashboard's body, which is a join of literals and references. */
+/** Returns the text of the dashboard's body, which is a join of literals and references. */
 const dashboard = () => JSON.stringify(of("AWS::CloudWatch::Dashboard"));
 
 describe("observability", () => {
-  it("tells of every alarm by the topic, also of those that other stacks make", () => {
+  it("publishes every alarm to the topic, including those of other stacks", () => {
     expect(alarms().length).toBeGreaterThan(8);
     for (const alarm of alarms()) expect(JSON.stringify(alarm["AlarmActions"])).toContain("AlarmsTopic");
     const [elsewhere] = resources(Template.fromStack(Stack.of(other)), "AWS::CloudWatch::Alarm");
     expect(JSON.stringify(elsewhere!.Properties["AlarmActions"])).toContain("AlarmsTopic");
   });
 
-  it("says in each alarm what to do, and the runbook has a part on each", () => {
+  it("describes the action in each alarm, and the runbook has a section for each", () => {
     for (const { AlarmName, AlarmDescription } of alarms()) {
       const name = String(AlarmName)
         .replace(/^ringmaster-/, "")
@@ -65,13 +65,13 @@ describe("observability", () => {
     for (const name of Object.keys(operationalMetrics)) expect(runbook).toContain(`\`${name}\``);
   });
 
-  it("takes no stream that somebody follows for a slow answer", () => {
+  it("does not count an open stream as a slow answer", () => {
     const [slow] = alarms().filter(({ AlarmName }) => AlarmName === "ringmaster-api-slow");
     expect(JSON.stringify(slow)).toContain('"ringmaster-api"');
     expect(JSON.stringify(slow) + dashboard()).not.toMatch(/"(Integration)?Latency/);
   });
 
-  it("encrypts what alarms say, and lets nobody but the account's alarms and budgets say it", () => {
+  it("encrypts alarm notifications, and allows only the account's alarms and budgets to publish them", () => {
     const [topic] = of("AWS::SNS::Topic");
     expect(topic!.Properties["KmsMasterKeyId"]).toBeDefined();
     const [key] = of("AWS::KMS::Key");
@@ -84,7 +84,7 @@ describe("observability", () => {
     });
   });
 
-  it("has a budget by the platform's tag, at what was reached and what is forecast", () => {
+  it("has a budget by the platform's tag, for actual and forecast costs", () => {
     const [budget] = of("AWS::Budgets::Budget");
     expect(budget!.Properties).toMatchObject({
       Budget: { BudgetLimit: { Amount: 750 }, CostFilters: { TagKeyValue: ["user:ringmaster$ringmaster"] } },
@@ -111,7 +111,7 @@ describe("observability", () => {
 
   it("is drawn in the runbook as it is", () => {
     const drawn = drawDashboard(dashboardRows(new PlatformMetrics("ringmaster", "arn")));
-    // UPDATE_DOCS=1 draws it anew.
+    // UPDATE_DOCS=1 draws it again.
     if (process.env["UPDATE_DOCS"]) {
       const anew = runbook.replace(/```text\n\+?[\s\S]*?```/, () => `\`\`\`text\n${drawn}\n\`\`\``);
       fs.writeFileSync(path.join(repository, "docs", "operations.md"), anew);

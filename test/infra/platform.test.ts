@@ -44,7 +44,7 @@ describe("workflow", () => {
     },
   );
 
-  it("gives each function code of its own", () => {
+  it("gives each function separate code", () => {
     const codes = resources(workflow, "AWS::Lambda::Function").map(({ Properties }) =>
       JSON.stringify(Properties["Code"]),
     );
@@ -52,7 +52,7 @@ describe("workflow", () => {
     expect(new Set(codes).size).toBe(codes.length);
   });
 
-  it("holds the state machine, with its functions filled in and the right to invoke them", () => {
+  it("contains the state machine with its functions and the right to invoke them", () => {
     const [machine] = resources(workflow, "AWS::StepFunctions::StateMachine");
     expect(machine!.Properties["StateMachineName"]).toBe("ringmaster-training-run");
     expect(machine!.Properties["TracingConfiguration"]).toEqual({ Enabled: true });
@@ -74,14 +74,14 @@ describe("workflow", () => {
     expect(invocable.flatMap(({ Resource }) => Resource)).toHaveLength(named.size);
   });
 
-  it("holds layers from which a bundle's packages load", () => {
+  it("contains layers from which a bundle's packages load", () => {
     workflow.resourceCountIs("AWS::Lambda::LayerVersion", 3);
     const paths = fs
       .readdirSync(platform.app.outdir)
       .map((asset) => path.join(platform.app.outdir, asset, "nodejs", "node_modules"))
       .filter((folder) => fs.existsSync(folder));
     expect(paths).toHaveLength(3);
-    // What is no model is refused by the runtime's own build of WebAssembly.
+    // The runtime's own build of WebAssembly refuses data that are not a model.
     const program = `
       const { env, InferenceSession } = require("onnxruntime-web");
       env.wasm.numThreads = 1;
@@ -103,8 +103,8 @@ describe("workflow", () => {
 });
 
 describe("api and triggers", () => {
-  it("admits signed calls only", () => {
-    // test/infra/api.test.ts has the rest of it.
+  it("accepts only signed calls", () => {
+    // test/infra/api.test.ts tests the rest.
     expect(resources(api, "AWS::ApiGateway::Method")).toEqual([]);
     const body = resources(api, "AWS::ApiGateway::RestApi")[0]!.Properties["Body"] as {
       readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security?: unknown }>>>>;
@@ -129,7 +129,7 @@ describe("api and triggers", () => {
     },
   );
 
-  it("listens to this platform's queues and state machine only", () => {
+  it("receives only events of this platform's queues and state machine", () => {
     const patterns = JSON.stringify(
       resources(triggers, "AWS::Events::Rule").map(({ Properties }) => Properties["EventPattern"]),
     );
@@ -138,7 +138,7 @@ describe("api and triggers", () => {
   });
 });
 
-it("has nothing to complain about", () => {
+it("causes no warnings", () => {
   for (const stack of Object.values(platform.stacks)) {
     const annotations = Annotations.fromStack(stack);
     expect(annotations.findError("*", Match.anyValue())).toEqual([]);

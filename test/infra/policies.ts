@@ -1,13 +1,13 @@
 import type { Template } from "aws-cdk-lib/assertions";
 
-/** A role of a template with all that its policies say, as `action resource`, sorted. */
+/** A role of a template, with all rights of its policies as `action resource`, sorted. */
 export interface SynthesizedRole {
   readonly logicalId: string;
   readonly trust: readonly string[];
   readonly managed: readonly string[];
-  /** Of its policies, managed ones of the template included. A denied right begins with `not`. */
+  /** The rights of its policies, including managed policies of the template. A denied right begins with `not`. */
   readonly rights: readonly string[];
-  /** Of its permissions boundary; undefined where it has none. */
+  /** The rights of its permissions boundary. Undefined if it has none. */
   readonly boundary: readonly string[] | undefined;
 }
 
@@ -67,7 +67,7 @@ function rightsOf({ Effect, Action, Resource }: Statement): readonly string[] {
     .flatMap((action) => [Resource].flat().map((resource) => `${sign}${action} ${textOf(resource)}`));
 }
 
-/** CloudFormation's functions as text: references as `<Name>`, attributes as `<Name.Arn>`. */
+/** Converts CloudFormation's functions to text: references to `<Name>`, and attributes to `<Name.Arn>`. */
 export function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   const [[name, argument]] = Object.entries(value as Record<string, unknown>) as [[string, unknown]];

@@ -15,7 +15,7 @@ import { repository, type Synthesized, synthesizePlatform, unstagedAssets } from
 
 type Resources = Readonly<Record<string, { readonly Properties?: Readonly<Record<string, unknown>> }>>;
 
-/** Properties by which resources of these templates are named. */
+/** The properties that name resources in these templates. */
 const naming = [
   "TableName",
   "BucketName",
@@ -30,10 +30,10 @@ const naming = [
   "TopicName",
 ];
 
-/** A name as text, with account and region in a form that has no colons. */
+/** Returns a name as text, with account and region in a form without colons. */
 const nameOf = (value: unknown) => textOf(value).replace(/<AWS::(\w+)>/g, "$1");
 
-/** Variables that hold no name of a resource. */
+/** The variables that do not contain the name of a resource. */
 const nameless = new Set([
   "RINGMASTER_PREFIX",
   "RINGMASTER_TRAINER_IMAGE",
@@ -43,7 +43,7 @@ const nameless = new Set([
   "RINGMASTER_SUBNET_ZONES",
 ]);
 
-/** Variables that code reads and a deployment does not set, each with its reason. */
+/** The variables that code reads and a deployment does not set, each with its reason. */
 const unset: Readonly<Record<string, string>> = {
   RINGMASTER_ADVERTISE_HOST: "found out from the network interfaces",
   RINGMASTER_CACHE_GIB: "has a default",
@@ -82,7 +82,7 @@ const ofType = (type: string) =>
       .map(([id, { Properties }]) => ({ id, Properties })),
   );
 
-/** The variables of every function, and those of the trainers' jobs. */
+/** Returns the variables of every function and of the trainers' jobs. */
 function environments() {
   const ours = new Set(functions.map(({ name }) => `ringmaster-${name}`));
   const ofFunctions = ofType("AWS::Lambda::Function")
@@ -114,7 +114,7 @@ function* sourceFiles(...places: readonly string[]): Generator<string> {
   }
 }
 
-/** The platform's variables that code in these places names, comments left out. */
+/** Returns the platform's variables in the code of these places, without comments. */
 function variablesIn(...places: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const file of sourceFiles(...places)) {
@@ -162,11 +162,11 @@ describe("what code refers to is deployed", () => {
     const set = new Set(
       ofFunctions.flatMap((variables) => Object.keys(variables)).filter((name) => name.startsWith("RINGMASTER_")),
     );
-    // Trainers read what launching hands them.
+    // Trainers read the variables that the launch sets.
     expect([...read].filter((name) => !set.has(name) && !own.includes(name) && !(name in unset)).sort()).toEqual([]);
     const readAnywhere = new Set([...read, ...variablesIn("platform/config", "api", "lambdas")]);
     expect([...set].filter((name) => !readAnywhere.has(name))).toEqual([]);
-    // Of those that must be there; the image is told to who makes runs.
+    // The required variables. The image is set for functions that create runs.
     const required = [...variablesIn(...configOf("platform"))].filter((name) => name !== "RINGMASTER_TRAINER_IMAGE");
     for (const variables of ofFunctions) expect(Object.keys(variables)).toEqual(expect.arrayContaining(required));
   });

@@ -25,13 +25,13 @@ const rightsOf = (permissions: readonly Permission[]): readonly string[] =>
     )
     .sort();
 
-/** Of the policy of ended runs, under a condition. */
+/** The conditional right in the policy of ended runs. */
 const denial = "not * *";
 const tracing = ["xray:PutTelemetryRecords *", "xray:PutTraceSegments *"];
 const repositoryOfImages = `arn:${partition}:ecr:${region}:${account}:repository/cdk-hnb659fds-container-assets-${account}-${region}`;
 const trainerLog = `arn:${partition}:logs:${region}:${account}:log-group:/aws/batch/${prefix}-trainer:*`;
 
-/** Actions that know no resources (service authorization reference), so that "*" is all that can be said. */
+/** The actions without resource-level permissions (service authorization reference), which need "*". */
 const withoutResources = new Set([
   "batch:DescribeJobs",
   "batch:ListJobs",
@@ -51,7 +51,10 @@ const withoutResources = new Set([
   "xray:PutTraceSegments",
 ]);
 
-/** What Step Functions needs to write a log and traces (developer guide, "Logging" and "X-Ray"); none of it knows resources. */
+/**
+ * The rights that Step Functions needs for logs and traces (developer guide, "Logging" and "X-Ray"). They have no
+ * resources.
+ */
 const machineTelemetry = [
   "logs:CreateLogDelivery *",
   "logs:DeleteLogDelivery *",
@@ -67,7 +70,7 @@ const machineTelemetry = [
   "xray:PutTraceSegments *",
 ];
 
-/** Without the hash that CDK appends. */
+/** Returns a logical id without the hash that CDK appends. */
 const plain = (logicalId: string) => logicalId.replace(/[0-9A-F]{8}$/, "");
 const withoutHashes = (right: string) => right.replace(/<([A-Za-z]+?)[0-9A-F]{8}(\.\w+)?>/g, "<$1$2>");
 const idOf = (name: string) => name.replaceAll("-", "");
@@ -83,7 +86,7 @@ beforeAll(() => {
 });
 afterAll(() => platform.remove());
 
-describe("the roles that are deployed", () => {
+describe("the deployed roles", () => {
   it.each(functions.map(({ name, asynchronous }) => [name, asynchronous?.keepGivenUp === true] as const))(
     "%s: what the description says, its log and its trace, and the queue of what it gives up",
     (name, keepsGivenUp) => {
@@ -103,14 +106,14 @@ describe("the roles that are deployed", () => {
     },
   );
 
-  it("a trainer's job may ask for its run's credentials, and do nothing else", () => {
+  it("a trainer's job may only request its run's credentials", () => {
     const role = roles.get("TrainerRole")!;
     expect(role.rights).toEqual(rightsOf(jobPermissions));
     expect(role.rights).toHaveLength(1);
     expect(role.trust).toEqual(["ecs-tasks.amazonaws.com"]);
   });
 
-  it("the run role trusts the function that gives out sessions, and nobody else", () => {
+  it("the run role trusts only the function that issues sessions", () => {
     const role = roles.get("RunRole")!;
     expect(role.rights.filter((right) => right !== denial)).toEqual(rightsOf(runRolePermissions));
     expect(role.trust.map(withoutHashes)).toEqual(["<runcredentialsrole.Arn>"]);
@@ -129,7 +132,7 @@ describe("the roles that are deployed", () => {
       ({ Properties }) => Properties["PolicyName"] === endedRunsPolicyName,
     );
     expect(named.map(({ Properties }) => Properties["PolicyDocument"])).toEqual([endedRunsPolicy([]).document]);
-    // All other rights are in the managed policy: IAM counts the inline ones together.
+    // All other rights are in the managed policy, because IAM adds up the inline ones.
     expect([role.managed.length, role.rights.filter((right) => right === denial)]).toEqual([1, [denial]]);
   });
 
@@ -153,18 +156,19 @@ describe("the roles that are deployed", () => {
     ]);
   });
 
-  it("retraining's schedules call one function, or leave a note", () => {
+  it("retraining's schedules may call one function, or send to its queue", () => {
     const { rights, trust } = roles.get("RetrainingRole")!;
     expect(trust).toEqual(["scheduler.amazonaws.com"]);
     expect(rights.map((right) => right.split(" ")[0])).toEqual(["lambda:InvokeFunction", "sqs:SendMessage"]);
     expect(rights[0]).toContain("retrain");
   });
 
-  it("are these: another one needs an expectation here", () => {
+  it("are exactly these", () => {
     const known = [
       ...functions.map(({ name }) => `${idOf(name)}role`),
       ...["TrainerRole", "TrainerExecutionRole", "RunRole", "TrainingRunRole", "RetrainingRole"],
-      // AWS's own agents: ECS's on the instances, flow logs, API Gateway's log, and CDK's, which empties the default security group.
+      // AWS's own agents: ECS's on the instances, flow logs, API Gateway's log, and CDK's, which empties the default
+      // security group.
       ...["InstancesRole", "NetworkVpcFlowIAMRole", "ApiCloudWatchRole"],
       "CustomVpcRestrictDefaultSGCustomResourceProviderRole",
     ];

@@ -12,7 +12,7 @@ interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** Returns whether the schema has the setting; `*` stands for any name, `teams[]` for an element of the list `teams`. */
+/** Returns whether the schema has the setting. `*` matches any name, and `teams[]` an element of the list `teams`. */
 function has(at: JsonSchema, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined) return true;
   const choices = [...(at.anyOf ?? []), ...(at.oneOf ?? [])];
@@ -29,7 +29,10 @@ const jsonSchemaOf = (type: z.ZodType): JsonSchema =>
 const schemas = [jsonSchemaOf(schema), jsonSchemaOf(jobSchema)];
 const sections = schemas.flatMap(({ properties }) => Object.keys(properties ?? {}));
 
-/** Returns what a page names as a setting: in code quotes, dotted, beginning with a section of the configuration or of the job. */
+/**
+ * Returns the names of settings on a page: in code quotes, dotted, and beginning with a section of the configuration or
+ * of the job.
+ */
 function settingsIn(page: string): readonly string[] {
   const text = readFileSync(path.join(repository, page), "utf8").replace(/^```[\s\S]*?^```/gm, "");
   const quoted = [...text.matchAll(/`([^`\n]+)`/g)].flatMap(([, code]) => code!.split(", "));
@@ -46,7 +49,7 @@ describe("settings that the documentation names", () => {
     },
   );
 
-  it("are found, and are told from others", () => {
+  it("are found, and distinguished from others", () => {
     expect(settingsIn("docs/deploy.md")).toEqual(
       expect.arrayContaining(["compute.*.maxVcpus", "teams[].monthlyBudgetUsd", "network.zoneNames"]),
     );

@@ -7,13 +7,13 @@ import { repository } from "./synthesized";
 let directory: string;
 beforeAll(() => {
   directory = fs.mkdtempSync(path.join(os.tmpdir(), "synth-"));
-  // A path on which there is Node, and neither Docker nor anything else.
+  // A path with Node and nothing else, in particular without Docker.
   fs.mkdirSync(path.join(directory, "bin"));
   fs.symlinkSync(process.execPath, path.join(directory, "bin", "node"));
 });
 afterAll(() => fs.rmSync(directory, { recursive: true }));
 
-/** `npx cdk synth` of whoever has just cloned the repository: no account, no credentials, no network, no Docker. */
+/** Runs `npx cdk synth` as on a new clone of the repository: no account, no credentials, no network, no Docker. */
 function synth(...options: readonly string[]) {
   const cdk = path.join(repository, "node_modules", "aws-cdk", "bin", "cdk");
   const out = path.join(directory, "out");
@@ -27,7 +27,7 @@ function synth(...options: readonly string[]) {
         PATH: path.join(directory, "bin"),
         HOME: directory,
         AWS_EC2_METADATA_DISABLED: "true",
-        // Whoever calls out finds nobody.
+        // Every outgoing connection fails.
         HTTP_PROXY: "http://127.0.0.1:9",
         HTTPS_PROXY: "http://127.0.0.1:9",
       },
@@ -45,12 +45,12 @@ it("synthesizes without an account, a network or Docker, and looks nothing up", 
   expect(manifest.missing).toBeUndefined();
   for (const stack of ["data", "compute", "workflow", "api", "triggers", "observability"]) {
     const template = fs.readFileSync(path.join(out, `ringmaster-${stack}.template.json`), "utf8");
-    // Good for any account and region.
+    // The template fits any account and region.
     expect(/.{0,80}(us-east-1|:\d{12}:).{0,20}/.exec(template)?.[0]).toBeUndefined();
   }
 });
 
-it("says what is wrong with a configuration, and nothing else", () => {
+it("reports only the problems of a configuration", () => {
   const { status, output } = synth("-c", "prefix=A_", "-c", "retention.logDays=2");
   expect(status).not.toBe(0);
   expect(output).toContain("The configuration has 2 problems:");

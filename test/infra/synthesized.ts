@@ -18,8 +18,8 @@ export interface Synthesized {
 }
 
 /**
- * Synthesizes the platform as `cdk synth` does, with the context of `cdk.json`, but with empty functions in place of the
- * build and without CDK's rules (see `Rules`). Each function differs, so that each asset has its own key.
+ * Synthesizes the platform like `cdk synth` with the context of `cdk.json`, but with empty functions instead of the
+ * build and without CDK's rules (see `Rules`). Each function has different content, so each asset has its own key.
  */
 export function synthesizePlatform(
   context: Readonly<Record<string, unknown>> = {},
@@ -44,8 +44,8 @@ export function synthesizePlatform(
 }
 
 /**
- * Whether synthesis applies CDK's own rules to the templates, as it does for users. They take 10 s of processor time:
- * `nag.test.ts` applies them to every configuration, the other files skip them.
+ * Whether synthesis applies CDK's own rules to the templates, as for users. They take 10 s of processor time:
+ * `nag.test.ts` applies them to every configuration, and the other files skip them.
  */
 export type Rules = "apply-rules" | "skip-rules";
 
@@ -56,18 +56,18 @@ const newApp = (outdir: string, rules: Rules, context: Readonly<Record<string, u
     builtinCloudFormationValidation: rules === "apply-rules",
   });
 
-/** Skips the packaging and copying of assets, which templates do not depend on. */
+/** The context that skips the packaging and copying of assets, because templates do not depend on them. */
 export const unstagedAssets: Readonly<Record<string, unknown>> = {
   "aws:cdk:bundling-stacks": [],
   "aws:cdk:disable-asset-staging": true,
 };
-/** Skips the trainer's image too. */
+/** The context that also skips the trainer's image. */
 export const withoutAssets: Readonly<Record<string, unknown>> = {
   ...unstagedAssets,
   trainerImage: "registry.example.com/trainer:1",
 };
 
-/** Directories that are removed when the test file that imports this is done. */
+/** The directories that are removed after the test file that imports this module. */
 const made: string[] = [];
 afterAll(() => {
   for (const directory of made) fs.rmSync(directory, { recursive: true, force: true });
@@ -92,7 +92,7 @@ export function synthesizeStack<S extends Stack>(
   };
 }
 
-/** What `cdk.json` sets. */
+/** Returns the context in `cdk.json`. */
 function defaultContext(): Readonly<Record<string, unknown>> {
   const { context } = JSON.parse(fs.readFileSync(path.join(repository, "cdk.json"), "utf8")) as {
     readonly context: Readonly<Record<string, unknown>>;
@@ -110,7 +110,7 @@ export interface Statement {
   readonly Action: string | readonly string[];
   readonly Resource: unknown;
 }
-/** The statements of the policies attached to the role whose logical id contains the text. */
+/** Returns the statements of the policies attached to the role whose logical id contains the text. */
 export function statementsOf(template: Template, role: string): readonly Statement[] {
   return resources(template, "AWS::IAM::Policy")
     .filter(({ Properties }) => JSON.stringify(Properties["Roles"]).includes(role))

@@ -22,7 +22,7 @@ const object = (key: string, bucket = "ringmaster-data") => ({
   detail: { bucket: { name: bucket }, object: { key } },
 });
 
-describe("what wakes the function that retrains", () => {
+describe("the triggers of the function that retrains", () => {
   it.each([
     ["teams/vision/datasets/digits/versions/2/manifest.json", true],
     ["teams/default/datasets/a/versions/10/manifest.json", true],
@@ -35,7 +35,7 @@ describe("what wakes the function that retrains", () => {
     expect(matchesPattern(patternOf("dataset-version-made"), object(key, "another-bucket"))).toBe(false);
   });
 
-  it("are drift alarms that go off, by their name", () => {
+  it("are drift alarms, by their name", () => {
     const alarm = (alarmName: string, value: string) => ({
       source: "aws.cloudwatch",
       "detail-type": "CloudWatch Alarm State Change",
@@ -50,7 +50,7 @@ describe("what wakes the function that retrains", () => {
     ).toEqual([true, false, false]);
   });
 
-  it("is the same in the template as on one machine", () => {
+  it("is the same in the template as locally", () => {
     triggers.hasResourceProperties("AWS::Events::Rule", {
       Name: "ringmaster-dataset-version-made",
       EventPattern: {
@@ -66,7 +66,7 @@ describe("what wakes the function that retrains", () => {
 });
 
 describe("notifications", () => {
-  it("are woken by ends of runs and requests for approval of this platform alone", () => {
+  it("are triggered only by this platform's ends of runs and requests for approval", () => {
     const pattern = patternOf("notable-event");
     const event = (type: string, of: string, source = "ringmaster") => ({
       source,
@@ -89,7 +89,7 @@ describe("notifications", () => {
     });
   });
 
-  it("have an encrypted topic a team, which takes requests over TLS only and is open to nobody else", () => {
+  it("have an encrypted topic per team, which accepts only TLS and no other principals", () => {
     const topics = triggers.findResources("AWS::SNS::Topic");
     expect(Object.values(topics).map(({ Properties }) => Properties.TopicName)).toEqual(["ringmaster-team-default"]);
     triggers.hasResourceProperties("AWS::SNS::Topic", { KmsMasterKeyId: Match.anyValue() });
@@ -100,7 +100,7 @@ describe("notifications", () => {
 });
 
 describe("the schedules of rules", () => {
-  it("have a group, a queue for what was not delivered, and a role that may do nothing but its work", () => {
+  it("have a group, a queue for undelivered firings, and a role with minimal rights", () => {
     triggers.hasResourceProperties("AWS::Scheduler::ScheduleGroup", { Name: "ringmaster-retraining" });
     triggers.hasResourceProperties("AWS::SQS::Queue", { QueueName: "ringmaster-retraining-undelivered" });
     triggers.hasResourceProperties("AWS::IAM::Role", {
@@ -123,7 +123,7 @@ describe("the schedules of rules", () => {
     });
   });
 
-  it("tell somebody where a firing or an event was given up", () => {
+  it("raise an alarm if a firing or an event is given up", () => {
     triggers.resourceCountIs("AWS::CloudWatch::Alarm", 2);
   });
 });

@@ -5,12 +5,13 @@ import type { RingmasterConfig } from "../../infra/config";
 import { repository, type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
 
 /**
- * What is deployed out there is not in this repository; the baseline stands for it. To change it deliberately see docs/deploy.md, "Changing what holds
- * data", then record the new state: RINGMASTER_RECORD_BASELINE=1 npx jest test/infra/upgrade && npx biome check --write infra/baseline
+ * Whether to record the baseline, which represents the deployed state. To change it deliberately, see docs/deploy.md,
+ * "Changing what holds data". Then record the new state: RINGMASTER_RECORD_BASELINE=1 npx jest test/infra/upgrade &&
+ * npx biome check --write infra/baseline
  */
 const record = process.env["RINGMASTER_RECORD_BASELINE"] === "1";
 
-/** What each deployment of these settings holds. The second has what only some have. */
+/** The deployments and their settings. The second one has the optional resources. */
 const deployments: readonly [name: string, settings: RingmasterConfig][] = [
   ["default", {}],
   ["cognito", { api: { auth: { mode: "cognito" } } }],
@@ -23,7 +24,7 @@ describe.each(deployments)("the deployment %s", (name, settings) => {
   });
   afterAll(() => platform.remove());
 
-  it("keeps what holds data, and what others know by its id", () => {
+  it("keeps resources with data, and resources that others know by id", () => {
     const file = path.join(repository, "infra", "baseline", `${name}.json`);
     const now = Object.fromEntries(
       (Object.keys(platform.stacks) as (keyof Synthesized["stacks"])[]).map((stack) => [
@@ -122,7 +123,7 @@ it("puts an operator's tags on everything but what would be replaced for them, a
   }
   expect(byType("AWS::EC2::PlacementGroup").filter(tagged)).toEqual([]);
   for (const type of ["AWS::EC2::LaunchTemplate", "AWS::EC2::VPC", "AWS::IAM::Role"]) {
-    // But for the role of CDK's own function, which has no tags.
+    // Except the role of CDK's own function, which has no tags.
     expect(byType(type).filter((id) => !id.startsWith("Custom") && !tagged(id))).toEqual([]);
   }
   platform.remove();

@@ -7,7 +7,7 @@ import { functions } from "../../platform/functions";
 import { rules } from "../../platform/rules";
 import { repository, resources, synthesizeStack } from "./synthesized";
 
-/** Empty bundles, and no packages for the layers: what they hold is not what this is about. */
+/** A directory for empty bundles. The layers have no packages, because these tests do not need them. */
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), "workflow-"));
 fs.mkdirSync(path.join(directory, "lambdas"));
 for (const { name } of functions) fs.writeFileSync(path.join(directory, "lambdas", `${name}.js`), `// ${name}`);
@@ -25,12 +25,12 @@ const workflowOf = (accountConcurrency: number) =>
   }).template;
 const template = workflowOf(10);
 
-it("sets nothing aside in an account that has nothing to spare: a new one could not deploy it", () => {
+it("reserves no concurrency in an account without enough of it", () => {
   for (const { Properties } of resources(template, "AWS::Lambda::Function"))
     expect(Properties["ReservedConcurrentExecutions"]).toBeUndefined();
 });
 
-it("tells the image to functions that make runs, and deploys no other anew for it", () => {
+it("sets the image only for functions that create runs", () => {
   for (const { name } of functions) {
     template.hasResourceProperties("AWS::Lambda::Function", {
       FunctionName: `ringmaster-${name}`,
@@ -43,7 +43,7 @@ it("tells the image to functions that make runs, and deploys no other anew for i
   }
 });
 
-it("bounds what could crowd out the others where the account has room", () => {
+it("limits functions that could use up the concurrency of others, if the account allows it", () => {
   const roomy = workflowOf(1_000);
   for (const { name, atOnce } of functions) {
     roomy.hasResourceProperties("AWS::Lambda::Function", {
@@ -52,10 +52,10 @@ it("bounds what could crowd out the others where the account has room", () => {
     });
   }
   const set = functions.reduce((sum, { atOnce = 0 }) => sum + atOnce, 0);
-  expect(set + 100).toBeLessThanOrEqual(300); // Lambda leaves a hundred to all others
+  expect(set + 100).toBeLessThanOrEqual(300); // Lambda keeps a hundred for all others.
 });
 
-it("says of each function that events call how long it is tried, and keeps what it gives up", () => {
+it("sets the retries of each function that events call, and keeps the events that it gives up", () => {
   const called = new Set(rules.map(({ target }) => target));
   expect(
     functions
@@ -73,7 +73,7 @@ it("says of each function that events call how long it is tried, and keeps what 
   }
 });
 
-it("logs what executions do and not what they carry, and keeps logs as long as it is told", () => {
+it("logs executions without their data, and keeps logs for the configured time", () => {
   template.hasResourceProperties("AWS::StepFunctions::StateMachine", {
     LoggingConfiguration: Match.objectLike({ Level: "ALL", IncludeExecutionData: false }),
     TracingConfiguration: { Enabled: true },
@@ -83,7 +83,7 @@ it("logs what executions do and not what they carry, and keeps logs as long as i
   for (const { Properties } of groups) expect(Properties["RetentionInDays"]).toBe(30);
 });
 
-it("answers within the time that API Gateway waits", () => {
+it("answers within API Gateway's time limit", () => {
   for (const name of ["api"])
     expect(functions.find((one) => one.name === name)!.timeoutSeconds).toBeLessThanOrEqual(29);
 });

@@ -1,6 +1,6 @@
 import { systemClock } from "../../local/clock";
 
-/** Node's timers by the fake clock, which `Date` lags behind. */
+/** Node's timers with the fake clock, which is ahead of `Date`. */
 describe("systemClock", () => {
   let lag = 0;
   beforeEach(() => {
@@ -47,7 +47,7 @@ describe("systemClock", () => {
     expect(callback).toHaveBeenCalledTimes(1);
   });
 
-  it("forgets what is cancelled, also when it was armed again", () => {
+  it("drops cancelled timers, also rearmed ones", () => {
     const callback = jest.fn();
     const cancel = systemClock.schedule(50, callback);
     lag = 1_000;

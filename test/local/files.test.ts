@@ -76,7 +76,7 @@ describe("a rotating log", () => {
 });
 
 describe("files of a data directory", () => {
-  it("lose the rights of other users at start, whoever gave them", () => {
+  it("lose the rights of other users at start", () => {
     const data = join(directory, "data");
     const content = join(data, "s3/buckets/b/objects");
     mkdirSync(content, { recursive: true, mode: 0o755 });
@@ -124,7 +124,7 @@ describe("files of a data directory", () => {
     expect(problem).toMatch(/^[^\n]+, or choose another directory with --data DIRECTORY$/);
   });
 
-  it("leave a defect of the program to be reported as such", () => {
+  it("report other errors as defects of the program", () => {
     expect(directoryProblem(new TypeError("x is not a function"), "/d")).toBeUndefined();
     expect(directoryProblem(undefined, "/d")).toBeUndefined();
   });

@@ -10,7 +10,7 @@ describe("the layout of a data directory", () => {
   });
   afterEach(() => rmSync(data, { recursive: true }));
 
-  it("is kept by a new one, and found again", () => {
+  it("is recorded in a new directory, and found again", () => {
     checkLayout(data);
     keepLayout(data);
     mkdirSync(join(data, "dynamodb"));
@@ -40,7 +40,7 @@ describe("the layout of a data directory", () => {
     expect(readdirSync(data)).toEqual(before);
   });
 
-  it("refuses data of this version whose number is missing", () => {
+  it("refuses data of this release without a layout number", () => {
     mkdirSync(join(data, "seals"));
     writeFileSync(join(data, "seals", "dynamodb.seal"), "");
     expect(() => checkLayout(data)).toThrow(

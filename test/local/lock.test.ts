@@ -30,7 +30,7 @@ describe("the lock of a data directory", () => {
     expect(readdirSync(data)).toEqual(["stack.lock"]);
   });
 
-  it("is refused while a stack lives, in words that say what to do", () => {
+  it("is refused while a stack runs, with the next step", () => {
     const owner = spawn(process.execPath, ["-e", "setInterval(() => 0, 1000)", "stack.js"], { stdio: "ignore" });
     try {
       writeFileSync(file(), String(owner.pid));

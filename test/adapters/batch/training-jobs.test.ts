@@ -3,7 +3,7 @@ import { createTrainingJobs } from "../../../adapters/batch/training-jobs";
 import type { JobRequest } from "../../../core/runs/ports";
 import { localConfig } from "../../../local/settings";
 
-/** What SubmitJob is asked for. */
+/** Returns the input of SubmitJob. */
 async function submitted(request: Partial<JobRequest>, teamShares = {}): Promise<SubmitJobCommandInput> {
   let input: SubmitJobCommandInput | undefined;
   const client = new BatchClient({ region: "us-east-1" });
@@ -37,7 +37,7 @@ it.each<[Partial<JobRequest>, string, string]>([
   expect(await submitted(request)).toMatchObject({ jobName: "run-1-1", jobQueue, jobDefinition });
 });
 
-it("names the team's share, without which a fair-share queue refuses a job", async () => {
+it("names the team's share, which a fair-share queue requires", async () => {
   expect(await submitted({ team: "ml-2" })).toMatchObject({ shareIdentifier: "mlX2", schedulingPriorityOverride: 0 });
   expect(await submitted({ team: "ml-2" }, { "ml-2": { share: "text", priority: 9 } })).toMatchObject({
     shareIdentifier: "text",

@@ -67,11 +67,11 @@ const snapshotOf = (file: string, as: DatasetSchema = schema, shardBytes?: numbe
   createSnapshot(session, { name: "things", file, schema: as, shardBytes });
 
 describe("createSnapshot", () => {
-  it("gives one version for the same rows from CSV, JSON and Parquet", async () => {
+  it("creates the same version from the same rows in CSV, JSON and Parquet", async () => {
     const fromCsv = await snapshotOf(csv());
     const fromJson = await snapshotOf(write("rows.ndjson", rows.map((row) => JSON.stringify(row)).join("\n")));
     const fromArray = await snapshotOf(write("rows.json", JSON.stringify(rows)));
-    // Other types on the way: int32, decimal, zoned times, a fixed-size array.
+    // Other types of the source: int32, decimal, times with a zone, a fixed-size array.
     const parquet = path.join(directory, "rows.parquet");
     await session.run(
       `COPY (SELECT id::INTEGER AS id, price::DECIMAL(12,3) AS price, colour, sold, "at"::TIMESTAMPTZ AS "at",
@@ -84,7 +84,7 @@ describe("createSnapshot", () => {
     expect(fromCsv.ignoredColumns).toEqual(["comment"]);
   });
 
-  it("keeps the rows, their order and what is missing", async () => {
+  it("keeps the rows, their order and missing values", async () => {
     const { shards } = await snapshotOf(csv());
     const { columns } = schema;
     const batches = [];
@@ -101,8 +101,8 @@ describe("createSnapshot", () => {
     expect([...(column("image") as Float32Array)].slice(0, 8)).toEqual([0, 0.5, 1, 2, 1, 0.5, 1, 2]);
   });
 
-  it("takes columns by whatever names people gave them", async () => {
-    // Words of SQL, quotes, other scripts, and the names that the queries give their own columns.
+  it("accepts any column names", async () => {
+    // SQL keywords, quotes, other scripts, and the internal column names of the queries.
     const names = [
       "Beak Length (mm)",
       'a "b"',
@@ -124,7 +124,8 @@ describe("createSnapshot", () => {
     const line = (row: number) => [...names.map((_, i) => (names[i] === "rowid" ? 99 - row : row)), row % 2].join(",");
     const rowsOf = (count: number) => Array.from({ length: count }, (_, row) => line(row));
     const header = [...names.map(quote), "y"].join(",");
-    // A limit of a few bytes cuts shards: by the rows' own order, not by the column that is called as DuckDB's row number.
+    // A limit of a few bytes cuts shards in the order of the rows, not by the column with the name of DuckDB's row
+    // number.
     const { shards, draft } = await snapshotOf(write("odd.csv", [header, ...rowsOf(100)].join("\n")), odd, 3_000);
     expect(draft.rowCount).toBe(100);
     expect(shards.length).toBeGreaterThan(1);
@@ -162,7 +163,7 @@ describe("createSnapshot", () => {
 
   it("cuts shards of about equal bytes from rows of unequal size, the same ones each time", async () => {
     const file = path.join(directory, "wide.parquet");
-    // Hard to compress in the first half, constant in the second.
+    // The first half is hard to compress, and the second half is constant.
     await session.run(
       `COPY (SELECT CASE WHEN i < 40000 THEN hash(i) / 3.7e18 ELSE i % 5 END AS x, i % 2 AS label FROM range(80000) r(i))
        TO '${file}' (FORMAT parquet)`,

@@ -3,7 +3,7 @@ import { DiskFullError, isDiskFull } from "../../../adapters/duckdb/errors";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 
 describe("withDuckDb", () => {
-  it("takes its directory away, whatever happened", async () => {
+  it("removes its directory in every case", async () => {
     const directories: string[] = [];
     await withDuckDb(async ({ directory }) => void directories.push(directory));
     const failing = withDuckDb(async ({ directory }) => {
@@ -25,7 +25,7 @@ describe("withDuckDb", () => {
     await expect(failing).rejects.toThrow(/is full; free some space there, or set TMPDIR/);
   });
 
-  it("leaves other errors as they are", () => {
+  it("does not change other errors", () => {
     expect(isDiskFull(new Error("IO Error: Could not read file"))).toBe(false);
     expect(isDiskFull(undefined)).toBe(false);
   });

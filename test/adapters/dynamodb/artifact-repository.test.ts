@@ -19,9 +19,9 @@ const names = (entries: readonly { path: string; isDirectory: boolean }[]) =>
   entries.map(({ path, isDirectory }) => (isDirectory ? `${path}/` : path));
 
 describe("a run's artifacts", () => {
-  it("are listed a directory at a time, however many lie below", async () => {
+  it("are listed one directory at a time, whatever its size", async () => {
     const many = Array.from({ length: 450 }, (_, i) => file(`deep/${String(i % 3)}/file-${i}`));
-    // Neighbours of a slash in the order of bytes: "-" and "." before it, "0" after it.
+    // Neighbours of a slash in byte order: "-" and "." sort before it, "0" after it.
     const near = ["a", "deep-1", "deep.txt", "deep0", "deep/x", "z/é/ü"].map((path) => file(path));
     await artifacts().put(run("many"), [...many, ...near]);
     expect(names(await artifacts().list(run("many"), ""))).toEqual(["a", "deep/", "deep-1", "deep.txt", "deep0", "z/"]);
@@ -33,14 +33,14 @@ describe("a run's artifacts", () => {
     expect(await artifacts().listAll(run("many"), "deep")).toHaveLength(451);
   });
 
-  it("are the last put under a name, and put twice is put once", async () => {
+  it("are the last put under a name, and puts are idempotent", async () => {
     await artifacts().put(run("twice"), [file("a", 1), file("a", 2)]);
     await artifacts().put(run("twice"), [file("a", 2)]);
     expect(await artifacts().listAll(run("twice"), "")).toEqual([file("a", 2)]);
     expect(await artifacts().find(run("twice"), "a")).toEqual(file("a", 2));
   });
 
-  it("are taken away by file or by directory, and are no other run's, model's or team's", async () => {
+  it("are removed by file or by directory, without those of other runs, models or teams", async () => {
     const model = { kind: "logged-model", modelId: "one" } as const;
     for (const owner of [run("one"), run("two"), model])
       await artifacts().put(owner, [file("a"), file("d/b"), file("d/c/e")]);
@@ -69,7 +69,7 @@ describe("the team's tree", () => {
     await artifacts("green").put(team, [file("1/notes"), file("1.txt"), file("dir/b")]);
   });
 
-  it("leads to runs' and models' files, however many there are", async () => {
+  it("contains the files of runs and models, whatever their number", async () => {
     expect(await tree("")).toEqual(["1/", "1.txt", "12/", "dir/"]);
     expect(await tree("1")).toHaveLength(232);
     expect((await tree("1")).slice(0, 3)).toEqual(["1/models/", "1/notes", "1/run-000/"]);
@@ -79,12 +79,12 @@ describe("the team's tree", () => {
     expect(names(await createTestPlatform(embedded).platform.forTeam("blue").artifacts.list(team, ""))).toEqual([]);
   });
 
-  it("has no files but the team's own", async () => {
+  it("contains only the team's files", async () => {
     const own = await artifacts("green").listAll(team, "");
     expect(own.map(({ path }) => path)).toEqual(["1.txt", "1/notes", "dir/b"]);
   });
 
-  it("takes with a folder what lies behind it, and nothing beside it", async () => {
+  it("removes a folder with its content, and nothing next to it", async () => {
     for (const runId of ["one", "two"]) await artifacts("red").put(run(runId), [file("a")], `1/${runId}/artifacts`);
     await artifacts("red").put(run("far"), [file("a")], "12/far/artifacts");
     await artifacts("red").put(model, [file("MLmodel")], "1/models/m-1/artifacts");

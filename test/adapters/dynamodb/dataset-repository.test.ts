@@ -48,9 +48,9 @@ describe("dataset repository in DynamoDB", () => {
 
   describeDatasetRepository(create);
 
-  it("refuses a page token that it never gave", async () => {
+  it("refuses a page token that it did not issue", async () => {
     const repository = (await create())("red");
-    // No JSON; JSON that is no key of the index.
+    // A text that is not JSON, and JSON that is not a key of the index.
     for (const nextToken of ["???", Buffer.from("{}").toString("base64url")])
       await expect(repository.list({ limit: 1, nextToken })).rejects.toThrow(InvalidInputError);
   });

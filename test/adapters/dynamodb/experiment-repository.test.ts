@@ -7,25 +7,25 @@ beforeAll(async () => {
 afterAll(() => embedded.stop());
 
 const at = "2026-01-01T00:00:00.000Z";
-/** Each call is another process. */
+/** Returns the repository of a new process. */
 const experiments = (team = "default") => createTestPlatform(embedded).platform.forTeam(team).experiments;
 const asked = (name: string) => ({ name, tags: {}, by: "ada", at });
 
 describe("experiments", () => {
-  it("begin with Default, which is there before anybody made it", async () => {
+  it("begin with Default, which always exists", async () => {
     expect(await experiments("fresh").findByName("Default")).toMatchObject({ experimentId: "0", team: "fresh" });
     expect((await experiments("fresh").list()).map(({ experimentId }) => experimentId)).toEqual(["0"]);
     await expect(experiments("fresh").create(asked("Default"))).rejects.toMatchObject({ code: "EXPERIMENT_EXISTS" });
   });
 
-  it("are one of one name, whoever makes sure of it at once", async () => {
+  it("are created once per name by concurrent requests", async () => {
     const made = await Promise.all(Array.from({ length: 12 }, () => experiments().ensure("together", "ada", at)));
     expect(new Set(made.map(({ experimentId }) => experimentId)).size).toBe(1);
     const all = (await experiments().list()).filter(({ name }) => name === "together");
     expect(all).toHaveLength(1);
   });
 
-  it("have an id each, whoever makes them at once, in the order of their ids", async () => {
+  it("get distinct, ordered ids from concurrent requests", async () => {
     const made = await Promise.all(Array.from({ length: 12 }, (_, i) => experiments().create(asked(`one of ${i}`))));
     expect(new Set(made.map(({ experimentId }) => experimentId)).size).toBe(12);
     const ids = (await experiments().list()).map(({ experimentId }) => Number(experimentId));
@@ -46,12 +46,12 @@ describe("experiments", () => {
     expect(named).toEqual([await experiments().findByName("wanted")]);
   });
 
-  it("are found under one way of writing their ids", async () => {
+  it("are found by only one spelling of their ids", async () => {
     const ids = ["00", "01", "-1", "1.0", "x", "", "9".repeat(2_000)];
     expect(await Promise.all(ids.map((id) => experiments().find(id)))).toEqual(ids.map(() => undefined));
   });
 
-  it("trusts what it met for no longer than a second, and its own changes at once", async () => {
+  it("uses the cache for at most a second, and sees its own changes at once", async () => {
     const one = experiments();
     const { experimentId } = await one.ensure("met", "ada", at);
     await one.findRecent(experimentId);
@@ -60,7 +60,7 @@ describe("experiments", () => {
     expect((await one.ensure("met", "ada", at)).lifecycle).toBe("deleted");
   });
 
-  it("refuse more tags than a row holds, and stay as they are", async () => {
+  it("refuse more tags than fit in a row, and do not change", async () => {
     const { experimentId } = await experiments().create(asked("large"));
     const tags = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`k${i}`, "v".repeat(5_000)]));
     const change = experiments().change(experimentId, (before) => ({ ...before, tags }));

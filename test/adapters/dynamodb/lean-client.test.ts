@@ -17,7 +17,7 @@ import type { SourceData } from "@smithy/types";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { contentType, Signer } from "../../../adapters/signer";
 
-/** A server that answers what a test says, and keeps what it was asked. */
+/** A server that sends prepared answers and records requests. */
 interface Asked {
   readonly operation: string;
   readonly agent: string | undefined;
@@ -27,7 +27,7 @@ interface Asked {
 const key = { pk: "a", sk: "b" };
 const options = { region: "eu-north-1", credentials: { accessKeyId: "AK", secretAccessKey: "secret" }, maxAttempts: 2 };
 
-describe("the lean way", () => {
+describe("the lean client", () => {
   let server: Server;
   let asked: Asked[];
   let answers: { status: number; body: object }[];
@@ -56,7 +56,7 @@ describe("the lean way", () => {
       marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
       unmarshallOptions: { wrapNumbers: Number },
     });
-    // Where requests go is learnt of the first.
+    // The client learns the address from the first request.
     await documents.send(new GetCommand({ TableName: "table", Key: key }));
     asked = [];
   });
@@ -192,7 +192,7 @@ describe("the lean way", () => {
     expect(asked[1]!.body).toEqual(asked[0]!.body);
   });
 
-  it("throws what the SDK throws of a request that is refused for good", async () => {
+  it("throws the SDK's error for a request that is refused permanently", async () => {
     const refusal = { status: 400, body: { __type: "ValidationException", message: "no key" } };
     answers = [refusal, refusal];
     const put = documents.send(new PutCommand({ TableName: "table", Item: key }));
@@ -200,7 +200,7 @@ describe("the lean way", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("sends a transaction again under the token that it had", async () => {
+  it("repeats a transaction with the same token", async () => {
     answers = [{ status: 503, body: {} }];
     await documents.send(new TransactWriteCommand({ TransactItems: [{ Put: { TableName: "table", Item: key } }] }));
     const tokens = asked.map(({ body }) => (body as { ClientRequestToken: string }).ClientRequestToken);
@@ -209,12 +209,12 @@ describe("the lean way", () => {
     expect(tokens[1]).toBe(tokens[0]);
   });
 
-  it.each([[new Set(["a"])], [10n]])("leaves values that are not plain to the SDK (%p)", async (value) => {
+  it.each([[new Set(["a"])], [10n]])("lets the SDK translate special values (%p)", async (value) => {
     await documents.send(new PutCommand({ TableName: "table", Item: { ...key, value } }));
     expect(asked.map(({ agent }) => agent === undefined)).toEqual([false]);
   });
 
-  it("refuses, as the SDK does, what is no number", async () => {
+  it("refuses non-finite numbers like the SDK", async () => {
     const put = documents.send(new PutCommand({ TableName: "table", Item: { ...key, value: Number.NaN } }));
     await expect(put).rejects.toThrow("NaN");
     expect(asked).toEqual([]);

@@ -6,7 +6,7 @@ import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import { localConfig } from "../../../local/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 
-/** A segment is 20 batches; of 64 metrics it has 8 groups, of two rows each. */
+/** A segment has 20 batches. With 64 metrics it has 8 groups of two rows each. */
 const limits: LogLimits = {
   segment: { batches: 20, bytesPerMetric: 1024, minBytes: 1_000_000, maxBytes: 1_000_000 },
   fold: { entryPoints: 64, blockPoints: 1_024 },
@@ -19,7 +19,7 @@ const table = localConfig().tables.metrics;
 const at = (step: number): MetricSeries[] =>
   metrics.map((metric) => ({ metric, steps: [step], values: [step], times: [step] }));
 
-/** A client that counts the rows of batches, which only folding writes, and can refuse them. */
+/** Creates a client that counts and can refuse the rows that only folding writes. */
 function counting(client: DynamoDBDocumentClient) {
   const counts = { rows: 0, refuses: false };
   const send = async (command: never) => {
@@ -45,7 +45,7 @@ describe("folding of metrics", () => {
     return Number((await embedded.dynamodb.send(new GetCommand({ TableName: table, Key: key }))).Item!["folded"]);
   };
 
-  it("is done by the calls that come after, a little by each", async () => {
+  it("is done by the following calls, a part by each", async () => {
     const { counts, client } = counting(embedded.dynamodb);
     const store = new MetricLogs(new MetricRows(client, table), limits);
     const rows: number[] = [];
@@ -54,14 +54,14 @@ describe("folding of metrics", () => {
       await store.append("even", at(step));
       rows.push(counts.rows);
     }
-    // Groups for each batch are 8 / 20 or less, of which twice as many are folded.
+    // There are at most 8 / 20 groups per batch, and twice as many are folded.
     expect(Math.max(...rows)).toBe(2);
     expect(rows.filter((count) => count > 0).length).toBe(5 * 8);
     expect(await foldedOf("even")).toBe(5);
     expect(rows.slice(20, 40).findLastIndex((count) => count > 0)).toBeLessThanOrEqual(12);
   });
 
-  it("is done by others where a run goes silent", async () => {
+  it("is done by other runs' calls if a run stops writing", async () => {
     const store = new MetricLogs(new MetricRows(embedded.dynamodb, table), limits);
     for (let step = 0; step < 20; step += 1) await store.append("silent", at(step));
     expect(await foldedOf("silent")).toBe(0);
@@ -72,7 +72,7 @@ describe("folding of metrics", () => {
     expect([loose.length, entries.map(({ count }) => count)]).toEqual([0, [20]]);
   });
 
-  it("that fails takes nothing from who reads meanwhile", async () => {
+  it("that fails does not affect concurrent readers", async () => {
     const { counts, client } = counting(embedded.dynamodb);
     const store = new MetricLogs(new MetricRows(client, table), limits);
     for (let step = 0; step < 20; step += 1) await store.append("read", at(step));
@@ -91,7 +91,7 @@ describe("folding of metrics", () => {
     }
   });
 
-  it("is done by whole segments where much is left, one by each call", async () => {
+  it("is done by whole segments if much is left, one by each call", async () => {
     const { counts, client } = counting(embedded.dynamodb);
     const store = new MetricLogs(new MetricRows(client, table), limits);
     counts.refuses = true;
@@ -104,7 +104,7 @@ describe("folding of metrics", () => {
       await store.append("late", at(step));
       rows.push(counts.rows);
     }
-    // Four segments: two calls fold one each, and at most a group of the next beside it.
+    // Four segments: two calls fold one each, and at most one group of the next.
     expect([Math.max(...rows) <= 8 * 2 + 2, rows.filter((count) => count >= 8 * 2).length]).toEqual([true, 2]);
     expect(await foldedOf("late")).toBe(2);
     for (let step = 98; step < 120; step += 1) await store.append("late", at(step));

@@ -56,13 +56,13 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("read" as const), metric }) },
 );
-/** Of each request to the table: whether it is lost before it is done, or its answer after. */
+/** A fault of a request to the table: the request or its answer is lost. */
 const fault = fc.oneof(
   { weight: 10, arbitrary: fc.constant("none" as const) },
   fc.constantFrom("before" as const, "after" as const),
 );
 
-/** A client that dies on the way as it is told. */
+/** Creates a client that fails by a list of faults. */
 function failing(client: DynamoDBDocumentClient, faults: readonly string[]): DynamoDBDocumentClient {
   let at = 0;
   return {
@@ -76,7 +76,7 @@ function failing(client: DynamoDBDocumentClient, faults: readonly string[]): Dyn
   } as unknown as DynamoDBDocumentClient;
 }
 
-describe("metrics in DynamoDB, whatever happens", () => {
+describe("metrics in DynamoDB with any faults", () => {
   let embedded: Embedded;
   beforeAll(async () => {
     embedded = await startEmbedded();
@@ -90,7 +90,7 @@ describe("metrics in DynamoDB, whatever happens", () => {
     return createMetricStore(logs, "t", { identify, changes: { mark: async () => undefined } });
   }
 
-  it("nothing is lost, and nothing is there twice", async () => {
+  it("no point is lost or doubled", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom("training" as const, "logged" as const),
@@ -100,7 +100,7 @@ describe("metrics in DynamoDB, whatever happens", () => {
         async (source, operations, faults, pageSize) => {
           const runId = `run-${runs++}`;
           const lossy = failing(embedded.dynamodb, [...faults, "none"]);
-          // Two processes at the same run, each of which may be replaced by one that knows nothing.
+          // Two processes with the same run. Each may be replaced by a new process.
           const processes = [openProcess(lossy, source), openProcess(lossy, source)];
           const until = async <T>(work: (store: MetricStore) => Promise<T>): Promise<T> => {
             for (let attempt = 0; attempt < 50; attempt += 1) {

@@ -35,7 +35,7 @@ describe("metric points in DynamoDB", () => {
     ).rejects.toThrow("the metric batch is not valid");
   });
 
-  it("takes no batch for a run that is not there", async () => {
+  it("refuses a batch for a missing run", async () => {
     await expect(
       ingest(platform.forRun, platform.runKeys, { runId: "run-gone", runKey: "k", series: [] }),
     ).rejects.toThrow('no run "run-gone"');

@@ -44,14 +44,14 @@ describe("outcomes in DynamoDB", () => {
     }
   });
 
-  it("counts the new ones among many that were there", async () => {
+  it("counts only the new ones among many existing ones", async () => {
     const outcomes = create();
     expect(await outcomes.report("digits", 1, some(0, 250), at)).toEqual({ counted: 250, repeated: 0 });
     expect(await outcomes.report("digits", 1, some(200, 200), at)).toEqual({ counted: 150, repeated: 50 });
     expect((await outcomes.sums("digits", 1)).get(4)).toEqual({ units: 400, sum: 200, sumOfSquares: 200 });
   });
 
-  it("loses and doubles nothing where many report the same at once", async () => {
+  it("neither loses nor doubles concurrent reports of the same outcome", async () => {
     const outcomes = create();
     const reports = await Promise.all(
       Array.from({ length: 12 }, (_, i) => outcomes.report("digits", 1, some(10 * i, 60), at)),
@@ -60,7 +60,7 @@ describe("outcomes in DynamoDB", () => {
     expect((await outcomes.sums("digits", 1)).get(4)).toEqual({ units: 170, sum: 85, sumOfSquares: 85 });
   });
 
-  it("keeps numbers that are none of 0 and 1", async () => {
+  it("keeps numbers other than 0 and 1", async () => {
     const outcomes = create();
     await outcomes.report("digits", 1, [outcome(1, 4, 0.1), outcome(2, 4, -2.5), outcome(3, 4, 1e6)], at);
     const sums = (await outcomes.sums("digits", 1)).get(4);

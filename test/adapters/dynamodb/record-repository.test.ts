@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 
-/** Each call is another process: nothing is remembered. */
+/** Returns the platform of a new process without a cache. */
 const platform = () => createTestPlatform(embedded).platform;
 
 describe("records of logged runs", () => {
-  it("are made once, found, changed under their revision", async () => {
+  it("are created once, found, and changed under their revision", async () => {
     const { records } = platform();
     const record = loggedRun("run-logged-1", { params: { depth: "3" }, tags: { a: "1" } });
     expect(await records.create(record)).toEqual({ created: true, record, pointsStored: false });
@@ -39,7 +39,7 @@ describe("records of logged runs", () => {
 });
 
 describe("records of training runs", () => {
-  it("come with the run and follow it", async () => {
+  it("are created with the run and follow its changes", async () => {
     const { runs, records, experiments } = platform();
     const run = runOf("run-trained-1");
     await runs.create(run);
@@ -53,7 +53,7 @@ describe("records of training runs", () => {
     });
   });
 
-  it("are made of a run that is older than records when its team asks for it", async () => {
+  it("are created for a run that is older than records when its team reads it", async () => {
     const run = runOf("run-older");
     const { config } = platform();
     await createRunRepository(embedded.dynamodb, config.tables.catalog).create(run);

@@ -2,8 +2,8 @@ import type { Platform } from "../../../adapters/platform";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 
-/** A process decides first upon the record that it wrote last; another may have changed it since. */
-describe("a record that a process remembers", () => {
+/** A process first uses the record that it wrote last. Another process may have changed it in the meantime. */
+describe("a record in a process's cache", () => {
   let embedded: Embedded;
   let here: Platform;
   let there: Platform;
@@ -27,7 +27,7 @@ describe("a record that a process remembers", () => {
     expect(record!.revision).toBe(5);
   });
 
-  it("refuses nothing upon what is no more", async () => {
+  it("refuses no change because of an outdated record", async () => {
     await here.records.create(loggedRun("r-2"));
     await here.records.change("r-2", (record) => ({ ...record, lifecycle: "deleted" }));
     await there.records.change("r-2", (record) => ({ ...record, lifecycle: "active" }));
@@ -38,14 +38,14 @@ describe("a record that a process remembers", () => {
     expect(renamed).toMatchObject({ name: "kept", lifecycle: "active" });
   });
 
-  it("finds nothing to be so already that is so no more", async () => {
+  it("skips no change because of an outdated record", async () => {
     await here.records.create({ ...loggedRun("r-3"), name: "first" });
     await there.records.change("r-3", (record) => ({ ...record, name: "second" }));
     await here.records.change("r-3", (record) => (record.name === "first" ? undefined : { ...record, name: "first" }));
     expect((await there.records.find("r-3"))?.name).toBe("first");
   });
 
-  it("loses nothing of many at once", async () => {
+  it("loses none of many concurrent changes", async () => {
     await here.records.create(loggedRun("r-4"));
     await Promise.all(Array.from({ length: 20 }, (_, i) => withTag(i % 2 ? here : there, "r-4", `t${i}`)));
     const { tags } = (await here.records.find("r-4"))!;

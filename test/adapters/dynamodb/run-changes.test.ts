@@ -16,7 +16,7 @@ afterAll(() => embedded.stop());
 const { catalog, metrics } = localConfig().tables;
 const second = (n: number): number => Date.parse("2026-01-01T00:00:00.000Z") + n * 1_000;
 
-/** A process of its own, whose clock the test sets. Counts what it sends; from `dead` on nothing arrives. */
+/** Opens a process whose clock the test sets. It counts requests, and loses all of them once `dead` is set. */
 function openProcess(team: string, now = second(0)) {
   const state = { now, sent: 0, diesAfter: Number.POSITIVE_INFINITY, delays: [] as number[] };
   const client = new Proxy(embedded.dynamodb, {
@@ -45,7 +45,7 @@ const identity = (runId: string, experimentId = "0"): RunIdentity => ({
 });
 
 describe("marks of changed runs", () => {
-  it("are written once a second and process, and told from a second on", async () => {
+  it("are written once per second and process, and listed from a given second on", async () => {
     const { state, changes } = openProcess("t", second(10));
     await Promise.all([changes.mark(identity("a")), changes.mark(identity("a")), changes.mark(identity("b"))]);
     await changes.mark(identity("a"));
@@ -62,12 +62,12 @@ describe("marks of changed runs", () => {
     expect(await openProcess("u").changes.since("0", 0)).toEqual([]);
   });
 
-  it("are written again where they landed so late that a reader may not go back to their second", async () => {
+  it("are written again if they arrive too late for a reader", async () => {
     const { state, changes } = openProcess("late", second(20));
     state.delays = [2_400];
     await changes.mark({ ...identity("in-time"), team: "late" });
     expect(state.sent).toBe(1);
-    // Later than a second each time but the last.
+    // Each mark but the last is later than a second.
     state.delays = [6_000, 4_000, 100];
     await changes.mark({ ...identity("late"), team: "late" });
     expect(state.sent).toBe(4);
@@ -84,7 +84,7 @@ describe("marks of changed runs", () => {
   });
 });
 
-describe("a process that is killed anywhere in a change", () => {
+describe("a process that is killed during a change", () => {
   const noted = (record: RunRecord) => (record.notes === "noted" ? undefined : { ...record, notes: "noted" });
 
   it.each([0, 1, 2, 3, 4, 5])(
@@ -98,7 +98,7 @@ describe("a process that is killed anywhere in a change", () => {
       const end = await victim.records.change(runId, noted).catch((error: Error) => error.message);
       const { records, changes } = openProcess(team, second(102));
       const changed = (await records.find(runId))?.notes === "noted";
-      // A reader that looked just before the change looks five seconds back the next time.
+      // A reader that read just before the change looks five seconds back the next time.
       if (changed) expect(await changes.since("0", second(100))).toEqual([runId]);
       else expect(end).toBe("killed");
       expect((await records.change(runId, noted)).notes).toBe("noted");
@@ -107,7 +107,7 @@ describe("a process that is killed anywhere in a change", () => {
     },
   );
 
-  it("in making one: it is there with its mark, or not at all, and the same request makes it", async () => {
+  it("in a creation: the run exists with its mark or not at all, and the same request creates it", async () => {
     const team = "killed-making";
     for (const diesAfter of [0, 1]) {
       const victim = openProcess(team, second(100));

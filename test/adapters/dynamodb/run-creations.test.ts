@@ -17,8 +17,8 @@ const points = (...metrics: string[]) => ({
   series: metrics.map((metric) => ({ metric, steps: [0], values: [1], times: [5] })),
 });
 
-describe("runs that are made together", () => {
-  it("are all there, with their marks, points and parents", async () => {
+describe("runs that are created together", () => {
+  it("all exist, with their marks, points and parents", async () => {
     const { records, metrics, changes, clock } = platform();
     const ids = Array.from({ length: 120 }, (_, i) => `run-together-${i}`);
     const parentRunId = ids[0] as string;
@@ -35,7 +35,7 @@ describe("runs that are made together", () => {
     ]);
     expect([...(await changes.since("0", clock.now() - 60_000))].sort()).toEqual([...ids].sort());
     expect(await records.children(parentRunId)).toHaveLength(120);
-    // What was made goes on as any log: the receipt is known, and further points follow.
+    // The created log continues like any other: the receipt is known, and more points can be added.
     const runId = ids[3] as string;
     expect(await platform().metrics.append(runId, points("loss").series, receipt)).toEqual({ duplicate: true });
     await platform().metrics.append(runId, [{ metric: "loss", steps: [1], values: [0.5], times: [6] }]);
@@ -45,7 +45,7 @@ describe("runs that are made together", () => {
     ]);
   });
 
-  it("are made once where the same is asked for twice at once, and do not stand in each other's way", async () => {
+  it("are created once by concurrent requests, which do not block each other", async () => {
     const { records } = platform();
     await records.create(loggedRun("run-there"));
     const asked = ["run-there", "run-new-1", "run-new-1", "run-new-2", "run-there", "run-new-3"];
@@ -53,14 +53,14 @@ describe("runs that are made together", () => {
     expect(made.map(({ created }) => created)).toEqual([false, true, false, true, false, true]);
   });
 
-  it("whose first points are more than fit are made without them", async () => {
+  it("are created without their first points if these do not fit", async () => {
     const { records } = platform();
     const many = points(...Array.from({ length: 300 }, (_, i) => `a-metric-with-a-long-name-${i}`));
     const made = await records.create(loggedRun("run-many-points"), { firstPoints: many });
     expect(made).toMatchObject({ created: true, pointsStored: false });
   });
 
-  it("are all rows or none, and a failure is told to each that waited", async () => {
+  it("have all rows or none, and each waiting caller gets the failure", async () => {
     const table = localConfig().tables.catalog;
     const creations = new RunCreations(embedded.dynamodb);
     const put = (pk: string, sk: string) => ({

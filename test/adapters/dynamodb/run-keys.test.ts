@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 
-it("makes a run's key once, however many ask for it at the same time; it is in nothing that is told of the run", async () => {
+it("creates a run's key once for concurrent requests, and shows it nowhere", async () => {
   const { catalog } = localConfig().tables;
   const keys = createRunKeys(embedded.dynamodb, catalog);
   const runs = createRunRepository(embedded.dynamodb, catalog);

@@ -19,7 +19,7 @@ describe("runs in DynamoDB", () => {
     let runs: RunRepository;
     let experimentId: string;
 
-    /** Page after page, as a client reads them. */
+    /** Reads all pages like a client. */
     async function pagesOf(query: Omit<RunQuery, "nextToken">): Promise<readonly (readonly string[])[]> {
       const pages: (readonly string[])[] = [];
       let nextToken: string | undefined;
@@ -66,13 +66,13 @@ describe("runs in DynamoDB", () => {
       },
     );
 
-    it("has an experiment's runs whatever its name is now, and combines filters", async () => {
+    it("finds an experiment's runs after a rename, and combines filters", async () => {
       const experiment = { experimentId, name: "renamed" };
       expect((await pagesOf({ experiment, limit: 3 })).flat()).toEqual([9, 6, 3, 0].map(ids));
       expect((await pagesOf({ experiment, status: "awaiting-approval", limit: 3 })).flat()).toEqual([ids(6)]);
     });
 
-    it("refuses a token that no page gave", async () => {
+    it("refuses a token that is not from a page", async () => {
       await expect(runs.list({ limit: 2, nextToken: "e30" })).rejects.toThrow("nextToken");
     });
   });

@@ -17,7 +17,7 @@ describe("tokens on disk", () => {
       Uint8Array.from({ length: 38 }, (_, i) => first + i),
     );
 
-  it("are not required until there is one, or until they are required explicitly", async () => {
+  it("are not required until one exists, or until they are required explicitly", async () => {
     const store = createTokenStore(data);
     expect(await store.required()).toBe(false);
     expect(await store.list()).toEqual([]);
@@ -36,7 +36,7 @@ describe("tokens on disk", () => {
     expect(await store.verify(token)).toEqual(record);
   });
 
-  it("are known, listed, and after they are revoked no more", async () => {
+  it("are known and listed until they are revoked", async () => {
     const store = createTokenStore(data);
     const [late, early] = [make(1, "2026-01-02T00:00:00.000Z"), make(2)];
     await store.add(late.record);
@@ -52,7 +52,7 @@ describe("tokens on disk", () => {
     expect(await store.required()).toBe(true);
   });
 
-  it("lie where only their owner reads, without the secret", async () => {
+  it("are stored for their owner only, without the secret", async () => {
     const { token, record } = make(3);
     await createTokenStore(data).add(record);
     const directory = join(data, "tokens");
@@ -62,7 +62,7 @@ describe("tokens on disk", () => {
     expect(readFileSync(join(directory, name), "utf8")).not.toContain(token.split("-")[2]!);
   });
 
-  it.each(["", "{", "{}", "null"])("are reported as damaged where the file holds %j", async (content) => {
+  it.each(["", "{", "{}", "null"])("are reported as damaged if the file contains %j", async (content) => {
     const { token, record } = make(4);
     const store = createTokenStore(data);
     await store.add(record);
@@ -74,7 +74,7 @@ describe("tokens on disk", () => {
     expect(await store.list()).toEqual([]);
   });
 
-  it("do not come to another team by a changed byte, and sign with no changed secret", async () => {
+  it("do not change team by a changed byte, and do not sign with a changed secret", async () => {
     const { token, record } = make(5);
     const store = createTokenStore(data);
     await store.add(record);
@@ -89,14 +89,14 @@ describe("tokens on disk", () => {
     await expect(store.verify(token)).rejects.toThrow(`${file} is damaged`);
   });
 
-  it("are read as earlier versions wrote them", async () => {
+  it("are read from files of earlier releases", async () => {
     const { token, record } = make(6);
     await requireTokens(data);
     writeFileSync(join(data, "tokens", `${record.id}.json`), JSON.stringify(record));
     expect(await createTokenStore(data).verify(token)).toEqual(record);
   });
 
-  it("are revoked by their id alone", async () => {
+  it("are revoked only by their id", async () => {
     writeFileSync(join(data, "keep.json"), "{}");
     await requireTokens(data);
     expect(await createTokenStore(data).revoke("../keep")).toBe(false);

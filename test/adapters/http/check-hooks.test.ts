@@ -74,7 +74,7 @@ describe("a check's hook", () => {
       response.end(typeof body === "string" ? body : JSON.stringify(body));
     };
 
-  it("is asked once, signed as Standard Webhooks has it, and its answer is taken", async () => {
+  it("is called once, signed by Standard Webhooks, and its answer is accepted", async () => {
     answer = says({ passed: false, evidence: "toxic on 3 of 100 prompts", more: "ignored" });
     expect(await ask(check())).toEqual({
       answer: {
@@ -93,7 +93,7 @@ describe("a check's hook", () => {
     expect(signature).toBe(`v1,${expected}`);
   });
 
-  it("is asked again under the same id where that may help", async () => {
+  it("is called again under the same id if that may help", async () => {
     pauses.length = 0;
     answer = (response, times) =>
       (times < 3 ? says("busy", times === 1 ? 503 : 429) : says({ passed: true }))(response);
@@ -122,7 +122,7 @@ describe("a check's hook", () => {
     expect(asked).toHaveLength(times);
   });
 
-  it("has so long, and no longer", async () => {
+  it("is limited in time", async () => {
     answer = () => undefined;
     let clock = now;
     const late = { clock: { now: () => (clock += 15_000) } };
@@ -150,7 +150,7 @@ describe("a check's hook", () => {
     expect(asked).toEqual([]);
   });
 
-  it("is reached at the address that was judged, whatever its name says the next time", async () => {
+  it("is called at the checked address, even if its name resolves differently later", async () => {
     answer = says({ passed: true });
     let resolved = 0;
     const resolveName = async () => [resolved++ === 0 ? "127.0.0.1" : "10.0.0.1"];

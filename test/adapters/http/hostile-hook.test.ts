@@ -14,7 +14,7 @@ const key = Buffer.alloc(32, 1);
 
 type Behaviour = (response: ServerResponse, socket: Socket) => void;
 
-/** A receiver that does what it can against whoever asks it, and a bystander that nothing may reach. */
+/** A hostile receiver, and a bystander that no request may reach. */
 describe("a hostile hook", () => {
   let behave: Behaviour = () => undefined;
   let asked = 0;
@@ -55,7 +55,7 @@ describe("a hostile hook", () => {
   const settings = (
     more: { targets?: HookTargets; resolveName?: (name: string) => Promise<readonly string[]> } = {},
   ) => ({
-    // So late after each try that there is time for one alone.
+    // Each attempt takes so long that there is time for only one.
     clock: { now: () => (tries += 30_000) },
     pause: async () => undefined,
     targets: { allowLoopback: true, ownPorts: [ownPort] },
@@ -121,7 +121,7 @@ describe("a hostile hook", () => {
     expect(asked).toBeGreaterThan(0);
   });
 
-  it("is believed once: a second answer on the connection changes nothing", async () => {
+  it("counts only its first answer on a connection", async () => {
     const answer = (passed: boolean) => {
       const body = JSON.stringify({ passed });
       return `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
@@ -130,7 +130,7 @@ describe("a hostile hook", () => {
     expect(await ask()).toMatchObject({ answer: { passed: false } });
   });
 
-  it("answers for the version that it was asked about, whatever it says", async () => {
+  it("answers only for the requested version", async () => {
     behave = (response) =>
       response.end('{"passed": true, "version": 99, "model": "other", "check": "other", "by": "ada"}');
     expect(await ask()).toEqual({
@@ -171,14 +171,14 @@ describe("a hostile hook", () => {
     expect(asked).toBe(0);
   });
 
-  it("reaches nothing by a name that resolves to the stack the second time", async () => {
+  it("reaches nothing by a name that later resolves to the stack", async () => {
     behave = (response) => response.writeHead(503).end();
     const seen: string[] = [];
     const resolveName = async (name: string) => {
       seen.push(name);
       return seen.length === 1 ? ["127.0.0.1"] : ["127.0.0.1", "10.0.0.1"];
     };
-    // Registered while its name was harmless, asked when it is not: each try is checked by itself.
+    // The name was harmless at registration and is not at the call. Each attempt is checked separately.
     const more = { resolveName, clock: { now: () => 0 } };
     expect(await ask(`http://rebinding.example:${port}/`, more)).toEqual({
       unanswered: expect.stringMatching(/must be an https URL|10\.0\.0\.1, which is no public address/),
@@ -199,7 +199,10 @@ describe("a hostile hook", () => {
   });
 });
 
-/** IANA's special-purpose address registries (IPv4, IPv6), with one address of each block, and the metadata services of AWS. */
+/**
+ * IANA's special-purpose address registries (IPv4, IPv6), with one address of each block, and the metadata services of
+ * AWS.
+ */
 it.each([
   ["this host", "0.1.2.3"],
   ["private use", "10.255.255.255"],

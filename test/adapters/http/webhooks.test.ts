@@ -49,7 +49,7 @@ describe("a webhook", () => {
     });
   const webhooks = webhooksWith(true);
 
-  it("is posted signed, with the event's id and the same bytes in each of three tries", async () => {
+  it("is posted signed, with the event's id and the same bytes in each of three attempts", async () => {
     statuses = [500, 429];
     expect(await webhooks.post(url, key, message, 3)).toEqual({ accepted: true, answer: "status 204" });
     expect(pauses).toEqual([1, 2]);
@@ -103,7 +103,7 @@ describe("a webhook", () => {
       expect((await lines.next()).value).toBe("run-ended-run-1 run.failed");
       const refused = { accepted: false, answer: "it answered with status 401", retryable: false };
       expect(await current.post(to, Buffer.alloc(32), message, 1)).toEqual(refused);
-      // Signed long ago: a recording.
+      // Signed long ago, like a recording.
       expect(await webhooks.post(to, key, message, 1)).toEqual(refused);
     } finally {
       child.kill();
@@ -111,7 +111,7 @@ describe("a webhook", () => {
     }
   });
 
-  it("is tried again where nobody listens", async () => {
+  it("is retried if nobody listens", async () => {
     const result = await webhooks.post("http://127.0.0.1:1/", key, message, 3);
     expect(result).toEqual({
       accepted: false,

@@ -57,7 +57,7 @@ describe("the run role's policy in IAM", () => {
     expect(new Headers(init?.headers).get("authorization")).toContain(`/20260203/${region}/iam/aws4_request,`);
   });
 
-  it("has no endpoint in an unknown partition, and says so", async () => {
+  it("refuses an unknown partition by name", async () => {
     const unknown = denialsAt(undefined, roleArn.replace("arn:aws:", "arn:aws-moon:"));
     await expect(unknown.replace(runIds)).rejects.toThrow('No IAM endpoint is known for the partition "aws-moon"');
   });

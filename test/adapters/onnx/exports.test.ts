@@ -12,7 +12,7 @@ import { cnn } from "../../trainer/engine/contract";
 import { createMemoryObjectStore } from "../s3/memory-object-store";
 
 const clock = { now: () => 0 };
-/** One thread of onnxruntime for all: it takes its time to start. */
+/** The thread of onnxruntime, which all tests share because it starts slowly. */
 const runtime = startOnnxRuntime();
 const sharing = { ...exportTools, startOnnxRuntime: () => ({ run: runtime.run, close: async () => undefined }) };
 const tools = async () => sharing;
@@ -58,7 +58,7 @@ describe("exports", () => {
     60_000,
   );
 
-  it("are the same bytes each time, and made once", async () => {
+  it("are the same bytes each time, and created once", async () => {
     const [first, second] = [await world("binary"), await world("binary")];
     const manifests = [];
     for (const { dependencies, version } of [first, second])
@@ -140,7 +140,7 @@ describe("exports", () => {
     expect(found["label"]!.data).toEqual(best);
   });
 
-  it("bring an applier that makes the same inputs, to the bit", async () => {
+  it("contain an applier that computes bit-identical inputs", async () => {
     const { dependencies, version, objects, text } = await world("classification");
     const { manifest } = await exportVersion(dependencies, tools, version, "tfjs");
     expect(text(manifest, "transform.mjs")).toBe(applier);
@@ -183,7 +183,7 @@ describe("exports", () => {
     ]);
   });
 
-  it("are what the version's row fixes, whatever lies under the run's names", async () => {
+  it("are built from the version's row, not from the run's current files", async () => {
     const { dependencies, version, objects } = await world("regression");
     const evil = JSON.stringify({ format: "tfjs", files: [{ path: "model.json", sha256: "0".repeat(64), bytes: 1 }] });
     const key = "runs/run-0123456789abcdef/exports/tfjs-1.json";
@@ -199,7 +199,7 @@ describe("exports", () => {
     await expect(listExports(dependencies, version)).rejects.toMatchObject({ code: "CORRUPT_OBJECT" });
   });
 
-  it("are refused where a file does not compute the same", async () => {
+  it("are refused if a file computes other values", async () => {
     const { dependencies, version } = await world("regression");
     const wrong = {
       ...exportTools,

@@ -22,14 +22,14 @@ const chain =
   (from) =>
     list.reduce((tensor, layer) => layer.apply(tensor) as SymbolicTensor, from);
 
-/** Every layer's own output, brought to one axis, so that nothing behind it hides an error. */
+/** Builds a model that outputs every layer on one axis, so that no later layer hides an error. */
 function build(shape: readonly number[], apply: Apply): LayersModel {
   const from = input({ shape: [...shape] });
   const last = apply(from);
   return model({ inputs: from, outputs: last.shape.length > 2 ? chain(layers.flatten())(last) : last });
 }
 
-/** Random weights, running statistics too: variances stay positive. */
+/** Sets random weights and running statistics. Variances stay positive. */
 function shake(network: LayersModel, random: () => number): void {
   for (const weight of network.weights) {
     const positive = /variance|gamma/.test(weight.originalName);

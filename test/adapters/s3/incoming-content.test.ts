@@ -17,7 +17,7 @@ import { type Embedded, startEmbedded } from "../../support/embedded";
 const mebibyte = 1024 * 1024;
 const { bucket } = localConfig();
 
-describe("contents whose digest is not known beforehand", () => {
+describe("content with an unknown digest", () => {
   let embedded: Embedded;
   let objects: ObjectStore;
   let landing: ObjectStore;
@@ -31,7 +31,7 @@ describe("contents whose digest is not known beforehand", () => {
   afterAll(() => embedded.stop());
 
   const digestOf = (body: Uint8Array): string => createHash("sha256").update(body).digest("hex");
-  /** Keys that hold anything but a receipt. */
+  /** Returns the keys of objects other than receipts. */
   const leftovers = async (): Promise<readonly string[]> => {
     const keys = (await landing.list("")).filter((key) => !key.endsWith(".json"));
     const sizes = await Promise.all(keys.map((key) => landing.size(key)));
@@ -69,14 +69,14 @@ describe("contents whose digest is not known beforehand", () => {
     expect(await openUploads()).toEqual([]);
   });
 
-  it("keeps what it has already once, and leaves nothing behind", async () => {
+  it("stores existing content only once, and leaves nothing behind", async () => {
     const body = randomBytes(9 * mebibyte);
     const first = await incoming.receive(inChunks(body, mebibyte));
     expect(await incoming.receive(inChunks(body, mebibyte))).toEqual(first);
     expect([await leftovers(), await openUploads()]).toEqual([[], []]);
   });
 
-  it("gives up what breaks off", async () => {
+  it("aborts an interrupted body", async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield randomBytes(17 * mebibyte);
       throw new Error("the line is dead");
@@ -85,7 +85,7 @@ describe("contents whose digest is not known beforehand", () => {
     expect([await leftovers(), await openUploads()]).toEqual([[], []]);
   });
 
-  it("takes parts that went straight to the store, and says the same to whoever asks again", async () => {
+  it("completes parts that were sent to the store, and repeats its answer", async () => {
     const body = randomBytes(16 * mebibyte + 5);
     const { upload, urls } = await incoming.begin(3);
     const parts = await put(urls, [
@@ -100,7 +100,7 @@ describe("contents whose digest is not known beforehand", () => {
     expect([await leftovers(), await openUploads()]).toEqual([[], []]);
   });
 
-  it("goes on where it died after the store had put the parts together", async () => {
+  it("continues after a death between the store's completion and its own", async () => {
     const body = randomBytes(100);
     const { upload, urls } = await incoming.begin(1);
     const parts = await put(urls, [body]);
@@ -117,7 +117,7 @@ describe("contents whose digest is not known beforehand", () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  it("refuses parts that are not the upload's, and uploads that are not there", async () => {
+  it("refuses parts of other uploads, and missing uploads", async () => {
     const { upload, urls } = await incoming.begin(2);
     await put(urls, [randomBytes(10)]);
     await expect(incoming.complete(upload, [{ number: 1, etag: '"00"' }])).rejects.toThrow(UploadPartsError);
@@ -133,7 +133,7 @@ describe("contents whose digest is not known beforehand", () => {
     await other.abort(theirs);
   });
 
-  it("copies what is too large for one request in pieces", async () => {
+  it("copies an object that is too large for one request in pieces", async () => {
     const body = randomBytes(6 * mebibyte + 17);
     await objects.put("incoming/large", body);
     const content = { sha256: sha256(body), bytes: body.length };

@@ -4,11 +4,11 @@ import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 
 export interface MemoryObjectStore extends ObjectStore {
-  /** The objects as they are, for tests that damage or count them. */
+  /** The objects themselves, for tests that damage or count them. */
   readonly objects: Map<string, Uint8Array>;
 }
 
-/** An `ObjectStore` for tests; passes the port's contract suite. */
+/** Creates an `ObjectStore` for tests. It passes the port's contract suite. */
 export function createMemoryObjectStore(): MemoryObjectStore {
   const objects = new Map<string, Uint8Array>();
   const bytesOf = (body: Uint8Array | string) => Uint8Array.from(typeof body === "string" ? Buffer.from(body) : body);

@@ -3,7 +3,7 @@ import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-er
 import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 
-/** What every `ObjectStore` must do. `open` gives an empty store. */
+/** Defines the tests that every `ObjectStore` must pass. `open` returns an empty store. */
 export function objectStoreContract(name: string, open: () => Promise<ObjectStore>): void {
   describe(`ObjectStore contract: ${name}`, () => {
     let store: ObjectStore;
@@ -13,14 +13,14 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       store = await open();
     });
 
-    it("gives back what was put, and the last of two puts", async () => {
+    it("returns the object that was put last", async () => {
       await store.put("a/text", "first");
       await store.put("a/text", "sécond", "text/plain");
       expect(await text("a/text")).toBe("sécond");
       expect(await store.size("a/text")).toBe(7);
     });
 
-    it("keeps an empty object apart from none", async () => {
+    it("distinguishes an empty object from a missing one", async () => {
       await store.put("a/empty", new Uint8Array(0));
       expect(await store.size("a/empty")).toBe(0);
       expect(await store.find("a/empty")).toHaveLength(0);
@@ -28,7 +28,7 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(await store.size("a/none")).toBeUndefined();
     });
 
-    it("rejects reads of what is not there with the key", async () => {
+    it("rejects reads of a missing object with its key", async () => {
       await expect(store.get("a/none")).rejects.toThrow(ObjectNotFoundError);
       await expect(store.getRange("a/none", 0, 1)).rejects.toThrow("a/none");
       await expect(store.getContent(sha256("never stored"))).rejects.toThrow(ObjectNotFoundError);
@@ -46,7 +46,7 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(Buffer.from(await store.getRange("a/digits", start, length)).toString()).toBe(expected);
     });
 
-    it("creates exactly once, whoever races", async () => {
+    it("creates exactly once under concurrency", async () => {
       const outcomes = await Promise.all([1, 2, 3, 4, 5].map((n) => store.putNew("a/once", `writer ${n}`)));
       expect(outcomes.filter(Boolean)).toHaveLength(1);
       expect(await text("a/once")).toBe(`writer ${outcomes.indexOf(true) + 1}`);
@@ -55,7 +55,7 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
     });
 
     const mebibyte = 1024 * 1024;
-    /** Bytes that repeat nowhere within a part, in chunks that fit no part. */
+    /** Yields bytes that do not repeat within a part, in chunks that do not align with parts. */
     const bodyOf = (bytes: number, first = 0) => {
       const words = new Uint32Array(bytes / 4);
       for (let i = 0; i < words.length; i += 1) words[i] = i + first;
@@ -68,7 +68,7 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
     it.each([
       { bytes: 0, readings: 1 },
       { bytes: 4, readings: 1 },
-      { bytes: 8 * mebibyte, readings: 1 }, // one part: sent from the first reading
+      { bytes: 8 * mebibyte, readings: 1 }, // One part: sent from the first reading.
       { bytes: 8 * mebibyte + 4, readings: 2 },
       { bytes: 24 * mebibyte, readings: 2 },
       { bytes: 33 * mebibyte, readings: 2 },
@@ -89,7 +89,7 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(Buffer.from(await store.getContent(reference.sha256)).equals(body)).toBe(true);
     });
 
-    it("streams several contents side by side", async () => {
+    it("streams several contents concurrently", async () => {
       const bodies = [1, 9, 17, 20, 2].map((size, i) => bodyOf(size * mebibyte, (i + 1) * 1_000_003));
       const references = await Promise.all(bodies.map((body) => store.putContentStream(() => chunksOf(body))));
       expect(references.map((reference) => reference.sha256)).toEqual(bodies.map(sha256));
@@ -107,7 +107,7 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(await store.size(objectKeys.content(sha256(body)))).toBeUndefined();
     });
 
-    it.each([1, 9])("keeps nothing of a stream of %i MiB that fails, and goes on", async (size) => {
+    it.each([1, 9])("stores nothing of a failed stream of %i MiB, and continues", async (size) => {
       const body = bodyOf(size * mebibyte, 123 + size);
       const broken = async function* () {
         yield* chunksOf(body);
@@ -121,7 +121,7 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(await store.putContentStream(() => chunksOf(body))).toEqual({ sha256: sha256(body), bytes: body.length });
     });
 
-    it.each([5, 100_000])("stores %i bytes by content, twice as once", async (bytes) => {
+    it.each([5, 100_000])("stores %i bytes by content idempotently", async (bytes) => {
       const body = Buffer.alloc(bytes, "content");
       const reference = await store.putContent(body);
       expect(reference).toEqual({ sha256: sha256(body), bytes });
@@ -129,7 +129,7 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(Buffer.from(await store.getContent(reference.sha256)).equals(body)).toBe(true);
     });
 
-    it("refuses content that its digest does not cover", async () => {
+    it("refuses content with another digest", async () => {
       const { sha256: digest } = await store.putContent("genuine");
       await store.put(objectKeys.content(digest), "tampered");
       await expect(store.getContent(digest)).rejects.toThrow(CorruptObjectError);
@@ -158,7 +158,7 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(await store.list("none/")).toEqual([]);
     });
 
-    it("deletes, and deletes what is not there", async () => {
+    it("deletes existing and missing objects", async () => {
       await store.put("a/gone", "x");
       await store.delete("a/gone");
       await store.delete("a/gone");

@@ -19,10 +19,10 @@ describe("createObjectStore", () => {
   objectStoreContract("on S3's wire protocol", async () => createObjectStore(s3.client, "contract"));
   objectStoreContract("under a prefix", async () => createObjectStore(s3.client, "contract", "teams/red/"));
 
-  it("keeps what lies under one prefix from another, content included", async () => {
+  it("separates the objects of two prefixes, content included", async () => {
     const storeOf = (team: string) => createObjectStore(s3.client, "contract", teamPrefix(team));
     const [red, blue] = [storeOf("red"), storeOf("blue")];
-    const large = new Uint8Array(9 * 2 ** 20); // in parts
+    const large = new Uint8Array(9 * 2 ** 20); // In parts.
     async function* chunks() {
       yield large;
     }
@@ -68,7 +68,7 @@ describe("createObjectStore", () => {
       for (const [i, { pathname, searchParams }] of urls.map((url) => new URL(url)).entries()) {
         expect(pathname).toContain(`/contract/${teamIncomingPrefix("blue")}`);
         expect([searchParams.get("partNumber"), searchParams.get("X-Amz-Expires")]).toEqual([String(i + 1), "900"]);
-        // The digest of the body is not known.
+        // The digest of the body is unknown.
         expect([...searchParams.keys()].filter((name) => name.includes("checksum"))).toEqual([]);
       }
     });

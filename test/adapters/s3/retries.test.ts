@@ -5,7 +5,7 @@ import { StorageFullError } from "../../../core/object-errors";
 const failure = (name: string, httpStatusCode: number, attempts = 1) =>
   new S3ServiceException({ name, $fault: "client", $metadata: { httpStatusCode, attempts }, message: name });
 
-/** A client that answers in turn; the names of the commands it got. */
+/** Creates a client with prepared answers, and the names of the commands that it received. */
 function scripted(answers: readonly unknown[]) {
   const commands: string[] = [];
   const client = {
@@ -22,8 +22,8 @@ function scripted(answers: readonly unknown[]) {
 const conflict = failure("ConditionalRequestConflict", 409);
 const body = (text: string) => ({ Body: { transformToByteArray: async () => Buffer.from(text) } });
 
-describe("createObjectStore, where S3 does not simply answer", () => {
-  it("asks again while another conditional write is under way", async () => {
+describe("createObjectStore, when S3 fails", () => {
+  it("retries while another conditional write is in progress", async () => {
     const { commands, store } = scripted([conflict, conflict, {}]);
     expect(await store.putNew("k", "mine")).toBe(true);
     expect(commands).toHaveLength(3);
@@ -41,18 +41,18 @@ describe("createObjectStore, where S3 does not simply answer", () => {
     expect(await store.putNew("k", "mine")).toBe(created);
   });
 
-  it("does not ask who won where it tried only once", async () => {
+  it("does not check for its own write after a single attempt", async () => {
     const { commands, store } = scripted([failure("PreconditionFailed", 412)]);
     expect(await store.putNew("k", "mine")).toBe(false);
     expect(commands).toEqual(["PutObjectCommand"]);
   });
 
-  it.each(["put", "putNew"] as const)("says from %s that the store is full", async (method) => {
+  it.each(["put", "putNew"] as const)("reports a full store from %s", async (method) => {
     const { store } = scripted([failure("ServiceUnavailable", 507)]);
     await expect(store[method]("runs/1/x", "body")).rejects.toThrow(StorageFullError);
   });
 
-  it("fetches again where the connection breaks within a body", async () => {
+  it("reads again if the connection breaks within a body", async () => {
     const broken = {
       Body: { transformToByteArray: () => Promise.reject(Object.assign(new Error("x"), { code: "ECONNRESET" })) },
     };
@@ -61,7 +61,7 @@ describe("createObjectStore, where S3 does not simply answer", () => {
     expect(commands).toHaveLength(2);
   });
 
-  it("tells a missing bucket from a missing object", async () => {
+  it("distinguishes a missing bucket from a missing object", async () => {
     const noBucket = failure("NoSuchBucket", 404);
     await expect(scripted([noBucket]).store.find("k")).rejects.toBe(noBucket);
     expect(await scripted([failure("NoSuchKey", 404)]).store.find("k")).toBeUndefined();

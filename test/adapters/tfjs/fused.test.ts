@@ -1,7 +1,7 @@
-/** Kernels that do several operations in one: against the operations one by one, on the plain JavaScript backend. */
+/** Compares fused kernels with single operations on the plain JavaScript backend. */
 import "@tensorflow/tfjs-backend-cpu";
 import * as tf from "@tensorflow/tfjs-core";
-import "@tensorflow/tfjs-layers"; // registers the gradients
+import "@tensorflow/tfjs-layers"; // Registers the gradients.
 import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
 
 const values = (shape: readonly number[], key: number): tf.Tensor =>
@@ -32,7 +32,7 @@ async function expectEqual(body: () => tf.Tensor): Promise<void> {
 }
 
 beforeAll(async () => {
-  jest.spyOn(console, "warn").mockImplementation(() => {}); // the oracle advertises the native backend
+  jest.spyOn(console, "warn").mockImplementation(() => {}); // The oracle advertises the native backend.
   await startWasmBackend();
 });
 
@@ -103,7 +103,7 @@ describe("a bias", () => {
     await expectEqual(() => tf.add(values(shape, 1), values(shape.slice(-1), 2)));
   });
 
-  it("is not what integers, matrices or scalars are", async () => {
+  it("is refused for integers, matrices and scalars", async () => {
     await expectEqual(() => tf.add(tf.tensor2d([[1, 2]], [1, 2], "int32"), tf.tensor1d([3, 4], "int32")));
     await expectEqual(() => tf.add(values([2, 1], 1), values([2], 2)));
     await expectEqual(() => tf.add(values([2, 3], 1), values([2, 3], 2)));
@@ -126,7 +126,7 @@ it.each([1, 3, 4, 6, 33])("the rectifier's gradient for %i elements", async (siz
   await expectEqual(() => tf.grad((x) => tf.mul(tf.relu(x), values([size], 2)))(values([size], 1)));
 });
 
-it("shares memory where nothing changes, and neither user sees the other go", async () => {
+it("shares memory between equal tensors, and disposing of one does not affect the other", async () => {
   await tf.setBackend("wasm");
   const buffers = tf.engine().state.numDataBuffers;
   const bytes = tf.memory().numBytes;

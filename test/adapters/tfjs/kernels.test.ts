@@ -1,9 +1,9 @@
-import "@tensorflow/tfjs-backend-cpu"; // the oracle: plain loops
+import "@tensorflow/tfjs-backend-cpu"; // The oracle: plain loops.
 import * as tf from "@tensorflow/tfjs-core";
-import "@tensorflow/tfjs-layers"; // registers the gradients
+import "@tensorflow/tfjs-layers"; // Registers the gradients.
 import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
 
-/** Values in [−1, 1) that follow from the key. */
+/** Returns values in [−1, 1) that are derived from the key. */
 function values(shape: readonly number[], key: number): tf.Tensor {
   const size = shape.reduce((product, side) => product * side, 1);
   return tf.tensor(
@@ -12,7 +12,7 @@ function values(shape: readonly number[], key: number): tf.Tensor {
   );
 }
 
-/** The result of `body` on a backend, as plain numbers; asserts that nothing is left behind. */
+/** Returns the result of `body` on a backend as plain numbers. Asserts that no tensor is leaked. */
 async function on(backend: "wasm" | "cpu", body: () => tf.Tensor): Promise<{ shape: number[]; data: number[] }> {
   await tf.setBackend(backend);
   const before = tf.memory().numTensors;
@@ -34,7 +34,7 @@ async function expectEqualOnBoth(body: () => tf.Tensor): Promise<void> {
   });
 }
 
-/** The gradient of Σ outputs × fixed numbers with respect to one argument. */
+/** Returns the gradient of Σ outputs × fixed numbers with respect to one argument. */
 function gradientOf(body: (x: tf.Tensor) => tf.Tensor, at: tf.Tensor): tf.Tensor {
   return tf.grad((x) => {
     const outputs = body(x);
@@ -45,7 +45,7 @@ function gradientOf(body: (x: tf.Tensor) => tf.Tensor, at: tf.Tensor): tf.Tensor
 type Padding = "same" | "valid" | number;
 
 beforeAll(async () => {
-  jest.spyOn(console, "warn").mockImplementation(() => {}); // the oracle advertises the native backend
+  jest.spyOn(console, "warn").mockImplementation(() => {}); // The oracle advertises the native backend.
   await startWasmBackend();
 });
 
@@ -93,7 +93,8 @@ describe("convolution gradients", () => {
       const pool = (x: tf.Tensor): tf.Tensor => tf.maxPool(x as tf.Tensor4D, window, stride, pad);
       await expectEqualOnBoth(() => pool(values(image, 1)));
       await expectEqualOnBoth(() => gradientOf(pool, values(image, 1)));
-      await expectEqualOnBoth(() => gradientOf(pool, tf.zeros(image))); // of equals, the first is the largest
+      // The first of equal values counts as the largest.
+      await expectEqualOnBoth(() => gradientOf(pool, tf.zeros(image)));
     },
   );
 
@@ -122,8 +123,8 @@ describe("matmul", () => {
   });
 });
 
-it("matrices along repeated axes meet each other", async () => {
-  await tf.setBackend("wasm"); // the oracle takes two such axes for one
+it("multiplies matrices along repeated axes", async () => {
+  await tf.setBackend("wasm"); // The oracle treats two such axes as one.
   tf.tidy(() => {
     const [a, b] = [values([2, 1, 4, 3], 1), values([1, 3, 3, 2], 2)];
     const repeated = tf.matMul(tf.broadcastTo(a, [2, 3, 4, 3]), tf.broadcastTo(b, [2, 3, 3, 2]));
@@ -132,7 +133,7 @@ it("matrices along repeated axes meet each other", async () => {
 });
 
 describe("other kernels", () => {
-  it("one-hot of float32 holds ones, not integers read as floats", async () => {
+  it("one-hot of float32 contains ones, not integers read as floats", async () => {
     const indices = (): tf.Tensor => tf.tensor1d([1, 0, 2], "int32");
     await expectEqualOnBoth(() => tf.oneHot(indices(), 3, 2, -1, "float32"));
     await expectEqualOnBoth(() => tf.cast(tf.oneHot(indices(), 3), "float32"));
@@ -150,7 +151,7 @@ describe("other kernels", () => {
 });
 
 describe("chained operations", () => {
-  it("call the function they stand for", async () => {
+  it("call their function", async () => {
     await tf.setBackend("wasm");
     const numbers = (x: tf.Tensor): number[] => Array.from(x.dataSync());
     tf.tidy(() => {

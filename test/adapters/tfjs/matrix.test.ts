@@ -1,4 +1,6 @@
-/** The matrix kernel against sums in double precision, over sizes that meet every tile, tail, block and packing. */
+/**
+ * Compares the matrix kernel with sums in double precision, for sizes that cover every tile, tail, block and packing.
+ */
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
 import { blocks, gemm, panelsOf } from "../../../adapters/tfjs/simd/gemm";
@@ -14,11 +16,11 @@ interface Sizes {
 
 const float = 4;
 
-/** Values in [−1, 1) that follow from the key. */
+/** Returns values in [−1, 1) that are derived from the key. */
 const values = (size: number, key: number): Float32Array =>
   Float32Array.from({ length: size }, (_, i) => ((i * 7919 + key * 104729) % 1013) / 506.5 - 1);
 
-/** Row-major operands, stored transposed where asked. */
+/** Multiplies row-major operands. Each may be stored transposed. */
 function multiply(
   a: Float32Array,
   b: Float32Array,
@@ -44,7 +46,7 @@ function multiply(
     add,
   });
   const result = simd.floats(c, m * n + 1).slice();
-  expect(result[m * n]).toBe(add ? 1 : 7); // nothing is written past the end
+  expect(result[m * n]).toBe(add ? 1 : 7); // Nothing is written past the end.
   buffers.dispose();
   return result.subarray(0, m * n);
 }
@@ -75,7 +77,7 @@ const sizes: readonly (readonly [number, number, number])[] = [
   [16, 40, 33],
   [33, 16, 10],
   [130, 260, 20],
-  [600, 256, 8], // more rows than a packed block of A
+  [600, 256, 8], // More rows than a packed block of A.
 ];
 
 let simd: Simd;
@@ -95,7 +97,7 @@ describe.each([
     const exact = reference(a, b, { m, k, n }, ta, tb);
     const ours = multiply(a, b, { m, k, n }, ta, tb);
     const added = multiply(a, b, { m, k, n }, ta, tb, true);
-    // The bound of a sum of k products in order, for operands of at most 1.
+    // The error bound of an ordered sum of k products with operands of at most 1.
     const bound = k * k * 2 ** -24 + 2 ** -22;
     for (let i = 0; i < m * n; i++) {
       if (!(Math.abs(ours[i]! - exact[i]!) <= bound)) throw new Error(`element ${i} is ${ours[i]}, not ${exact[i]}`);
@@ -105,7 +107,7 @@ describe.each([
 });
 
 describe("the bits of a product", () => {
-  it("of a row do not depend on the rows beside it, nor of a column on the columns", () => {
+  it("of a row do not depend on other rows, nor those of a column on other columns", () => {
     const { m, k, n } = { m: 37, k: 530, n: 27 };
     const [a, b] = [values(m * k, 3), values(k * n, 4)];
     const whole = multiply(a, b, { m, k, n });
@@ -135,7 +137,7 @@ describe("the bits of a product", () => {
   });
 });
 
-it("carries NaN and infinity to the elements that they meet and to no other", () => {
+it("carries NaN and infinity only to the elements that depend on them", () => {
   const { m, k, n } = { m: 6, k: 9, n: 10 };
   const [a, b] = [values(m * k, 1), values(k * n, 2).fill(1)];
   a[2 * k + 3] = Number.NaN;
@@ -150,7 +152,7 @@ it("carries NaN and infinity to the elements that they meet and to no other", ()
   }
 });
 
-it("is zero where there is nothing to add", () => {
+it("is zero for an empty sum", () => {
   expect([...multiply(new Float32Array(0), new Float32Array(0), { m: 2, k: 0, n: 2 })]).toEqual([0, 0, 0, 0]);
 });
 

@@ -12,7 +12,7 @@ import type { ModelContext } from "../../../trainer-container/engine/define-trai
 import type { TrainableModel } from "../../../trainer-container/engine/engine";
 import { cnn, mlp, randomBatch } from "../../trainer/engine/contract";
 
-/** The artifact of a model, as the trainer writes it. */
+/** Returns the artifact of a model as the trainer writes it. */
 function artifactOf(model: TrainableModel): ModelArtifact {
   const flat = new Float32Array(model.parameterCount);
   model.readWeights(flat);
@@ -59,7 +59,7 @@ describe("loadPredictor", () => {
     model.dispose();
   });
 
-  it("cuts many rows into passes and leaks nothing", async () => {
+  it("splits many rows into passes and leaks nothing", async () => {
     const model = await train(mlp);
     const predictor = await loadPredictor(artifactOf(model));
     const { inputs } = randomBatch(mlp, 2500);

@@ -48,7 +48,7 @@ describe("instantiate", () => {
     expect([...floats.subarray(0, 9)]).toEqual([0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 9]);
   });
 
-  it("gives results, keeps locals apart from parameters, and knows several functions", () => {
+  it("returns results, separates locals from parameters, and supports several functions", () => {
     const { exports } = run(
       {
         name: "square",

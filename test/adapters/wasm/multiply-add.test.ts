@@ -18,9 +18,9 @@ const compile = () =>
     createMemory(memory),
   )["run"]!;
 
-it("multiplyAdd says how this process rounds", () => {
+it("multiplyAdd is how this process rounds", () => {
   if (multiplyAdd() === "fused") {
-    expect(compile()(3, 2 ** -24 + 1, -3)).toBe(0); // 1 + 2⁻²⁴ is no float32
+    expect(compile()(3, 2 ** -24 + 1, -3)).toBe(0); // 1 + 2⁻²⁴ is not a float32.
     expect(compile()(1 + 2 ** -23, 1 - 2 ** -23, -1)).toBe(-(2 ** -46));
     return;
   }
@@ -28,7 +28,7 @@ it("multiplyAdd says how this process rounds", () => {
   try {
     run = compile();
   } catch {
-    return; // an engine without the instruction
+    return; // The engine does not have the instruction.
   }
   expect(run(1 + 2 ** -23, 1 - 2 ** -23, -1)).toBe(0);
 });

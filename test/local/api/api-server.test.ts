@@ -7,10 +7,10 @@ import { createTokenStore } from "../../../adapters/files/token-store";
 import { makeToken } from "../../../core/access/tokens";
 import { createApiServer } from "../../../local/api-server";
 
-describe("the API's door", () => {
+describe("the API's server", () => {
   const data = mkdtempSync(join(tmpdir(), "api-server-"));
   const tokens = createTokenStore(data);
-  /** Answers with what the authorizer says of the caller. */
+  /** A server that answers with the authorizer's context of the caller. */
   const server = createApiServer(
     async ({ requestContext }) => ({ statusCode: 200, body: JSON.stringify(requestContext.authorizer ?? {}) }),
     tokens,
@@ -79,12 +79,12 @@ describe("the API's door", () => {
     expect((await ask("/api/v1/health", Object.fromEntries(sent))).status).toBe(status);
   });
 
-  it.each(["http://[bad/", "//"])("refuses the path %s and goes on", async (path) => {
+  it.each(["http://[bad/", "//"])("refuses the path %s and continues to serve", async (path) => {
     expect(await ask(path)).toMatchObject({ status: 400, body: expect.stringContaining("BAD_REQUEST") });
     expect((await ask("/api/v1/health")).status).toBe(200);
   });
 
-  it("without tokens takes a caller's word for his name and team", async () => {
+  it("without tokens accepts the caller's name and team", async () => {
     const said = { "x-ringmaster-actor": "ann", "x-ringmaster-team": "vision" };
     expect(JSON.parse((await ask("/api/v1/models", said)).body)).toEqual({ principalId: "ann", team: "vision" });
     expect(JSON.parse((await ask("/api/v1/models")).body)).toEqual({ principalId: "anonymous", team: "default" });
@@ -115,7 +115,7 @@ describe("the API's door", () => {
     });
 
     it.each([
-      // The token is the password: a browser has no other way in.
+      // The token is the password, because a browser supports nothing else.
       ["a browser that opens a page", "text/html,application/xhtml+xml;q=0.9", "Basic"],
       ["a program", "application/json", "Bearer"],
       ["who does not say", undefined, "Bearer"],
@@ -152,7 +152,7 @@ describe("the API's door", () => {
       now -= 86_400_000;
     });
 
-    it("still says whether it runs", async () => {
+    it("still reports its health", async () => {
       expect((await ask("/api/v1/health")).status).toBe(200);
     });
   });

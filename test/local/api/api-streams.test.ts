@@ -20,7 +20,7 @@ describe("a streamed answer on one machine", () => {
   const left = new Promise<void>((resolve) => {
     gone = resolve;
   });
-  /** Sends a heartbeat whenever `more` is called, until the client goes. */
+  /** Sends a heartbeat on each call of `more`, until the client disconnects. */
   const app = {
     fetch: async (request: Request) => {
       seen.push(`${request.method} ${request.url.replace(/:\d+/, "")} ${request.headers.get("x-said")}`);
@@ -47,7 +47,7 @@ describe("a streamed answer on one machine", () => {
     rmSync(data, { recursive: true });
   });
 
-  it("leaves piece by piece, and ends when the client goes", async () => {
+  it("is sent piece by piece, and ends when the client disconnects", async () => {
     const response = await new Promise<http.IncomingMessage>((answered) =>
       http.get({ port, path: `${path}?metric=a%2Fb`, headers: { "x-said": "so" } }, answered),
     );
@@ -56,7 +56,7 @@ describe("a streamed answer on one machine", () => {
     for await (const chunk of response) {
       texts.push(String(chunk));
       const beats = texts.join("").split("heartbeat").length - 1;
-      if (beats === 3) break; // which hangs up
+      if (beats === 3) break; // Disconnects.
       if (beats > 0) more();
     }
     expect(texts.join("")).toBe(`retry: 2000\n\n${": heartbeat\n\n".repeat(3)}`);

@@ -9,7 +9,7 @@ import { createApiServer } from "../../../local/api-server";
 import { transferRoutes } from "../../../local/api-transfers";
 import { listen, portOf } from "../../../local/listen";
 
-/** What goes through the API of one machine as a stream; all else is read whole, up to the gateway's limit. */
+/** Requests that pass through the local API as a stream. All others are read completely, up to the gateway's limit. */
 it.each([
   ["PUT", "/api/2.0/mlflow-artifacts/artifacts/0/run/artifacts/f", true],
   ["PUT", "/ajax-api/2.0/mlflow-artifacts/artifacts/f", true],
@@ -30,7 +30,7 @@ it.each([
   expect(transferRoutes(new Hono<ApiEnvironment>()).take(method, url)).toBe(taken);
 });
 
-describe("a body that is refused before all of it came", () => {
+describe("a body that is refused before its end", () => {
   it("does not keep the next request of the connection waiting", async () => {
     const refusing = new Hono<ApiEnvironment>();
     refusing.put("*", (context) => context.text("no", 400));

@@ -69,7 +69,7 @@ describe("signatures of version 4", () => {
     });
   }
 
-  /** As the AWS SDKs sign. */
+  /** Sends a request signed like the AWS SDKs. */
   async function bySdk(
     sent: Sent,
     given: Partial<SigningKeys & { readonly at: number; readonly service: string }> = {},
@@ -96,7 +96,10 @@ describe("signatures of version 4", () => {
     return send(`${sent.path}${query.length > 0 ? `?${query.join("&")}` : ""}`, { ...sent, headers });
   }
 
-  /** As requests-auth-aws-sigv4 0.7 does, which MLflow's clients sign with: the host without its port, path and query as they are on the wire. */
+  /**
+   * Sends a request signed like requests-auth-aws-sigv4 0.7, which MLflow's clients use: the host without its port, and
+   * path and query as on the wire.
+   */
   function byRequests(method: string, url: string, body: string, signed = body) {
     const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
     const [path, query = ""] = url.split("?") as [string, string | undefined];
@@ -199,7 +202,7 @@ describe("signatures of version 4", () => {
     expect(body).not.toContain(keys.secretAccessKey);
   });
 
-  it("refuses what was changed on the way, and headers that were put in", async () => {
+  it("refuses changed requests and added headers", async () => {
     const signer = new SignatureV4({
       credentials: keys,
       region: "r",
@@ -219,7 +222,7 @@ describe("signatures of version 4", () => {
     expect((await asked(get.path, { "x-amz-security-token": "t" })).body).toContain("does not cover");
   });
 
-  it("is answered in the client's own shape", async () => {
+  it("is answered in the client's error format", async () => {
     const { body } = await bySdk(post, { secretAccessKey: "x" });
     expect(JSON.parse(body)).toEqual({
       error_code: "UNAUTHENTICATED",
@@ -227,7 +230,7 @@ describe("signatures of version 4", () => {
     });
   });
 
-  it("is of nobody once the token is revoked; its keys are in no file", async () => {
+  it("is refused after the token is revoked; its keys are in no file", async () => {
     const other = makeToken({ team: "audio", actor: "bob", createdAt: "" }, new Uint8Array(38));
     await tokens.add(other.record);
     const pair = (await signingKeys(tokens, other.record.id))!;

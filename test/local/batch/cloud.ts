@@ -20,13 +20,13 @@ import type { EmittedEvent } from "../../../local/service";
 import { testIam } from "../../support/iam";
 import { bundle } from "../lambda/bundle";
 
-/** Images whose command is the job's own: a shell line, or a line of JavaScript. */
+/** The images. Their command is the job's own: a shell line, or a line of JavaScript. */
 export const images = {
   sh: { command: ["/bin/sh", "-c"], environment: { FROM_IMAGE: "1" } },
   node: { command: [process.execPath, "-e"] },
 };
 
-/** A Batch behind a front, on a directory that outlives it, with a spot and an on-demand queue. */
+/** A Batch service behind a front, over a directory that outlives it, with a spot and an on-demand queue. */
 export class BatchCloud {
   readonly directory = mkdtempSync(join(tmpdir(), "batch-"));
   readonly events: EmittedEvent[] = [];
@@ -86,7 +86,7 @@ export class BatchCloud {
     return answer.jobDefinitionArn!;
   }
 
-  /** Submits a shell line, or whatever `more` says. */
+  /** Submits a shell line, or the fields of `more`. */
   async submit(command: string, more: Partial<SubmitJobCommandInput> = {}): Promise<string> {
     const containerOverrides = command === "" ? undefined : { command: [command] };
     const base = { jobName: "j", jobQueue: "steady", jobDefinition: "sh", containerOverrides };
@@ -111,13 +111,13 @@ export class BatchCloud {
     return this.until(jobId, "SUCCEEDED", "FAILED");
   }
 
-  /** What a job has written, by its log stream; waits for nothing. */
+  /** Returns the output of a job from its log stream without waiting. */
   output(job: JobDetail): readonly string[] {
     const start = `/aws/batch/job ${job.container!.logStreamName} `;
     return this.lines.filter((line) => line.startsWith(start)).map((line) => line.slice(start.length));
   }
 
-  /** The states that a job went through, as its events tell. */
+  /** Returns the states of a job from its events. */
   transitions(jobId: string): readonly string[] {
     return this.events
       .map(({ detail }) => detail as JobDetail)
@@ -136,12 +136,12 @@ export class BatchCloud {
   }
 }
 
-/** The container's process id, out of its container instance's ARN. */
+/** Returns the container's process id from the ARN of its container instance. */
 export function pidOf(job: JobDetail): number {
   return Number(/i-local-(\d+)$/.exec(job.container!.containerInstanceArn!)![1]);
 }
 
-/** A zombie, which only waits for somebody to take note of its end, is not alive. */
+/** Returns whether a process is alive. A zombie, which only waits for its parent, is not. */
 export function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);

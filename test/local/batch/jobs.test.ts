@@ -49,7 +49,7 @@ describe("a job", () => {
     });
   });
 
-  it("is tried again as often as its strategy says, each attempt on record", async () => {
+  it("is retried as often as its strategy allows, and records each attempt", async () => {
     const id = await cloud.submit("exit $AWS_BATCH_JOB_ATTEMPT", { retryStrategy: { attempts: 3 } });
     const job = await cloud.ended(id);
     expect(job.status).toBe("FAILED");
@@ -87,7 +87,7 @@ describe("a job", () => {
     expect(failed.container?.exitCode).toBeUndefined();
   });
 
-  it("killed from outside exits with 137, and all that it started goes with it", async () => {
+  it("exits with 137 after a kill from outside, with all of its processes", async () => {
     const id = await cloud.submit("sleep 60 & echo $!; wait");
     const running = await cloud.until(id, "RUNNING");
     while (cloud.output(await cloud.job(id)).length === 0) await new Promise((tick) => setTimeout(tick, 5));
@@ -113,7 +113,7 @@ describe("a job", () => {
 describe("termination", () => {
   const terminate = (jobId: string, reason = "enough") => cloud.client.send(new TerminateJobCommand({ jobId, reason }));
 
-  it("sends SIGTERM, and a job that heeds it has failed all the same, and is not tried again", async () => {
+  it("sends SIGTERM; a job that obeys it has still failed, and is not retried", async () => {
     const id = await cloud.submit("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done", {
       retryStrategy: { attempts: 5 },
     });
@@ -131,14 +131,14 @@ describe("termination", () => {
     expect(cloud.output(job)).toContain("bye");
   });
 
-  it("sends SIGKILL when the grace is over", async () => {
+  it("sends SIGKILL after the grace period", async () => {
     const id = await cloud.submit("trap '' TERM; while :; do sleep 0.02; done");
     await cloud.until(id, "RUNNING");
     await terminate(id);
     expect((await cloud.ended(id)).container?.exitCode).toBe(137);
   });
 
-  it("ends a job that waits without starting it, and cancels only those", async () => {
+  it("ends a waiting job without starting it, and cancels only waiting jobs", async () => {
     const running = await cloud.submit("sleep 60");
     const waiting = await cloud.submit("true", { dependsOn: [{ jobId: running }] });
     const waiting2 = await cloud.submit("true", { dependsOn: [{ jobId: running }] });
@@ -154,7 +154,7 @@ describe("termination", () => {
     expect((await cloud.job(running)).status).toBe("RUNNING");
     await terminate(running);
     expect(await cloud.ended(waiting2)).toMatchObject({ status: "FAILED", statusReason: "Dependent Job failed" });
-    await terminate(running, "again"); // of a job that has ended: nothing
+    await terminate(running, "again"); // Has no effect on an ended job.
     expect((await cloud.job(running)).statusReason).toBe("enough");
   });
 });
@@ -169,7 +169,7 @@ describe("dependencies", () => {
     expect(b.startedAt).toBeGreaterThanOrEqual(a.stoppedAt!);
   });
 
-  it("join array jobs child by child, and put a sequence's children behind each other", async () => {
+  it("join array jobs child by child, and run a sequence's children one after another", async () => {
     const size = { arrayProperties: { size: 2 } };
     const first = await cloud.submit("exit $AWS_BATCH_JOB_ARRAY_INDEX", size);
     const second = await cloud.submit("true", { ...size, dependsOn: [{ jobId: first, type: "N_TO_N" }] });

@@ -4,7 +4,7 @@ import { ManualClock } from "../../support/manual-clock";
 import { bundle } from "../lambda/bundle";
 import { alive, BatchCloud, pidOf } from "./cloud";
 
-/** What a trainer on spot does: waits for its notice by IMDSv2, then says so. */
+/** The program of a trainer on spot: it waits for its notice by IMDSv2, then reports it. */
 const watchNotice = `
 const base = process.env.AWS_EC2_METADATA_SERVICE_ENDPOINT;
 (async () => {
@@ -49,7 +49,7 @@ describe("loss of hosts", () => {
     }
   };
 
-  it("gives notice of a spot interruption, takes the host, and the retry rules see it", async () => {
+  it("sends a notice of a spot interruption, ends the host, and retries by the rules", async () => {
     const more = { jobDefinition: "node", jobQueue: "spot", retryStrategy: spotOnly };
     const script = `if (process.env.AWS_BATCH_JOB_ATTEMPT === "2") process.exit(0); ${watchNotice}`;
     const id = await cloud.submit(script, more);
@@ -83,14 +83,14 @@ describe("loss of hosts", () => {
     expect(alive(pidOf(running))).toBe(false);
   });
 
-  it("interrupts spot hosts only, and only those that there are", async () => {
+  it("interrupts only existing spot hosts", async () => {
     const steady = await cloud.submit("sleep 60");
     await cloud.until(steady, "RUNNING");
     await expect(cloud.batch.interruptSpot(steady)).rejects.toThrow(/only spot hosts/);
     await expect(cloud.batch.interruptSpot("none")).rejects.toMatchObject({ code: "ClientException" });
   });
 
-  it("a host process that is killed takes its container along", async () => {
+  it("a killed host process ends its container", async () => {
     const id = await cloud.submit("ps -o ppid= -p $$; sleep 60", { retryStrategy: spotOnly });
     const first = await cloud.until(id, "RUNNING");
     process.kill(Number(await written(id, "")), "SIGKILL");
@@ -101,7 +101,7 @@ describe("loss of hosts", () => {
     );
   });
 
-  it("survives its own stop: what ran has lost its host, what waited goes on, and every end is announced", async () => {
+  it("survives its own stop: running jobs have lost their host, waiting jobs continue, and every end is published", async () => {
     const script = "if [ $AWS_BATCH_JOB_ATTEMPT = 1 ]; then sleep 60; fi";
     const running = await cloud.submit(script, { retryStrategy: spotOnly });
     const once = await cloud.submit("sleep 60");
@@ -134,7 +134,7 @@ describe("loss of hosts", () => {
       expect(["SUCCEEDED", "FAILED"]).toContain(cloud.transitions(id).at(-1));
   });
 
-  it("announces after a restart what the bus did not take before it", async () => {
+  it("publishes after a restart the events that the bus had not accepted", async () => {
     await cloud.stop();
     const refuse = () => {
       throw new Error("the disk is full");
@@ -153,8 +153,8 @@ describe("loss of hosts", () => {
     expect(cloud.transitions(id)).toHaveLength(5);
   });
 
-  it("leaves no process behind when the stack is killed, and takes up its jobs as lost", async () => {
-    await cloud.stop(); // its data are taken over by a stack in a process of its own
+  it("leaves no process behind when the stack is killed, and finds its jobs lost", async () => {
+    await cloud.stop(); // A stack in another process takes over its data.
     const args = [join(cloud.directory, "data"), bundle("local/batch/host.ts", cloud.directory)];
     const env = { ...process.env, NODE_PATH: resolve("node_modules") };
     const stack = fork(bundle("test/local/batch/stack-fixture.ts", cloud.directory), args, { env });
@@ -176,7 +176,7 @@ describe("loss of hosts", () => {
 });
 
 describe("timeouts", () => {
-  it("end an attempt that takes too long, for good", async () => {
+  it("end an attempt that takes too long, without a retry", async () => {
     const cloud = new BatchCloud();
     const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
     await cloud.start({ clock, graceMs: 30_000 });
@@ -187,8 +187,8 @@ describe("timeouts", () => {
     });
     await cloud.until(id, "RUNNING");
     while (cloud.output(await cloud.job(id)).length === 0) await new Promise((tick) => setTimeout(tick, 5));
-    clock.advance(60_000); // SIGTERM, which it ignores
-    clock.advance(30_000); // SIGKILL
+    clock.advance(60_000); // SIGTERM, which the job ignores.
+    clock.advance(30_000); // SIGKILL.
     expect(await cloud.ended(id)).toMatchObject({
       status: "FAILED",
       statusReason: "Job attempt duration exceeded timeout",

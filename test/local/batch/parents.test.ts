@@ -34,7 +34,7 @@ describe("array jobs", () => {
     expect(jobSummaryList?.map(({ arrayProperties }) => arrayProperties?.index)).toEqual([0, 1, 2]);
   });
 
-  it("fail when a child does, after the others; children are tried again by themselves", async () => {
+  it("fail when a child does, after the others; children are retried separately", async () => {
     const script = "test $AWS_BATCH_JOB_ARRAY_INDEX != 1";
     const id = await cloud.submit(script, { arrayProperties: { size: 3 }, retryStrategy: { attempts: 2 } });
     expect(await cloud.ended(id)).toMatchObject({
@@ -45,7 +45,7 @@ describe("array jobs", () => {
     expect((await children(id, 3, ":")).map(({ attempts }) => attempts?.length)).toEqual([1, 2, 1]);
   });
 
-  it("are terminated whole", async () => {
+  it("are terminated with all of their jobs", async () => {
     const id = await cloud.submit("sleep 60", { arrayProperties: { size: 2 } });
     const running = await Promise.all([0, 1].map((index) => cloud.until(`${id}:${index}`, "RUNNING")));
     await cloud.client.send(new TerminateJobCommand({ jobId: id, reason: "over" }));
@@ -63,7 +63,7 @@ describe("multi-node jobs", () => {
   };
   const node = "$AWS_BATCH_JOB_NODE_INDEX";
 
-  it("start the children after the main node, tell only them its address, and end with it", async () => {
+  it("start the children after the main node, give only them its address, and end with it", async () => {
     const id = await gang(
       `echo "${node}/$AWS_BATCH_JOB_NUM_NODES \${AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS:-none}"; if [ ${node} = 0 ]; then sleep 2; else sleep 60; fi`,
     );
@@ -100,7 +100,7 @@ describe("multi-node jobs", () => {
     expect((await children(id, 3, "#")).map(({ attempts }) => attempts?.length)).toEqual([2, 2, 2]);
   });
 
-  it("go on without a child that fails", async () => {
+  it("continue without a failed child", async () => {
     const id = await gang(`if [ ${node} = 0 ]; then sleep 0.4; else exit 3; fi`, { retryStrategy: { attempts: 3 } });
     expect(await cloud.ended(id)).toMatchObject({ status: "SUCCEEDED", attempts: [{}] });
     expect((await children(id, 3, "#")).map(({ status, attempts }) => [status, attempts?.length])).toEqual([
@@ -110,7 +110,7 @@ describe("multi-node jobs", () => {
     ]);
   });
 
-  it("are terminated whole", async () => {
+  it("are terminated with all of their jobs", async () => {
     const id = await gang("sleep 60", { retryStrategy: { attempts: 3 } });
     await cloud.until(`${id}#2`, "RUNNING");
     await cloud.client.send(new TerminateJobCommand({ jobId: id, reason: "over" }));
@@ -118,7 +118,7 @@ describe("multi-node jobs", () => {
     expect((await children(id, 3, "#")).map(pidOf).filter(alive)).toEqual([]);
   });
 
-  it("hang in RUNNABLE on spot, with the reason beside", async () => {
+  it("stay RUNNABLE on spot, with the reason", async () => {
     const id = await gang("true", { jobQueue: "spot" });
     const job = await cloud.until(id, "RUNNABLE");
     expect(job.statusReason ?? (await cloud.job(id)).statusReason).toMatch(

@@ -97,7 +97,7 @@ describe("node ranges", () => {
 });
 
 describe("resolveContainer", () => {
-  it("lays overrides over the definition and fills in parameters", () => {
+  it("applies overrides to the definition and fills in parameters", () => {
     const definition = {
       image: "trainer",
       command: ["train", "Ref::run", "Ref::none"],
@@ -206,12 +206,12 @@ describe("placement", () => {
       statusReason: expect.stringContaining("Spot"),
     });
   });
-  it("says so when a job is larger than any environment", () => {
+  it("reports a job that is larger than any environment", () => {
     expect(place({ vcpus: 17, multiNode: false }, [spot, steady], use())).toMatchObject({
       statusReason: expect.stringContaining("MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT"),
     });
   });
-  it("keeps to the machine's limit, and waits for a disabled environment", () => {
+  it("respects the machine's limit, and waits for a disabled environment", () => {
     expect(place({ vcpus: 4, multiNode: false }, [steady], use({ other: 7 }, 10))).toEqual({ kind: "wait" });
     expect(place({ vcpus: 4, multiNode: false }, [environment("off", "EC2", 8, "DISABLED")], use())).toEqual({
       kind: "wait",

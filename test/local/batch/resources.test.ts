@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe("compute environments and queues", () => {
-  it("are described as made, and keep their relationship", async () => {
+  it("are described as created, and keep their references", async () => {
     const { jobQueues } = await cloud.client.send(new DescribeJobQueuesCommand({ jobQueues: ["spot"] }));
     const computeEnvironment = "arn:aws:batch:us-east-1:000000000000:compute-environment/spot";
     expect(jobQueues).toMatchObject([
@@ -48,7 +48,7 @@ describe("compute environments and queues", () => {
     await cloud.client.send(new UpdateComputeEnvironmentCommand({ computeEnvironment: "spot", state: "ENABLED" }));
   });
 
-  it("bound what runs at once, first in, first out", async () => {
+  it("limit concurrent jobs, first in, first out", async () => {
     const computeResources = { type: "EC2" as const, maxvCpus: 1, subnets: ["s"] };
     await cloud.client.send(
       new CreateComputeEnvironmentCommand({ computeEnvironmentName: "narrow", type: "MANAGED", computeResources }),
@@ -76,7 +76,7 @@ describe("compute environments and queues", () => {
     expect((await cloud.ended(large)).status).toBe("SUCCEEDED");
   });
 
-  it("a queue takes its jobs along when it goes", async () => {
+  it("deleting a queue ends its jobs", async () => {
     const computeEnvironmentOrder = [{ order: 1, computeEnvironment: "steady" }];
     await cloud.client.send(new CreateJobQueueCommand({ jobQueueName: "brief", priority: 1, computeEnvironmentOrder }));
     const id = await cloud.submit("sleep 60", { jobQueue: "brief" });
@@ -87,7 +87,7 @@ describe("compute environments and queues", () => {
     expect(await cloud.ended(id)).toMatchObject({ status: "FAILED", statusReason: "JobQueue deleted" });
   });
 
-  it("a fair-share queue asks for a share identifier and turns to the share that has least", async () => {
+  it("a fair-share queue requires a share identifier and prefers the share with the least use", async () => {
     const { arn } = await cloud.client.send(
       new CreateSchedulingPolicyCommand({ name: "fair", fairsharePolicy: { shareDistribution: [] } }),
     );
@@ -119,7 +119,7 @@ describe("compute environments and queues", () => {
 });
 
 describe("job definitions", () => {
-  it("count revisions; a name means the latest that is active", async () => {
+  it("count revisions; a name means the latest active one", async () => {
     const container = (word: string) => ({ image: "sh", command: [`echo ${word}`], vcpus: 1, memory: 4 });
     const arns = [];
     for (const word of ["one", "two"])
@@ -141,7 +141,7 @@ describe("job definitions", () => {
     expect(await cloud.define({ jobDefinitionName: "d", containerProperties: container("three") })).toMatch(/:3$/);
   });
 
-  it("must be able to run", async () => {
+  it("are refused if they cannot run", async () => {
     const register = (input: object) =>
       cloud.client.send(new RegisterJobDefinitionCommand({ jobDefinitionName: "bad", type: "container", ...input }));
     await expect(register({})).rejects.toThrow(/containerProperties must not be null/);
@@ -178,7 +178,7 @@ describe("bad submissions", () => {
       message: expect.stringMatching(message),
     });
   });
-  it("what is not implemented is refused, not ignored", async () => {
+  it("unimplemented fields are refused, not ignored", async () => {
     await expect(cloud.client.send(new ListConsumableResourcesCommand({}))).rejects.toThrow(/does not implement/);
     await expect(cloud.client.send(new TerminateJobCommand({ jobId: "none", reason: "r" }))).rejects.toThrow(
       /does not exist/,

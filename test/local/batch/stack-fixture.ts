@@ -1,4 +1,4 @@
-/** A Batch to be killed from outside: `<data directory> <host>`. Tells its port. */
+/** A Batch service that tests kill: `<data directory> <host>`. It prints its port. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createBatch } from "../../../local/batch";

@@ -9,9 +9,9 @@ import { transactionsContract } from "./contract/transactions";
 import { updatesContract } from "./contract/updates";
 
 /**
- * What a DynamoDB does, seen through a stock SDK client. The embedded one must pass it, and so must Amazon's own DynamoDB
- * Local (`test/peers/dynamodb-oracle.test.ts`): where the original fails, the contract is wrong. `client` is called once
- * the subject runs.
+ * Defines the tests of a DynamoDB through an unmodified SDK client. The embedded one and Amazon's DynamoDB Local
+ * (`test/peers/dynamodb-oracle.test.ts`) must pass them. If the original fails, the contract is wrong. `client` is
+ * called once the subject runs.
  */
 export function dynamoDbContract(client: () => DynamoDBClient): void {
   tablesContract(client);

@@ -30,7 +30,7 @@ const shape: TableShape = {
   ],
 };
 
-/** What writers asked for, and what they were told is done. */
+/** The requests of writers, and the acknowledged ones. */
 interface Log {
   readonly puts: Set<string>;
   readonly transactions: Set<string>;
@@ -69,7 +69,7 @@ describe("a process that is killed", () => {
     return connect(`http://127.0.0.1:${line.toString().trim()}`);
   }
 
-  it("has lost nothing that it acknowledged, and done no transaction by half", async () => {
+  it("has lost no acknowledged write, and applied no transaction partly", async () => {
     const log: Log = {
       puts: new Set(),
       transactions: new Set(),
@@ -77,7 +77,7 @@ describe("a process that is killed", () => {
       additions: 0,
       attemptedAdditions: 0,
     };
-    // The first round dies early, the later ones in the middle of a log that has been recovered before.
+    // The first round ends early. The later ones end in the middle of a log that was recovered before.
     for (const [round, killAfter] of [5, 60, 200].entries()) {
       const client = await start();
       if (round === 0) await client.send(new CreateTableCommand({ TableName: "kill", ...shape }));

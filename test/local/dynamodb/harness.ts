@@ -14,7 +14,7 @@ import {
 import type { Clock } from "../../../local/clock";
 import { createDynamoDb } from "../../../local/dynamodb";
 
-/** A running DynamoDB: ours, or one to compare with. */
+/** A running DynamoDB: the embedded one, or one to compare with. */
 export interface Subject {
   readonly client: DynamoDBClient;
   stop(): Promise<void>;
@@ -35,7 +35,7 @@ export function temporaryDirectory(): string {
   return mkdtempSync(join(tmpdir(), "ringmaster-dynamodb-"));
 }
 
-/** Our DynamoDB behind a bare HTTP server, on a directory that outlives it. */
+/** Serves the embedded DynamoDB with a bare HTTP server, over a directory that outlives it. */
 export async function serveEmbedded(dataDirectory: string, clock?: Clock, seals?: string): Promise<Subject> {
   const service = await createDynamoDb({ dataDirectory, ...(clock && { clock }), ...(seals && { seals }) });
   const server = createServer((request, response) => void service.handle(request, response));
@@ -51,7 +51,7 @@ export async function serveEmbedded(dataDirectory: string, clock?: Clock, seals?
   };
 }
 
-/** Ours on a directory of its own, which goes with it. */
+/** Starts the embedded DynamoDB over its own directory, which is removed with it. */
 export async function startEmbedded(clock?: Clock): Promise<Subject> {
   const directory = temporaryDirectory();
   const subject = await serveEmbedded(directory, clock);
@@ -71,14 +71,14 @@ function closeServer(server: Server): Promise<void> {
 
 export type TableShape = Omit<CreateTableCommandInput, "TableName">;
 
-/** `pk` (S), and nothing else. */
+/** A table with only `pk` (S). */
 export const hashTable: TableShape = {
   AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
   KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
   BillingMode: "PAY_PER_REQUEST",
 };
 
-/** `pk` (S) and `sk`, of the given type. */
+/** Returns a table with `pk` (S) and `sk` of the given type. */
 export function rangeTable(type: "S" | "N" | "B" = "N"): TableShape {
   return {
     AttributeDefinitions: [
@@ -103,7 +103,7 @@ export async function put(client: DynamoDBClient, table: string, ...items: reado
   for (const item of items) await client.send(new PutItemCommand({ TableName: table, Item: item }));
 }
 
-/** Asserts that a request is refused with this exception; gives the exception. */
+/** Asserts that a request is refused with this exception, and returns the exception. */
 export async function refused(promise: Promise<unknown>, name: string, message?: RegExp): Promise<Error> {
   const outcome = await promise.then(
     (value) => ({ value }),

@@ -5,7 +5,7 @@ import { compareNumbers, normalizeNumber } from "../../../local/dynamodb/value/n
 
 const sign = Math.sign;
 
-/** The order of the encodings must be the order of the values, also when something follows in the key. */
+/** The order of the encodings must be the order of the values, also if more bytes follow in the key. */
 describe("encoded keys", () => {
   const decimal = fc
     .tuple(fc.boolean(), fc.stringMatching(/^[0-9]{1,38}$/), fc.integer({ min: -130, max: 80 }))
@@ -69,7 +69,7 @@ describe("encoded keys", () => {
 
   const text = fc.string({ unit: "binary", maxLength: 6 });
 
-  it("order strings as their UTF-8 bytes, and are nobody's prefix", () => {
+  it("order strings by their UTF-8 bytes, and none is a prefix of another", () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         const [x, y] = [encodeScalar({ S: a }), encodeScalar({ S: b })];
@@ -81,7 +81,7 @@ describe("encoded keys", () => {
     );
   });
 
-  it("start as the encoding of a prefix does", () => {
+  it("start with the encoding of their prefix", () => {
     const bytes = fc.uint8Array({ maxLength: 5 });
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
@@ -95,7 +95,7 @@ describe("encoded keys", () => {
     );
   });
 
-  it("have a successor of their prefix that is past all of them", () => {
+  it("sort before the successor of their prefix", () => {
     expect(successor(Buffer.from([1, 2]))).toEqual(Buffer.from([1, 3]));
     expect(successor(Buffer.from([1, 255, 255]))).toEqual(Buffer.from([2]));
   });

@@ -3,7 +3,7 @@ import { createTable, hashTable, type Item, N, S, type Subject, startEmbedded } 
 
 const count = 20_000;
 
-/** Many items of one index key: an index that tells entries apart by less than the whole key loses some. */
+/** Many items with one index key. An index that does not distinguish entries by the whole key loses some. */
 describe("an index key with 20,000 items", () => {
   let subject: Subject;
   let table: string;
@@ -34,7 +34,10 @@ describe("an index key with 20,000 items", () => {
   });
   afterAll(() => subject.stop());
 
-  /** Several of these empty the list together. Ranks come in hundreds, so that equal ones abound. */
+  /**
+   * Writes batches until the list is empty. Several calls share the list. Ranks come in hundreds, so that many are
+   * equal.
+   */
   async function writeAll(batches: number[][]): Promise<void> {
     for (let batch = batches.pop(); batch; batch = batches.pop()) {
       const requests = batch.map((n) => ({
@@ -64,7 +67,7 @@ describe("an index key with 20,000 items", () => {
     return all;
   }
 
-  it("gives each of them once, in order", async () => {
+  it("returns each of them once, in order", async () => {
     const items = (await pages({ Limit: 7_001 })).flatMap((page) => page.Items ?? []);
     expect(new Set(items.map((item) => item["pk"]?.S)).size).toBe(count);
     expect(items).toHaveLength(count);

@@ -1,4 +1,4 @@
-/** A table as a map, for the property test: what each write should do, told in a few lines. */
+/** A row of the property test's model: a map with the simplest implementation of each write. */
 export interface Row {
   readonly pk: string;
   readonly sk: number;
@@ -21,7 +21,7 @@ export function itemId(action: Action): string {
   return `${pk}/${sk}`;
 }
 
-/** The model after all of the actions, or undefined when a condition fails and none of them happens. */
+/** Returns the model after all of the actions, or undefined if a condition fails and none of them is applied. */
 export function applyToModel(model: Model, actions: readonly Action[]): Model | undefined {
   const next = new Map(model);
   for (const action of actions) {
@@ -43,7 +43,7 @@ function empty({ pk, sk }: Key): Row {
   return { pk, sk, g: undefined, score: undefined, v: undefined };
 }
 
-/** The action as DynamoDB is asked for it: `name` of the transaction's member, and its input. */
+/** Returns the action as a request: `name` of the transaction's member, and its input. */
 export function toRequest(TableName: string, action: Action): { readonly name: string; readonly input: object } {
   switch (action.kind) {
     case "put":

@@ -28,7 +28,7 @@ describe("numbers", () => {
     },
   );
 
-  it("computes as whole numbers do", () => {
+  it("agrees with the arithmetic of whole numbers", () => {
     const safe = fc.maxSafeInteger();
     fc.assert(
       fc.property(safe, safe, (a, b) => {
@@ -40,7 +40,7 @@ describe("numbers", () => {
     );
   });
 
-  it("keeps what it has brought to canonical form", () => {
+  it("does not change a canonical form", () => {
     const digits = fc.stringMatching(/^[0-9]{1,20}$/);
     fc.assert(
       fc.property(digits, digits, fc.integer({ min: -90, max: 80 }), fc.boolean(), (whole, part, exponent, minus) => {

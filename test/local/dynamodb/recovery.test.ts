@@ -7,7 +7,7 @@ import { toDefinition } from "../../../local/dynamodb/store/table";
 import { ManualClock } from "../../support/manual-clock";
 import { createTable, hashTable, N, put, S, serveEmbedded, temporaryDirectory } from "./harness";
 
-/** Table changes whose work grows with the table are written down first; here the process dies right after that. */
+/** Table changes whose work grows with the table are recorded first. Here the process dies right after that. */
 describe("a process that died in the middle of a table's change", () => {
   let directory: string;
   beforeEach(() => {
@@ -92,7 +92,7 @@ describe("a process that died in the middle of a table's change", () => {
     const reopened = await openDynamoDb(directory, systemClock);
     const left = await reopened.context.store.keys({ gte: Buffer.from([0]), lt: Buffer.from([255]) });
     await reopened.close();
-    // Only the counter that hands out table ids.
+    // Only the counter of table ids is left.
     expect(left.map((key) => key.toString("latin1"))).toEqual([kind.table]);
   });
 });

@@ -32,8 +32,8 @@ import {
   temporaryDirectory,
 } from "./harness";
 
-/** What DynamoDB Local does otherwise than DynamoDB, or lacks: here the service on AWS is the model. */
-describe("as on AWS, other than DynamoDB Local", () => {
+/** The behaviour of DynamoDB that DynamoDB Local lacks or changes. Here the service on AWS is the model. */
+describe("DynamoDB on AWS, where DynamoDB Local differs", () => {
   const start = Date.UTC(2026, 0, 1);
   let directory: string;
   let clock: ManualClock;
@@ -152,7 +152,7 @@ describe("as on AWS, other than DynamoDB Local", () => {
     await refused(subject.client.send(update), "ValidationException", /Type mismatch for Index Key g/);
   });
 
-  it("names the item collection of a write to a table with local indexes when asked", async () => {
+  it("returns the item collection of a write to a table with local indexes on request", async () => {
     const ranged = rangeTable("N");
     const table = await createTable(subject.client, {
       ...ranged,
@@ -178,7 +178,7 @@ describe("as on AWS, other than DynamoDB Local", () => {
     expect(ItemCollectionMetrics?.[table]?.[0]?.ItemCollectionKey).toEqual({ pk: S("p") });
   });
 
-  it("keeps tags, takes ARNs for names, and tells who has the data", async () => {
+  it("keeps tags, accepts ARNs as names, and names the process that has the data open", async () => {
     const table = await createTable(subject.client, { ...hashTable, Tags: [{ Key: "team", Value: "ml" }] });
     const { Table } = await subject.client.send(new DescribeTableCommand({ TableName: table }));
     const arn = Table?.TableArn;
@@ -303,7 +303,7 @@ describe("the wire", () => {
     expect(answer.status).toBe(413);
   });
 
-  it("lists all that is wrong at once", async () => {
+  it("lists all problems at once", async () => {
     const answer = await send("DynamoDB_20120810.Query", '{"TableName":"a","Limit":0,"Select":"ODD"}');
     const { message } = JSON.parse(answer.body.toString()) as { message: string };
     expect(message).toBe(

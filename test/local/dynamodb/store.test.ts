@@ -27,7 +27,7 @@ describe("the store", () => {
     expect([store.get(key("a")), store.get(key("b"))]).toEqual(["1", "1, seen"]);
   });
 
-  it("writes nothing of a plan that throws, and says so only once all that it saw is written", async () => {
+  it("writes nothing of a plan that throws, and rejects once all data that the plan saw are written", async () => {
     const settled: string[] = [];
     const first = store.write((draft) => draft.put(key("a"), "1")).then(() => settled.push("written"));
     const refused = store.write((draft) => {
@@ -46,7 +46,7 @@ describe("the store", () => {
     expect(store.get(key("count"))).toBe("2 25");
   });
 
-  it("reads several keys, and ranges, as of one moment", async () => {
+  it("reads several keys and ranges from one snapshot", async () => {
     await store.write((draft) => {
       for (const name of ["a", "b", "c"]) draft.put(key(name), "old");
     });
@@ -63,7 +63,7 @@ describe("the store", () => {
     expect(store.getTogether([key("a"), key("x"), key("d")])).toEqual(["new", undefined, "new"]);
   });
 
-  it("fails what was planned on a batch that could not be written, and forgets it", async () => {
+  it("fails the plans after a batch that could not be written", async () => {
     const failures = jest.fn();
     store.onFailure = failures;
     const stderr = jest.spyOn(process.stderr, "write").mockReturnValue(true);

@@ -37,7 +37,7 @@ describe("time to live", () => {
     const { Items } = await subject.client.send(new ScanCommand({ TableName: table }));
     return (Items ?? []).map((item) => item["pk"]?.S).sort();
   };
-  /** Moves the clock past the next sweep, until that has left what is expected. */
+  /** Advances the clock past the next sweep, until the expected items are left. */
   const sweptTo = async (...expected: string[]) => {
     for (let attempt = 0; attempt < 100; attempt++) {
       clock.advance(10_000);
@@ -47,7 +47,7 @@ describe("time to live", () => {
     expect(await left()).toEqual(expected);
   };
 
-  it("removes what has expired, and nothing else", async () => {
+  it("removes only expired items", async () => {
     await enable();
     await put("expired", N(now - 1));
     await put("fraction", N(now - 1.5));
@@ -72,7 +72,7 @@ describe("time to live", () => {
     await sweptTo("renewed");
   });
 
-  it("covers what was there before it was switched on, also after a restart", async () => {
+  it("covers items that existed before it was enabled, also after a restart", async () => {
     await put("before", N(now + 5));
     await put("stays", N(now + day));
     await enable();
@@ -83,7 +83,7 @@ describe("time to live", () => {
     await sweptTo("stays");
   });
 
-  it("leaves all alone once it is switched off", async () => {
+  it("removes nothing after it is disabled", async () => {
     await enable();
     await put("kept", N(now + 5));
     await subject.client.send(

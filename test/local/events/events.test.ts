@@ -165,7 +165,7 @@ describe("events", () => {
       item: { arn: machineArn },
       error: "StateMachineDoesNotExist: gone",
     });
-    // What was started already under this event's name is delivered.
+    // An execution that was already started under this event's name counts as delivered.
     targets.failing = Object.assign(new Error("again"), { name: "ExecutionAlreadyExists" });
     await put(failed(3));
     await stop();

@@ -28,7 +28,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Every service of the embedded cloud, provisioned. No rule or schedule fires, and functions do nothing. */
+/** Starts every service of the embedded cloud, provisioned. No rule or schedule fires, and functions do nothing. */
 export async function startAwsPort() {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-aws-port-"));
   const environment = { ...process.env };
@@ -77,7 +77,7 @@ export async function startAwsPort() {
   opened(services);
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
 
-  /** Sends a request, signed unless there are no keys. */
+  /** Sends a request, signed if there are keys. */
   async function send(request: Unsigned, keys: Keys | undefined): Promise<Answer> {
     const { host: _host, ...headers } = keys ? await sign(request, keys) : { host: "", ...request.headers };
     const { method = "GET", body, url } = request;

@@ -9,13 +9,13 @@ import { functions } from "../../../platform/functions";
 import { arnsOf, endedRunsPolicy, endedRunsPolicyName } from "../../../platform/permissions";
 import type { Unsigned } from "../../support/sign";
 
-/** The run of the session's own team that the session is for, and what it must not reach. */
+/** The session's team and run, and the teams and runs that the session must not reach. */
 export const ids = { team: "red", run: "run-red", sibling: "run-red-2", other: "run-blue", otherTeam: "blue" } as const;
 
 const sha256 = "a".repeat(64);
 const { bucket, prefix, tables } = localConfig();
 
-/** Keys of objects, by their class. */
+/** The keys of objects by their class. */
 export const objects = {
   "its training": `teams/${ids.team}/runs/${ids.run}/training/result.json`,
   "its checkpoint": `teams/${ids.team}/runs/${ids.run}/checkpoints/1/manifest.json`,
@@ -29,7 +29,7 @@ export const objects = {
   "the bucket's root": "root.json",
 } as const;
 
-/** Partition keys, by table and class. */
+/** The partition keys by table and class. */
 export const rows = [
   ["its gang", tables.gangs, `GANG#${ids.run}`],
   ["its team's other gang", tables.gangs, `GANG#${ids.sibling}`],
@@ -40,11 +40,11 @@ export const rows = [
   ["another team's metrics", tables.metrics, `RUN#${ids.other}`],
 ] as const;
 
-/** One request, and the rights that it takes on AWS (service authorization reference). */
+/** A request, and the rights that it needs on AWS (service authorization reference). */
 export interface PortRequest {
   readonly service: string;
   readonly operation: string;
-  /** The class of what it is for. */
+  /** The class of its target. */
   readonly target: string;
   readonly needs: readonly { readonly action: string; readonly resource: string }[];
   readonly request: Unsigned;
@@ -53,7 +53,7 @@ export interface PortRequest {
 const arn = (service: string, rest: string): string => `arn:aws:${service}:${region}:${account}:${rest}`;
 const objectArn = (key: string): string => `arn:aws:s3:::${bucket}/${key}`;
 
-/** Makes each operation that the services implement, on each class of what it may be for. */
+/** Builds each operation of the services for each class of targets. */
 export function portRequests(endpoint: string): readonly PortRequest[] {
   return [
     ...[...rowOperations.keys()].flatMap((name) => rows.map((row) => rowRequest(endpoint, name, row))),
@@ -171,7 +171,7 @@ function rowRequest(endpoint: string, operation: string, [target, TableName, pk]
   return { ...made, target, needs: [{ action: `dynamodb:${action}`, resource }] };
 }
 
-/** Actions whose names differ from those of the operations in `local/s3/route.ts`. */
+/** The actions whose names differ from those of the operations in `local/s3/route.ts`. */
 const objectActions: Readonly<Record<string, string>> = {
   "service GET": "ListAllMyBuckets",
   "bucket PUT": "CreateBucket",

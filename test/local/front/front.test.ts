@@ -84,7 +84,7 @@ describe("front", () => {
         .end();
     });
 
-  it("hands a request to its service and stamps it with a request id", async () => {
+  it("passes a request to its service and adds a request id", async () => {
     const response = await call("batch");
     expect(await response.json()).toEqual({ from: "batch" });
     expect(response.headers.get("x-amzn-requestid")).toMatch(/^[0-9a-f-]{36}$/);
@@ -95,7 +95,7 @@ describe("front", () => {
     expect(await response.json()).toEqual({ status: "ok", services: ["batch", "lambda", "s3", "logs"] });
   });
 
-  it("names a service that is not there, as an error that no SDK retries", async () => {
+  it("names a missing service in an error that no SDK retries", async () => {
     const response = await call("sqs");
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ message: expect.stringContaining("'sqs'") });
@@ -136,7 +136,7 @@ describe("front", () => {
     expect(await send(health, headers)).toBe(expected);
   });
 
-  it("turns an unexpected exception into a 500 of JSON, or XML for S3, and goes on", async () => {
+  it("turns an unexpected exception into a 500 of JSON, or XML for S3, and continues", async () => {
     const json = await call("lambda");
     expect(json.status).toBe(500);
     expect(await json.json()).toMatchObject({ __type: "InternalFailure" });
@@ -146,12 +146,12 @@ describe("front", () => {
     expect((await call("batch")).status).toBe(200);
   });
 
-  it("cuts the connection when an answer breaks half way", async () => {
+  it("closes the connection if an answer fails in the middle", async () => {
     await expect(call("logs").then((response) => response.text())).rejects.toThrow();
     expect((await call("batch")).status).toBe(200);
   });
 
-  it("holds requests until the services are there", async () => {
+  it("delays requests until the services exist", async () => {
     let ready: (services: readonly Service[]) => void = () => {};
     const early = createFront(
       new Promise<readonly Service[]>((resolve) => {
@@ -170,7 +170,7 @@ describe("front", () => {
     early.close();
   });
 
-  it("takes headers of 32 KB", async () => {
+  it("accepts headers of 32 KB", async () => {
     const headers = { "x-amz-meta-long": "m".repeat(32_000) };
     expect(await send(base, await sign({ url: base, service: "batch", headers }, testIam.owner))).toBe(200);
   });

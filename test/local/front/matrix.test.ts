@@ -31,7 +31,9 @@ const fewTargets: ReadonlySet<string> = new Set(
 );
 const training = ["its training", "its checkpoint"];
 const readable = [...training, "its artifacts", "its team's content", "its team's features"];
-/** What a run's trainers may do, by operation: docs/security.md, "A trainer's credentials". All else is refused. */
+/**
+ * The operations that a run's trainers may call: docs/security.md, "A trainer's credentials". All others are refused.
+ */
 const ofTrainers: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     ["GetItem", "BatchGetItem", "TransactGetItems", "Query", "PutItem", "UpdateItem"].map((name) => [
@@ -56,7 +58,7 @@ const ofTrainers: Readonly<Record<string, readonly string[]>> = {
   "lambda Invoke": ["ingest-metrics"],
 };
 
-/** Whether a policy without conditions allows all that a request needs. */
+/** Returns whether a policy without conditions allows everything that a request needs. */
 function allows({ Statement }: PolicyDocument, { needs }: PortRequest): boolean {
   return needs.every(({ action, resource }) =>
     Statement.some(({ Action, Resource }) => {
@@ -70,11 +72,11 @@ function allows({ Statement }: PolicyDocument, { needs }: PortRequest): boolean 
   );
 }
 
-/** Every operation of the AWS port, by every class of keys, under the deployed policies. */
+/** Every operation of the AWS port with every class of keys under the deployed policies. */
 describe("the matrix of the AWS port's operations and classes of keys", () => {
   let port: Awaited<ReturnType<typeof startAwsPort>>;
   let before: readonly string[];
-  /** Refused whatever they ask for, and why. */
+  /** The callers whose requests are always refused, with the reason. */
   let strangers: Readonly<Record<string, readonly [keys: Keys | undefined, code: RegExp]>>;
   let roles: readonly {
     readonly name: string;
@@ -148,7 +150,7 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
         keys: iam.issue({ role: jobRoleName(prefix), name: "trainer" }),
         may: (request) => allows(jobPolicy, request),
       },
-      // A function serves all teams: one target of each resource is enough.
+      // A function serves all teams, so one target of each resource is enough.
       ...functions.map(({ name }) => {
         const policy = policyOf(functionPermissions[name], world);
         const keys = iam.issue({ role: functionNameIn(prefix, name), name });
@@ -168,7 +170,7 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
     return text;
   }
 
-  /** All that the services store, as the owner reads it. */
+  /** Returns all data that the services store, as the owner reads them. */
   async function stored(): Promise<readonly string[]> {
     const reads = requests.filter((one) =>
       /(^(states List|states Describe|events List|sns ListTopics|scheduler List|logs DescribeLogGroups)|batch describe|batch list)/.test(
@@ -207,7 +209,7 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
       }
     }
     expect(faults).toEqual([]);
-    // A read that changes something shows after the next change.
+    // A change by a read is found after the next change.
     if (!/ (?:Get|List|Describe|BatchGet|TransactGet|Query|Scan|describe|list|\w+ GET|\w+ HEAD)/.test(operation)) {
       expect(await stored()).toEqual(before);
     }
@@ -217,7 +219,7 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
     expect(await stored()).toEqual(before);
   });
 
-  it("each operation is open to those that have the right to it", async () => {
+  it("each operation is allowed for callers with the right to it", async () => {
     const faults: string[] = [];
     for (const { name, keys, may, targets } of roles) {
       const open = requests.filter((each) => may(each) && (targets?.has(each.target) ?? true));

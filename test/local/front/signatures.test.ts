@@ -138,7 +138,7 @@ describe("signatures at the AWS port", () => {
     });
   });
 
-  it("refuses another body than the one that was signed, with and without its digest in a header", async () => {
+  it("refuses a body other than the signed one, with and without its digest in a header", async () => {
     const { dynamodb } = requests();
     const headers = await sign(dynamodb, iam.owner);
     expect((await send({ ...dynamodb, body: '{"Limit":1}' }, headers)).text).toContain("InvalidSignatureException");
@@ -148,16 +148,16 @@ describe("signatures at the AWS port", () => {
     expect(answer).toMatchObject({ status: 400, text: expect.stringContaining("x-amz-content-sha256") });
   });
 
-  it("lets no role but the owner through the platform's own paths", async () => {
+  it("allows only the owner to use the platform's own paths", async () => {
     const { status, text } = await signed(requests().door, iam.issue(role));
     expect([status, text]).toEqual([403, expect.stringContaining("only the owner")]);
   });
 
-  it("accepts a presigned URL until it expires, and nothing else by it", async () => {
+  it("accepts a presigned URL until it expires, and only for its request", async () => {
     const url = await presign(requests().s3, iam.issue(role), { expiresIn: 60 });
     const owners = await presign(requests().s3, iam.owner, { expiresIn: 60 });
     expect(await answerOf(await fetch(owners))).toEqual({ status: 200, text: "content" });
-    // The role may not read a bucket of this name: it is known, and refused by its policy.
+    // The role may not read a bucket with this name: the caller is known and refused by its policy.
     expect((await answerOf(await fetch(url))).text).toContain("assumed-role/ringmaster-api");
     expect((await fetch(owners, { method: "PUT", body: "x" })).status).toBe(403);
     expect((await fetch(owners, { method: "DELETE" })).status).toBe(403);
@@ -174,7 +174,7 @@ describe("signatures at the AWS port", () => {
     expect((await answerOf(await fetch(owners))).text).toContain("RequestTimeTooSkewed");
   });
 
-  /** As botocore does for S3 in this region unless it is configured otherwise. */
+  /** Presigns as botocore does by default for S3 in this region. */
   function presignVersion2(path: string, { accessKeyId, secretAccessKey }: Keys, expires: number, query = ""): string {
     const toSign = `GET\n\n\n${expires}\n${path}${query && `?${query}`}`;
     const signature = createHmac("sha1", secretAccessKey).update(toSign).digest("base64");
@@ -186,7 +186,7 @@ describe("signatures at the AWS port", () => {
     return `${base}${path}?${parameters}${query && `&${query}`}`;
   }
 
-  it("accepts a presigned URL of version 2 until it expires, and nothing else by it", async () => {
+  it("accepts a presigned URL of version 2 until it expires, and only for its request", async () => {
     const soon = Math.floor(Date.now() / 1000) + 60;
     const status = async (url: string, method = "GET") => (await fetch(url, { method })).status;
     const url = presignVersion2("/bucket/a%20file", iam.owner, soon);
@@ -235,7 +235,7 @@ describe("signatures at the AWS port", () => {
     },
   );
 
-  it("stores a presigned upload only with the digest that was signed", async () => {
+  it("stores a presigned upload only with the signed digest", async () => {
     const target: Unsigned = {
       method: "PUT",
       url: `${base}/bucket/upload`,
@@ -263,7 +263,7 @@ describe("signatures at the AWS port", () => {
     expect((await signed(request)).status).toBe(200);
   });
 
-  it("refuses payload values that S3 does not have, and none at all", async () => {
+  it("refuses payload values that S3 does not support, and a missing one", async () => {
     for (const payload of ["STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD", "anything"]) {
       const put = { ...requests().s3, method: "PUT", body: "x", headers: { "x-amz-content-sha256": payload } };
       expect(await signed(put)).toMatchObject({ status: 403, text: expect.stringContaining("x-amz-content-sha256") });
@@ -271,7 +271,7 @@ describe("signatures at the AWS port", () => {
   });
 
   describe("of a body in chunks", () => {
-    /** An upload as botocore and the SDK for Java sign it: the specification's own steps, by hand. */
+    /** Uploads with signatures as in botocore and the SDK for Java, by the steps of the specification. */
     async function upload(change: (body: string) => string, trailer?: string) {
       const chunks = ["a".repeat(8192), "rest", ""];
       const mode = `STREAMING-AWS4-HMAC-SHA256-PAYLOAD${trailer === undefined ? "" : "-TRAILER"}`;
@@ -309,7 +309,7 @@ describe("signatures at the AWS port", () => {
       .digest("base64");
     const trailer = `x-amz-checksum-sha256:${checksum}`;
 
-    it("stores it where every signature matches", async () => {
+    it("stores it if every signature matches", async () => {
       expect((await upload((body) => body)).status).toBe(200);
       expect((await upload((body) => body, trailer)).status).toBe(200);
     });

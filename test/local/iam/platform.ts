@@ -21,7 +21,7 @@ import { type FunctionName, functionNameIn } from "../../../platform/functions";
 import { tables } from "../../../platform/tables";
 import { ensureBuild } from "../../../scripts/build.js";
 
-/** Stores, STS, and the two functions that trainers call, behind a front that holds everybody to their role. */
+/** Starts stores, STS, and the two functions that trainers call, behind a front that enforces each caller's role. */
 export async function startPlatform() {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-iam-"));
   const config = localConfig();
@@ -87,12 +87,12 @@ export async function startPlatform() {
     clock,
     config,
     connection,
-    /** The owner's. */
+    /** The owner's client. */
     s3,
     documents,
     runs: createRunRepository(documents, config.tables.catalog),
     keys: createRunKeys(documents, config.tables.catalog),
-    /** What stands in the environment of a trainer's job, for one run. */
+    /** Returns the environment of a trainer's job for one run. */
     jobEnvironment: (runId: string, runKey: string) => ({
       ...functionEnvironment(endpoint, publicTargets),
       ...iam.environmentOf(jobRoleName(config.prefix), "trainer"),

@@ -62,7 +62,7 @@ it.each<[string, Record<string, Record<string, string | string[]>>, RequestConte
   expect(decide([policy({ Condition })], ask("s3:GetObject", "x", context)).allowed).toBe(allowed);
 });
 
-it("denies what nobody allows; a deny wins over every allow; session and role must both allow", () => {
+it("denies by default; a deny overrides every allow; session and role must both allow", () => {
   const all = policy({});
   const reads = policy({ Action: "s3:GetObject" });
   const guarded = policy({}, { Effect: "Deny", Resource: "secret" });

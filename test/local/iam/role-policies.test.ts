@@ -78,7 +78,7 @@ describe("policies that are put on a role of the embedded cloud", () => {
     expect(decisions()).toEqual([true, true, true, true]);
   });
 
-  it("give no right that the role's boundary lacks", async () => {
+  it("grant no right outside the role's boundary", async () => {
     expect(await put({ PolicyDocument: policy("Allow", "*") })).toMatch(/^200 /);
     expect([session("run-1").may(gangs), session("run-1").may(catalog)]).toEqual([true, false]);
   });
@@ -116,13 +116,13 @@ describe("policies that are put on a role of the embedded cloud", () => {
     expect(await put(fields)).toMatch(answer);
   });
 
-  it("count together: a second policy has what the first one leaves, and a policy replaces its own characters", async () => {
+  it("share one limit: a second policy gets the rest, and a replaced policy frees its characters", async () => {
     const PolicyDocument = policy("Deny", "x".repeat(6_000));
     for (const answer of [/^200 /, /^200 /]) expect(await put({ PolicyDocument })).toMatch(answer);
     expect(await put({ PolicyDocument, PolicyName: "other" })).toMatch(/^409 .*LimitExceeded/);
   });
 
-  it("are all of IAM: another operation is refused by name", async () => {
+  it("are the only IAM operation: others are refused by name", async () => {
     expect(await send("CreateUser", {}, iam.owner)).toMatch(/^400 .*InvalidAction.*does not implement CreateUser/);
   });
 });

@@ -31,7 +31,7 @@ import { createGangStore } from "../../../trainer-container/gang/dynamodb-store"
 import { runOf } from "../../support/fixtures";
 import { startPlatform, type TestPlatform } from "./platform";
 
-/** What a user's code can do with all that a trainer's process holds. */
+/** The rights of user code, which can use everything in a trainer's process. */
 describe("the credentials of a run's trainers", () => {
   let platform: TestPlatform;
   let s3: S3Client;
@@ -50,7 +50,7 @@ describe("the credentials of a run's trainers", () => {
     const key = await platform.keys.keyOf(runId);
     return openRunSession(platform.jobEnvironment(runId, key), () => undefined);
   };
-  /** As EventBridge invokes the function. */
+  /** Invokes the function like EventBridge. */
   const notifyOfEnd = async (runId: string) => {
     const { FunctionError, Payload } = await new LambdaClient(platform.connection).send(
       new InvokeCommand({
@@ -80,7 +80,7 @@ describe("the credentials of a run's trainers", () => {
     ]) {
       await platform.s3.send(new PutObjectCommand({ Bucket, Key, Body: "what was there" }));
     }
-    // The trainer's clients find the job's own keys where Batch puts them.
+    // The trainer's clients find the job's own keys in Batch's variables.
     Object.assign(process.env, platform.jobEnvironment("run-own", "x"));
     const { client } = await sessionFor("run-own");
     runKey = await platform.keys.keyOf("run-own");
@@ -95,7 +95,7 @@ describe("the credentials of a run's trainers", () => {
     await platform.stop();
   });
 
-  it("reach its own prefix, and its team's content and features", async () => {
+  it("may access its own prefix, and its team's content and features", async () => {
     await put(`${own}/training/result.json`);
     await get(`${own}/training/task.json`);
     await get(`teams/vision/cas/sha256/${content}`);
@@ -147,7 +147,7 @@ describe("the credentials of a run's trainers", () => {
     await expect(attempt()).rejects.toMatchObject({ name: "AccessDenied" });
   });
 
-  it("let content be put once: what is there stays, multipart or not", async () => {
+  it("may put content only once, multipart or not", async () => {
     const Bucket = platform.config.bucket;
     const Key = `teams/vision/cas/sha256/${"c".repeat(64)}`;
     await put(Key, { IfNoneMatch: "*" });
@@ -167,7 +167,7 @@ describe("the credentials of a run's trainers", () => {
     expect(await (await get(Key)).Body?.transformToString()).toBe("x");
   });
 
-  it("are told 403 of what is not there, which the trainer's store takes for missing", async () => {
+  it("get 403 for missing objects, which the trainer's store treats as missing", async () => {
     await expect(get(`${own}/nothing`)).rejects.toMatchObject({ name: "AccessDenied" });
     const store = createObjectStore(s3, platform.config.bucket, "teams/vision/", { deniedIsMissing: true });
     expect(await store.find("runs/run-own/nothing")).toBeUndefined();
@@ -182,7 +182,7 @@ describe("the credentials of a run's trainers", () => {
     expect((await store.getContent(streamed.sha256)).byteLength).toBe(12 * 1024 * 1024);
   });
 
-  it("reach their own gang's rows, and no others", async () => {
+  it("may access only their own gang's rows", async () => {
     const { gangs, catalog } = platform.config.tables;
     const store = createGangStore(documents, gangs);
     await store.read("run-own");
@@ -209,7 +209,7 @@ describe("the credentials of a run's trainers", () => {
     await expect(documents.send(index)).rejects.toMatchObject(denied);
   });
 
-  it("invoke ingestion with their run's key, and no other function", async () => {
+  it("may invoke only ingestion, with their run's key", async () => {
     const nameOf = (name: "ingest-metrics" | "promote" | "run-credentials") => functionNameIn("ringmaster", name);
     const batch = { series: [{ metric: "loss", steps: [1], values: [1], times: [1] }] };
     const sink = createLambdaMetricSink(lambda, nameOf("ingest-metrics"), runKey);
@@ -229,7 +229,7 @@ describe("the credentials of a run's trainers", () => {
     }
   });
 
-  it("say whose they are", async () => {
+  it("may read their own identity", async () => {
     const { client } = await sessionFor("run-own");
     const { Arn } = await new STSClient({ ...platform.connection, ...client }).send(new GetCallerIdentityCommand({}));
     expect(Arn).toBe("arn:aws:sts::000000000000:assumed-role/ringmaster-run-us-east-1/run-own");
@@ -245,7 +245,7 @@ describe("the credentials of a run's trainers", () => {
     await expect(client.credentials?.()).rejects.toThrow(message);
   });
 
-  it("end with their run, whatever time they have left, and those of other runs do not", async () => {
+  it("end with their run before they expire, and those of other runs do not", async () => {
     await platform.runs.create(runOf("run-ends", { team: "vision", status: "running", phase: "LaunchTraining" }));
     expect(await platform.runs.beginAttempt("run-ends", attempt)).toBe(true);
     const { client } = await sessionFor("run-ends");
@@ -270,7 +270,7 @@ describe("the credentials of a run's trainers", () => {
     ];
     const other = () => get(`${own}/training/task.json`);
     for (const use of uses) await use();
-    // A forged event ends no session of an open run.
+    // A forged event does not end the session of an open run.
     for (const runId of ["run-ends", "run-none", ""]) await notifyOfEnd(runId);
     for (const use of uses) await use();
     await platform.runs.conclude("run-ends", { status: "completed", at: new Date().toISOString() });
@@ -280,12 +280,12 @@ describe("the credentials of a run's trainers", () => {
       await expect(use()).rejects.toMatchObject({ name: expect.stringMatching(/^AccessDenied(Exception)?$/) });
     }
     await other();
-    // IAM denies nobody the question who it is.
+    // IAM lets everybody ask for their own identity.
     await new STSClient(connection).send(new GetCallerIdentityCommand({}));
     await expect(platform.s3.send(new GetObjectCommand({ Bucket, Key }))).rejects.toMatchObject({ name: "NoSuchKey" });
   });
 
-  it("end after 15 minutes; what was not given out here, or was changed, is worth nothing", async () => {
+  it("end after 15 minutes; foreign and changed credentials are refused", async () => {
     const { client } = await sessionFor("run-own");
     const credentials = await client.credentials!();
     const late = new S3Client({ ...platform.connection, credentials });

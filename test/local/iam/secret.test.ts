@@ -43,7 +43,7 @@ it("gives each data directory owner keys of its own, the same at every start", (
   expect(other.secretAccessKey).not.toBe(one.secretAccessKey);
 });
 
-it("seals keys: those of another stack, a wrong pair, and what is no token at all are not read", () => {
+it("refuses the keys of another stack, a wrong pair, and texts that are not tokens", () => {
   const maker = new KeyMaker("one");
   const session = { role: "r", name: "n" };
   const { accessKeyId, secretAccessKey, sessionToken } = maker.issue(session);

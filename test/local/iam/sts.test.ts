@@ -30,14 +30,14 @@ it("refuses a request that is larger than its limit", async () => {
   await expect(large).rejects.toMatchObject({ name: "RequestEntityTooLarge", $metadata: { httpStatusCode: 413 } });
 });
 
-it("says who somebody is", async () => {
+it("returns the caller's identity", async () => {
   const { Arn } = await as("ringmaster-promote").send(new GetCallerIdentityCommand({}));
   expect(Arn).toBe("arn:aws:sts::000000000000:assumed-role/ringmaster-promote/test");
   const owner = await as().send(new GetCallerIdentityCommand({}));
   expect(owner).toMatchObject({ Arn: "arn:aws:iam::000000000000:root", Account: "000000000000" });
 });
 
-it("gives the function that the role trusts a session of an hour at most, narrowed by its policy", async () => {
+it("gives the trusted function a session of at most an hour, narrowed by its policy", async () => {
   const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [] });
   const { Credentials, AssumedRoleUser } = await assume(broker, { Policy, DurationSeconds: 3_600 });
   expect(Credentials?.AccessKeyId).toMatch(/^ASIA[0-9A-F]{16}$/);

@@ -96,7 +96,7 @@ describe("lambda", () => {
     expect((await invoke(`${arn}:$LATEST`, 5)).body.event).toBe(5);
   });
 
-  it("gives the function Lambda's environment and its own, not the stack's", async () => {
+  it("sets Lambda's and the function's own variables, not the stack's", async () => {
     process.env["SECRET_OF_THE_STACK"] = "1";
     const { body } = await invoke("env");
     delete process.env["SECRET_OF_THE_STACK"];
@@ -171,10 +171,10 @@ describe("lambda", () => {
     expect(new Set(answers.map(({ body }) => body)).size).toBe(3);
   });
 
-  it("starts as many environments at once as it may, and serves a burst with those that are ready", async () => {
+  it("starts the allowed number of environments at once, and serves a burst with those that are ready", async () => {
     const lock = join(directory, "starting");
     const code = `const fs = require("fs");
-      fs.mkdirSync("${lock}"); // fails where another environment starts
+      fs.mkdirSync("${lock}"); // Fails if another environment starts.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
       fs.rmdirSync("${lock}");
       exports.handler = async () => process.pid;`;
@@ -192,7 +192,7 @@ describe("lambda", () => {
     expect(new Set(outcomes.map(({ payload }) => payload)).size).toBeLessThan(8);
     const late = Promise.allSettled(Array.from({ length: 12 }, () => one.invoke("burst", {})));
     await one.close();
-    expect(await late).toHaveLength(12); // none waits for an environment that nobody starts
+    expect(await late).toHaveLength(12); // None waits for an environment that is never started.
   });
 
   it("throttles beyond the reserved concurrency", async () => {
@@ -208,7 +208,7 @@ describe("lambda", () => {
     await expect(invoke("echo", "x".repeat(6_400_000))).rejects.toMatchObject({ name: "RequestTooLargeException" });
   });
 
-  it("retries an asynchronous invocation twice, then buries it", async () => {
+  it("retries an asynchronous invocation twice, then writes it to the dead letters", async () => {
     const file = join(directory, "flaky");
     const count = () => readFileSync(file, "utf8").length;
     expect((await invoke("flaky", { file, until: 3 }, { InvocationType: "Event" })).StatusCode).toBe(202);
@@ -220,10 +220,10 @@ describe("lambda", () => {
     expect(JSON.parse(readFileSync(letters, "utf8"))).toMatchObject({ functionName: "flaky", attempts: 3 });
   });
 
-  it("delivers after a restart what was accepted before it", async () => {
+  it("delivers accepted invocations after a restart", async () => {
     const file = join(directory, "again");
     await lambda.invokeAsync("flaky", { file, until: 1 });
-    await stop(); // breaks off the cold start; the invocation stays queued
+    await stop(); // Interrupts the cold start. The invocation stays in the queue.
     await start();
     await until(() => readFileSync(file, "utf8").length >= 1);
   });
@@ -238,7 +238,7 @@ describe("lambda", () => {
     expect(configuration.Environment?.Variables).toEqual({ TABLE: "Catalog" });
   });
 
-  it("refuses what is not there, what is not JSON and what is not implemented", async () => {
+  it("refuses unknown functions, bodies that are not JSON, and unimplemented operations", async () => {
     await expect(invoke("nobody")).rejects.toMatchObject({
       name: "ResourceNotFoundException",
       message: "Function not found: arn:aws:lambda:us-east-1:000000000000:function:nobody",
@@ -272,7 +272,7 @@ describe("lambda", () => {
     await until(() => !alive(pid));
   });
 
-  it("reaps an environment that has been idle for a minute", async () => {
+  it("removes an environment that has been idle for a minute", async () => {
     const clock = new ManualClock(0);
     const idle = createLambda({
       functions: [{ name: "pid", bundle: join(directory, "pid.js") }],
@@ -320,7 +320,7 @@ async function until(condition: () => boolean): Promise<void> {
     try {
       if (condition()) return;
     } catch {
-      // the file is not there yet
+      // The file does not exist yet.
     }
     await new Promise((tick) => setTimeout(tick, 10));
   }

@@ -1,4 +1,4 @@
-/** A stack of one function, to be killed from outside: `<bundle> <data directory> <runtime>`. */
+/** A stack with one function that tests kill: `<bundle> <data directory> <runtime>`. */
 import { createLambda } from "../../../local/lambda";
 
 const [bundle = "", dataDirectory = "", runtimePath = ""] = process.argv.slice(2);

@@ -89,14 +89,14 @@ describe("a damaged log", () => {
     expect(read()).toEqual(["one", marker("record 2 is damaged or missing"), "three", "four", "five"]);
   });
 
-  it("reports a log that is missing or that is another stream's", () => {
+  it("reports a log that is missing or belongs to another stream", () => {
     const all = marker("records 1 to 5 are damaged or missing");
     const other = path.join(path.dirname(file), "other.jsonl");
     fs.copyFileSync(file, other);
     fs.rmSync(file);
     expect(read()).toEqual([all]);
     fs.copyFileSync(other, file);
-    // The note about the loss was a record of its own, and the older copy lacks it.
+    // The note about the loss was a record, and the older copy lacks it.
     expect(read()).toEqual([...messages, marker("record 6 is damaged or missing")]);
     LogFile.create(path.join(directory, "elsewhere.jsonl"), { name: "t", created: 1 }).append(
       [{ timestamp: 1, message: "foreign" }],
@@ -129,7 +129,7 @@ describe("a damaged log", () => {
     expect(fs.readFileSync(file).equals(repaired)).toBe(true);
   });
 
-  it("goes on from a page's end before a damage", () => {
+  it("continues after a page that ends before damage", () => {
     setLines(damages["a missing record"]!.apply(lines()));
     const log = new LogStore(directory).requireStream("g", "s");
     const first = readStream(log, always, 1, true, undefined);
@@ -140,8 +140,8 @@ describe("a damaged log", () => {
   });
 });
 
-describe("a log of a version without checksums", () => {
-  it("is read and continued, and a damaged line of it is marked", () => {
+describe("a log of a release without checksums", () => {
+  it("is read and continued, and its damaged lines are marked", () => {
     const old = messages.map((message, i) => JSON.stringify([10 + i, 10 + i, 20, message]));
     fs.rmSync(`${file}.seal`);
     setLines([JSON.stringify({ name: "s", created: 1 }), ...old, ""]);

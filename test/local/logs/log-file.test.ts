@@ -46,7 +46,7 @@ describe("a log file", () => {
     );
   });
 
-  it("drops its oldest lines where it would outgrow its bound, and keeps the places of the others", () => {
+  it("drops its oldest lines when it would exceed its limit, and keeps the positions of the others", () => {
     const file = newFile();
     const bound = 4_000;
     let log = LogFile.create(file, header, bound);
@@ -63,18 +63,18 @@ describe("a log file", () => {
     expect(kept.map(({ message }) => message)).toEqual(kept.map((_, at) => `line ${500 - kept.length + at}`));
     expect(kept.map(({ start }) => start)).toEqual(kept.map(({ message }) => places.get(message)));
     expect([...log.backward(log.size)].reverse()).toEqual(kept);
-    // A reader that was at a dropped line goes on with the first that is left; one at a kept line goes on there.
+    // A reader at a dropped line continues with the first remaining one. A reader at a kept line continues there.
     expect([...log.forward(places.get("line 3")!)]).toEqual(kept);
     expect([...log.forward(places.get("line 490")!)][0]!.message).toBe("line 490");
     expect(log.seek(1_495)).toBe(places.get("line 495"));
     expect(LogFile.open(file)!.header).toMatchObject(header);
-    // A kill before the rename leaves a file that no reader takes for a stream.
+    // A kill before the rename leaves a file that no reader treats as a stream.
     fs.writeFileSync(`${file}.tmp`, "half");
     log.append([{ timestamp: 2_000, message: "last" }], 7);
     expect(log.last()!.message).toBe("last");
   });
 
-  it("is removed with the oldest of its group where there are too many, or they are too large", () => {
+  it("is removed with the oldest of its group if there are too many or they are too large", () => {
     const root = path.join(directory, "bounded");
     const store = new LogStore(root, { streams: 3, bytes: 1_000 });
     store.createGroup("g", 1);
@@ -89,13 +89,13 @@ describe("a log file", () => {
     write("large", "x".repeat(950), 10);
     write("e", "x", 11);
     expect(names()).toEqual(["e"]);
-    // A stream that was removed begins again where it is written to.
+    // A removed stream begins again with the next write.
     expect(store.findStream("g", "b")).toBeUndefined();
     write("b", "again", 12);
     expect(names()).toEqual(["b", "e"]);
   });
 
-  it("keeps every whole line, wherever it was cut, and goes on after it", () => {
+  it("keeps every complete line after a cut, and continues after it", () => {
     const file = newFile();
     LogFile.create(file, header).append(
       ["one", "two", "three"].map((message, timestamp) => ({ timestamp, message })),
@@ -106,7 +106,7 @@ describe("a log file", () => {
     for (let cut = 0; cut <= whole.length; cut++) {
       fs.writeFileSync(file, whole.subarray(0, cut));
       const linesLeft = ends.filter((end) => end <= cut).length;
-      // The seal is written after the lines: the process died before.
+      // The seal is written after the lines, and the process died in between.
       if (linesLeft === 0) fs.rmSync(`${file}.seal`, { force: true });
       else writeLogSeal(file, { header, records: 0 });
       const log = LogFile.open(file);
@@ -120,7 +120,7 @@ describe("a log file", () => {
     }
   });
 
-  it("takes back an append that found no space", () => {
+  it("undoes an append that found no space", () => {
     const log = LogFile.create(newFile(), header);
     log.append([{ timestamp: 1, message: "kept" }], 1);
     const spy = jest.spyOn(fs, "appendFileSync").mockImplementation((file) => {

@@ -91,7 +91,7 @@ describe("PutLogEvents", () => {
     send(new PutLogEventsCommand({ logGroupName: "put", logStreamName, logEvents }));
   beforeAll(() => newStream("put", "s"));
 
-  it("stores what GetLogEvents gives back", async () => {
+  it("stores the events that GetLogEvents returns", async () => {
     await put([line(0, "one"), line(1, "two\nlines \u{1f600}")]);
     const page = await send(new GetLogEventsCommand({ logGroupName: "put", logStreamName: "s" }));
     expect(page.events).toEqual([
@@ -100,7 +100,7 @@ describe("PutLogEvents", () => {
     ]);
   });
 
-  it("rejects, and says, what is too old or too new", async () => {
+  it("rejects and reports events that are too old or too new", async () => {
     const day = 86_400_000;
     const old = await put([{ timestamp: now - 15 * day, message: "old" }]);
     expect(old.rejectedLogEventsInfo).toEqual({ tooOldLogEventEndIndex: 1 });
@@ -154,12 +154,12 @@ describe("GetLogEvents", () => {
     expect([end.messages, end.nextBackwardToken]).toEqual([[], rest.nextBackwardToken]);
   });
 
-  it.each([true, false])("keeps to a time range, its end left out (from the head: %s)", async (startFromHead) => {
+  it.each([true, false])("reads a time range without its end (from the head: %s)", async (startFromHead) => {
     const page = await read({ startTime: now + 3000, endTime: now + 6000, startFromHead });
     expect(page.messages).toEqual(["m3", "m4", "m5"]);
   });
 
-  it("refuses a token that it did not give", async () => {
+  it("refuses a token that it did not issue", async () => {
     expect(await failure(read({ nextToken: "made-up" }))).toBe("InvalidParameterException");
   });
 });
@@ -213,14 +213,14 @@ describe("FilterLogEvents", () => {
     expect(ids.size).toBe(merged.length);
   });
 
-  it("refuses patterns of other kinds, and streams that are not there", async () => {
+  it("refuses other kinds of patterns, and missing streams", async () => {
     expect(await failure(filter({ filterPattern: "{ $.level = 1 }" }))).toBe("InvalidParameterException");
     expect(await failure(filter({ logStreamNames: ["none"] }))).toBe("ResourceNotFoundException");
   });
 });
 
 describe("append", () => {
-  it("makes group and stream, leaves empty lines out and cuts long ones", async () => {
+  it("creates group and stream, drops empty lines and cuts long ones", async () => {
     running.logs.append("new/group", "new/stream", [line(0, ""), line(0, "x".repeat(300_000))]);
     const { events } = await send(new GetLogEventsCommand({ logGroupName: "new/group", logStreamName: "new/stream" }));
     expect(events!.map(({ message }) => message!.length)).toEqual([262_144, 37_856]);

@@ -53,7 +53,7 @@ describe("content-addressed keys of the embedded S3", () => {
     await expect(text(s3, Bucket, key)).rejects.toMatchObject({ name: "NoSuchKey" });
   });
 
-  it("refuse other content by a presigned upload, whose URL holds the digest", async () => {
+  it("refuse other content in a presigned upload, whose URL contains the digest", async () => {
     const { url, headers } = await createContentUrls(s3.client, Bucket, "red").forUpload({
       sha256: sha256("genuine"),
       bytes: 7,
@@ -89,7 +89,7 @@ describe("content-addressed keys of the embedded S3", () => {
     expect(Buffer.from(await store.getContent(reference.sha256)).equals(body)).toBe(true);
   });
 
-  /** The files with the bytes of a key: its own, or its parts'. */
+  /** Returns the files with the bytes of a key: its own, or those of its parts. */
   function filesOf(key: string): readonly string[] {
     const bucket = path.join(s3.directory, "buckets", Bucket);
     const parts = fs.readdirSync(path.join(bucket, "uploads")).flatMap((id) => {

@@ -7,4 +7,4 @@ beforeAll(async () => {
 });
 afterAll(() => s3.close());
 
-describe("embedded S3 keeps S3's contract", () => s3Contract(() => s3));
+describe("the embedded S3 passes S3's contract", () => s3Contract(() => s3));

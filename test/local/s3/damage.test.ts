@@ -95,7 +95,7 @@ describe("damaged files of the embedded S3", () => {
     await expectDamage(read("x"), "x");
   });
 
-  it("finds damage when a checksum is asked for, and when the object is copied", async () => {
+  it("finds damage when a checksum is requested, and when the object is copied", async () => {
     await put(s3, Bucket, "checked", bytes(1000));
     flip(fileOf("checked"), 500);
     const head = s3.client.send(new HeadObjectCommand({ Bucket, Key: "checked", ChecksumMode: "ENABLED" }));
@@ -105,7 +105,7 @@ describe("damaged files of the embedded S3", () => {
     await expect(read("copy")).rejects.toMatchObject({ name: "NoSuchKey" });
   });
 
-  it("reports a lost file, and an earlier version in its place, also after a restart", async () => {
+  it("reports a lost file, and an older file in its place, also after a restart", async () => {
     const directory = temporaryDirectory();
     const first = await startS3({ directory });
     const name = await newBucket(first);
@@ -142,7 +142,10 @@ describe("damaged files of the embedded S3", () => {
     await expect(read("gone")).rejects.toMatchObject({ name: "NoSuchKey" });
   });
 
-  /** @returns the upload's directory */
+  /**
+   * Uploads in parts.
+   * @returns the upload's directory
+   */
   async function upload(Key: string, Body: Uint8Array): Promise<string> {
     const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
     const { ETag } = await s3.client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body }));
@@ -158,7 +161,7 @@ function zero(file: string, at: number, length: number): void {
   fs.closeSync(descriptor);
 }
 
-/** Reads a body as a client that checks nothing. */
+/** Receives a body without any checks. */
 function receivedBytes(url: string): Promise<{ readonly body: Buffer; readonly complete: boolean }> {
   return new Promise((resolve, reject) => {
     http

@@ -10,7 +10,7 @@ import {
 import { newBucket, put } from "./contract/target";
 import { type RunningS3, startS3 } from "./harness";
 
-/** Everything that was flushed, by its path at that time. @param onDirectory is called before a directory is flushed */
+/** Records every flushed path, by its name at that time. @param onDirectory called before a directory is flushed */
 function recordFlushes(onDirectory: (directory: string) => void): {
   readonly flushed: string[];
   restore(): void;
@@ -137,7 +137,7 @@ onLinux("an acknowledged write", () => {
     expect(uploads().flat()).not.toContain("upload.json");
   });
 
-  it("of a key in a directory that another request makes waits for that directory, too", async () => {
+  it("of a key in a directory that another request creates also waits for that directory", async () => {
     const { begun, release } = holdFlush(below("objects"));
     const first = put(s3, Bucket, "made/a", "1");
     await begun;
@@ -148,7 +148,7 @@ onLinux("an acknowledged write", () => {
     await first;
   });
 
-  it("is waited for by a request that is refused because of it", async () => {
+  it("delays a request that is refused because of it", async () => {
     const { begun, release } = holdFlush(below("objects"));
     let answered = "";
     const first = put(s3, Bucket, "contended", "1").then(() => {
@@ -169,7 +169,7 @@ onLinux("an acknowledged write", () => {
   });
 });
 
-/** Keeps the next flush of a directory from ending. */
+/** Delays the end of the next flush of a directory. */
 function holdFlush(directory: string): { readonly begun: Promise<void>; release(): void } {
   const spy = jest.mocked(fs.fsync);
   const flush = spy.getMockImplementation()!;

@@ -17,7 +17,7 @@ async function expectFullDisk(s3: RunningS3, write: Promise<unknown>): Promise<v
   expect(fs.readdirSync(path.join(s3.directory, "temporary"))).toEqual([]);
 }
 
-it("answers 507 when a write finds no space, keeps the old object, and goes on", async () => {
+it("answers 507 when a write finds no space, keeps the old object, and continues", async () => {
   const s3 = await startS3();
   const Bucket = await newBucket(s3);
   await put(s3, Bucket, "key", "old");
@@ -38,7 +38,7 @@ it("answers 507 when a write finds no space, keeps the old object, and goes on",
   await s3.close();
 });
 
-/** A real small disk; needs root on Linux. */
+/** A real small disk. It needs root on Linux. */
 const mounted = tryMount();
 
 function tryMount(): string | undefined {

@@ -16,7 +16,7 @@ export interface RunningS3 extends Target {
   close(): Promise<void>;
 }
 
-/** The service behind a bare HTTP server, in a directory of its own unless one is given. */
+/** Starts the service with a bare HTTP server, in a new directory unless one is given. */
 export async function startS3(
   options: { readonly directory?: string; readonly clock?: Clock; readonly contentDigest?: ContentRule } = {},
 ): Promise<RunningS3> {

@@ -55,7 +55,7 @@ describe("keys as paths", () => {
     );
   });
 
-  it("are told apart, and read back", () => {
+  it("are distinct, and can be read back", () => {
     fc.assert(
       fc.property(key, key, (one, other) => {
         expect(relativePath(toBinary(one)) === relativePath(toBinary(other))).toBe(one === other);
@@ -68,7 +68,7 @@ describe("keys as paths", () => {
     );
   });
 
-  it("sort, entry by entry, as the keys do", () => {
+  it("sort entry by entry like the keys", () => {
     fc.assert(
       fc.property(key, key, (one, other) => {
         const entries = (text: string) =>

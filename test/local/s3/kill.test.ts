@@ -19,7 +19,7 @@ const root = path.resolve(__dirname, "../../..");
 const Bucket = "survivors";
 const absent = -1;
 
-/** The service in a process of its own, so that it can be killed like one. */
+/** The program of the service in its own process, which the test kills. */
 const program = `
   import http from "node:http";
   import { createS3 } from "./local/s3";
@@ -70,7 +70,7 @@ async function kill(client: S3Client): Promise<void> {
   client.destroy();
 }
 
-/** A body that tells from itself which write it was: a shuffled sequence begun at the version. */
+/** Returns a body that identifies its write: a shuffled sequence that begins at the version. */
 const bodyOf = (version: number, length: number) =>
   Buffer.concat([Buffer.from(`${version}:${length}:`), bytes(length, version + 1)]);
 
@@ -80,10 +80,10 @@ function versionIn(body: Buffer): number {
   return version;
 }
 
-it("kill -9 loses no acknowledged object and shows no half one", async () => {
+it("kill -9 loses no acknowledged object and shows no incomplete one", async () => {
   let client = await start();
   await client.send(new CreateBucketCommand({ Bucket }));
-  /** Key → what a reader may see of it: the last version acknowledged (or none), and what was under way since. */
+  /** The versions that a reader may see of each key: the last acknowledged one (or none), and the writes since then. */
   const allowed = new Map<string, number[]>();
   let version = 0;
 

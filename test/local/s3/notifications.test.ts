@@ -14,7 +14,10 @@ import { startS3, temporaryDirectory } from "./harness";
 
 const root = path.resolve(__dirname, "../../..");
 
-/** A service whose bus dies with the whole process at the first event of a key that says so: the object is changed, the event told to nobody. */
+/**
+ * The program of a service whose process dies at the first event of a key with that request. The object is changed, and
+ * its event is not sent.
+ */
 const program = `
   import http from "node:http";
   import { createS3 } from "./local/s3";
@@ -41,7 +44,7 @@ describe("an event between an object's change and a kill -9", () => {
   });
   afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
 
-  /** Does things against a service in a process of its own until it has died of them. */
+  /** Runs requests against a service in its own process until it has died. */
   async function untilDeath(work: (client: S3Client) => Promise<unknown>): Promise<void> {
     const child = spawn(process.execPath, [path.join(directory, "server.js"), data], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -66,7 +69,7 @@ describe("an event between an object's change and a kill -9", () => {
     return s3.events.map(({ detailType, detail }) => [detailType, (detail as { object: { key: string } }).object.key]);
   };
 
-  it("is told by the next process, once", async () => {
+  it("is published once by the next process", async () => {
     await untilDeath(async (client) => {
       await client.send(new CreateBucketCommand({ Bucket }));
       const NotificationConfiguration = { EventBridgeConfiguration: {} };
@@ -80,7 +83,7 @@ describe("an event between an object's change and a kill -9", () => {
     expect(await told()).toEqual([["Object Deleted", "fatal"]]);
   });
 
-  it("is not told where the change was never made", async () => {
+  it("is not published if the change was not made", async () => {
     const event = {
       source: "aws.s3",
       detailType: "Object Created",

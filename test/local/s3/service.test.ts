@@ -34,7 +34,7 @@ describe("beyond the contract", () => {
   });
   afterAll(() => s3.close());
 
-  /** Keys that MinIO cannot hold, or not beside each other, but S3 can. */
+  /** Keys that S3 supports but MinIO does not, or not together. */
   const odd = [
     "a",
     "a/",
@@ -68,7 +68,7 @@ describe("beyond the contract", () => {
     expect(fs.readdirSync(path.join(s3.directory, "buckets", name, "objects"))).toEqual([]);
   });
 
-  it("publishes S3's events of each write, where the bucket asks for them", async () => {
+  it("publishes S3's events of each write if the bucket has notifications", async () => {
     const configuration = async () => {
       const { EventBridgeConfiguration } = await s3.client.send(
         new GetBucketNotificationConfigurationCommand({ Bucket }),
@@ -127,7 +127,7 @@ describe("beyond the contract", () => {
     expect(await failure(s3.client.send(queue))).toBe("501 NotImplemented");
   });
 
-  it("deletes the version that If-Match names only", async () => {
+  it("deletes only the version that If-Match names", async () => {
     const etag = await put(s3, Bucket, "guarded", "new");
     const remove = (IfMatch: string) =>
       failure(s3.client.send(new DeleteObjectCommand({ Bucket, Key: "guarded", IfMatch })));
@@ -137,7 +137,7 @@ describe("beyond the contract", () => {
     expect(await failure(text(s3, Bucket, "guarded"))).toBe("404 NoSuchKey");
   });
 
-  it("echoes the encryption that it was asked for", async () => {
+  it("returns the requested encryption", async () => {
     const answer = await s3.client.send(
       new PutObjectCommand({ Bucket, Key: "sse", Body: "x", ServerSideEncryption: "AES256" }),
     );
@@ -146,7 +146,7 @@ describe("beyond the contract", () => {
     expect(head.LastModified).toEqual(new Date(now));
   });
 
-  it("gives a client that lost the answer to its completion the same one again", async () => {
+  it("repeats the answer to a completion whose answer was lost", async () => {
     const Key = "asked-twice";
     const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
     const { ETag } = await s3.client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" }));
@@ -180,7 +180,7 @@ describe("beyond the contract", () => {
     expect(await failure(s3.client.send(new GetObjectCommand({ Bucket, Key, PartNumber: 3 })))).toMatch(/^416/);
   });
 
-  it("finishes a download of an object that is replaced meanwhile", async () => {
+  it("finishes a download of an object that is replaced in the meantime", async () => {
     const Key = "replaced-while-read";
     const body = bytes(12 * 1024 ** 2, 9);
     const upload = async () => {
@@ -203,7 +203,7 @@ describe("beyond the contract", () => {
   });
 });
 
-it("finds everything again after a restart, and sweeps what was half-written", async () => {
+it("finds everything again after a restart, and deletes unfinished writes", async () => {
   const directory = temporaryDirectory();
   const first = await startS3({ directory });
   const Bucket = await newBucket(first);
@@ -227,7 +227,7 @@ it("finds everything again after a restart, and sweeps what was half-written", a
   fs.rmSync(directory, { recursive: true });
 });
 
-it("mends a completion that was killed between its two renames, and removes parts that nothing refers to", async () => {
+it("repairs a completion that was killed between its two renames, and removes unused parts", async () => {
   const directory = temporaryDirectory();
   const first = await startS3({ directory });
   const Bucket = await newBucket(first);
@@ -245,7 +245,7 @@ it("mends a completion that was killed between its two renames, and removes part
   await first.close();
   fs.renameSync(path.join(published, "completed.json"), path.join(published, "upload.json"));
   fs.rmSync(path.join(directory, "buckets", Bucket, "objects", "orphaned="));
-  fs.rmSync(path.join(directory, "index"), { recursive: true }); // it tells a removal from a lost file
+  fs.rmSync(path.join(directory, "index"), { recursive: true }); // The index distinguishes a removal from a lost file.
 
   const second = await startS3({ directory });
   expect(fs.readdirSync(published).sort()).toEqual(["completed.json", "part-1"]);

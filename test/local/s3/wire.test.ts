@@ -20,7 +20,7 @@ describe("aws-chunked", () => {
   const unsigned = "5\r\nhello\r\n6\r\n world\r\n0\r\nx-amz-checksum-crc32: DUoRhQ==\r\n\r\n";
   const signed = `5;chunk-signature=${"a".repeat(64)}\r\nhello\r\n0;chunk-signature=${"b".repeat(64)}\r\n\r\n`;
 
-  it.each([1, 2, 3, 5, 7, 1000])("decodes whatever the pieces of %i bytes", (cut) => {
+  it.each([1, 2, 3, 5, 7, 1000])("decodes pieces of %i bytes", (cut) => {
     expect(decode(unsigned, cut)).toEqual({
       text: "hello world",
       done: true,
@@ -40,7 +40,7 @@ describe("aws-chunked", () => {
 });
 
 describe("XML", () => {
-  it("reads what clients write", () => {
+  it("reads clients' documents", () => {
     const root = parseXml(
       `<?xml version="1.0"?><!-- c --><s:Delete xmlns:s="u"><Object  a='>'><Key>a&amp;&#x3c;&#98;<![CDATA[<&]]></Key></Object><Quiet/></s:Delete>`,
     );
@@ -61,7 +61,7 @@ describe("XML", () => {
     },
   );
 
-  it("escapes what it writes, so that it reads back", () => {
+  it("escapes text so that it can be read back", () => {
     const text = "<&>\"'\u0001\n é";
     expect(parseXml(writeXml("Root", { Key: text })).children[0]!.text).toBe(text);
   });
@@ -76,7 +76,7 @@ describe("on the wire", () => {
   });
   afterAll(() => s3.close());
 
-  /** Signed as far as this service looks. */
+  /** A signature that this service accepts without verifying it. */
   const signature = { authorization: "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request" };
 
   function send(method: string, path: string, headers: OutgoingHttpHeaders = signature, body = ""): Promise<string> {
@@ -139,7 +139,7 @@ describe("on the wire", () => {
     expect(await send(method, path.replace("/bucket", `/${bucket}`), headers)).toBe(expected);
   });
 
-  it("keeps nothing of a chunked body that ends early", async () => {
+  it("stores nothing of a chunked body that ends early", async () => {
     const headers = {
       ...signature,
       "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
@@ -149,7 +149,7 @@ describe("on the wire", () => {
     expect(await send("GET", `/${bucket}/short`)).toBe("404 NoSuchKey");
   });
 
-  it("takes the bucket from the host as well", async () => {
+  it("reads the bucket from the host", async () => {
     await put(s3, bucket, "hosted/key", "by host");
     for (const host of [`${bucket}.localhost:4566`, `${bucket}.s3.localhost`, `${bucket}.s3.us-east-1.amazonaws.com`]) {
       expect(await send("GET", "/hosted/key", { ...signature, host })).toBe("200 by host");
@@ -158,7 +158,7 @@ describe("on the wire", () => {
     expect(await send("GET", `/${bucket}/hosted/key`, { ...signature, host: "localhost:4566" })).toBe("200 by host");
   });
 
-  it("takes version 2 presigned URLs, until they expire", async () => {
+  it("accepts version 2 presigned URLs until they expire", async () => {
     await put(s3, bucket, "v2", "two");
     const url = (expires: number) => `/${bucket}/v2?AWSAccessKeyId=a&Signature=b&Expires=${expires}`;
     expect(await send("GET", url(Date.now() / 1000 + 60), {})).toBe("200 two");

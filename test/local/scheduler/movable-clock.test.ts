@@ -3,7 +3,7 @@ import { ManualClock } from "../../support/manual-clock";
 
 const hour = 3_600_000;
 
-describe("a clock that can be put forward", () => {
+describe("a clock that can be advanced", () => {
   const setup = () => {
     const base = new ManualClock(1_000);
     const clock = new MovableClock(base);
@@ -11,7 +11,7 @@ describe("a clock that can be put forward", () => {
     return { base, clock, fired, plan: (name: string, delay: number) => clock.schedule(delay, () => fired.push(name)) };
   };
 
-  it("runs like the one beneath", () => {
+  it("runs like the underlying clock", () => {
     const { base, clock, fired, plan } = setup();
     plan("soon", 10);
     base.advance(9);
@@ -21,7 +21,7 @@ describe("a clock that can be put forward", () => {
     expect(base.pending).toBe(0);
   });
 
-  it("fires what falls due by being put forward, and keeps the rest for its time", () => {
+  it("fires the timers that become due when it is advanced, and keeps the others", () => {
     const { base, clock, fired, plan } = setup();
     plan("tonight", 3 * hour);
     plan("tomorrow", 27 * hour);
@@ -34,7 +34,7 @@ describe("a clock that can be put forward", () => {
     expect(fired).toEqual(["tonight", "tomorrow"]);
   });
 
-  it("leaves what was cancelled, before and after it is put forward", () => {
+  it("fires no cancelled timer, before or after it is advanced", () => {
     const { base, clock, fired, plan } = setup();
     const [first, second] = [plan("first", hour), plan("second", 2 * hour)];
     first();

@@ -72,7 +72,7 @@ describe("scheduler", () => {
   };
   const get = (Name = "s") => client.send(new GetScheduleCommand({ Name }));
 
-  it("fires a function by a moved clock, hour after hour", async () => {
+  it("calls a function every hour when the clock is advanced", async () => {
     await create();
     clock.advance(hour - 1);
     expect(targets.invoked).toEqual([]);
@@ -83,14 +83,14 @@ describe("scheduler", () => {
     expect(targets.invoked[0]).toEqual({ monitor: "m-1" });
   });
 
-  it("starts a state machine in the schedule's time zone, under a name of its own for each firing", async () => {
+  it("starts a state machine in the schedule's time zone, with a separate name for each firing", async () => {
     const Input = '{"at":"<aws.scheduler.scheduled-time>","by":"<aws.scheduler.schedule-arn>"}';
     await create({
       ScheduleExpression: "cron(0 3 * * ? *)",
       ScheduleExpressionTimezone: "Europe/Berlin",
       Target: { Arn: machineArn, RoleArn: "arn:role", Input },
     });
-    clock.advance(2 * hour); // 03:00 in Berlin
+    clock.advance(2 * hour); // 03:00 in Berlin.
     await until(() => targets.started.length === 1 && clock.pending === 1);
     clock.advance(24 * hour);
     await until(() => targets.started.length === 2);
@@ -101,7 +101,7 @@ describe("scheduler", () => {
     expect(new Set(targets.started.map(({ name }) => name)).size).toBe(2);
   });
 
-  it("fires once at a moment, and goes when it is to go", async () => {
+  it("fires once at a given time, and is deleted if configured", async () => {
     const ScheduleExpression = "at(2026-01-01T05:00:00)";
     await create({ ScheduleExpression });
     await create({
@@ -119,7 +119,7 @@ describe("scheduler", () => {
     await expect(get("brief")).rejects.toMatchObject({ name: "ResourceNotFoundException" });
   });
 
-  it("keeps between its dates, and stops when it is disabled", async () => {
+  it("fires only between its dates, and stops when it is disabled", async () => {
     await create({ StartDate: new Date("2026-01-01T02:00:00Z"), EndDate: new Date("2026-01-01T03:00:00Z") });
     for (const count of [0, 1, 2, 2, 2]) {
       clock.advance(hour);
@@ -131,7 +131,7 @@ describe("scheduler", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("fires once, after a restart, for what fell due while it was down", async () => {
+  it("fires once after a restart for the firings that were due in the meantime", async () => {
     await create();
     await stop();
     clock.advance(5 * hour);
@@ -142,7 +142,7 @@ describe("scheduler", () => {
     await until(() => targets.invoked.length === 2);
   });
 
-  it("tries again what did not arrive, as often as its retry policy says", async () => {
+  it("retries a failed delivery as often as its retry policy allows", async () => {
     await create({ Target: { ...base.Target, Arn: machineArn, RetryPolicy: { MaximumRetryAttempts: 1 } } });
     targets.failing = new ServiceError("ThrottlingException", 429, "slow down");
     clock.advance(hour);
@@ -152,7 +152,7 @@ describe("scheduler", () => {
     await until(() => targets.started.length === 1);
   });
 
-  it("describes a schedule as it was made, and replaces it whole", async () => {
+  it("describes a schedule as it was created, and replaces it completely", async () => {
     const StartDate = new Date("2026-02-01T00:00:00Z");
     const { ScheduleArn } = await create({ StartDate, Description: "d" });
     expect(await get()).toMatchObject({
@@ -182,13 +182,13 @@ describe("scheduler", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("makes a schedule once for one client token", async () => {
+  it("creates one schedule for one client token", async () => {
     const { ScheduleArn } = await create({ ClientToken: "t-1" });
     expect((await create({ ClientToken: "t-1" })).ScheduleArn).toBe(ScheduleArn);
     await expect(create({ ClientToken: "t-2" })).rejects.toMatchObject({ name: "ConflictException" });
   });
 
-  it("keeps groups", async () => {
+  it("creates and deletes groups", async () => {
     await client.send(new CreateScheduleGroupCommand({ Name: "drift" }));
     await expect(client.send(new CreateScheduleGroupCommand({ Name: "drift" }))).rejects.toMatchObject({
       name: "ConflictException",
@@ -239,7 +239,7 @@ describe("scheduler", () => {
     });
   });
 
-  it("refuses what it does not implement", async () => {
+  it("refuses unimplemented settings", async () => {
     await expect(client.send(new ListTagsForResourceCommand({ ResourceArn: "arn:x" }))).rejects.toThrow(
       /does not implement GET/,
     );

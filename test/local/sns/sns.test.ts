@@ -19,7 +19,7 @@ import { serve } from "../support/served";
 
 const provided = "arn:aws:sns:us-east-1:000000000000:ringmaster-team-vision";
 
-/** The stock client against the embedded service, and a subscriber on this machine. */
+/** The unmodified SDK client with the embedded service, and a local subscriber. */
 describe("the embedded SNS", () => {
   const directory = mkdtempSync(join(tmpdir(), "sns-"));
   const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
@@ -106,7 +106,7 @@ describe("the embedded SNS", () => {
     expect(received).toHaveLength(1);
   });
 
-  it("keeps subscriptions and what was not delivered over a restart", async () => {
+  it("keeps subscriptions and undelivered messages over a restart", async () => {
     await client.send(new SubscribeCommand({ TopicArn: provided, Protocol: "http", Endpoint: endpoint }));
     status = 500;
     const refused = delivery();

@@ -48,7 +48,7 @@ describe("state machines", () => {
     });
   });
 
-  it("are created once: the same again is the same, a differing definition a conflict", async () => {
+  it("are created idempotently; another definition is a conflict", async () => {
     const first = await create("m");
     await states.advance(1000);
     expect((await create("m")).creationDate).toEqual(first.creationDate);
@@ -70,7 +70,7 @@ describe("state machines", () => {
     await expect(create(name, waits, more)).rejects.toMatchObject({ name: error, $metadata: { httpStatusCode: 400 } });
   });
 
-  it("are updated; what runs goes on as it was", async () => {
+  it("are updated; running executions keep their definition", async () => {
     await create("m");
     const { executionArn } = await begin("m", { name: "e" });
     const update = (more: object) =>
@@ -99,7 +99,7 @@ describe("state machines", () => {
     await expect(foreign).rejects.toMatchObject({ name: "InvalidToken" });
   });
 
-  it("are deleted with all that runs; deleting none is no error", async () => {
+  it("are deleted with their running executions; deleting a missing one is not an error", async () => {
     await create("m");
     await begin("m", { name: "e" });
     await states.client.send(new DeleteStateMachineCommand({ stateMachineArn: arnOf("m") }));
@@ -122,7 +122,7 @@ describe("state machines", () => {
     await expect(missing).rejects.toMatchObject({ name: "ResourceNotFound" });
   });
 
-  it("are validated without being made", async () => {
+  it("are validated without being created", async () => {
     const validate = (definition: string) =>
       states.client.send(new ValidateStateMachineDefinitionCommand({ definition }));
     expect(await validate(JSON.stringify(waits))).toMatchObject({ result: "OK", diagnostics: [] });
@@ -136,7 +136,7 @@ describe("state machines", () => {
 });
 
 describe("executions", () => {
-  it("start once a name: again with the same input while running, else a conflict", async () => {
+  it("start once per name: the same input while running is idempotent, anything else is a conflict", async () => {
     await create("m");
     const first = await begin("m", { name: "e", input: '{"a":1}' });
     expect(await begin("m", { name: "e", input: '{"a":1}' })).toMatchObject({
@@ -148,7 +148,7 @@ describe("executions", () => {
     await expect(begin("m", { name: "e", input: '{"a":1}' })).rejects.toMatchObject({ name: "ExecutionAlreadyExists" });
   });
 
-  it("start once even when asked many times at once", async () => {
+  it("start once even with many concurrent requests", async () => {
     await create("m");
     await Promise.all(Array.from({ length: 20 }, () => begin("m", { name: "e" })));
     const { executions } = await states.client.send(new ListExecutionsCommand({ stateMachineArn: arnOf("m") }));
@@ -224,7 +224,7 @@ describe("executions", () => {
     await expect(list({ statusFilter: "running" })).rejects.toMatchObject({ name: "ValidationException" });
   });
 
-  it("tell their history in pages, forwards, backwards, and without data", async () => {
+  it("return their history in pages, forwards, backwards, and without data", async () => {
     const arn = await states.start(passes, { a: 1 });
     await states.settle();
     const page = (more: object) => states.client.send(new GetExecutionHistoryCommand({ executionArn: arn, ...more }));
@@ -240,7 +240,7 @@ describe("executions", () => {
   });
 });
 
-it("answers what it does not implement with an error of its own", async () => {
+it("answers an unimplemented operation with a separate error", async () => {
   await expect(states.client.send(new ListActivitiesCommand({}))).rejects.toMatchObject({
     name: "UnknownOperationException",
     $metadata: { httpStatusCode: 400 },

@@ -63,7 +63,7 @@ describe("a comparison of JSONPath", () => {
     expect([holds({ Not: no }), holds({ Not: { And: [yes, { Or: [yes, no] }] } })]).toEqual([true, false]);
   });
 
-  it("with a variable that is not there fails the state", () => {
+  it("with a missing variable fails the state", () => {
     expect(() => ruleHolds({ Variable: "$.none", NumericEquals: 1 }, scope, input)).toThrow(/could not be found/);
   });
 });

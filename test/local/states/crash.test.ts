@@ -47,7 +47,7 @@ class Life {
       env,
     });
     const lines = createInterface(this.child.stdout);
-    // What it said may be read after it has ended.
+    // Its output may be read after its end.
     this.gone = Promise.all([once(this.child, "exit"), once(lines, "close")]);
     this.client = new Promise((resolve) => {
       lines.on("line", (line) => {
@@ -59,7 +59,7 @@ class Life {
     });
   }
 
-  /** The service's client; undefined if the process has died before it could listen. */
+  /** Returns the service's client, or undefined if the process died before it listened. */
   ready = (): Promise<SFNClient | undefined> => Promise.race([this.client, this.gone.then(() => undefined)]);
 
   async kill(): Promise<void> {
@@ -146,7 +146,7 @@ it.each([1, 4])("killed after every %i. write, an execution ends as if it never 
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     } catch (error) {
-      // What was asked as the process died may have taken effect, or not; what was answered has.
+      // A request during the death of the process may or may not have had an effect. An answered one has.
       const name = (error as Error).name;
       if (started) expect(["Error", "TimeoutError", "TaskTimedOut"]).toContain(name);
       if (name === "TaskTimedOut") answered = "in an earlier life";
@@ -158,7 +158,7 @@ it.each([1, 4])("killed after every %i. write, an execution ends as if it never 
   // 1 + 1 (Add) + 1 (Flaky) = 3; the answer 100 and 3 + 1; each and 10, plus 1.
   expect(final).toMatchObject({ status: "SUCCEEDED", output: '[{"n":101},{"n":5},{"n":11}]' });
 
-  // Whatever could not be told before a kill is told in the next life.
+  // Events that were not published before a kill are published by the next process.
   const last = new Life(data, 0, () => undefined);
   await last.ready();
   const told = () => new Set([...statuses, ...last.statuses]);

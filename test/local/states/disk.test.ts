@@ -29,7 +29,7 @@ afterEach(async () => {
 const flow = jsonata({ A: waitForToken("ask") });
 
 describe("a full disk", () => {
-  it("starts nothing, and says so", async () => {
+  it("starts nothing, and reports it", async () => {
     const arn = await states.start(flow, {}, "first");
     const { stateMachineArn } = await states.describe(arn);
     full = true;
@@ -39,7 +39,7 @@ describe("a full disk", () => {
     expect((await start()).executionArn).toMatch(/:second$/);
   });
 
-  it("holds an execution up, and no more", async () => {
+  it("delays an execution, but does not fail it", async () => {
     const arn = await states.start(flow);
     await states.settle();
     full = true;

@@ -113,7 +113,7 @@ describe("Map", () => {
     ]);
   });
 
-  it("is retried whole", async () => {
+  it("is retried as a whole", async () => {
     const M = map({ T: lambda("failsOn") }, { Retry: [{ ErrorEquals: ["Two"], MaxAttempts: 1 }] });
     const done = await states.run(jsonata({ M }), [2]);
     expect(done).toMatchObject({ status: "FAILED", error: "Two" });
@@ -175,19 +175,19 @@ describe("Parallel", () => {
     expect(types.filter((type) => type === "ParallelStateFailed")).toHaveLength(1);
   });
 
-  it("passes an uncaught failure out through every level", async () => {
+  it("passes an uncaught failure through every level", async () => {
     const deep = { Type: "Parallel", Branches: [flow({ M: map({ F: lambda("fails") }, { Items: [1] }) })], End: true };
     expect(await states.run(jsonata({ P: deep }))).toMatchObject({ status: "FAILED", error: "Teapot" });
   });
 
-  it("keeps a failure that a branch catches to the branch", async () => {
+  it("keeps a caught failure within its branch", async () => {
     const F = lambda("fails", { Catch: [{ ErrorEquals: ["States.ALL"], Next: "C", Output: "caught" }] });
     const P = { Type: "Parallel", Branches: [flow({ F, C: pass() }), flow({ Q: pass() })], End: true };
     expect(output(await states.run(jsonata({ P }), 1))).toEqual(["caught", 1]);
   });
 });
 
-it("runs hundreds of executions side by side", async () => {
+it("runs hundreds of concurrent executions", async () => {
   const flowOf = jsonata({ W: { Type: "Wait", Seconds: 1, Next: "T" }, T: lambda("echo") });
   const arns = await Promise.all(Array.from({ length: 200 }, (_, n) => states.start(flowOf, { n })));
   await states.advance(1000);

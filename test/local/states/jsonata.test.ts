@@ -75,7 +75,7 @@ describe("an expression", () => {
     expect(expressionIn(text)).toBe(expected);
   });
 
-  it("is bounded in time, and lets others run meanwhile", async () => {
+  it("is bounded in time, and lets others run in the meantime", async () => {
     let ticks = 0;
     let running = true;
     const tick = (): void => {
@@ -89,12 +89,12 @@ describe("an expression", () => {
     expect(ticks).toBeGreaterThan(10);
   });
 
-  it("with a regular expression that backtracks without end is cut off", async () => {
+  it("with a regular expression that backtracks without end is interrupted", async () => {
     const evil = evaluate('$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)', {}, 0);
     await expect(evil).rejects.toThrow("timed out");
   });
 
-  it("keeps evaluations apart that run at the same time", async () => {
+  it("isolates concurrent evaluations", async () => {
     const slow = (k: number) =>
       evaluate("$reduce($map([1..400], function($i) { $i * $k }), function($a, $b) { $a + $b })", { k }, 0);
     expect(await Promise.all([slow(1), slow(2), slow(3)])).toEqual([80_200, 160_400, 240_600]);
@@ -169,14 +169,14 @@ describe("in a flow", () => {
     expect(await run(jsonata({ C, E }), { n: 0 })).toEqual(["few", "default"]);
   });
 
-  it("fails a Choice without a match, and a condition that is no boolean", async () => {
+  it("fails a Choice without a match, and a condition that is not a boolean", async () => {
     const only = (Condition: string) =>
       jsonata({ C: { Type: "Choice", Choices: [{ Condition, Next: "E" }] }, E: { Type: "Succeed" } });
     expect(await states.run(only("{% false %}"))).toMatchObject({ status: "FAILED", error: "States.NoChoiceMatched" });
     expect(await states.run(only("{% 1 %}"))).toMatchObject({ status: "FAILED", error: "States.QueryEvaluationError" });
   });
 
-  it("fails with an Error and a Cause that are worked out", async () => {
+  it("fails with a computed Error and Cause", async () => {
     const F = {
       Type: "Fail",
       Error: "{% 'E' & $states.input.code %}",
@@ -199,7 +199,7 @@ describe("in a flow", () => {
     expect(bad).toMatchObject({ status: "FAILED", error: "States.QueryEvaluationError" });
   });
 
-  it("tells the state where it is", async () => {
+  it("gives the state its context", async () => {
     const A = { Type: "Pass", Output: "{% $states.context %}", End: true };
     const done = await states.run(jsonata({ A }), { n: 1 });
     const began = done.startDate?.toISOString();

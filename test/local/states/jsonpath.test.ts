@@ -63,7 +63,7 @@ describe("a path", () => {
     expect(lookUp(path, { ...scope, input: placed })).toEqual(value);
   });
 
-  it("leaves the rest alone, and fails where nothing can be put", () => {
+  it("changes nothing else, and fails if the value cannot be set", () => {
     expect(insert("$.a.c", 1, { a: { b: 2 }, d: 3 })).toEqual({ a: { b: 2, c: 1 }, d: 3 });
     expect(() => insert("$.l[5]", 1, { l: [1] })).toThrow(/States.ResultPathMatchFailure/);
     expect(() => insert("$.x", 1, "text")).toThrow(/States.ResultPathMatchFailure/);

@@ -133,7 +133,7 @@ it("retries with growing delays, then catches", async () => {
   expect(output(done)).toMatchObject({ Error: "Teapot" });
 });
 
-it("tells a task how often it was retried", async () => {
+it("shows a task how often it was retried", async () => {
   const seen: unknown[] = [];
   states = await states.restart({
     count: ({ retry }: { retry: number }) => {
@@ -188,7 +188,7 @@ describe("a timeout", () => {
     expect(await states.describe(arn)).toMatchObject({ status: "SUCCEEDED" });
   });
 
-  it("of the whole execution ends it as TIMED_OUT, aborting what runs", async () => {
+  it("of the whole execution ends it as TIMED_OUT, and aborts running tasks", async () => {
     const arn = await states.start(jsonata({ A: lambda("hangs") }, { TimeoutSeconds: 90 }));
     await states.advance(90_000);
     const done = await states.describe(arn);

@@ -43,7 +43,7 @@ afterEach(() => states.close());
 const status = async (arn: string) => (await states.describe(arn)).status;
 
 describe("after a restart", () => {
-  it("a Wait ends when it was due, however long the service was down", async () => {
+  it("a Wait ends at its time, however long the service was down", async () => {
     const arn = await states.start(jsonata({ W: { Type: "Wait", Seconds: 60, End: true } }));
     await states.advance(30_000);
     states = await states.restart();
@@ -84,7 +84,7 @@ describe("after a restart", () => {
     expect(output(await states.describe(arn))).toBe("done");
   });
 
-  it("a token is still good, its function is not called again, and heartbeats start anew", async () => {
+  it("a token is still valid, its function is not called again, and heartbeats restart", async () => {
     const arn = await states.start(jsonata({ A: waitForToken("ask", { HeartbeatSeconds: 60 }) }));
     await states.advance(59_000);
     states = await states.restart();
@@ -97,7 +97,7 @@ describe("after a restart", () => {
     expect(tokens).toHaveLength(1);
   });
 
-  it("an acknowledged token is not forgotten", async () => {
+  it("an acknowledged token is not lost", async () => {
     const W = { Type: "Wait", Seconds: 60, End: true };
     const arn = await states.start(jsonata({ A: waitForToken("ask", { End: undefined, Next: "W" }), W }));
     await states.settle();
@@ -107,7 +107,7 @@ describe("after a restart", () => {
     expect(output(await states.describe(arn))).toBe(1);
   });
 
-  it("retries go on counting, and wait no longer than before", async () => {
+  it("retries continue their count, and do not wait longer than before", async () => {
     const Retry = [{ ErrorEquals: ["E"], IntervalSeconds: 10, MaxAttempts: 2, BackoffRate: 1 }];
     const arn = await states.start(jsonata({ A: lambda("fails", { Retry }) }));
     for (let i = 0; i < 3; i += 1) {
@@ -130,7 +130,7 @@ describe("after a restart", () => {
     expect([await status(task), await status(whole)]).toEqual(["FAILED", "TIMED_OUT"]);
   });
 
-  it("a Map goes on with the iterations that were not over", async () => {
+  it("a Map continues with the unfinished iterations", async () => {
     const T = lambda("count", {
       Arguments: { FunctionName: "count", Payload: "{% $states.input %}" },
       Output: "{% $states.input * 10 %}",
@@ -156,7 +156,7 @@ describe("after a restart", () => {
   });
 });
 
-it("executions that were running wait until what they call is ready", async () => {
+it("running executions wait until the functions are ready", async () => {
   const { createStepFunctions } = await import("../../../local/states");
   const { invoker } = await import("./support/harness");
   await states.start(jsonata({ A: lambda("held") }));

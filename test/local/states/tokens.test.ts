@@ -23,7 +23,7 @@ const fail = (taskToken: string | undefined, more: object = {}) =>
 const beat = (taskToken: string | undefined) => states.client.send(new SendTaskHeartbeatCommand({ taskToken }));
 
 describe("a task that waits for its token", () => {
-  it("goes on with the output that comes with the token", async () => {
+  it("continues with the output that is sent with the token", async () => {
     const arn = await states.start(jsonata({ A: waitForToken("ask", { Output: "{% $states.result.answer %}" }) }));
     await states.advance(3_600_000);
     expect(await states.describe(arn)).toMatchObject({ status: "RUNNING" });
@@ -36,7 +36,7 @@ describe("a task that waits for its token", () => {
     ]);
   });
 
-  it("fails with the error that comes with the token, or with none", async () => {
+  it("fails with the error that is sent with the token, or with none", async () => {
     const Catch = [{ ErrorEquals: ["States.ALL"], Next: "B" }];
     const flow = jsonata({ A: waitForToken("ask", { Catch }), B: { Type: "Pass", End: true } });
     const arns = [await states.start(flow), await states.start(flow)];
@@ -48,7 +48,7 @@ describe("a task that waits for its token", () => {
     expect(output(await states.describe(arns[1] as string))).toEqual({ Error: null, Cause: null });
   });
 
-  it("fails when its function does, and its token is worth nothing then", async () => {
+  it("fails when its function does, and its token is then invalid", async () => {
     const done = await states.run(jsonata({ A: waitForToken("refuses") }));
     expect(done).toMatchObject({ status: "FAILED", error: "Refused" });
   });
@@ -78,7 +78,7 @@ describe("a task that waits for its token", () => {
     await expect(beat(tokens[0])).rejects.toMatchObject({ name: "TaskTimedOut" });
   });
 
-  it("gets a new token for every retry; the old one is dead", async () => {
+  it("gets a new token for every retry; the old one is invalid", async () => {
     const arn = await states.start(jsonata({ A: waitForToken("ask", { Retry: [{ ErrorEquals: ["Again"] }] }) }));
     await states.settle();
     await fail(tokens[0], { error: "Again" });
@@ -110,7 +110,7 @@ function forged(token: string | undefined): string {
 describe("events", () => {
   const statuses = () => states.events.map(({ detail }) => (detail as { status: string }).status);
 
-  it("tell of the start and the end, as AWS's do", async () => {
+  it("report the start and the end, as on AWS", async () => {
     const arn = await states.start(jsonata({ A: { Type: "Pass", Output: { b: 2 }, End: true } }), { a: 1 }, "e");
     await states.settle();
     const { stateMachineArn } = await states.describe(arn);
@@ -144,7 +144,7 @@ describe("events", () => {
     expect(statuses()).toEqual(["RUNNING", status]);
   });
 
-  it("are told again, in order, after a restart that came too soon to be sure of them, and not later", async () => {
+  it("are published again, in order, after an early restart, but not after a later one", async () => {
     await states.start(jsonata({ F: { Type: "Fail" } }));
     await states.settle();
     states = await states.restart();

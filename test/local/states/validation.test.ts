@@ -311,7 +311,7 @@ describe("a definition is accepted", () => {
     expect(aslValidator(JSON.parse(JSON.stringify(definition)))).toMatchObject({ isValid: true });
   });
 
-  it.each(readdirSync(machines).filter((file) => file.endsWith(".asl.json")))("as the product has it: %s", (file) => {
+  it.each(readdirSync(machines).filter((file) => file.endsWith(".asl.json")))("of the product: %s", (file) => {
     const text = readFileSync(join(machines, file), "utf8").replace(/\$\{([\w-]+)\}/g, "$1");
     expect(validateDefinition(text)).toEqual([]);
   });

@@ -33,7 +33,7 @@ async function all(): Promise<Record<string, string>> {
   await database.close();
   return rows;
 }
-/** A database as versions without checksums wrote it. */
+/** Writes a database like releases without checksums. */
 async function legacy(rows: Readonly<Record<string, string>>): Promise<void> {
   const level = new ClassicLevel<string, string>(directory);
   await level.batch(Object.entries(rows).map(([key, value]) => ({ type: "put", key, value })));
@@ -41,7 +41,7 @@ async function legacy(rows: Readonly<Record<string, string>>): Promise<void> {
 }
 
 describe("a store that a power loss interrupted", () => {
-  it("is created again where its manifest was not written and nothing was acknowledged", async () => {
+  it("is created again if its manifest was not written and nothing was acknowledged", async () => {
     const seal = { store: "test", database: "new", state: "new", sealedFrom: 1, acknowledged: 0 };
     SlotFile.create(join(directory, "test.seal"), seal).close();
     writeFileSync(join(directory, "CURRENT"), "MANIFEST-000001\n");
@@ -50,7 +50,7 @@ describe("a store that a power loss interrupted", () => {
     expect(await all()).toEqual({ key: "value" });
   });
 
-  it("is refused where its log holds changes", async () => {
+  it("is refused if its log contains changes", async () => {
     await write({ key: "value" });
     const seal = { store: "test", database: "new", state: "new", sealedFrom: 1, acknowledged: 0 };
     SlotFile.create(join(directory, "test.seal"), seal).close();
@@ -60,10 +60,10 @@ describe("a store that a power loss interrupted", () => {
   });
 });
 
-describe("a store of an earlier version", () => {
+describe("a store of an earlier release", () => {
   const rows = Object.fromEntries(Array.from({ length: 3_500 }, (_, i) => [`key-${i}`, i % 7 ? `{"i":${i}}` : ""]));
 
-  it("is taken over, and protected from then on", async () => {
+  it("is migrated, and protected from then on", async () => {
     await legacy(rows);
     expect(await all()).toEqual(rows);
     const level = new ClassicLevel<string, string>(directory);
@@ -73,7 +73,7 @@ describe("a store of an earlier version", () => {
     await expect(all()).rejects.toThrow(DamagedStoreError);
   });
 
-  it("is taken over by the next process when one dies in the middle", async () => {
+  it("is migrated by the next process if one dies in the middle", async () => {
     await legacy(rows);
     const { batch } = ClassicLevel.prototype;
     const stub = jest.spyOn(ClassicLevel.prototype, "batch");
@@ -119,13 +119,13 @@ it("opens after a kill in the middle of a write", async () => {
   await write({ b: "2" });
   const log = join(directory, readdirSync(directory).find((name) => name.endsWith(".log"))!);
   const bytes = readFileSync(log);
-  // The beginning of a record that nobody was told of.
+  // The beginning of an unacknowledged record.
   writeFileSync(log, Buffer.concat([bytes, bytes.subarray(0, 20)]));
   expect(examine(location()).damages).toEqual([]);
   expect(await all()).toEqual({ a: "1", b: "2" });
 });
 
-it("writes in order, and all or nothing", async () => {
+it("writes in order and atomically", async () => {
   const database = await open();
   const writes = Array.from({ length: 50 }, (_, i) => database.write([{ key: "n", value: String(i) }]));
   await Promise.all(writes);
@@ -133,7 +133,7 @@ it("writes in order, and all or nothing", async () => {
   await database.close();
 });
 
-it("goes on after the disk was full, and loses nothing of what it wrote then", async () => {
+it("continues after the disk was full, and loses no write of that time", async () => {
   const database = await open();
   await database.write([{ key: "a", value: "1" }]);
   const { batch } = ClassicLevel.prototype;

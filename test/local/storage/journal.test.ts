@@ -47,7 +47,7 @@ it("is emptied when it is long and all of it is routed", () => {
   expect(left()).toEqual(["after"]);
 });
 
-it("drops a line that a kill has cut short", () => {
+it("drops a line that a kill has interrupted", () => {
   three();
   appendFileSync(path, '12345678 4 "ne');
   expect(left()).toEqual(["a", "b", "c"]);
@@ -67,7 +67,7 @@ it("is refused after the flip of any byte of it", () => {
   expect(left()).toEqual(["a", "b", "c"]);
 });
 
-it("is refused when it is cut, or missing, or its mark is", () => {
+it("is refused if it or its mark is truncated or missing", () => {
   three();
   const bytes = readFileSync(path);
   for (let length = 0; length < bytes.length; length++) {
@@ -81,7 +81,7 @@ it("is refused when it is cut, or missing, or its mark is", () => {
   expect(left).toThrow("it is missing");
 });
 
-it("takes over the journal of an earlier version", () => {
+it("migrates the journal of an earlier release", () => {
   writeFileSync(path, '{"n":1}\n{"n":2}\n{"n":');
   expect(left()).toEqual([{ n: 1 }, { n: 2 }]);
   expect(readFileSync(path, "utf8")).toMatch(/^[0-9a-f]{8} 1 \{"n":1\}\n[0-9a-f]{8} 2 \{"n":2\}\n$/);

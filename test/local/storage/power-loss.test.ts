@@ -34,7 +34,7 @@ if (reason !== undefined) process.stdout.write(`The simulated power loss is skip
     expect({ lost, refused }).toEqual({ lost: [], refused: [] });
   });
 
-  it("is found to lose writes where the disk ignores syncs", async () => {
+  it("is found to lose writes if the disk ignores syncs", async () => {
     const { lost, refused } = await losePower({ ...options, rounds: 2, ignoreSyncs: true });
     expect(lost.length + refused.length).toBeGreaterThan(0);
   });

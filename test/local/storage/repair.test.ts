@@ -21,7 +21,7 @@ const seals = () => join(data, "seals");
 const serve = () => serveEmbedded(join(data, "dynamodb"), undefined, seals());
 const logOf = (directory: string) => join(directory, readdirSync(directory).find((name) => name.endsWith(".log"))!);
 
-/** Flips a bit of the given text, where it is found in a file. */
+/** Flips a bit of the given text in a file. */
 function damage(file: string, text: string): void {
   const bytes = readFileSync(file);
   const at = bytes.indexOf(text);
@@ -116,7 +116,7 @@ describe("a damaged DynamoDB", () => {
     const before = join(data, "..", `${data.slice(data.lastIndexOf("/") + 1)}-before`);
     cpSync(data, before, { recursive: true });
     await applyRepair(data, aside);
-    // As after a death between the move of the old files and that of the new ones.
+    // As after a death between moving the old files and moving the new ones.
     const location = storesOf(before)[0]!;
     rmSync(location.directory, { recursive: true });
     await expect(serveEmbedded(location.directory, undefined, join(before, "seals"))).rejects.toThrow("is missing");
@@ -151,7 +151,7 @@ describe("a damaged log of state machines", () => {
     return db;
   };
 
-  it("ends the executions that it has lost records of, and no others", async () => {
+  it("ends only the executions with lost records", async () => {
     const db = await open();
     for (const name of ["first", "second"]) {
       const put = (key: string, value: unknown) => db.put(key, value);

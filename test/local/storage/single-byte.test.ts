@@ -10,7 +10,7 @@ import { examine } from "../../../local/storage/seal";
 const root = mkdtempSync(join(tmpdir(), "ringmaster-storage-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** A database with tables on disk, a log, deletions and replaced values. */
+/** Creates a database with tables on disk, a log, deletions and replaced values. */
 async function smallDatabase(directory: string): Promise<ReadonlyMap<string, string>> {
   const open = async () => {
     const database = new Database<string>({ directory, store: "small", writeBufferBytes: 64 * 1024 }, "utf8");
@@ -47,16 +47,16 @@ describe("a damaged database", () => {
   const original = join(root, "original");
   const copy = join(root, "copy");
   let expected: ReadonlyMap<string, string>;
-  /** A table that a compaction has replaced, and whose removal is still to come. */
+  /** Returns whether a file is a table that a compaction has replaced and not removed yet. */
   const obsolete = (name: string) =>
     name.endsWith(".ldb") && !inspectDatabase(original, () => undefined).files.includes(name);
   beforeAll(async () => {
     expected = await smallDatabase(original);
   });
 
-  /** Whether `copy` equals `original`. Thousands of copies would take longer than all the rest. */
+  /** Whether `copy` equals `original`. Thousands of copies would take longer than everything else. */
   let pristine = false;
-  /** Opens a copy; it must have exactly what was acknowledged, or be refused. */
+  /** Opens a copy. It must contain exactly the acknowledged data, or be refused. */
   async function outcome(
     damage: (directory: string) => void,
     repair?: (directory: string) => void,
@@ -82,7 +82,7 @@ describe("a damaged database", () => {
     }
   }
 
-  it("has what was acknowledged while nothing is wrong with it", async () => {
+  it("contains the acknowledged data if it is undamaged", async () => {
     expect(
       filesOf(original)
         .map((name) => name.replace(/\d+/, "N"))
@@ -139,7 +139,7 @@ describe("a damaged database", () => {
     rmSync(join(original, "other.seal"));
   });
 
-  it("is refused when its files are those of an earlier moment", async () => {
+  it("is refused if its files are an older copy", async () => {
     const earlier = join(root, "earlier");
     const later = join(root, "later");
     cpSync(original, earlier, { recursive: true });
@@ -153,7 +153,7 @@ describe("a damaged database", () => {
   });
 });
 
-/** Picks the offsets of a seal to damage. Its slots are mostly empty: all written bytes, and some of the rest. */
+/** Picks the offsets of a seal to damage. Its slots are mostly empty: all written bytes, and some of the others. */
 function offsetsIn(bytes: Buffer): readonly number[] {
   return [...bytes.keys()].filter((at) => bytes.length < 4096 || (at % 4096 < 120 && at % 17 === 0) || at % 997 === 0);
 }

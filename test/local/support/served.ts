@@ -3,7 +3,7 @@ import { createFront } from "../../../local/front";
 import type { Service } from "../../../local/service";
 import { testIam } from "../../support/iam";
 
-/** A service behind a front of its own, and what a stock client needs to reach it without retries. */
+/** Serves a service with its own front. Returns the settings for an SDK client without retries. */
 export async function serve(service: Service) {
   const server = createFront([service], testIam);
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -69,7 +69,7 @@ export function batchesContract(client: () => DynamoDBClient): void {
       expect(Item).toBeUndefined();
     });
 
-    it("refuses reading an item twice, and tables that are not there", async () => {
+    it("refuses to read an item twice, and refuses missing tables", async () => {
       await refused(get([key(1), key(1)]), "ValidationException", /duplicates/);
       await refused(write({ nowhere: [{ PutRequest: { Item: key(1) } }] }), "ResourceNotFoundException");
       const read = new BatchGetItemCommand({ RequestItems: { nowhere: { Keys: [key(1)] } } });
@@ -93,7 +93,7 @@ export function batchesContract(client: () => DynamoDBClient): void {
       expect(Item).toEqual(item);
     });
 
-    it("meters what is consumed when asked", async () => {
+    it("returns the consumed capacity on request", async () => {
       const table = await createTable(client(), rangeTable("N"));
       const Item = { pk: S("p"), sk: N(1), x: S("x".repeat(3000)) };
       const written = await client().send(
@@ -120,7 +120,7 @@ export function batchesContract(client: () => DynamoDBClient): void {
           ReturnConsumedCapacity: "TOTAL",
         }),
       );
-      // 6 KB and a little: two blocks of 4 KB, at half price.
+      // Slightly more than 6 KB: two blocks of 4 KB at half price.
       expect(queried.ConsumedCapacity?.CapacityUnits).toBe(1);
     });
   });

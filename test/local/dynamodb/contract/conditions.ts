@@ -132,7 +132,7 @@ export function conditionsContract(client: () => DynamoDBClient): void {
       table = await createTable(client(), hashTable);
       await put(client(), table, stored);
     });
-    /** The values that an expression uses; those that it does not would be refused. */
+    /** Returns the values that an expression uses. Unused ones would be refused. */
     const used = (expression: string) => {
       const names = new Set(expression.match(/:[a-zA-Z0-9]+/g) ?? []);
       const entries = Object.entries(values).filter(([name]) => names.has(name));
@@ -166,7 +166,8 @@ export function conditionsContract(client: () => DynamoDBClient): void {
     });
 
     it("orders strings by their UTF-8 bytes", async () => {
-      // U+FF01 is one UTF-16 unit above the surrogates that U+1F600 is made of, and three bytes below its four.
+      // U+FF01 is one UTF-16 unit that sorts after the surrogates of U+1F600, but its three bytes sort before U+1F600's
+      // four.
       await put(client(), table, { pk: S("utf8"), s: S("\u{1F600}") });
       await client().send(
         new DeleteItemCommand({
@@ -193,7 +194,7 @@ export function conditionsContract(client: () => DynamoDBClient): void {
       await remove(">");
     });
 
-    it("sends the item along with a failure when asked", async () => {
+    it("returns the item of a failed condition on request", async () => {
       const attempt = (ReturnValuesOnConditionCheckFailure: "ALL_OLD" | "NONE") =>
         client().send(
           new PutItemCommand({
@@ -209,7 +210,7 @@ export function conditionsContract(client: () => DynamoDBClient): void {
       expect((silent as { Item?: Item }).Item).toBeUndefined();
     });
 
-    it("refuses placeholders that nothing uses, and none at all", async () => {
+    it("refuses unused and missing placeholders", async () => {
       const attempt = (input: object) =>
         client().send(new PutItemCommand({ TableName: table, Item: { pk: S("x") }, ...input }));
       const unused = /unused in expressions: keys: \{(:u|#u)\}/;

@@ -120,7 +120,7 @@ export function indexesContract(client: () => DynamoDBClient): void {
       expect(await found("h")).toEqual([]);
     });
 
-    it("projects what it was made to", async () => {
+    it("projects the configured attributes", async () => {
       const whole = item(1, { g: S("g"), score: N(1), name: S("n"), x: N(1), y: N(2) });
       await put(client(), table, whole);
       expect((await query("all", "g = :g", { ":g": S("g") })).Items).toEqual([whole]);

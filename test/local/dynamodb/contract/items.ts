@@ -20,7 +20,7 @@ export function itemsContract(client: () => DynamoDBClient): void {
       return Item;
     };
 
-    it("gives back every type as it was put", async () => {
+    it("returns every type as it was put", async () => {
       const item: Item = {
         pk: S("types"),
         string: S("ünïcode 😀"),
@@ -37,7 +37,7 @@ export function itemsContract(client: () => DynamoDBClient): void {
       expect(await get("types")).toEqual(item);
     });
 
-    it("gives back sets, in whatever order", async () => {
+    it("returns sets in any order", async () => {
       await put(client(), table, {
         pk: S("sets"),
         strings: { SS: ["b", "a"] },
@@ -103,15 +103,15 @@ export function itemsContract(client: () => DynamoDBClient): void {
       await refused(client().send(new GetItemCommand({ TableName: ranged, Key: key })), "ValidationException");
     });
 
-    it("holds 400 KB and not a byte more", async () => {
-      // The names "pk" and "x" and the key "size" are metered too.
+    it("accepts at most 400 KB", async () => {
+      // The names "pk" and "x" and the key "size" are also metered.
       const room = 400 * 1024 - "pk".length - "size".length - "x".length;
       await put(client(), table, { pk: S("size"), x: S("v".repeat(room)) });
       const more = { pk: S("size"), x: S("v".repeat(room + 1)) };
       await refused(client().send(new PutItemCommand({ TableName: table, Item: more })), "ValidationException");
     });
 
-    it("returns the old item of a put and of a delete when asked", async () => {
+    it("returns the old item of a put and of a delete on request", async () => {
       const item = { pk: S("old"), v: N(1) };
       const putIt = (v: number) =>
         client().send(

@@ -32,7 +32,7 @@ export function queriesContract(client: () => DynamoDBClient): void {
       (items ?? []).map((item) => order.findIndex((one) => Number(one) === Number(item["sk"]?.N)));
     const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-    it("gives numbers in their order, both ways", async () => {
+    it("returns numbers in ascending and descending order", async () => {
       const forward = await query({ TableName: table, ...byPk });
       expect(positions(forward.Items)).toEqual(range(0, 12));
       expect([forward.Count, forward.ScannedCount, forward.LastEvaluatedKey]).toEqual([12, 12, undefined]);
@@ -86,7 +86,7 @@ export function queriesContract(client: () => DynamoDBClient): void {
       expect(scanned).toBe(12);
     });
 
-    it("goes on from a key that is not there any more", async () => {
+    it("continues from a deleted key", async () => {
       const page = await query({
         TableName: table,
         ...byPk,
@@ -245,7 +245,7 @@ export function queriesContract(client: () => DynamoDBClient): void {
     }
     const input = { TableName: table, ...byPk, ProjectionExpression: "sk" };
     const first = await query(input);
-    // 5 items are 1,000,000 bytes and a few, under 1,048,576; the sixth takes the page past it.
+    // 5 items are slightly more than 1,000,000 bytes, under 1,048,576. The sixth exceeds the page.
     expect([first.Count, first.LastEvaluatedKey]).toEqual([6, { pk: S("p"), sk: N(5) }]);
     const second = await query({ ...input, ExclusiveStartKey: first.LastEvaluatedKey });
     expect([second.Count, second.LastEvaluatedKey]).toEqual([4, undefined]);

@@ -49,7 +49,7 @@ export function tablesContract(client: () => DynamoDBClient): void {
       expect(new Set(listed).size).toBe(listed.length);
     });
 
-    it("deletes a table with all that is in it", async () => {
+    it("deletes a table with all of its items", async () => {
       const table = await createTable(client(), hashTable);
       await put(client(), table, { pk: S("a") });
       await client().send(new DeleteTableCommand({ TableName: table }));
@@ -156,7 +156,7 @@ export function tablesContract(client: () => DynamoDBClient): void {
       await refused(client().send(new UpdateTableCommand({ TableName: table })), "ValidationException");
     });
 
-    it("switches time to live on and off", async () => {
+    it("enables and disables time to live", async () => {
       const table = await createTable(client(), hashTable);
       const change = (Enabled: boolean, AttributeName: string) =>
         client().send(
@@ -176,7 +176,7 @@ export function tablesContract(client: () => DynamoDBClient): void {
   });
 }
 
-/** The original creates indexes in the background. */
+/** Waits for a condition. The original creates indexes in the background. */
 async function until(done: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     if (await done()) return;

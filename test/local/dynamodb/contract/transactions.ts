@@ -26,7 +26,7 @@ export function transactionsContract(client: () => DynamoDBClient): void {
       return Object.fromEntries((Items ?? []).map((item) => [item["pk"]?.S, Number(item["v"]?.N)]));
     };
 
-    it("does all of its writes", async () => {
+    it("applies all of its writes", async () => {
       await put(
         client(),
         table,
@@ -57,7 +57,7 @@ export function transactionsContract(client: () => DynamoDBClient): void {
       expect(await all()).toEqual({ new: 1, changed: 2, checked: 5 });
     });
 
-    it("does none of them when a condition fails, and says which", async () => {
+    it("applies none of them when a condition fails, and names the condition", async () => {
       await put(client(), table, { pk: S("there"), v: N(1) });
       const attempt = write([
         putOf("a"),
@@ -96,7 +96,7 @@ export function transactionsContract(client: () => DynamoDBClient): void {
       expect(await all()).toEqual({ there: 1 });
     });
 
-    it("does none of them when an update cannot be applied", async () => {
+    it("applies none of them when an update is invalid", async () => {
       await put(client(), table, { pk: S("text"), v: S("text") });
       const attempt = write([
         putOf("a"),
@@ -114,7 +114,7 @@ export function transactionsContract(client: () => DynamoDBClient): void {
       expect(Item).toBeUndefined();
     });
 
-    it("is done once for one token", async () => {
+    it("is applied once for one token", async () => {
       const add: TransactWriteItem = {
         Update: {
           TableName: table,
@@ -132,7 +132,7 @@ export function transactionsContract(client: () => DynamoDBClient): void {
       expect(await all()).toEqual({ n: 2 });
     });
 
-    it("takes a hundred writes", async () => {
+    it("accepts a hundred writes", async () => {
       await write(Array.from({ length: 100 }, (_, i) => putOf(`k${i}`, i)));
       expect(Object.keys(await all())).toHaveLength(100);
     });
@@ -183,11 +183,11 @@ export function transactionsContract(client: () => DynamoDBClient): void {
       await refused(client().send(twice), "ValidationException");
     });
 
-    it("is never seen by half", async () => {
+    it("is never visible partly", async () => {
       const pair = (v: number) => [putOf("left", v), putOf("right", v)];
       await write(pair(0));
       const writing = (async () => {
-        // One after the other: the original cancels transactions that meet.
+        // One after another, because the original cancels concurrent transactions.
         for (let v = 1; v <= 25; v++) await write(pair(v));
       })();
       const seen: (readonly [Item | undefined, Item | undefined])[] = [];

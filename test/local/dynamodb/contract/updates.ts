@@ -109,7 +109,7 @@ export function updatesContract(client: () => DynamoDBClient): void {
     const current = async () =>
       (await client().send(new GetItemCommand({ TableName: table, Key: { pk: S("a") } }))).Item;
 
-    describe("of an item that is there", () => {
+    describe("of an existing item", () => {
       beforeEach(() => put(client(), table, before));
 
       it.each(cases)("%s", async (expression, values, after) => {
@@ -148,7 +148,7 @@ export function updatesContract(client: () => DynamoDBClient): void {
       });
     });
 
-    it("creates the item where there is none", async () => {
+    it("creates a missing item", async () => {
       const table2 = await createTable(client(), hashTable);
       const create = (UpdateExpression?: string) =>
         client().send(

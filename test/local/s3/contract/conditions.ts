@@ -23,14 +23,14 @@ export function conditionContract(target: () => Target): void {
     const winners = outcomes.filter(({ outcome }) => outcome === "no error");
     expect(winners).toHaveLength(1);
     expect(await text(target(), Bucket, "once")).toBe(`writer ${winners[0]!.writer}`);
-    // 409 is S3's other answer to a lost race: ask again.
+    // S3 also answers 409 to a lost race, which means that the client should retry.
     const losers = new Set(outcomes.map(({ outcome }) => outcome));
     losers.delete("no error");
     for (const outcome of losers)
       expect(["412 PreconditionFailed", "409 ConditionalRequestConflict"]).toContain(outcome);
   });
 
-  it("If-Match writes over the version it names only", async () => {
+  it("If-Match overwrites only the version that it names", async () => {
     const write = (Key: string, IfMatch: string) =>
       failure(send(new PutObjectCommand({ Bucket, Key, Body: "new", IfMatch })));
     const etag = await put(target(), Bucket, "versioned", "old");
@@ -57,7 +57,7 @@ export function conditionContract(target: () => Target): void {
     expect(head.slice(0, 3)).toBe(expected.slice(0, 3));
   });
 
-  it("completes a multipart upload only where no object is there", async () => {
+  it("completes a multipart upload only if no object exists", async () => {
     await put(target(), Bucket, "taken");
     const { UploadId } = await send(new CreateMultipartUploadCommand({ Bucket, Key: "taken" }));
     const { ETag } = await send(new UploadPartCommand({ Bucket, Key: "taken", UploadId, PartNumber: 1, Body: "x" }));

@@ -104,7 +104,7 @@ export function listingContract(target: () => Target): void {
     expect(encoded[0]).toContain("%2B");
   });
 
-  it("speaks version 1 too", async () => {
+  it("supports version 1", async () => {
     const first = await send(new ListObjectsCommand({ Bucket, Prefix: "a", Delimiter: "/", MaxKeys: 3 }));
     expect([first.Contents?.map(({ Key }) => Key), first.CommonPrefixes?.map(({ Prefix }) => Prefix)]).toEqual([
       ["a b+c%d", "a-b"],

@@ -20,7 +20,7 @@ import { bytes, failure, newBucket, put, type Target } from "./target";
 const partBytes = 5 * 1024 ** 2;
 const md5 = (body: Uint8Array) => createHash("md5").update(body).digest();
 
-/** As S3 documents it: the MD5 of the parts' MD5s, and their number. */
+/** Returns the documented ETag: the MD5 of the parts' MD5s, and their number. */
 const compositeEtag = (parts: readonly Uint8Array[]) =>
   `"${createHash("md5")
     .update(Buffer.concat(parts.map(md5)))
@@ -59,12 +59,12 @@ export function multipartContract(target: () => Target): void {
     return Buffer.from(await got.Body!.transformToByteArray());
   }
 
-  it("joins parts, whatever order they came in, and shows nothing before", async () => {
+  it("joins parts in any order of upload, and shows nothing before", async () => {
     const Key = "joined";
     const UploadId = await create(Key, { ContentType: "x/y", Metadata: { a: "b" } });
     const second = await part(Key, UploadId, 2, pieces[1]!);
     await part(Key, UploadId, 1, pieces[2]!);
-    const first = await part(Key, UploadId, 1, pieces[0]!); // over the earlier one
+    const first = await part(Key, UploadId, 1, pieces[0]!); // Replaces the earlier part.
     const third = await part(Key, UploadId, 7, pieces[2]!);
     expect(await failure(read(Key))).toBe("404 NoSuchKey");
     expect((await complete(Key, UploadId, [first, second, third])).ETag).toBe(compositeEtag(pieces));
@@ -83,7 +83,7 @@ export function multipartContract(target: () => Target): void {
     expect((await read("flat")).equals(whole)).toBe(true);
   });
 
-  it("takes lib-storage's uploads of streams of unknown length", async () => {
+  it("accepts lib-storage's uploads of streams of unknown length", async () => {
     const Body = Readable.from([whole.subarray(0, 70_001), whole.subarray(70_001)]);
     const upload = new Upload({ client: target().client, params: { Bucket, Key: "lib", Body }, partSize: partBytes });
     const answer = await upload.done();

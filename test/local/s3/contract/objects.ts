@@ -45,7 +45,7 @@ export function objectContract(target: () => Target): void {
   });
 
   describe("put and get", () => {
-    it("gives back bytes, headers, metadata and the MD5 as ETag", async () => {
+    it("returns bytes, headers, metadata and the MD5 as ETag", async () => {
       const Body = bytes(300_000);
       const md5 = createHash("md5").update(Body).digest("hex");
       const answer = await send(
@@ -78,7 +78,7 @@ export function objectContract(target: () => Target): void {
       });
     });
 
-    it("takes a stream, sent as aws-chunked with the checksum behind it", async () => {
+    it("accepts a stream in aws-chunked form with a trailing checksum", async () => {
       const Body = bytes(3_000_000, 7);
       const stream = Readable.from([Body.subarray(0, 1_000_001), Body.subarray(1_000_001)]);
       const answer = await send(
@@ -141,7 +141,7 @@ export function objectContract(target: () => Target): void {
       expect(await failure(range("bytes=10-"))).toBe("416 InvalidRange");
     });
 
-    it("says what is missing", async () => {
+    it("names the missing bucket or object", async () => {
       expect(await failure(text(target(), Bucket, "missing"))).toBe("404 NoSuchKey");
       expect(await failure(send(new HeadObjectCommand({ Bucket, Key: "missing" })))).toBe("404 NotFound");
       expect(await failure(text(target(), "never-made-bucket", "k"))).toBe("404 NoSuchBucket");
@@ -232,7 +232,7 @@ export function objectContract(target: () => Target): void {
       expect(await failure(text(target(), Bucket, "doomed"))).toBe("404 NoSuchKey");
     });
 
-    it("takes many at once", async () => {
+    it("deletes many at once", async () => {
       const keys = ["many/1", "many/<&>", "many/ü"];
       for (const key of keys) await put(target(), Bucket, key);
       const Objects = [...keys, "many/not-there"].map((Key) => ({ Key }));

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 
-/** An S3 to be held to the contract: the embedded one, or an original. */
+/** An S3 to test: the embedded one, or an original. */
 export interface Target {
   readonly name: string;
   readonly endpoint: string;
@@ -27,7 +27,7 @@ export async function text({ client }: Target, Bucket: string, Key: string): Pro
   return (await client.send(new GetObjectCommand({ Bucket, Key }))).Body!.transformToString();
 }
 
-/** The error's code and status, or "no error" where there is none. */
+/** Returns the error's code and status, or "no error". */
 export async function failure(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -41,7 +41,7 @@ export async function failure(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Deterministic bytes: random ones, repeated at a distance that is prime to every part and block size. */
+/** Returns deterministic bytes: random ones, repeated at a distance that is prime to every part and block size. */
 export function bytes(length: number, seed = 1): Buffer {
   const block = Buffer.alloc(Math.min(length, 65_537));
   let state = seed;

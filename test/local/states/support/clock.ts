@@ -5,7 +5,9 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until it is turned, timer by timer: what a timer starts may settle before the next one. */
+/**
+ * A clock that stands still until it is advanced timer by timer. The work of a timer may settle before the next one.
+ */
 export class FakeClock implements Clock {
   private timers: Timer[] = [];
 
@@ -21,7 +23,7 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Turns to the next timer within the time left, or else by all of it. True if a timer went off. */
+  /** Advances to the next timer before `until`, or else to `until`. Returns true if a timer fired. */
   turn(until: number): boolean {
     const next = this.timers.filter(({ due }) => due <= until).sort((a, b) => a.due - b.due)[0];
     this.time = Math.max(this.time, next ? next.due : until);

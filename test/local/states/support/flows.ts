@@ -6,9 +6,9 @@ import fc from "fast-check";
  */
 
 interface Step {
-  /** The state's fields but Next and End. */
+  /** The state's fields except Next and End. */
   readonly state: object;
-  /** States that it may go to besides the next one. */
+  /** The states other than the next one that it may go to. */
   readonly extra?: (next: string | undefined) => Readonly<Record<string, object>>;
 }
 
@@ -126,7 +126,7 @@ const nested: fc.Arbitrary<Build> = fc.oneof(
   },
 );
 
-/** State machines in JSONata, from one to five steps, with joins one level deep. */
+/** State machines in JSONata with one to five steps, with joins one level deep. */
 export const flows: fc.Arbitrary<object> = few(nested, 5).map((steps) => ({
   QueryLanguage: "JSONata",
   ...container("S", steps),

@@ -19,7 +19,7 @@ import { FakeClock } from "./clock";
 export type Handler = (payload: never, signal?: AbortSignal) => unknown;
 export type Handlers = Readonly<Record<string, Handler>>;
 
-/** What a handler gives in order to fail as a Lambda function does. */
+/** The result of a handler that fails like a Lambda function. */
 export class FunctionFailure {
   constructor(readonly payload: unknown) {}
 }
@@ -49,20 +49,20 @@ export interface Harness {
   readonly endpoint: string;
   readonly events: EmittedEvent[];
   readonly invokedAsync: unknown[];
-  /** Makes a machine of the definition and starts it; returns the execution's ARN. */
+  /** Creates a machine and starts it. Returns the execution's ARN. */
   start(definition: object, input?: unknown, name?: string): Promise<string>;
-  /** Lets everything settle, then turns the clock by so many milliseconds, stopping at every timer. */
+  /** Lets everything settle, then advances the clock by that many milliseconds, and stops at every timer. */
   advance(ms: number): Promise<void>;
   settle(): Promise<void>;
   describe(arn: string): Promise<DescribeExecutionOutput>;
   history(arn: string): Promise<HistoryEvent[]>;
-  /** Runs to the end, turning the clock as needed. */
+  /** Runs to the end, and advances the clock as needed. */
   run(definition: object, input?: unknown): Promise<DescribeExecutionOutput>;
-  /** Closes the service and opens another one upon the same directory. */
+  /** Closes the service and opens another one over the same directory. */
   restart(handlers?: Handlers): Promise<Harness>;
-  /** Closes, and leaves the data. */
+  /** Closes the service and keeps the data. */
   shut(): Promise<void>;
-  /** Closes, and removes the data. */
+  /** Closes the service and removes the data. */
   close(): Promise<void>;
 }
 
@@ -165,7 +165,7 @@ export const jsonPath = (states: object, more: object = {}): object => ({
   ...more,
 });
 
-/** A Task state that invokes `name`. */
+/** Returns a Task state that invokes `name`. */
 export const lambda = (name: string, more: object = {}): object => ({
   Type: "Task",
   Resource: "arn:aws:states:::lambda:invoke",
