@@ -18,7 +18,7 @@ export function createAttemptRepository(
   client: DynamoDBDocumentClient,
   table: string,
   key: (runId: string, sk: string) => Record<string, string>,
-): Pick<AllRuns, "beginAttempt" | "takeOverAttempt" | "recordJob" | "endAttempt" | "monthUsage"> {
+): Pick<AllRuns, "beginAttempt" | "takeOverAttempt" | "recordJob" | "completeAttempt" | "monthUsage"> {
   const attemptKey = (runId: string, attempt: number) => key(runId, `ATTEMPT#${String(attempt).padStart(4, "0")}`);
   const names = { "#record": "record", "#status": "status" };
 
@@ -85,7 +85,7 @@ export function createAttemptRepository(
         },
       }),
 
-    async endAttempt(team, runId, attempt, { status, reason, at, jobId, usage }) {
+    async completeAttempt(team, runId, attempt, { status, reason, at, jobId, usage }) {
       const optional = { reason, jobId, usage };
       const given = Object.entries(optional).filter(([, value]) => value !== undefined);
       const update = ["#record.#status = :status", "#record.endedAt = :at"];

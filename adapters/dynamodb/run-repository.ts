@@ -178,7 +178,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       );
     },
 
-    async conclude(runId, { status, at, failure, outcome }) {
+    async close(runId, { status, at, failure, outcome }) {
       const names: Record<string, string> = { "#status": "status" };
       const values: Record<string, unknown> = { ...openStatuses, ":status": status, ":at": at };
       let update = "SET #status = :status, updatedAt = :at, endedAt = :at";

@@ -1,10 +1,10 @@
 import type { TrainingAttempt } from "./run";
 import { type TrainingFailure, userCodeFailure } from "./training-task";
 
-/** What Batch says of the job of the latest attempt. */
+/** Batch's state of the latest attempt's job. */
 export interface JobOutcome {
   readonly status: "running" | "succeeded" | "failed";
-  /** Every worker that failed did so because its host went away: nobody's fault, and not counted. */
+  /** Whether every failed worker failed because its host was lost. Such failures do not count as retries. */
   readonly hostLoss: boolean;
   readonly reason?: string;
 }
@@ -12,29 +12,33 @@ export interface JobOutcome {
 export type NextMove =
   | { readonly move: "succeed" }
   | { readonly move: "wait" }
-  /** `why`: what the attempt ended by. */
+  /** `why`: the reason for the attempt's end. */
   | { readonly move: "resubmit"; readonly market: "spot" | "on-demand"; readonly why: string }
   | { readonly move: "fail"; readonly code: string; readonly message: string; readonly why: string };
 
-/** The reason of an attempt that its hosts' loss ended. */
+/** The reason of an attempt that ended by the loss of its hosts. */
 export const hostLossReason = "host lost";
 
-/** Losses of the hosts that Batch's own attempts did not absorb, before the run goes on-demand for good. */
+/** Number of host losses, beyond Batch's own attempts, after which the run stays on-demand permanently. */
 const lossesBeforeOnDemand = 3;
-/** Nobody reclaims an on-demand host: whoever loses so many in a row meets something else, and it costs money each time. */
+/**
+ * Maximum number of consecutive losses on-demand. On-demand hosts are not reclaimed, so these losses have another
+ * cause, and each costs money.
+ */
 const lossesOnDemand = 3;
 
 /**
- * What to do about a run's training, given all that is known. Pure, so that late, doubled and lost events come to the same decision.
+ * Decides how a run's training continues, given all known facts. Pure, so that late, repeated and lost events lead to
+ * the same decision.
  *
- * The result object is the truth: whatever Batch says of its job, a result means success. Spot losses never use up the user's
- * retries; the last attempt goes on-demand, where nobody takes the host away.
+ * The result object is authoritative: a result means success, whatever the state of the Batch job is. Spot losses never
+ * use up the user's retries. The last attempt is on-demand, where hosts are not reclaimed.
  *
- * @param known.job of the latest attempt, looked at before the result was
+ * @param known.job job of the latest attempt, read before the result
  */
 export function decideNextMove(known: {
   readonly hasResult: boolean;
-  /** Of the latest attempt. */
+  /** Failure of the latest attempt. */
   readonly failure: TrainingFailure | undefined;
   readonly job: JobOutcome;
   readonly attempts: readonly TrainingAttempt[];
@@ -42,13 +46,13 @@ export function decideNextMove(known: {
 }): NextMove {
   const { hasResult, failure, job, attempts, retries } = known;
   if (hasResult) return { move: "succeed" };
-  // The other workers would compute the same with the same code; they must not wait for the one that met it, either.
+  // The other workers would compute the same with the same code, and must not wait for the worker that failed.
   if (failure?.code === userCodeFailure) {
     return { move: "fail", code: failure.code, message: failure.message, why: failure.message };
   }
   if (job.status === "running") return { move: "wait" };
 
-  // The latest attempt is the one that is judged; it may have been marked as failed by a call that died right after.
+  // The latest attempt is the one to decide on. A call that died may already have marked it as failed.
   const failed = attempts.slice(0, -1).filter((attempt) => attempt.status === "failed");
   const market = attempts.at(-1)?.market ?? "spot";
   const lost = failed.filter((attempt) => attempt.reason === hostLossReason);
@@ -68,7 +72,7 @@ export function decideNextMove(known: {
   return { move: "resubmit", market: used + 1 >= retries ? "on-demand" : market, why: message };
 }
 
-/** What an attempt's own row says of its job, once it has ended; Batch forgets jobs after a week. */
+/** Returns the job's outcome from the attempt's own row if it has ended. Batch deletes jobs after a week. */
 export function recordedOutcome(attempt: TrainingAttempt): JobOutcome | undefined {
   if (attempt.status === "succeeded") return { status: "succeeded", hostLoss: false };
   if (attempt.status !== "failed") return undefined;

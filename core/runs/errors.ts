@@ -1,7 +1,7 @@
 import { RingmasterError } from "../errors";
 
 export class RunNotFoundError extends RingmasterError {
-  /** @param needed `training` where a run that was logged from elsewhere will not do: it may well be there. */
+  /** @param needed `training` if a run that was logged from elsewhere is not accepted, although it exists */
   constructor(runId: string, needed: "any" | "training" = "any") {
     const id = JSON.stringify(runId);
     const message =
@@ -16,7 +16,10 @@ export class RunNotFoundError extends RingmasterError {
   }
 }
 
-/** A state machine's step came for a run that has ended: cancelled, or ended by a later delivery of the same event. */
+/**
+ * Thrown when a step of the state machine starts for a run that has ended: cancelled, or ended by an earlier delivery
+ * of the same event.
+ */
 export class RunEndedError extends RingmasterError {
   constructor(runId: string, status: string) {
     super(`run ${runId} is ${status}: it has ended and cannot be changed; submit a new run`, {
@@ -27,7 +30,7 @@ export class RunEndedError extends RingmasterError {
   }
 }
 
-/** An invocation that comes late: the state machine has gone on, and nobody waits for this one's answer. */
+/** Thrown when an invocation is late: the state machine has continued, and nothing waits for this result. */
 export class StepPassedError extends RingmasterError {
   constructor(runId: string, step: string, phase: string | undefined) {
     super(`run ${runId} is in ${phase}: its step ${step} has already ended, so this call is ignored`, {
@@ -38,7 +41,7 @@ export class StepPassedError extends RingmasterError {
   }
 }
 
-/** Batch does not take a training job of this shape: it would refuse it again. */
+/** Thrown when Batch refuses a training job of this shape permanently. */
 export class JobRefusedError extends RingmasterError {
   constructor(jobName: string, reason: string, cause?: unknown) {
     super(
@@ -53,7 +56,7 @@ export class JobRefusedError extends RingmasterError {
   }
 }
 
-/** The run has no checkpoint of that epoch, or has it no more. */
+/** Thrown when the run has no checkpoint of that epoch, or no longer has it. */
 export class CheckpointNotFoundError extends RingmasterError {
   constructor(runId: string, epoch: number, epochs: readonly number[]) {
     const there = epochs.length === 0 ? "it has no checkpoints" : `it has checkpoints of epochs ${epochs.join(", ")}`;
@@ -65,9 +68,9 @@ export class CheckpointNotFoundError extends RingmasterError {
   }
 }
 
-/** The checkpoint is there, and what is stored of it is not what was written. */
+/** Thrown when the stored checkpoint differs from what was written. */
 export class CheckpointDamagedError extends RingmasterError {
-  /** @param damage names the object */
+  /** @param damage names the damaged object */
   constructor(runId: string, step: number, damage: string, cause?: unknown) {
     super(
       `the checkpoint of run ${runId} at step ${step} is damaged: ${damage} ` +
@@ -77,7 +80,7 @@ export class CheckpointDamagedError extends RingmasterError {
   }
 }
 
-/** The same `Idempotency-Key` came with another body. */
+/** Thrown when the same `Idempotency-Key` is used with another body. */
 export class IdempotencyConflictError extends RingmasterError {
   constructor(key: string) {
     super(
@@ -87,7 +90,7 @@ export class IdempotencyConflictError extends RingmasterError {
   }
 }
 
-/** Training ended without a result. `code` and message are the trainer's own where it left them. */
+/** Thrown when training ended without a result. `code` and message are the trainer's own, if it left them. */
 export class TrainingFailedError extends RingmasterError {
   constructor(code: string, message: string, details?: unknown) {
     super(message, { code, httpStatus: 409, details });

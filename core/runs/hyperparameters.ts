@@ -7,27 +7,30 @@ const schedule = z.enum(["constant", "cosine", "step"]);
 const fields = z.strictObject({
   optimizer: optimizer.default("adam"),
   learningRate: z.number().gt(0).max(10).default(0.001),
-  /** μ of `momentum`. */
+  /** μ for `momentum`. */
   momentum: z.number().min(0).lt(1).default(0.9),
-  /** Nesterov's look-ahead of `momentum`. Default false. */
+  /** Nesterov's look-ahead for `momentum`. Default false. */
   nesterov: z.boolean().optional(),
-  /** Decay of the mean of gradients, of `adam` and `adamw`. Default 0.9. */
+  /** Decay of the mean of gradients, for `adam` and `adamw`. Default 0.9. */
   beta1: z.number().min(0).lt(1).optional(),
-  /** Decay of the mean of squared gradients, of `adam` and `adamw`. Default 0.999. */
+  /** Decay of the mean of squared gradients, for `adam` and `adamw`. Default 0.999. */
   beta2: z.number().min(0).lt(1).optional(),
-  /** Added to the root, of `adam` and `adamw`; float32 holds nothing much smaller than 1e-30. Default 1e-8. */
+  /** Term added to the root, for `adam` and `adamw`; float32 has hardly any precision below 1e-30. Default 1e-8. */
   epsilon: z.number().min(1e-30).max(1).optional(),
   /** An L2 penalty with `sgd`, `momentum` and `adam`; decoupled with `adamw`. */
   weightDecay: z.number().min(0).max(1).default(0),
   schedule: schedule.default("constant"),
-  /** The learning rate at the end of `cosine`. Default 0. */
+  /** Learning rate at the end of `cosine`. Default 0. */
   minLearningRate: z.number().min(0).max(10).optional(),
   /** Optimizer steps between two decays of `step`. */
   stepSize: z.int().min(1).max(1_000_000_000).optional(),
   /** Factor of each decay of `step`. Default 0.1. */
   gamma: z.number().gt(0).lt(1).optional(),
   warmupSteps: z.int().min(0).max(1_000_000).default(0),
-  /** In which gradients are rounded, added and sent: half the bytes for other weights (docs/adr/017-narrow-wire.md). */
+  /**
+   * Format in which gradients are rounded, added and sent. 16 bits halve the bytes and change the weights
+   * (docs/adr/017-narrow-wire.md).
+   */
   gradientFormat: z.enum(["float32", "bfloat16", "float16"]).default("float32"),
   /** Global-norm clipping; 0 turns it off. */
   clipNorm: z.number().min(0).default(0),
@@ -35,15 +38,15 @@ const fields = z.strictObject({
   epochs: z.int().min(1).max(10_000).default(5),
 });
 
-/** A run's hyperparameters. Those of runs that were recorded before an option existed lack it. */
+/** A run's hyperparameters. Runs that were recorded before an option existed lack it. */
 export type Hyperparameters = DeepReadonly<z.output<typeof fields>>;
 
 interface Option {
   readonly field: keyof Hyperparameters;
-  /** The hyperparameter that decides whether the option has an effect, and the values with which it has. */
+  /** The hyperparameter that decides whether the option has an effect, and the values for which it has. */
   readonly of: "optimizer" | "schedule";
   readonly values: readonly string[];
-  /** Absent: it must be given. */
+  /** Absent if the option is required. */
   readonly default?: number | boolean;
 }
 
@@ -58,7 +61,7 @@ const options: readonly Option[] = [
   { field: "gamma", of: "schedule", values: ["step"], default: 0.1 },
 ];
 
-/** An option that has no effect is refused; one that has an effect is recorded, with its default where it was left out. */
+/** Refuses an option without effect. An option with an effect is recorded, with its default if it was omitted. */
 export const hyperparametersSchema = fields
   .check(({ value, issues }) => {
     const refuse = (field: keyof Hyperparameters, message: string): void => {
@@ -93,8 +96,8 @@ export const hyperparametersSchema = fields
   }));
 
 /**
- * Tells whether a run was recorded before `adam` applied its `weightDecay`. Such a run trained without it, and its reproduction has to do the
- * same. Records have `beta1` since then.
+ * Returns whether a run was recorded before `adam` applied its `weightDecay`. Such a run trained without it, and its
+ * reproduction must do the same. Later records have `beta1`.
  */
 function ignoresWeightDecay({ optimizer, beta1 }: Hyperparameters): boolean {
   return optimizer === "adam" && beta1 === undefined;
@@ -105,7 +108,7 @@ export function appliedWeightDecay(hyperparameters: Hyperparameters): number {
   return ignoresWeightDecay(hyperparameters) ? 0 : hyperparameters.weightDecay;
 }
 
-/** Returns hyperparameters without the options that have the value that all runs had before the option existed. */
+/** Returns hyperparameters without options whose value is the one that all runs had before the option existed. */
 export function withoutLaterDefaults(hyperparameters: Hyperparameters): Partial<Hyperparameters> {
   const later = new Map(options.map(({ field, default: standard }) => [field as string, standard]));
   const kept = Object.entries(hyperparameters).filter(([name, value]) => !later.has(name) || later.get(name) !== value);
@@ -113,8 +116,9 @@ export function withoutLaterDefaults(hyperparameters: Hyperparameters): Partial<
 }
 
 /**
- * Returns what decides the weights, in a form that is equal for runs recorded before and after an option was added: outputs of the former are
- * reused by the latter. `adamWeightDecay` tells a run that applies its decay from one that was recorded with it and ignored it.
+ * Returns the hyperparameters that determine the weights, in a form that is equal for runs that were recorded before
+ * and after an option was added. Runs can therefore reuse outputs of earlier runs. `adamWeightDecay` distinguishes a
+ * run that applies its decay from one that was recorded with it and ignored it.
  */
 export function decidingHyperparameters(hyperparameters: Hyperparameters): Readonly<Record<string, unknown>> {
   const { optimizer, weightDecay } = hyperparameters;

@@ -1,7 +1,7 @@
 import { type Hyperparameters, withoutLaterDefaults } from "./hyperparameters";
 import type { Job } from "./job";
 
-/** Returns a job without the options that have the value that all jobs had before the option existed. */
+/** Returns a job without options whose value is the one that all jobs had before the option existed. */
 export function withoutLaterOptions(job: Job): Omit<Job, "hyperparameters"> & {
   readonly hyperparameters: Partial<Hyperparameters>;
 } {

@@ -10,7 +10,7 @@ const name = z
     "must be 1–63 lower-case letters, digits and hyphens, starting with a letter or digit",
   );
 
-/** The job is kept in the run's row, which DynamoDB limits to 400 KiB. */
+/** Maximum length of the options. The job is stored in the run's row, which DynamoDB limits to 400 KiB. */
 const maxOptionsLength = 100_000;
 const maxTags = 50;
 
@@ -40,13 +40,13 @@ const modelSpec = z.discriminatedUnion("type", [
   }),
   z.strictObject({
     type: z.literal("module"),
-    /** Path of a module that exports `defineTraining({…})`; the CLI bundles it and fills in `sha256`. */
+    /** Path of a module that exports `defineTraining({…})`. The CLI bundles it and fills in `sha256`. */
     path: z.string().min(1),
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/, "must be a lower-case hex SHA-256")
       .optional(),
-    /** Handed to the module as they are. */
+    /** Passed to the module unchanged. */
     options: z
       .record(z.string(), z.unknown())
       .refine((options) => JSON.stringify(options).length <= maxOptionsLength, {
@@ -58,21 +58,27 @@ const modelSpec = z.discriminatedUnion("type", [
 
 const resourceFields = z.strictObject({
   workers: z.int().min(1).max(1_000).default(1),
-  /** Training goes on with as few as these. */
+  /** Minimum number of workers with which training continues. */
   minWorkers: z.int().min(1).max(1_000).default(1),
-  /** A worker is one process on one GPU: more GPUs are more workers. */
+  /** A worker is one process with at most one GPU. More GPUs need more workers. */
   gpusPerWorker: z.int().min(0).max(1).default(0),
-  /** Lets GPUs round the factors of float32 products to TF32: faster, with other weights. With GPUs alone, where the default is false. */
+  /**
+   * Permits GPUs to round the factors of float32 products to TF32: faster, with other weights. Only with GPUs. Default
+   * false.
+   */
   tf32: z.boolean().optional(),
   vcpusPerWorker: z.int().min(1).max(192).default(1),
   memoryMbPerWorker: z.int().min(512).max(1_572_864).default(2048),
   market: z.enum(["spot", "on-demand"]).default("spot"),
   /**
-   * V: how many microshards each global batch is cut into. Part of the run's identity, so it does not follow `workers`:
-   * any world size up to V gives the same weights (docs/adr/007-microshards.md).
+   * V: the number of microshards of each global batch. Part of the run's identity, so it does not follow `workers`: any
+   * world size up to V gives the same weights (docs/adr/007-microshards.md).
    */
   microshards: z.int().min(1).max(1_024).default(8),
-  /** Splits the optimizer's state between the workers (docs/adr/015-sharded-optimizer.md). The weights are the same bits with and without. */
+  /**
+   * Divides the optimizer's state among the workers (docs/adr/015-sharded-optimizer.md). The weights are bit-identical
+   * in both cases.
+   */
   shardOptimizer: z.boolean().default(false),
   backend: z.enum(["auto", "native", "wasm"]).default("auto"),
 });
@@ -87,24 +93,31 @@ const resources = resourceFields
   .overwrite((given) => (given.gpusPerWorker > 0 ? { ...given, tf32: given.tf32 ?? false } : given));
 
 const evaluation = z.strictObject({
-  /** Least (accuracy, f1, auc, …) or most (logLoss, rmse, …) that the gates accept on the test split. */
+  /** Minimum (accuracy, f1, auc, …) or maximum (logLoss, rmse, …) that the gates accept on the test split. */
   thresholds: z.record(z.string(), z.number()).default({}),
-  /** Columns by whose values the metrics are broken down. */
+  /** Columns by whose values the evaluation is divided into slices. */
   slices: z.array(z.string().max(255)).max(64).default([]),
-  /** How much worse than the champion the candidate may be in its primary metric, on the same rows. This and the next two are the model's (docs/gates.md) where left out; a job may be stricter than its model, and not milder. */
+  /**
+   * Permitted loss in the primary metric against the champion, on the same rows. Default of this and the next two: the
+   * model's rule (docs/gates.md). A job may be stricter than its model, and not milder.
+   */
   regressionTolerance: z.number().min(0).max(1).optional(),
   /**
-   * `credible`: refused where the difference's interval lies wholly beyond the tolerance, so that chance alone refuses nobody. `excluded`: passes only
-   * where the interval lies wholly within it: the candidate has to show that it is no worse.
+   * `credible`: refused if the difference's interval is entirely beyond the tolerance, so that chance alone refuses
+   * nothing. `excluded`: passes only if the interval is entirely within it, so that the candidate must show that it is
+   * no worse.
    */
   regressionRule: z.enum(["credible", "excluded"]).optional(),
-  /** What becomes of a candidate whose champion cannot be given the new columns. */
+  /** The result for a candidate whose champion cannot read the new columns. */
   incompatibleChampion: z.enum(["refuse", "pass"]).optional(),
-  /** On slices, fairness, latency and size (docs/gates.md). Their columns join `slices`. */
+  /** Gates on slices, fairness, latency and size (docs/gates.md). Their columns are added to `slices`. */
   gates: jobGatesSchema.optional(),
 });
 
-/** The job file's schema. Every default is written into the run's record: a run is read without the code that made it. */
+/**
+ * The job file's schema. Every default is written into the run's record, so that a run can be read without the code
+ * that created it.
+ */
 export const jobSchema = z
   .strictObject({
     experiment: name,
@@ -112,7 +125,7 @@ export const jobSchema = z
     dataset: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,62}(@([1-9]\d*|latest))?$/, "must be NAME, NAME@VERSION or NAME@latest"),
-    /** Registered model that the run makes a version of; the experiment's name when left out. */
+    /** Registered model of which the run makes a version. Default: the experiment's name. */
     registerAs: name.optional(),
     model: modelSpec,
     hyperparameters: hyperparameters.prefault({}),
@@ -126,7 +139,7 @@ export const jobSchema = z
       .prefault({}),
     evaluation: evaluation.prefault({}),
     seed: z.int().min(0).max(4_294_967_295).default(0),
-    /** Attempts after a failure that is not a spot loss. */
+    /** Number of further attempts after a failure that is not a spot loss. */
     retries: z.int().min(0).max(10).default(1),
     tags: z
       .record(z.string().max(128), z.string().max(1_000))
@@ -166,12 +179,12 @@ export const jobSchema = z
     error: "must be native or auto where resources.gpusPerWorker is above 0",
   });
 
-/** What the rules across sections look at, defaults filled in. */
+/** Returns the input of rules across sections, with defaults filled in. */
 function microshardsOf(input: unknown): number {
   return z.looseObject({ resources: resources.prefault({}) }).parse(input).resources.microshards;
 }
 
-/** Such a rule speaks whenever the sections that it looks at are right, whatever else is wrong: a person hears of everything at once. */
+/** Runs such a rule whenever its own sections are valid, even if others are not, so that a person sees all problems. */
 function whenValid(sections: Partial<Record<"resources" | "hyperparameters", z.ZodType>>) {
   const schema = z.looseObject(Object.fromEntries(Object.entries(sections).map(([key, one]) => [key, one.optional()])));
   return (payload: { readonly value: unknown }): boolean => schema.safeParse(payload.value).success;

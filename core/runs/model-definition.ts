@@ -1,7 +1,7 @@
 /**
- * What a run trains: one of the built-in models, or a user's module. Every definition becomes one layers model whose
- * output is *logits* (classification, binary) or values (regression); the loss is taken from logits, and the final
- * softmax or sigmoid is applied at prediction only.
+ * The model of a run: one of the built-in models, or a user's module. Every definition becomes one layers model whose
+ * output is *logits* (classification, binary) or values (regression). The loss is computed from logits; the final
+ * softmax or sigmoid is applied only at prediction.
  */
 
 /** `classification`: one of `outputs` classes. `binary`: one logit per row. `regression`: `outputs` real values. */
@@ -24,13 +24,13 @@ export interface MlpDefinition extends ModelShape {
   readonly hidden: readonly number[];
   /** Default `relu`. */
   readonly activation?: Activation;
-  /** Share of each hidden layer's units dropped in training, in [0, 1). Default 0. */
+  /** Share of each hidden layer's units that are dropped in training, in [0, 1). Default 0. */
   readonly dropout?: number;
 }
 
 /**
- * Blocks of convolution (stride 1, `same` padding), activation and 2×2 max-pooling, then dense layers.
- * `inputShape` is `[height, width]` (one channel) or `[height, width, channels]`.
+ * Blocks of convolution (stride 1, `same` padding), activation and 2×2 max-pooling, then dense layers. `inputShape` is
+ * `[height, width]` (one channel) or `[height, width, channels]`.
  */
 export interface CnnDefinition extends ModelShape {
   readonly type: "cnn";
@@ -45,14 +45,14 @@ export interface CnnDefinition extends ModelShape {
 }
 
 /**
- * A user's module. Its functions are opaque here: core knows no tensors. The engine checks what they return.
- * They must be synchronous: the seeded `Math.random` holds for one uninterrupted call.
+ * A user's module. Its functions are opaque to core, which has no tensors; the engine checks their results. They must
+ * be synchronous: the seeded `Math.random` is valid for one uninterrupted call.
  */
 export interface ModuleDefinition extends ModelShape {
   readonly type: "module";
   /** Called with a `ModelContext`; returns a `tf.LayersModel`. */
   readonly factory: (context: never) => unknown;
-  /** `(labels, outputs)` → mean loss (scalar) or loss of each row (`[rows]`). Default: by task. */
+  /** `(labels, outputs)` → mean loss (scalar) or loss of each row (`[rows]`). Default: depends on the task. */
   readonly loss?: (labels: never, outputs: never) => unknown;
   /** Name → `(labels, outputs)` → mean over the rows (scalar). */
   readonly metrics?: Readonly<Record<string, (labels: never, outputs: never) => unknown>>;

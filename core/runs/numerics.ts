@@ -3,8 +3,8 @@ import type { NumericsRecord } from "./shapes";
 export type { BackendName, NumericsRecord } from "./shapes";
 
 /**
- * The numerics record of a run: everything outside code, data and seed that decides the bits of its weights. Two runs of
- * one commit, dataset version and seed are promised to be identical only where `numericsDifferences` finds nothing.
+ * The numerics record of a run: everything outside code, data and seed that determines the bits of its weights. Two
+ * runs of one commit, dataset version and seed have identical weights only if `numericsDifferences` is empty.
  */
 
 export interface NumericsDifference {
@@ -14,8 +14,9 @@ export interface NumericsDifference {
 }
 
 /**
- * Fields that decide bits, as `path → value`. WebAssembly computes the same on every processor of an architecture, so
- * the CPU is left out there; the native library picks kernels by CPU features, or runs on the GPU named.
+ * Returns the fields that determine bits, as `path → value`. WebAssembly computes the same on every processor of an
+ * architecture, so the CPU is omitted there. The native library selects kernels by CPU features, or runs on the named
+ * GPU.
  */
 export function numericsIdentity(record: NumericsRecord): Readonly<Record<string, string>> {
   const identity: Record<string, string> = {
@@ -23,7 +24,7 @@ export function numericsIdentity(record: NumericsRecord): Readonly<Record<string
     device: record.device,
     "threads.intraOp": String(record.threads.intraOp),
     "threads.interOp": String(record.threads.interOp),
-    // Initial weights are drawn with V8's log, sqrt and cos; a major version may change them.
+    // Initial weights use V8's log, sqrt and cos, which a major version may change.
     "node.major": record.node.split(".")[0] ?? record.node,
     platform: record.platform,
     arch: record.arch,
@@ -38,7 +39,7 @@ export function numericsIdentity(record: NumericsRecord): Readonly<Record<string
   return Object.fromEntries(Object.entries(identity).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Why two records do not promise identical weights; empty when they do. */
+/** Returns why two records do not imply identical weights; empty if they do. */
 export function numericsDifferences(left: NumericsRecord, right: NumericsRecord): readonly NumericsDifference[] {
   const a = numericsIdentity(left);
   const b = numericsIdentity(right);

@@ -3,15 +3,15 @@ import type { WorkerSpan } from "./usage";
 
 /** Starts and stops the state machine's executions. An execution is named by its run. */
 export interface Executions {
-  /** Idempotent: starting a run's execution again finds the one that is there. */
+  /** Idempotent: a second call finds the running execution. */
   start(runId: string): Promise<void>;
-  /** Quiet where it has ended or never was. */
+  /** Does nothing if the execution has ended or never existed. */
   stop(runId: string, reason: string): Promise<void>;
-  /** `undefined` where there is none. */
+  /** Returns `undefined` if there is no execution. */
   status(runId: string): Promise<"running" | "succeeded" | "failed" | "timed-out" | "aborted" | undefined>;
 }
 
-/** Answers to a state that waits on a task token. Each is quiet where the token was answered or has timed out. */
+/** Answers a state that waits on a task token. Each method does nothing if the token was answered or has timed out. */
 export interface TaskTokens {
   succeed(token: string, output: unknown): Promise<void>;
   fail(token: string, error: string, cause: string): Promise<void>;
@@ -31,21 +31,25 @@ export interface JobRequest {
 
 /** Training jobs in AWS Batch. */
 export interface TrainingJobs {
-  /** The job of that run and attempt, by its name: of a process that died between SubmitJob and its record. */
+  /**
+   * Returns the job of a run and attempt by its name. It may come from a process that died between SubmitJob and its
+   * record.
+   */
   find(request: JobRequest): Promise<string | undefined>;
   /**
-   * Asks once: SubmitJob knows no idempotency token, so what is asked twice may be done twice.
-   * @throws JobRefusedError where Batch does not take such a job, now or ever.
+   * Submits a job. Not idempotent: SubmitJob has no idempotency token, so a repeated call may submit a second job.
+   *
+   * @throws JobRefusedError if Batch refuses such a job permanently
    */
   submit(request: JobRequest): Promise<{ readonly jobId: string }>;
   describe(jobId: string): Promise<JobOutcome>;
-  /** When and where the job's workers ran, as far as Batch knows. */
+  /** Returns when and where the job's workers ran, as far as Batch knows. */
   spans(jobId: string, request: Pick<JobRequest, "workers" | "market">): Promise<readonly WorkerSpan[]>;
-  /** Quiet where it has ended. */
+  /** Does nothing if the job has ended. */
   terminate(jobId: string, reason: string): Promise<void>;
 }
 
-/** A Batch job's name says whose it is. */
+/** Returns a Batch job's name, which contains its run and attempt. */
 export function jobNameOf(runId: string, attempt: number): string {
   return `${runId}-${attempt}`;
 }
@@ -55,7 +59,7 @@ export function parseJobName(name: string): { readonly runId: string; readonly a
   return runId === undefined ? undefined : { runId, attempt: Number(attempt) };
 }
 
-/** The job that a child of an array (`<job>:3`) or a node of a gang (`<job>#3`) belongs to. */
+/** Returns the job to which a child of an array (`<job>:3`) or a node of a gang (`<job>#3`) belongs. */
 export function wholeJobOf(jobId: string): string {
   return jobId.split(/[:#]/)[0]!;
 }

@@ -2,16 +2,17 @@ import { sha256 } from "../digest";
 import { RingmasterError } from "../errors";
 
 /**
- * Keys of runs: 32 random bytes as hex, made once a run, by which its trainers show whose they are. A trainer gets its run's with its job, and
- * shows it to `run-credentials` and `ingest-metrics`. It is of no use without the right to invoke these.
+ * Keys of runs: 32 random bytes as hex, by which a run's trainers authenticate. A trainer receives the key with its
+ * job, and sends it to `run-credentials` and `ingest-metrics`. The key is useless without the right to invoke these
+ * functions.
  */
 export interface RunKeys {
-  /** The run's key; made where there is none yet. */
+  /** Returns the run's key; creates it if there is none. */
   keyOf(runId: string): Promise<string>;
   find(runId: string): Promise<string | undefined>;
 }
 
-/** Whoever asks does not have the run's key. */
+/** Thrown when the caller does not have the run's key. */
 export class RunKeyRefusedError extends RingmasterError {
   constructor(runId: string) {
     super(
@@ -28,6 +29,6 @@ export class RunKeyRefusedError extends RingmasterError {
 /** @throws RunKeyRefusedError */
 export async function checkRunKey(keys: Pick<RunKeys, "find">, runId: string, presented: string): Promise<void> {
   const key = await keys.find(runId);
-  // Digests, so that the time that comparing takes tells nothing of the key.
+  // Compares digests, so that the duration of the comparison reveals nothing about the key.
   if (key === undefined || sha256(key) !== sha256(presented)) throw new RunKeyRefusedError(runId);
 }

@@ -16,15 +16,21 @@ import type { StatusFilter } from "./run-status";
 
 export interface RunQuery {
   readonly limit: number;
-  /** Of the page before. @throws InvalidInputError where no page gave it */
+  /**
+   * Token of the previous page.
+   *
+   * @throws InvalidInputError if no page returned it
+   */
   readonly nextToken?: string;
-  /** Runs of this experiment alone; rows of earlier versions are found by its name. */
+  /** Only runs of this experiment. Rows of earlier versions are found by its name. */
   readonly experiment?: { readonly experimentId: string; readonly name: string };
-  /** As `displayedStatus` has it: a run that waits for an approval is not `running`. */
+  /** Compared with `displayedStatus`: a run that waits for an approval is not `running`. */
   readonly status?: StatusFilter;
 }
 
-/** Runs, newest first. Where the query has a filter, a page may hold fewer than `limit` although another follows. */
+/**
+ * A page of runs, newest first. With a filter, a page may have fewer than `limit` runs although another page follows.
+ */
 export interface RunPage {
   readonly runs: readonly Run[];
   /** Opaque; absent on the last page. */
@@ -38,47 +44,63 @@ export interface RunConclusion {
   readonly outcome?: RunOutcome;
 }
 
-/** The port to a team's runs. Every write may be repeated; a run that has ended never changes. See docs/access-patterns.md. */
+/**
+ * The port to a team's runs. Every write may be repeated. A run that has ended never changes. See
+ * docs/access-patterns.md.
+ */
 export interface RunRepository extends AttemptRepository {
-  /** Creates it, or answers the one that is there under the same id. */
+  /** Creates the run, or returns the existing one with the same id. */
   create(run: Run): Promise<{ readonly created: boolean; readonly run: Run }>;
   find(runId: string): Promise<Run | undefined>;
   findDetails(runId: string): Promise<RunDetails | undefined>;
   list(query: RunQuery): Promise<RunPage>;
-  /** Every run until `delist`: those that have not ended, those with work left to stop, and those whose end is to be published. */
+  /**
+   * Lists every run until `delist`: those that have not ended, those with work that must be stopped, and those whose
+   * end is not published.
+   */
   listOpen(): Promise<readonly Run[]>;
-  /** Sets `running` and the phase; phases go forward only. False where the run has ended, is past that phase, or is not there. */
+  /**
+   * Sets `running` and the phase; phases only go forward. Returns false if the run has ended, is past that phase, or
+   * does not exist.
+   */
   enterPhase(runId: string, phase: Phase, at: string): Promise<boolean>;
-  /** Lets a run that is in `from` enter the earlier phase `to` once more. Nothing where it is not in `from`. */
+  /** Returns a run that is in `from` to the earlier phase `to`. Does nothing if it is not in `from`. */
   goBack(runId: string, from: Phase, to: Phase, at: string): Promise<void>;
-  /** Ends the run once; false where it had ended before, whose end then stands. It stays in the list of open runs. */
-  conclude(runId: string, conclusion: RunConclusion): Promise<boolean>;
-  /** Takes a run that has ended out of the list of open ones. */
+  /**
+   * Closes the run once; returns false if it had already ended, and keeps the first end. The run stays in the list of
+   * open runs.
+   */
+  close(runId: string, conclusion: RunConclusion): Promise<boolean>;
+  /** Removes an ended run from the list of open ones. */
   delist(runId: string): Promise<void>;
-  /** Records in the list of open runs that the run's end was published; nothing where it is not listed. */
+  /** Records in the list of open runs that the run's end was published; does nothing if the run is not listed. */
   markEndPublished(runId: string): Promise<void>;
   recordStep(runId: string, record: StepRecord): Promise<void>;
-  /** Adds a token to the phase's: a state that is tried again gives a new one, and nobody can tell which call comes last. */
+  /** Adds a token to the phase. A state that is retried has a new token, and the order of the calls is unknown. */
   putTaskToken(runId: string, phase: Phase, token: string): Promise<void>;
-  /** All that the phase has given; one of them at most still waits. */
+  /** Returns all tokens of the phase; at most one of them still waits. */
   findTaskTokens(runId: string, phase: Phase): Promise<readonly string[]>;
   /**
-   * Keeps the newer of what is there and what comes: the later attempt of ours, then more attempts of Batch's, then the later status.
-   * @returns what it took the place of where it is newer.
+   * Keeps the newer of the stored and the given record: first by our attempt, then by Batch's attempts, then by status.
+   *
+   * @returns the replaced record if the given one is newer
    */
   recordWorker(
     runId: string,
     worker: WorkerRecord,
   ): Promise<{ readonly newer: boolean; readonly before?: WorkerRecord }>;
-  /** Of one process; the first stands. */
+  /** Records the machine of one process; the first record stays. */
   recordMachine(runId: string, machine: MachineRecord): Promise<void>;
-  /** Of a process whose machine is recorded. True the first time only. */
+  /** Records an interruption notice for a process with a recorded machine. Returns true the first time. */
   recordInterruptionNotice(runId: string, memberId: string, at: string): Promise<boolean>;
-  /** Once a generation; a measured recovery replaces one without a time. False where nothing was written. */
+  /**
+   * Records a recovery once for each generation. A measured recovery replaces one without a time. Returns false if
+   * nothing was written.
+   */
   recordRecovery(runId: string, recovery: RecoveryRecord): Promise<boolean>;
-  /** Adds a warning to the run. One of each code: a repeat replaces it. */
+  /** Adds a warning to the run. A warning of the same code replaces the earlier one. */
   recordWarning(runId: string, warning: Warning): Promise<void>;
-  /** Ignored where a later step is recorded. */
+  /** Ignored if a later step is recorded. */
   recordProgress(runId: string, progress: TrainingProgress): Promise<void>;
 }
 
@@ -88,13 +110,13 @@ export interface RunRepository extends AttemptRepository {
  * @typeParam FirstRecord the record that is written with a new run
  */
 export interface AllRuns<FirstRecord = never>
-  extends Omit<RunRepository, "create" | "list" | "endAttempt" | "monthUsage"> {
+  extends Omit<RunRepository, "create" | "list" | "completeAttempt" | "monthUsage"> {
   /** Creates a run with its record in one transaction. */
   create(run: Run, record?: FirstRecord): ReturnType<RunRepository["create"]>;
-  endAttempt(team: string, ...given: Parameters<RunRepository["endAttempt"]>): Promise<boolean>;
+  completeAttempt(team: string, ...given: Parameters<RunRepository["completeAttempt"]>): Promise<boolean>;
   monthUsage(team: string, month: string): Promise<MonthUsage>;
   list(query: RunQuery & { readonly team: string }): Promise<RunPage>;
-  /** Processes, those that have ended too, that said they run on an EC2 instance. */
+  /** Returns the processes, ended ones included, that reported this EC2 instance. */
   findOnInstance(instanceId: string): Promise<readonly InstanceUse[]>;
 }
 
@@ -106,7 +128,7 @@ export interface InstanceUse {
 /** A team's outputs of finished steps and of exports, by the hash of their inputs. */
 export interface StepCache {
   find(step: Phase | "Export", inputHash: string): Promise<CachedOutput | undefined>;
-  /** The first output stands; answers the one that does. */
+  /** Stores an output; the first one stays and is returned. */
   keep(step: Phase | "Export", inputHash: string, output: CachedOutput): Promise<CachedOutput>;
 }
 

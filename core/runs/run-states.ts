@@ -1,7 +1,7 @@
 export const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-/** The states of `state-machines/training-run.asl.json` in which a run does its work, in order. */
+/** The states of `state-machines/training-run.asl.json` that execute a run's work, in order. */
 export const phases = [
   "ValidateDataset",
   "PrepareFeatures",

@@ -1,6 +1,6 @@
 import { isOpen, type Phase, type Run, type RunStatus, runStatuses } from "./run";
 
-/** Values that a list of runs can be filtered by. */
+/** Status values for filtering a list of runs. */
 export const statusFilters = [...runStatuses, "awaiting-approval"] as const;
 export type StatusFilter = (typeof statusFilters)[number];
 
@@ -9,7 +9,7 @@ interface Progress {
   readonly phase?: Phase;
 }
 
-/** The status that people see: a run that waits for an approval, a check or a canary's test is not at work. */
+/** Returns the status for display. A run that waits for an approval, a check or a canary's test is not `running`. */
 export function displayedStatus(run: Progress): RunStatus | "awaiting approval" {
   return isOpen(run.status) && run.phase === "AwaitApproval" ? "awaiting approval" : run.status;
 }
@@ -24,7 +24,8 @@ export interface RunTimes {
 export function timesOf(
   run: Pick<Run, "status" | "phase" | "createdAt" | "updatedAt" | "awaitingSince" | "endedAt">,
 ): RunTimes {
-  // Runs of earlier versions do not say since when they wait; nothing writes to one that does.
+  // Runs of earlier versions lack the start of the wait. Nothing is written to a waiting run, so its last update is
+  // used.
   const awaitingSince = run.awaitingSince ?? (displayedStatus(run) === "awaiting approval" ? run.updatedAt : undefined);
   return {
     startedAt: Date.parse(run.createdAt),
@@ -34,8 +35,8 @@ export function timesOf(
 }
 
 /**
- * Milliseconds from a run's creation to the end of its own work: to the time that it first waits for an approval, else to its end, else to `now`.
- * The wait itself, and the promotion after it, do not count.
+ * Returns the milliseconds from a run's creation to the end of its own work: to its first wait for an approval, else to
+ * its end, else to `now`. The wait and the promotion after it do not count.
  */
 export function workMs({ startedAt, awaitingSince, endedAt }: RunTimes, now: number): number {
   return Math.max(0, (awaitingSince ?? endedAt ?? now) - startedAt);

@@ -19,7 +19,9 @@ export type {
   WorkerRecord,
 } from "./shapes";
 
-/** Tells whether an attempt's job is multi-node-parallel; other jobs are arrays, which AWS Batch also runs on spot. */
+/**
+ * Returns whether an attempt's job is multi-node-parallel. Other jobs are arrays, which AWS Batch also runs on spot.
+ */
 export function isMultiNode({ market, workers }: Pick<TrainingAttempt, "market" | "workers">): boolean {
   return market === "on-demand" && workers > 1;
 }

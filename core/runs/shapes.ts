@@ -5,7 +5,7 @@ import { jobSchema } from "./job";
 import { progressSchema } from "./progress";
 import { phases, runStatuses } from "./run-states";
 
-/** A job with every default filled in, as runs keep it. */
+/** A job with every default filled in, as runs store it. */
 export const job = jobSchema.meta({ id: "Job", description: "A job with every default filled in." });
 
 export const phase = z.enum(phases).meta({ id: "Phase", description: "A step of the run's state machine." });
@@ -26,7 +26,7 @@ const outcome = z
     z.object({ decision: z.literal("refused-by-gate"), ...verdict }),
     z.object({ decision: z.literal("rejected"), ...verdict }),
   ])
-  .meta({ id: "RunOutcome", description: "What became of the model that a completed run made." });
+  .meta({ id: "RunOutcome", description: "Result for the model of a completed run." });
 export type RunOutcome = Shape<typeof outcome>;
 
 export const codeReference = z
@@ -35,29 +35,32 @@ export const codeReference = z
     branch: z.string().max(255).optional(),
     commit: z.string().max(200).optional(),
     dirty: z.boolean().optional().meta({ description: "Whether files differed from the commit." }),
-    diffSha256: sha256.optional().meta({ description: "What was not committed, as a patch, in the content store." }),
+    diffSha256: sha256.optional().meta({ description: "Uncommitted changes as a patch, in the content store." }),
     moduleSha256: sha256.optional().meta({ description: "Bundle of the user's module, in the content store." }),
   })
-  .meta({ id: "CodeReference", description: "Where the code that made a run came from." });
+  .meta({ id: "CodeReference", description: "Origin of a run's code." });
 export interface CodeReference extends Shape<typeof codeReference> {}
 
 export const submittedEnvironment = z
   .strictObject({
     lockfileSha256: sha256.optional().meta({ description: "SHA-256 of the lockfile next to the code." }),
-    imageDigest: z.string().max(200).optional().meta({ description: "Of the trainer's container image." }),
+    imageDigest: z.string().max(200).optional().meta({ description: "Digest of the trainer's container image." }),
   })
-  .meta({ id: "SubmittedEnvironment", description: "What a run was submitted with, in addition to its code." });
+  .meta({ id: "SubmittedEnvironment", description: "Environment of the submission, in addition to its code." });
 export interface SubmittedEnvironment extends Shape<typeof submittedEnvironment> {}
 
-const madeEnvironment = submittedEnvironment
+const runEnvironment = submittedEnvironment
   .extend({
     image: z.string().optional().meta({
       description:
         "The trainer's container image, as the job definition names it; the tag of one that the deployment built is the hash of its sources.",
     }),
   })
-  .meta({ id: "MadeEnvironment", description: "What its submitter and the deployment know of what it is made in." });
-export interface MadeEnvironment extends Shape<typeof madeEnvironment> {}
+  .meta({
+    id: "MadeEnvironment",
+    description: "Environment of the run, as far as its submitter and the deployment know it.",
+  });
+export interface MadeEnvironment extends Shape<typeof runEnvironment> {}
 
 export const run = z
   .object({
@@ -69,7 +72,7 @@ export const run = z
     dataset: datasetReference,
     model: z.string().meta({ description: "Registered model that the run makes a version of." }),
     code: codeReference,
-    environment: madeEnvironment.optional(),
+    environment: runEnvironment.optional(),
     noCache: z.boolean().meta({ description: "Compute every step, without reusing outputs of earlier runs." }),
     cause: z
       .object({
@@ -79,7 +82,7 @@ export const run = z
         at: instant,
       })
       .optional()
-      .meta({ description: "What made a retraining rule submit it; absent where a person did." }),
+      .meta({ description: "Cause for which a retraining rule submitted it; absent if a person did." }),
     restoredFrom: z
       .object({ runId: z.string(), epoch: count, step: count, weightsSha256: sha256 })
       .optional()
@@ -91,13 +94,13 @@ export const run = z
     requestDigest: z.string(),
     createdBy: z.string(),
     submitters: z.array(z.string()).optional().meta({
-      description: "Immutable ids of the people who submitted it, where they are known.",
+      description: "Immutable ids of the people who submitted it, if known.",
     }),
     createdAt: instant,
     updatedAt: instant,
     awaitingSince: instant
       .optional()
-      .meta({ description: "When it first waited for an approval: the end of its own work." }),
+      .meta({ description: "Start of its first wait for an approval: the end of its own work." }),
     endedAt: instant.optional(),
     failure: failure.optional(),
     outcome: outcome.optional(),
@@ -128,7 +131,7 @@ const usage = z
     estimatedUsd: z.number().optional().meta({ description: "Absent where no worker's instance has a known price." }),
     pricesOf: z.string().optional().meta({ description: "The day of the prices that it is estimated by." }),
   })
-  .meta({ id: "AttemptUsage", description: "What an attempt took, of all workers together." });
+  .meta({ id: "AttemptUsage", description: "Usage of an attempt, summed over all workers." });
 export interface AttemptUsage extends Shape<typeof usage> {}
 
 export const attempt = z
@@ -195,7 +198,7 @@ const recovery = z
     step: count,
     seconds: z.number().optional().meta({ description: "Absent where no worker survived to measure it." }),
   })
-  .meta({ id: "RecoveryRecord", description: "How training resumed after the gang had lost a worker." });
+  .meta({ id: "RecoveryRecord", description: "Recovery of training after the loss of a worker." });
 export interface RecoveryRecord extends Shape<typeof recovery> {}
 
 export const runDetails = z
@@ -211,7 +214,7 @@ export const runDetails = z
   })
   .meta({ id: "RunDetails", description: "Everything known of a run." });
 export interface RunDetails extends Shape<typeof runDetails> {
-  /** The event of the run's end was accepted, and the run is still in the list of open ones. */
+  /** Set if the event of the run's end was accepted while the run is still in the list of open ones. */
   readonly endPublished?: true;
 }
 
@@ -241,7 +244,7 @@ export interface DamagedCheckpoint extends Shape<typeof damagedCheckpoint> {}
 
 export const logPage = z
   .object({ lines: z.array(z.object({ worker: count, time: z.number(), message: z.string() })), nextToken })
-  .meta({ id: "LogPage", description: "What workers printed." });
+  .meta({ id: "LogPage", description: "Output of the workers." });
 export interface LogPage extends Shape<typeof logPage> {}
 export type LogLine = LogPage["lines"][number];
 

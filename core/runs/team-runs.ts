@@ -4,16 +4,19 @@ import type { Run } from "./run";
 import type { AllRuns, RunRepository } from "./run-repository";
 
 export interface TeamRuns {
-  /** `undefined` where there is no such run. */
+  /** Returns `undefined` if there is no such run. */
   teamOf(runId: string): Promise<string | undefined>;
-  /** A team's port: another team's run is not there, whatever is asked of it. */
+  /** Returns a team's port, in which runs of other teams do not exist. */
   of(team: string): RunRepository;
 }
 
-/** As many as a function meets while it is warm; a run's team never changes, so what is remembered stays true. */
+/** Maximum number of cached runs. A run's team never changes, so the cache stays valid. */
 const remembered = 10_000;
 
-/** Runs of all teams as ports of one team each. Ids are unguessable and the world's, so that only the row knows whose a run is. */
+/**
+ * Divides the runs of all teams into ports for one team each. Ids are unguessable and globally unique; only a run's row
+ * has its team.
+ */
 export function teamRuns(all: AllRuns): TeamRuns {
   const teams = new BoundedMap<string, string>(remembered);
 
@@ -31,7 +34,7 @@ export function teamRuns(all: AllRuns): TeamRuns {
 
   function of(team: string): RunRepository {
     const owns = async (runId: string): Promise<boolean> => (await teamOf(runId)) === team;
-    const insist = async (runId: string): Promise<void> => {
+    const checkOwner = async (runId: string): Promise<void> => {
       if (!(await owns(runId))) throw new RunNotFoundError(runId);
     };
     const own = (run: Run | undefined): Run | undefined => {
@@ -55,24 +58,24 @@ export function teamRuns(all: AllRuns): TeamRuns {
       listOpen: async () => (await all.listOpen()).filter((run) => run.team === team),
       enterPhase: async (runId, phase, at) => (await owns(runId)) && all.enterPhase(runId, phase, at),
       async goBack(runId, from, to, at) {
-        await insist(runId);
+        await checkOwner(runId);
         await all.goBack(runId, from, to, at);
       },
-      conclude: async (runId, conclusion) => (await owns(runId)) && all.conclude(runId, conclusion),
+      close: async (runId, conclusion) => (await owns(runId)) && all.close(runId, conclusion),
       async delist(runId) {
-        await insist(runId);
+        await checkOwner(runId);
         await all.delist(runId);
       },
       async markEndPublished(runId) {
-        await insist(runId);
+        await checkOwner(runId);
         await all.markEndPublished(runId);
       },
       async recordStep(runId, record) {
-        await insist(runId);
+        await checkOwner(runId);
         await all.recordStep(runId, record);
       },
       async putTaskToken(runId, phase, token) {
-        await insist(runId);
+        await checkOwner(runId);
         await all.putTaskToken(runId, phase, token);
       },
       findTaskTokens: async (runId, phase) => ((await owns(runId)) ? all.findTaskTokens(runId, phase) : []),
@@ -80,28 +83,29 @@ export function teamRuns(all: AllRuns): TeamRuns {
       takeOverAttempt: async (runId, attempt, claimedAt, at) =>
         (await owns(runId)) && all.takeOverAttempt(runId, attempt, claimedAt, at),
       recordJob: async (runId, attempt, jobId) => (await owns(runId)) && all.recordJob(runId, attempt, jobId),
-      endAttempt: async (runId, attempt, end) => (await owns(runId)) && all.endAttempt(team, runId, attempt, end),
+      completeAttempt: async (runId, attempt, end) =>
+        (await owns(runId)) && all.completeAttempt(team, runId, attempt, end),
       monthUsage: (month) => all.monthUsage(team, month),
       async recordWorker(runId, worker) {
-        await insist(runId);
+        await checkOwner(runId);
         return all.recordWorker(runId, worker);
       },
       async recordMachine(runId, machine) {
-        await insist(runId);
+        await checkOwner(runId);
         await all.recordMachine(runId, machine);
       },
       recordInterruptionNotice: async (runId, memberId, at) =>
         (await owns(runId)) && all.recordInterruptionNotice(runId, memberId, at),
       async recordRecovery(runId, recovery) {
-        await insist(runId);
+        await checkOwner(runId);
         return all.recordRecovery(runId, recovery);
       },
       async recordWarning(runId, warning) {
-        await insist(runId);
+        await checkOwner(runId);
         await all.recordWarning(runId, warning);
       },
       async recordProgress(runId, progress) {
-        await insist(runId);
+        await checkOwner(runId);
         await all.recordProgress(runId, progress);
       },
     };

@@ -5,31 +5,38 @@ import type { ModelSpec } from "./job";
 import type { NumericsRecord } from "./numerics";
 
 /**
- * What a trainer reads, knowing only its run's id: `objectKeys.trainingTask(runId)`, written once by launch-training before the job
- * is submitted. Identity (seed, model, data, V) and conduct (workers, checkpoints) of one training.
+ * The input of a trainer, which knows only its run's id: `objectKeys.trainingTask(runId)`, written once by
+ * launch-training before the job is submitted. It has the identity (seed, model, data, V) and the execution settings
+ * (workers, checkpoints) of one training.
  */
 export interface TrainingTask {
   readonly runId: string;
   readonly seed: number;
   readonly model: ModelSpec;
   readonly hyperparameters: Hyperparameters;
-  /** V: microshards a global batch. */
+  /** V: number of microshards of a global batch. */
   readonly microshards: number;
   readonly workers: number;
   readonly minWorkers: number;
-  /** Each worker holds the optimizer's state of two segments instead of all. Conduct: the weights are the same bits. Default false. */
+  /**
+   * Each worker holds the optimizer's state of two segments instead of all. An execution setting: the weights are
+   * bit-identical. Default false.
+   */
   readonly shardOptimizer?: boolean;
   readonly gpusPerWorker: number;
   /** GPUs may round the factors of float32 products to TF32. Default false. */
   readonly tf32?: boolean;
-  /** Of each worker's engine. */
+  /** Number of threads of each worker's engine. */
   readonly threads: number;
   readonly backend: "auto" | "native" | "wasm";
-  /** Go on although numerics differ from those that the run began with: its weights are then not those of an undisturbed run. */
+  /**
+   * Continues although the numerics differ from those at the run's start. The weights are then not those of an
+   * undisturbed run.
+   */
   readonly allowOtherNumerics?: boolean;
   /** Key of the `FeatureManifest` JSON. */
   readonly featureManifestKey: string;
-  /** The checkpoint that the training begins with was put under the run's own key; without it, the training must not begin. */
+  /** The training starts from a checkpoint under the run's own key, and must not start without it. */
   readonly startStep?: number;
   readonly checkpoint: {
     readonly everySteps: number;
@@ -39,8 +46,8 @@ export interface TrainingTask {
 }
 
 /**
- * `objectKeys.trainingResult(runId)`: its existence is what "training is complete" means, not any job's status. Every worker that reaches the
- * end writes the same bytes but for `finishedAt` (create once: the first wins).
+ * Content of `objectKeys.trainingResult(runId)`. Training is complete when it exists, whatever the job's status is.
+ * Every worker that reaches the end writes the same bytes except `finishedAt`; the first write stays.
  */
 export interface TrainingResult {
   readonly runId: string;
@@ -51,41 +58,49 @@ export interface TrainingResult {
   readonly weightsSha256: string;
   readonly steps: number;
   readonly epochs: number;
-  /** Last epoch's: `train/loss`, `validation/loss`, `validation/accuracy`, … */
+  /** Metrics of the last epoch: `train/loss`, `validation/loss`, `validation/accuracy`, … */
   readonly metrics: Readonly<Record<string, number>>;
   readonly numerics: NumericsRecord;
-  /** Fields of the numerics that changed on the way, which the task allowed: the weights are not those of an undisturbed run. */
+  /**
+   * Fields of the numerics that changed during training, as the task permits. The weights are then not those of an
+   * undisturbed run.
+   */
   readonly otherNumerics?: readonly string[];
   readonly backend: "native" | "wasm";
-  /** Findings that people should see: checkpoints that could not be used. */
+  /** Findings for people: checkpoints that could not be used. */
   readonly warnings?: readonly Warning[];
-  /** How often the gang was sealed anew. */
+  /** Number of generations of the gang. */
   readonly generations: number;
   /** ISO 8601. */
   readonly finishedAt: string;
 }
 
-/** `objectKeys.trainingFailure(runId, jobId)`: why training cannot go on, by the worker that found out. */
+/**
+ * Content of `objectKeys.trainingFailure(runId, jobId)`: why training cannot continue, by the worker that detected it.
+ */
 export interface TrainingFailure {
   readonly runId: string;
   /** `NON_FINITE_LOSS`, `NON_FINITE_GRADIENT`, `USER_CODE`, `BAD_TASK`, `NUMERICS_DIFFER`, … */
   readonly code: string;
   readonly message: string;
   readonly step?: number;
-  /** Whether a new attempt may get further. */
+  /** Whether a new attempt may succeed. */
   readonly retryable: boolean;
   readonly failedAt: string;
 }
 
-/** The failure code of a training module that threw or returned what cannot be trained: on every worker, at every attempt. */
+/**
+ * The failure code of a training module that threw an error or returned something that cannot be trained. It occurs on
+ * every worker, at every attempt.
+ */
 export const userCodeFailure = "USER_CODE";
 
-/** Exit codes of a trainer process, known to the job definition's retry rules. */
+/** Exit codes of a trainer process, which the job definition's retry rules use. */
 export const trainerExitCodes = {
   completed: 0,
-  /** A failure was recorded; a new attempt of the process would meet it again. */
+  /** A failure was recorded that a new attempt of the process would meet again. */
   failed: 1,
-  /** Lost its gang or its host is going away: start it again (`EX_TEMPFAIL`). */
+  /** The process lost its gang, or its host is being reclaimed: start it again (`EX_TEMPFAIL`). */
   retry: 75,
 } as const;
 

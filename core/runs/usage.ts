@@ -11,25 +11,25 @@ import { trainerExitCodes } from "./training-task";
 
 /** One process of a worker, from its start in Batch to its stop. */
 export interface WorkerSpan {
-  /** Batch's job and attempt: `<job>:<index>/<attempt>`, as the trainer knows itself. */
+  /** Batch's job and attempt, `<job>:<index>/<attempt>`: the trainer's own member id. */
   readonly memberId: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Absent while it runs. */
+  /** Absent while the process runs. */
   readonly stoppedAt?: number;
-  /** It ended before the training did. */
+  /** Set if it ended before the training did. */
   readonly lost?: true;
 }
 
 /**
- * Returns whether a process that has ended was lost: killed, its host gone, or it asked to be started again. A process that recorded a failure
- * (exit code 1) was not: its training ends with it.
+ * Returns whether an ended process was lost: killed, without a host, or with a request to be restarted. A process that
+ * recorded a failure (exit code 1) was not lost: its training ends with it.
  */
 export function isLost({ exitCode }: Pick<WorkerAttempt, "exitCode">): boolean {
   return exitCode !== trainerExitCodes.completed && exitCode !== trainerExitCodes.failed;
 }
 
-/** What a job reserves for each worker. */
+/** The resources that a job reserves for each worker. */
 export interface Reservation {
   readonly vcpusPerWorker: number;
   readonly memoryMbPerWorker: number;
@@ -37,12 +37,12 @@ export interface Reservation {
 }
 
 /**
- * Returns what an attempt took, and what that costs by the platform's table of prices. An estimate: spot prices move, and the part of a shared
- * instance that nobody reserved is not counted, nor are an instance's start and idle minutes.
+ * Returns an attempt's usage, and its cost by the platform's table of prices. An estimate: spot prices change; the
+ * unreserved part of a shared instance, an instance's start and its idle minutes are not counted.
  *
- * A worker whose host was gone before it could say what it is counts as the attempt's others.
+ * A worker whose host was lost before it reported its machine counts like the attempt's others.
  *
- * @param now ends the spans of what still runs
+ * @param now end of the spans of running processes
  */
 export function usageOf(
   attempt: Pick<TrainingAttempt, "market" | "workers">,
@@ -75,9 +75,10 @@ export function usageOf(
 }
 
 /**
- * Returns the part of the instance that no other job can have, from 0 to 1. AWS Batch runs a node of a multi-node-parallel job alone on its instance
- * (https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html), so that it takes all of it. Other jobs share the instance:
- * the largest of a worker's parts of vCPUs, memory and GPUs counts.
+ * Returns the part of the instance that no other job can have, from 0 to 1. AWS Batch runs a node of a
+ * multi-node-parallel job alone on its instance
+ * (https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html), so that it takes all of it. Other
+ * jobs share the instance; the largest of a worker's parts of vCPUs, memory and GPUs counts.
  */
 function shareOf(
   attempt: Pick<TrainingAttempt, "market" | "workers">,
@@ -95,7 +96,7 @@ function mostFrequent(names: readonly string[]): string | undefined {
   return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))[0]?.[0];
 }
 
-/** The spans of a job's workers by the rows that Batch's events have left. */
+/** Returns the spans of a job's workers from the rows that Batch's events have written. */
 export function spansOfRows(workers: readonly WorkerRecord[], attempt: number): readonly WorkerSpan[] {
   return workers
     .filter((worker) => (worker.attempt ?? 1) === attempt)
@@ -112,13 +113,14 @@ export function spansOfRows(workers: readonly WorkerRecord[], attempt: number): 
               },
             ],
       );
-      // A job's own start is that of its latest attempt, which is among the ended ones once it has ended.
+      // A job's own start is that of its latest attempt, which is also listed among the ended attempts once it has
+      // ended.
       const runs = startedAt !== undefined && attempts.every((one) => one.startedAt !== startedAt);
       return runs ? [...ended, { memberId: `${jobId}/${attempts.length + 1}`, startedAt }] : ended;
     });
 }
 
-/** Of all attempts together; what runs now is not in it. */
+/** Sums the usage of all ended attempts. */
 export function totalUsage(attempts: readonly Pick<TrainingAttempt, "usage">[]): AttemptUsage | undefined {
   const usages = attempts.flatMap(({ usage }) => usage ?? []);
   if (usages.length === 0) return undefined;

@@ -18,8 +18,9 @@ const prefixBytes = 8;
 const alignment = 8;
 
 /**
- * How a file of these tensors begins: the length prefix and the padded header. The tensors' bytes follow without gaps in the order of the
- * answer's `order`, indexes into `tensors`: the widest types first, so that each is aligned, then by name.
+ * Encodes the start of a file with these tensors: the length prefix and the padded header. The tensors' bytes follow
+ * without gaps in the returned `order`, indexes into `tensors`: the widest types first, so that each is aligned, then
+ * by name.
  */
 export function encodeHead(
   tensors: readonly Pick<TensorSlot, "name" | "dtype" | "shape">[],
@@ -49,7 +50,7 @@ export function encodeHead(
   return { head, order };
 }
 
-/** Checks every field before any is used; the slots cover the data without gap or overlap, as the format demands. */
+/** Checks every field before any is used. The slots must cover the data without gap or overlap. */
 export function parseHeader(bytes: Uint8Array, dataBytes: number): SafetensorsHeader {
   let header: unknown;
   try {

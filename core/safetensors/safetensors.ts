@@ -9,7 +9,7 @@ export * from "./types";
 
 const prefixBytes = 8;
 
-/** @throws RangeError when a tensor's data does not fit its shape or type: a bug of the caller. */
+/** @throws RangeError if a tensor's data does not fit its shape or type: a defect of the caller */
 export function encodeSafetensors({ tensors, metadata }: SafetensorsFile): Uint8Array {
   const entries = Object.entries(tensors).map(([name, tensor]) => ({ name, ...tensor }));
   for (const { name, dtype, shape, data } of entries) {
@@ -33,9 +33,9 @@ export function encodeSafetensors({ tensors, metadata }: SafetensorsFile): Uint8
 }
 
 /**
- * Reads a whole file. Tensors are views of `file` where its alignment allows, else copies.
+ * Reads a whole file. Tensors are views of `file` if its alignment permits, else copies.
  *
- * @throws SafetensorsError naming what is wrong: truncation, overlaps, holes, types or shapes that do not fit.
+ * @throws SafetensorsError with the defect: truncation, overlaps, holes, types or shapes that do not fit
  */
 export function decodeSafetensors(file: Uint8Array): SafetensorsFile {
   if (file.length < prefixBytes) throw new SafetensorsError(`it has ${file.length} bytes, but at least 8 are needed.`);

@@ -5,7 +5,7 @@ export type SafetensorsData = Float32Array | Float64Array | Int32Array | BigInt6
 export interface SafetensorsTensor {
   readonly dtype: SafetensorsType;
   readonly shape: readonly number[];
-  /** Row-major; as many elements as the shape says. */
+  /** Row-major; as many elements as the shape has. */
   readonly data: SafetensorsData;
 }
 

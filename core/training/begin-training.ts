@@ -3,11 +3,11 @@ import { createJson } from "../object-documents";
 import type { NextMove } from "../runs/attempts";
 import { beginStep, finishStep, inputHashOf } from "../runs/step";
 import { type CopyPorts, copyTrainingMetrics } from "../tracking/copy-metrics";
-import { type FinishDependencies, finishTraining } from "./finish";
+import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
 import { launchAttempt, nextAttempt } from "./launch";
 import { trainingKeys, trainingStep, trainingTaskOf } from "./training-step";
 
-export interface BeginDependencies extends FinishDependencies {
+export interface BeginDependencies extends CompleteTrainingDependencies {
   readonly metrics: CopyPorts;
 }
 
@@ -17,8 +17,9 @@ export type TrainingBegun =
   | { readonly move: NextMove["move"] };
 
 /**
- * Starts a run's training in Batch and leaves the task token for whoever sees it end; answers at once where the output is known. Invoked
- * again, because the state machine heard nothing of the first time or missed heartbeats, it goes on with what is under way.
+ * Starts a run's training in Batch and stores the task token for the process that sees its end. Answers immediately if
+ * the output is known. If it is invoked again, because the state machine got no answer or missed heartbeats, it
+ * continues the running training.
  */
 export async function beginTraining(
   dependencies: BeginDependencies,
@@ -32,7 +33,7 @@ export async function beginTraining(
   const inputHash = inputHashOf(trainingStep, details);
   const known = details.run.noCache ? undefined : await cache.find("LaunchTraining", inputHash);
   if (known && details.attempts.length === 0) {
-    // Before the step's record: a run whose training counts as done has all of its metrics.
+    // Copied before the step's record, so that a run with completed training has all of its metrics.
     await copyTrainingMetrics(dependencies.metrics, known.runId, runId);
     await finishStep(dependencies, runId, trainingStep, inputHash, known, isoTime(clock));
     await tokens.succeed(taskToken, { runId });
@@ -40,8 +41,8 @@ export async function beginTraining(
   }
 
   await createJson(objects, trainingKeys(runId).task, trainingTaskOf(details));
-  // The job may have ended in between, when there was no token to answer.
-  if (details.attempts.length > 0) return { move: await finishTraining(dependencies, runId) };
+  // The job may have ended before the token was stored.
+  if (details.attempts.length > 0) return { move: await completeTraining(dependencies, runId) };
   const attempt = await launchAttempt(dependencies, details.run, nextAttempt(details));
   return { attempt: attempt?.attempt, jobId: attempt?.jobId };
 }

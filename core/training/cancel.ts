@@ -1,16 +1,17 @@
 import { RunEndedError, RunNotFoundError } from "../runs/errors";
 import type { Executions } from "../runs/ports";
 import { isOpen, type Run } from "../runs/run";
-import type { EndAttemptDependencies } from "./end-attempt";
-import { endRun } from "./end-run";
+import { closeRun } from "./close-run";
+import type { CompleteAttemptDependencies } from "./complete-attempt";
 
-export interface CancelDependencies extends EndAttemptDependencies {
+export interface CancelDependencies extends CompleteAttemptDependencies {
   readonly executions: Executions;
 }
 
 /**
- * Ends a run on a person's word. Its row first, so that no step goes on; then its execution and its job. Cancelling twice is cancelling
- * once; a run that ended otherwise is refused. Dying after the row leaves a killed run in the list of open ones, which `reconcile` winds up.
+ * Cancels a run at a person's request: first its row, so that no step continues, then its execution and its job.
+ * Idempotent. A run that ended otherwise is refused. If the process dies after the row, the killed run stays in the
+ * list of open ones, and `reconcile` cleans it up.
  */
 export async function cancelRun(dependencies: CancelDependencies, runId: string, actor: string): Promise<Run> {
   const { runs, executions } = dependencies;
@@ -19,8 +20,8 @@ export async function cancelRun(dependencies: CancelDependencies, runId: string,
   if (!isOpen(run.status) && run.status !== "killed") throw new RunEndedError(runId, run.status);
   const message = `cancelled by ${actor}`;
   const failure = { code: "CANCELLED", message, phase: run.phase };
-  await endRun(dependencies, run, { status: "killed", failure }, executions);
-  // It may have come to its end in the same moment: the first end stands.
+  await closeRun(dependencies, run, { status: "killed", failure }, executions);
+  // The run may have ended at the same time; the first end stays.
   const now = (await runs.find(runId)) ?? run;
   if (now.status !== "killed") throw new RunEndedError(runId, now.status);
   return now;

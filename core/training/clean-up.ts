@@ -1,30 +1,31 @@
 import type { Executions } from "../runs/ports";
 import type { RunDetails } from "../runs/run";
-import { type EndAttemptDependencies, endAttempt } from "./end-attempt";
+import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";
 import { isAbandoned, jobRequestOf } from "./launch";
 import { runEnded } from "./run-ended";
 
 /**
- * Stops what a run that has ended left at work, publishes its end, and takes it out of the list of open runs once there is nothing left.
- * May be repeated.
+ * Stops the remaining work of an ended run, publishes its end, and removes it from the list of open runs once nothing
+ * is left. Idempotent.
  *
- * The list is the outbox of the end's event: the run stays in it until the event was accepted, so that `reconcile` publishes what a process that
- * died has not.
+ * The list is the outbox of the end's event: the run stays in it until the event was accepted, so that `reconcile`
+ * publishes the event if a process died.
  *
- * The run's end is written before: no attempt can begin any more, and none can get a job into its row. What may be left is the job of a process
- * that died between asking Batch and saying so; while that process may live, the run stays listed, and `reconcile` comes back to it.
+ * The run's end is written before. After that no attempt can start, and none can get a job into its row. What may
+ * remain is the job of a process that died between its SubmitJob request and the record. While that process may live,
+ * the run stays listed, and `reconcile` returns to it.
  *
- * @param executions to stop that of a killed run; left out where it is that execution's end which brings us here
+ * @param executions stops the execution of a killed run; omitted if the execution itself has ended
  */
-export async function windUp(
-  dependencies: EndAttemptDependencies,
+export async function cleanUpRun(
+  dependencies: CompleteAttemptDependencies,
   runId: string,
   reason: string,
   executions?: Executions,
 ): Promise<void> {
   const details = await dependencies.runs.findDetails(runId);
   if (!details) return;
-  // An execution that comes to its end by itself must not be stopped on its last steps.
+  // An execution that is about to end by itself must not be stopped in its last steps.
   if (details.run.status === "killed") await executions?.stop(runId, reason);
   const stopped = await stopTraining(dependencies, details, reason);
   const event = details.endPublished ? undefined : runEnded(details);
@@ -33,21 +34,21 @@ export async function windUp(
   else if (event) await dependencies.runs.markEndPublished(runId);
 }
 
-/** @returns whether nothing of it is at work any more. */
+/** @returns whether no work is left */
 async function stopTraining(
-  dependencies: EndAttemptDependencies,
+  dependencies: CompleteAttemptDependencies,
   details: RunDetails,
   reason: string,
 ): Promise<boolean> {
   const { jobs, clock } = dependencies;
   const { run, attempts } = details;
-  const attempt = attempts.at(-1); // an earlier one's job was seen to have ended
+  const attempt = attempts.at(-1); // the jobs of earlier attempts have ended
   if (!attempt) return true;
   if (attempt.jobId === undefined && attempt.reason !== undefined && attempt.status === "failed") return true; // refused
   if (attempt.jobId === undefined && !isAbandoned(attempt, clock)) return false;
   const jobId = attempt.jobId ?? (await jobs.find(jobRequestOf(run, attempt)));
-  // Workers of a training that succeeded end by themselves, but for one that hangs.
+  // Workers of a training that succeeded end by themselves, unless one hangs.
   if (jobId !== undefined && attempt.status !== "failed") await jobs.terminate(jobId, reason);
-  await endAttempt(dependencies, details, { ...attempt, jobId }, { status: "failed", reason }, "rows");
+  await completeAttempt(dependencies, details, { ...attempt, jobId }, { status: "failed", reason }, "rows");
   return true;
 }

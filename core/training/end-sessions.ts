@@ -11,7 +11,11 @@ export interface EndedRun {
 
 /** The ended runs of all teams that may still have a session. */
 export interface EndedRuns {
-  /** Idempotent. @param until when the row may be deleted; milliseconds since the epoch */
+  /**
+   * Idempotent.
+   *
+   * @param until time at which the row may be deleted; milliseconds since the epoch
+   */
   add(run: EndedRun, until: number): Promise<void>;
   /** Strongly consistent. Runs whose time has passed may still be listed. */
   list(): Promise<readonly EndedRun[]>;
@@ -22,7 +26,7 @@ export interface SessionDenials {
   /**
    * Denies everything to the sessions of these runs, and to no others.
    *
-   * @returns how many runs, the last of the list, did not fit
+   * @returns the number of runs at the end of the list that did not fit
    */
   replace(runIds: readonly string[]): Promise<number>;
 }
@@ -33,18 +37,21 @@ export interface EndSessionsDependencies {
   readonly clock: Clock;
 }
 
-/** A session that was requested just before the run's end is opened after it: later by the time limit of `run-credentials` at most. */
+/**
+ * A session that was requested just before the run's end opens after it: later by at most the time limit of
+ * `run-credentials`.
+ */
 const marginMs = 60_000;
 const heldMs = runSessionSeconds * 1_000 + marginMs;
 
 /**
  * Denies everything to the sessions of a run that has ended. Idempotent.
  *
- * The rows say which runs are denied, and the policy is built from all of them. Calls may overlap, and one of them may write a policy that is older
- * than another's. Each call therefore reads the rows again after its write, and writes again if they have changed: the call whose write took
- * effect last has read every row that was added before it.
+ * The rows say which runs are denied, and the policy is built from all of them. Calls may overlap, and one of them may
+ * write a policy that is older than another's. Each call therefore reads the rows again after its write, and writes
+ * again if they have changed: the call whose write took effect last has read every row that was added before it.
  *
- * @returns how many runs the policy denies and how many did not fit; undefined if the run has no session to end
+ * @returns how many runs the policy denies and how many did not fit; `undefined` if the run has no session to end
  */
 export async function endSessions(
   { endedRuns, denials, clock }: EndSessionsDependencies,
@@ -73,7 +80,7 @@ function untilOf({ endedAt }: EndedRun): number {
   return Date.parse(endedAt) + heldMs;
 }
 
-/** Where not all runs fit, those are omitted whose sessions expire first. */
+/** If not all runs fit, those whose sessions expire first are omitted. */
 function latestFirst(a: EndedRun, b: EndedRun): number {
   if (a.endedAt !== b.endedAt) return a.endedAt < b.endedAt ? 1 : -1;
   return a.runId < b.runId ? -1 : 1;

@@ -3,12 +3,13 @@ import type { Model } from "../registry/model";
 import { type PolicyRules, rulesOf } from "../registry/policy";
 import type { Job } from "../runs/job";
 
-/** As `evaluation.slices` has it. */
-const mostColumns = 64;
+/** The limit of `evaluation.slices`. */
+const maxColumns = 64;
 
 /**
- * The job with every column in `evaluation.slices` that a gate of its own or of its model's policy will cut the test split by: slices are made with the features,
- * long before the gates are asked. A policy's column that this dataset lacks is left to the gate, which says so.
+ * Returns the job with every column in `evaluation.slices` that a gate of its own or of its model's policy needs.
+ * Slices are computed with the features, long before the gates. A policy's column that this dataset lacks is left to
+ * the gate, which reports it.
  */
 export function withJudgedSlices(
   job: Job,
@@ -21,8 +22,8 @@ export function withJudgedSlices(
       .filter(({ type }) => type === "int" || type === "string" || type === "bool")
       .map(({ name }) => name),
   );
-  const asked = [...columnsOf(gates), ...columnsOf(model && rulesOf(model)).filter((column) => sliceable.has(column))];
-  const all = [...new Set([...slices, ...asked])].slice(0, mostColumns);
+  const needed = [...columnsOf(gates), ...columnsOf(model && rulesOf(model)).filter((column) => sliceable.has(column))];
+  const all = [...new Set([...slices, ...needed])].slice(0, maxColumns);
   return all.length === slices.length ? job : { ...job, evaluation: { ...job.evaluation, slices: all } };
 }
 

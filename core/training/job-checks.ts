@@ -5,7 +5,7 @@ import type { PolicyRules } from "../registry/policy";
 import type { Job } from "../runs/job";
 import type { Warning } from "../warnings";
 
-/** What only the dataset can say about a job; every problem at once, nothing created. */
+/** Checks a job against its dataset. Reports every problem, and creates nothing. */
 export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly Problem[] {
   const problems: Problem[] = [];
   const columns = new Map(manifest.schema.map((column) => [column.name, column]));
@@ -79,7 +79,10 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
   return problems;
 }
 
-/** Metrics in the gates of a model's policy that the dataset's task does not have: no version could pass. */
+/**
+ * Returns the metrics in the gates of a model's policy that the dataset's task does not have, so that no version could
+ * pass.
+ */
 export function checkPolicyAgainst(
   manifest: Pick<DatasetManifest, "schema">,
   { thresholds, slices }: Pick<PolicyRules, "thresholds" | "slices">,
@@ -103,7 +106,7 @@ function metricNamesOf({ schema }: Pick<DatasetManifest, "schema">): readonly st
   return label?.type === "float" ? regressionMetricNames : classificationMetricNames;
 }
 
-/** What is allowed of a job on this dataset, and that people should see. */
+/** Returns warnings about permitted settings that people should see. */
 export function jobWarnings(manifest: DatasetManifest, job: Job): readonly Warning[] {
   const { rows } = manifest.split.indexes.train;
   const { batchSize } = job.hyperparameters;
@@ -115,7 +118,7 @@ export function jobWarnings(manifest: DatasetManifest, job: Job): readonly Warni
   return [{ code: "BATCH_SIZE", message }];
 }
 
-/** Where a job names columns to cut the test split by. */
+/** Returns the places where a job names slice columns. */
 function sliceColumns({
   evaluation: { slices, gates },
 }: Job): readonly { readonly column: string; readonly path: string }[] {

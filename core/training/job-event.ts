@@ -1,29 +1,29 @@
 import type { Measures, Meter } from "../metering/meter";
 import type { WorkerRecord } from "../runs/run";
-import { type FinishDependencies, finishTraining } from "./finish";
+import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
 
-/** A "Batch Job State Change" of a run's job, as far as it is acted upon. */
+/** The parts of a "Batch Job State Change" of a run's job that are used. */
 export interface JobEvent {
   readonly runId: string;
-  /** Absent where it is about a whole array or gang. */
+  /** Absent if the event is about a whole array or gang. */
   readonly worker?: WorkerRecord;
-  /** Milliseconds since the epoch: when the job was submitted. */
+  /** Submission time of the job, in milliseconds since the epoch. */
   readonly createdAt?: number;
   readonly ended: boolean;
 }
 
-/** Keeps what the event says of a worker, and looks where the training stands once a job has ended. */
+/** Records the worker's state, and continues the training if a job has ended. */
 export async function takeJobEvent(
-  dependencies: FinishDependencies,
+  dependencies: CompleteTrainingDependencies,
   team: string,
   event: JobEvent,
 ): Promise<string | undefined> {
   if (event.worker) await keepWorker(dependencies, team, event, event.worker);
-  return event.ended ? finishTraining(dependencies, event.runId) : undefined;
+  return event.ended ? completeTraining(dependencies, event.runId) : undefined;
 }
 
 async function keepWorker(
-  { runs, meter }: { readonly runs: FinishDependencies["runs"]; readonly meter: Meter },
+  { runs, meter }: { readonly runs: CompleteTrainingDependencies["runs"]; readonly meter: Meter },
   team: string,
   { runId, createdAt }: JobEvent,
   worker: WorkerRecord,
@@ -34,7 +34,7 @@ async function keepWorker(
   if (Object.keys(measures).length > 0) meter.emit(measures, team, { runId, workerIndex: worker.workerIndex });
 }
 
-/** What a worker's newer record tells that the one before did not. */
+/** Returns the news in a worker's record against the previous one. */
 export function newsOf(
   before: WorkerRecord | undefined,
   worker: WorkerRecord,

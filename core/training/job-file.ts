@@ -6,8 +6,8 @@ import { parseYamlInput } from "../yaml-input";
 /**
  * Reads a job file.
  *
- * @param overrides `path=value` pairs, as of `--set resources.workers=3`; values are YAML.
- * @throws InvalidInputError with every problem at once: line, path, value, rule.
+ * @param overrides `path=value` pairs, as in `--set resources.workers=3`; values are YAML
+ * @throws InvalidInputError with every problem: line, path, value, rule
  */
 export function parseJobFile(fileName: string, text: string, overrides: readonly string[] = []): Job {
   const settings = overrides.map(parseOverride);
@@ -28,7 +28,7 @@ function parseOverride(text: string): { readonly path: readonly string[]; readon
   }
 }
 
-/** Sections that the file leaves out are made; a plain value in the way is an error of its own. */
+/** Creates sections that the file omits. A plain value on the path is an error of its own. */
 function set(document: Document, path: readonly string[], value: unknown): void {
   for (let depth = 1; depth < path.length; depth += 1) {
     const section = path.slice(0, depth);

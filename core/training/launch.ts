@@ -11,16 +11,20 @@ export interface LaunchDependencies {
   readonly clock: Clock;
 }
 
-/** After its claim an attempt's process asks Batch within this time, or not at all. */
+/** Time after its claim in which an attempt's process may call SubmitJob. */
 const submitWithinMs = 10_000;
-/** Whoever claimed an attempt this long ago and has not recorded its job is dead, and what it asked of Batch can be found by name. */
+/**
+ * Age of a claim without a recorded job after which the claiming process is considered dead. Its job can then be found
+ * by name.
+ */
 export const launchPatienceMs = 30_000;
 
 /**
- * Begins a run's next attempt and submits its Batch job, once: the attempt's row comes first, under the condition that the run is open and trains.
+ * Starts a run's next attempt and submits its Batch job, once. The attempt's row comes first, under the condition that
+ * the run is open and trains.
  *
- * @returns undefined where another call has begun this attempt, or the run has ended.
- * @throws JobRefusedError where Batch does not take the job: the attempt has failed then.
+ * @returns `undefined` if another call has started this attempt, or the run has ended
+ * @throws JobRefusedError if Batch refuses the job; the attempt has then failed
  */
 export async function launchAttempt(
   dependencies: LaunchDependencies,
@@ -39,7 +43,7 @@ export async function launchAttempt(
   return (await dependencies.runs.beginAttempt(run.runId, attempt)) ? submit(dependencies, run, attempt) : undefined;
 }
 
-/** Goes on with an attempt whose process died before it had recorded its job. Leaves it alone while that one may live. */
+/** Continues an attempt whose process died before it recorded its job. Does nothing while that process may live. */
 export async function takeOverAttempt(
   dependencies: LaunchDependencies,
   run: Run,
@@ -52,12 +56,12 @@ export async function takeOverAttempt(
   return submit(dependencies, run, { ...attempt, claimedAt });
 }
 
-/** Whether the process that was to submit this attempt's job has died before it could say that it did. */
+/** Returns whether the process that was to submit this attempt's job has died before recording it. */
 export function isAbandoned(attempt: TrainingAttempt, clock: Clock): boolean {
   return attempt.jobId === undefined && clock.now() - Date.parse(claimOf(attempt)) > launchPatienceMs;
 }
 
-/** The attempt that a launch is about where none is under way. */
+/** Returns the attempt to launch if none is running. */
 export function nextAttempt({ run, attempts }: RunDetails): Pick<TrainingAttempt, "attempt" | "market"> {
   const latest = attempts.at(-1);
   return { attempt: (latest?.attempt ?? 0) + 1, market: latest?.market ?? run.job.resources.market };
@@ -80,25 +84,29 @@ async function submit(
   const request = jobRequestOf(run, attempt);
   let jobId = await jobs.find(request);
   if (jobId === undefined) {
-    // Held up for so long, this process may have been taken for dead: another one goes on with the attempt.
+    // After such a delay this process may be considered dead, and another one continues the attempt.
     if (clock.now() - Date.parse(claimOf(attempt)) > submitWithinMs) return undefined;
     try {
       ({ jobId } = await jobs.submit(request));
     } catch (error) {
       if (error instanceof JobRefusedError) {
-        await runs.endAttempt(runId, attempt.attempt, { status: "failed", reason: error.message, at: isoTime(clock) });
+        await runs.completeAttempt(runId, attempt.attempt, {
+          status: "failed",
+          reason: error.message,
+          at: isoTime(clock),
+        });
       }
       throw error;
     }
   }
   if (await runs.recordJob(runId, attempt.attempt, jobId)) return { ...attempt, jobId, status: "submitted" };
 
-  // Somebody else recorded it, or the run ended meanwhile: a job that is in no row must not live.
+  // Another process recorded it, or the run has ended. A job that is in no row must be stopped.
   const row = (await runs.findDetails(runId))?.attempts.find((one) => one.attempt === attempt.attempt);
   if (row?.jobId === jobId) return row;
   const reason = `attempt ${attempt.attempt} ended or got another job before this job was submitted`;
   await jobs.terminate(jobId, reason);
   if (row?.status === "submitting")
-    await runs.endAttempt(runId, attempt.attempt, { status: "failed", reason, at: isoTime(clock), jobId });
+    await runs.completeAttempt(runId, attempt.attempt, { status: "failed", reason, at: isoTime(clock), jobId });
   return undefined;
 }

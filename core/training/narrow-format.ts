@@ -1,21 +1,22 @@
 /**
- * Gradients in 16 bits on the wire. A *packed* vector has the narrow elements first, two to a 32-bit word (the first in the low half), then
- * *exact* elements as float32, a word each: running statistics and the score's sums, which carry counts. Whoever moves words need not know.
+ * Gradients in 16 bits on the wire. A *packed* vector has the narrow elements first, two in a 32-bit word (the first in
+ * the low half), then *exact* elements as float32, one in a word: running statistics and the score's sums, which
+ * contain counts. Code that moves words need not distinguish them.
  *
- * Every node of the canonical tree, leaves included, is rounded to the format: node = round(a + b). So each partial sum, whoever holds it, is
- * exactly what 16 bits say, and the sum does not depend on which of them crossed a wire.
+ * Every node of the canonical tree, leaves included, is rounded to the format: node = round(a + b). Each partial sum is
+ * therefore exactly representable in 16 bits, and the sum does not depend on which of them was sent.
  */
 
 export type NarrowFormat = "bfloat16" | "float16";
 export type GradientFormat = "float32" | NarrowFormat;
 
-/** What a packed vector is made of. */
+/** The layout of a packed vector. */
 export interface PackedLayout {
-  /** Elements in 16 bits. */
+  /** Number of elements in 16 bits. */
   readonly narrow: number;
-  /** Elements in 32 bits behind them. */
+  /** Number of elements in 32 bits after them. */
   readonly exact: number;
-  /** First word of the exact ones. */
+  /** First word of the exact elements. */
   readonly exactFrom: number;
   /** Length of the vector. */
   readonly words: number;
@@ -26,9 +27,9 @@ export function packedLayout(narrow: number, exact: number): PackedLayout {
   return { narrow, exact, exactFrom, words: exactFrom + exact };
 }
 
-/** A format's rounding, to nearest even; overflow gives infinity, and every NaN the same one. */
+/** Rounding of a format: to nearest even; overflow gives infinity, and every NaN becomes the same one. */
 export interface Rounding {
-  /** The 16 bits of a float32. */
+  /** Returns the 16 bits of a float32. */
   encode(value: number): number;
   decode(half: number): number;
 }
@@ -57,8 +58,8 @@ const bfloat16: Rounding = {
   decode: (half) => floatOf(half << 16),
 };
 
-/** Float32's bits of 2¹⁶, from where everything rounds to infinity, and of 2⁻¹⁴, below which float16 is subnormal. */
-const [tooLarge, leastNormal] = [0x4780_0000, 0x3880_0000];
+/** Float32's bits of 2¹⁶, from which everything rounds to infinity, and of 2⁻¹⁴, below which float16 is subnormal. */
+const [tooLarge, minNormal] = [0x4780_0000, 0x3880_0000];
 
 const float16: Rounding = {
   encode(value) {
@@ -67,8 +68,8 @@ const float16: Rounding = {
     const magnitude = bits & 0x7fff_ffff;
     if (magnitude > infinity) return 0x7e00;
     if (magnitude >= tooLarge) return sign | 0x7c00;
-    // One half has float16's least subnormal as its last bit: adding it rounds there.
-    if (magnitude < leastNormal) return sign | (bitsOf(floatOf(magnitude) + 0.5) - 0x3f00_0000);
+    // The last bit of one half has the value of float16's smallest subnormal, so adding one half rounds there.
+    if (magnitude < minNormal) return sign | (bitsOf(floatOf(magnitude) + 0.5) - 0x3f00_0000);
     return sign | ((magnitude - (112 << 23) + 0xfff + ((magnitude >>> 13) & 1)) >>> 13);
   },
   decode(half) {
@@ -80,10 +81,10 @@ const float16: Rounding = {
 
 export const roundings: Readonly<Record<NarrowFormat, Rounding>> = { bfloat16, float16 };
 
-/** Elements of packed words, as 16 bits each. */
+/** Views packed words as elements of 16 bits. */
 const halvesOf = (words: Float32Array) => new Uint16Array(words.buffer, words.byteOffset, words.length * 2);
 
-/** `into[i] = round(values[i] · scale)` for all of `values`; a last half word is zero. */
+/** Computes `into[i] = round(values[i] · scale)` for all of `values`; an unused last half word is zero. */
 export function packInJavaScript(format: NarrowFormat, values: Float32Array, scale: number, into: Float32Array): void {
   const { encode } = roundings[format];
   const halves = halvesOf(into);
@@ -98,7 +99,7 @@ export function unpackInJavaScript(format: NarrowFormat, words: Float32Array, in
   for (let i = 0; i < into.length; i++) into[i] = decode(halves[i]!);
 }
 
-/** `out[i] = round(a[i] + b[i])` for both elements of each word; `out` may be `a`. */
+/** Computes `out[i] = round(a[i] + b[i])` for both elements of each word; `out` may be `a`. */
 export function addPackedInJavaScript(format: NarrowFormat, out: Float32Array, a: Float32Array, b: Float32Array): void {
   const { encode, decode } = roundings[format];
   const [to, left, right] = [halvesOf(out), halvesOf(a), halvesOf(b)];

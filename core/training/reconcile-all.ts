@@ -9,24 +9,25 @@ export interface ReconcileAllOptions {
   readonly forTeam: (team: string) => ReconcileDependencies;
   readonly meter: Meter;
   readonly clock: Clock;
-  /** No run is begun after this; milliseconds since the epoch. */
+  /** Time after which no further run is started; milliseconds since the epoch. */
   readonly until: number;
   readonly onDone: (runId: string, state: string) => void;
   readonly onError: (runId: string, error: unknown) => void;
 }
 
-/** Runs at one time: their waiting for services overlaps, and the services' rates are kept. */
+/** Number of runs at a time. Their waits for services overlap, within the services' rate limits. */
 const atOnce = 8;
 
 /**
- * Looks after every open run. One run's trouble does not keep the others waiting; where there are more than there is time for, another minute
- * begins with other ones, so that each gets its turn.
+ * Reconciles every open run. A failure of one run does not affect others. If there are more runs than time, each minute
+ * starts with other runs, so that each gets its turn.
  */
 export async function reconcileAll(open: readonly Run[], options: ReconcileAllOptions): Promise<void> {
   const { forTeam, meter, clock, until, onDone, onError } = options;
   for (const [team, levels] of runLevels(open)) meter.emit(levels, team);
 
-  // A different beginning each minute; strides through the list by the golden ratio, so that neighbouring minutes are far apart.
+  // The start differs each minute. It moves through the list by the golden ratio, so that consecutive starts are far
+  // apart.
   const minute = Math.floor(clock.now() / 60_000);
   const first = Math.floor(((minute * 0.618_033_988_749) % 1) * open.length);
   const waiting = [...open.slice(first), ...open.slice(0, first)];

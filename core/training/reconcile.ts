@@ -3,24 +3,24 @@ import type { RegistrationOutput } from "../registry/registration";
 import type { Executions } from "../runs/ports";
 import { isOpen, type Run } from "../runs/run";
 import { findOutput } from "../runs/step";
-import { windUp } from "./clean-up";
-import { concludeInterrupted } from "./end-run";
-import { type FinishDependencies, finishTraining } from "./finish";
+import { cleanUpRun } from "./clean-up";
+import { closeInterruptedRun } from "./close-run";
+import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
 import { stopStragglers } from "./stragglers";
 
-export interface ReconcileDependencies extends FinishDependencies, ApprovalDependencies {
+export interface ReconcileDependencies extends CompleteTrainingDependencies, ApprovalDependencies {
   readonly executions: Executions;
 }
 
-/** A start that has not been made in this time was lost with the process that was to make it. */
+/** Time after which a missing start counts as lost with its process. */
 const startGraceMs = 30_000;
 
-/** Holds an open run against what the services say, and mends what an event that never came has left undone. */
+/** Compares an open run with the services' state, and repairs the effects of lost events. */
 export async function reconcile(dependencies: ReconcileDependencies, run: Run): Promise<string> {
   const { executions, runs, tokens, clock, registry } = dependencies;
   if (!isOpen(run.status)) {
-    await windUp(dependencies, run.runId, run.failure?.message ?? `the run is ${run.status}`, executions);
-    return "wound up";
+    await cleanUpRun(dependencies, run.runId, run.failure?.message ?? `the run is ${run.status}`, executions);
+    return "cleaned up";
   }
   const execution = await executions.status(run.runId);
   if (execution === undefined) {
@@ -30,12 +30,12 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
   }
   if (execution === "failed" || execution === "timed-out" || execution === "aborted") {
     const status = ({ failed: "FAILED", "timed-out": "TIMED_OUT", aborted: "ABORTED" } as const)[execution];
-    await concludeInterrupted(dependencies, run.runId, status, undefined, undefined);
+    await closeInterruptedRun(dependencies, run.runId, status, undefined, undefined);
     return "concluded";
   }
   if (run.phase === "LaunchTraining") {
-    const move = await finishTraining(dependencies, run.runId);
-    // Batch may hold a job for hours until there is capacity: the wait is alive for as long as we look after it.
+    const move = await completeTraining(dependencies, run.runId);
+    // Batch may queue a job for hours until there is capacity. The heartbeat keeps the wait alive.
     if (move === "wait" || move === "resubmit") {
       const waiting = await runs.findTaskTokens(run.runId, "LaunchTraining");
       await Promise.all(waiting.map((token) => tokens.heartbeat(token)));
@@ -47,7 +47,7 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
   if (run.phase === "AwaitApproval") {
     const registration = details && findOutput<RegistrationOutput>(details, "Register");
     if (registration) {
-      // Deleted ones are found, too: who waits for one waits in vain, and is told so.
+      // Deleted models are included: a run that waits for one waits in vain, and must be answered.
       const model = await registry.repository.find(registration.model);
       const version = await registry.repository.findVersion(registration.model, registration.version);
       if (model && version) await answerRun(dependencies, run.runId, model, version);

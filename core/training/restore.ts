@@ -18,7 +18,7 @@ export interface RestoreDependencies extends SubmitDependencies {
   readonly objects: ObjectStore;
 }
 
-/** What may differ from the run that the checkpoint is of: nothing that decides what a step computes. */
+/** Settings that may differ from the checkpoint's run: none that determines the result of a step. */
 export interface RestoreOverrides {
   readonly hyperparameters?: { readonly epochs?: number };
   readonly resources?: Partial<Pick<Job["resources"], "workers" | "minWorkers" | "market" | "memoryMbPerWorker">>;
@@ -30,7 +30,7 @@ export interface RestoreRequest {
   readonly runId: string;
   readonly epoch: number;
   readonly overrides: RestoreOverrides;
-  /** Go on although the machine computes otherwise than the checkpoint's; the result is then marked. */
+  /** Continues although the machine's numerics differ from the checkpoint's. The result is then marked. */
   readonly allowOtherNumerics: boolean;
   readonly team: string;
   readonly actor: string;
@@ -39,14 +39,15 @@ export interface RestoreRequest {
 }
 
 /**
- * Creates a run that begins with another's checkpoint; that run stays as it is. The checkpoint's manifest is copied to the new run before it
- * starts, so that it cannot expire in between; its tensors lie in the content store and are shared.
+ * Creates a run that starts from another run's checkpoint; that run does not change. The checkpoint's manifest is
+ * copied to the new run before it starts, so that it cannot expire in between. Its tensors are in the content store and
+ * are shared.
  */
 export async function restoreRun(dependencies: RestoreDependencies, request: RestoreRequest): Promise<Run> {
   const { objects, runs } = dependencies;
   const { team, actor, submitters, idempotencyKey, ...what } = request;
   const requestDigest = digestOf({ restore: what });
-  // A repeated request is answered although the checkpoint may have expired since.
+  // A repeated request is answered even if the checkpoint has expired since.
   const known = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
   if (known) return known;
 
@@ -76,7 +77,7 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
     beforeCreation: (runId) =>
       objects.put(
         objectKeys.checkpointManifest(runId, finishedSteps),
-        // Points that the source had not stored yet are the source's to store.
+        // The source run stores its own points.
         JSON.stringify({ ...manifest, runId, unsentMetrics: undefined }, null, 2),
         "application/json",
       ),
@@ -84,7 +85,8 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
 }
 
 /**
- * A run that cannot begin is refused before it is created.
+ * Checks that all tensors exist, so that a run that cannot start is refused before it is created.
+ *
  * @throws CheckpointDamagedError
  */
 async function requireTensors(
@@ -99,7 +101,7 @@ async function requireTensors(
   });
 }
 
-/** @throws InvalidInputError with every problem. */
+/** @throws InvalidInputError with every problem */
 function jobOf(source: Run, { overrides }: RestoreRequest, { epoch }: CheckpointManifest): Job {
   const { job, dataset } = source;
   const parsed = jobSchema.safeParse(

@@ -5,10 +5,10 @@ import { RunEndedError, RunNotFoundError } from "../runs/errors";
 import { isOpen, type Run } from "../runs/run";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
 
-/** How long a run's session is valid: the least that STS gives. */
+/** Lifetime of a run's session: STS's minimum. */
 export const runSessionSeconds = 900;
 
-/** Temporary keys to AWS. */
+/** Temporary AWS credentials. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -17,9 +17,9 @@ export interface Credentials {
   readonly expiresAt: string;
 }
 
-/** Sessions of the role that trainers act as. */
+/** Sessions of the trainers' role. */
 export interface RunSessions {
-  /** Opens a session that reaches this run and nothing else. */
+  /** Opens a session that can access this run and nothing else. */
   open(run: Run): Promise<Credentials>;
 }
 
@@ -43,7 +43,7 @@ export async function issueRunCredentials(
   input: unknown,
 ): Promise<Credentials> {
   const parsed = request.safeParse(input);
-  // Without the values: one of them is a secret.
+  // Omits the values, because one of them is a secret.
   if (!parsed.success) throw new InvalidInputError("the credentials request is not valid", problemsOf(parsed.error));
   const { runId, runKey } = parsed.data;
   await checkRunKey(dependencies.keys, runId, runKey);

@@ -9,13 +9,13 @@ const maxMetrics = 50;
 const maxMessage = 2_000;
 
 /**
- * The end of a run, as the platform publishes it. A repetition has the same id, type, time and failure; a step that was under way when the run was
- * killed may have added a version or metrics.
+ * The event of a run's end. A repetition has the same id, type, time and failure. A step that was running when the run
+ * was killed may add a version or metrics.
  */
 export const runEndedSchema = z.object({
   id: z.string(),
   type: z.enum(["run.completed", "run.failed", "run.killed"]),
-  /** When the run ended. ISO 8601. */
+  /** Time of the run's end. ISO 8601. */
   at: z.string(),
   team: z.string(),
   runId: z.string(),
@@ -23,13 +23,13 @@ export const runEndedSchema = z.object({
   model: z.string(),
   /** The version that the run registered. */
   version: z.int().optional(),
-  /** What became of that version. */
+  /** The result for that version. */
   decision: z.enum(["promoted", "refused-by-gate", "rejected"]).optional(),
   reasons: z.array(z.string()).optional(),
   failure: z.object({ code: z.string(), message: z.string(), phase: z.string().optional() }).optional(),
-  /** Of the test split, named as in the run: `test/accuracy`. */
+  /** Metrics of the test split, named as in the run: `test/accuracy`. */
   metrics: z.record(z.string(), z.number()),
-  /** From the run's creation to its end. */
+  /** Time from the run's creation to its end. */
   durationSeconds: z.number(),
   submittedBy: z.string(),
 });
@@ -41,7 +41,7 @@ export interface RunEvents {
   publishRunEnded(event: RunEnded): Promise<void>;
 }
 
-/** Describes the end of a run that has ended; `undefined` for an open one. */
+/** Builds the event for an ended run; `undefined` for an open one. */
 export function runEnded(details: RunDetails): RunEnded | undefined {
   const { run } = details;
   const { runId, status, endedAt, failure, outcome } = run;
@@ -61,7 +61,7 @@ export function runEnded(details: RunDetails): RunEnded | undefined {
     failure: failure && { code: failure.code, message: shortened(failure.message), phase: failure.phase },
     metrics: Object.fromEntries(
       Object.entries(metrics)
-        .filter(([, value]) => Number.isFinite(value)) // JSON has no others
+        .filter(([, value]) => Number.isFinite(value)) // JSON has no NaN or infinities
         .slice(0, maxMetrics)
         .map(([name, value]) => [testPrefix + name, value]),
     ),

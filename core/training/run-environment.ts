@@ -1,13 +1,14 @@
 import type { MadeEnvironment } from "../runs/run";
 
 /**
- * What a run is made in: what was told of it, and the image that the deployment has now. The image of the run that this one follows is not its own.
+ * Returns the environment of a run: the reported one, and the deployment's present image. A run that follows another
+ * one does not inherit its image.
  *
- * @param image a reference, as the job definition has it. Its digest is known where the reference has one (`…@sha256:…`), and then whoever told another
- * was mistaken.
+ * @param image a reference, as in the job definition. If it has a digest (`…@sha256:…`), the digest replaces a reported
+ * one.
  */
-export function madeEnvironment(told: MadeEnvironment = {}, image?: string): MadeEnvironment | undefined {
-  const { image: _, ...environment } = told;
+export function runEnvironment(reported: MadeEnvironment = {}, image?: string): MadeEnvironment | undefined {
+  const { image: _, ...environment } = reported;
   const imageDigest = image === undefined ? undefined : /@(sha256:[0-9a-f]{64})$/.exec(image)?.[1];
   const made = {
     ...environment,

@@ -5,18 +5,18 @@ import type { InstanceUse, RunRepository } from "../runs/run-repository";
 export interface SpotNoticeDependencies {
   readonly meter: Meter;
   findOnInstance(instanceId: string): Promise<readonly InstanceUse[]>;
-  /** `undefined` where there is no such run. */
+  /** Returns `undefined` if there is no such run. */
   teamOf(runId: string): Promise<string | undefined>;
   forTeam(team: string): { readonly runs: Pick<RunRepository, "findDetails" | "recordInterruptionNotice"> };
 }
 
 /**
- * EC2 will take an instance back in two minutes: notes it on each worker that runs there, and counts it once however often the event comes. The
- * workers do not wait for this: they read the same notice from the instance's metadata. A worker that has not yet sent its first metrics is
- * not known to be there, and its notice shows only in its loss.
+ * Records on each worker of an instance that EC2 will reclaim it in two minutes, and counts it once even if the event
+ * is repeated. The workers do not depend on it: they read the same notice from the instance's metadata. A worker that
+ * has not sent its first metrics has no recorded instance, and its notice shows only in its loss.
  *
- * @param at when EC2 said so, ISO 8601
- * @returns the workers that had not been noted before; none where the instance is somebody else's
+ * @param at time of EC2's notice, ISO 8601
+ * @returns the newly recorded workers; none if the instance is not the platform's
  */
 export async function takeSpotNotice(
   { meter, findOnInstance, teamOf, forTeam }: SpotNoticeDependencies,
@@ -38,7 +38,7 @@ export async function takeSpotNotice(
   return noted;
 }
 
-/** An instance outlives jobs: whoever ended there before is not concerned. */
+/** An instance outlives jobs. Processes that have ended there are not affected. */
 function mayRun({ run, workers }: RunDetails, memberId: string): boolean {
   if (!isOpen(run.status)) return false;
   const [jobId, attempt] = memberId.split("/");

@@ -13,18 +13,18 @@ import type { CodeReference, Run } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";
 import { withJudgedSlices } from "./gate-slices";
 import { checkJobAgainst, checkPolicyAgainst, jobWarnings } from "./job-checks";
-import { madeEnvironment } from "./run-environment";
+import { runEnvironment } from "./run-environment";
 
 export interface SubmitDependencies {
-  /** What the deployment is. */
+  /** Settings of the deployment. */
   readonly config?: { readonly trainerImage?: string };
   readonly runs: RunRepository;
   readonly datasets: DatasetRepository;
   readonly executions: Executions;
   readonly clock: Clock;
-  /** Whose policy may ask for slices that the job does not. */
+  /** The model's policy, which may need slices that the job does not have. */
   readonly registry?: { readonly repository: Pick<ModelRepository, "find"> };
-  /** A fresh random id, 16 or more lower-case hex digits. */
+  /** Returns a new random id, at least 16 lower-case hex digits. */
   readonly randomId: () => string;
 }
 
@@ -35,24 +35,25 @@ export interface SubmitRequest {
   readonly noCache: boolean;
   readonly team: string;
   readonly actor: string;
-  /** Ids of the people behind the request, where the gateway authenticated them. */
+  /** Ids of the people behind the request, if the gateway authenticated them. */
   readonly submitters?: readonly string[];
   readonly idempotencyKey?: string;
-  /** Of the whole request, where the job is not all of it. */
+  /** Digest of the whole request, if it contains more than the job. */
   readonly requestDigest?: string;
   readonly cause?: Run["cause"];
   readonly restoredFrom?: Run["restoredFrom"];
   readonly reproducedFrom?: string;
-  /** The version that the job's dataset means, where it was resolved already: one that was deprecated since will do. */
+  /** The resolved version of the job's dataset. It may have been deprecated since. */
   readonly dataset?: DatasetVersion;
   readonly allowOtherNumerics?: true;
-  /** What must be there before the run is. May be done twice. */
+  /** Called before the run is created. Must be idempotent. */
   readonly beforeCreation?: (runId: string) => Promise<void>;
 }
 
 /**
- * Creates a run and starts its state machine. The same request under the same key finds the same run: its id is made from the key.
- * Dying between the row and the start leaves a queued run, which `reconcile` starts.
+ * Creates a run and starts its state machine. The same request under the same key finds the same run, because its id is
+ * derived from the key. If the process dies between the row and the start, the run stays queued, and `reconcile` starts
+ * it.
  */
 export async function submitRun(dependencies: SubmitDependencies, request: SubmitRequest): Promise<Run> {
   const { runs, datasets, executions, clock } = dependencies;
@@ -60,7 +61,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   const { restoredFrom, reproducedFrom, allowOtherNumerics } = request;
   const dataset = request.dataset ?? (await resolveDataset(datasets, request.job.dataset));
   const { experiment, registerAs = experiment } = request.job;
-  // A reproduction does what its run did, whatever the policy has become.
+  // A reproduction repeats its run, even if the policy has changed.
   const model = reproducedFrom ? undefined : await dependencies.registry?.repository.find(registerAs);
   const problems = [
     ...checkJobAgainst(dataset.manifest, request.job),
@@ -70,7 +71,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   const job = reproducedFrom ? request.job : withJudgedSlices(request.job, dataset.manifest, model);
 
   const { name, version, digest } = dataset.manifest;
-  const made = madeEnvironment(environment, dependencies.config?.trainerImage);
+  const made = runEnvironment(environment, dependencies.config?.trainerImage);
   const at = isoTime(clock);
   const run: Run = {
     runId: runIdOf(dependencies, request),
@@ -100,7 +101,11 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   return created.run;
 }
 
-/** The run that an earlier send of the same request created. @throws IdempotencyConflictError where the key was used with another one. */
+/**
+ * Returns the run of an earlier identical request.
+ *
+ * @throws IdempotencyConflictError if the key was used with another request
+ */
 export async function findSubmitted(
   dependencies: SubmitDependencies,
   request: { readonly team: string; readonly idempotencyKey?: string; readonly requestDigest: string },
@@ -114,7 +119,7 @@ export async function findSubmitted(
   return run;
 }
 
-/** An option that is added to the job later does not change the digest of a request that leaves it out. */
+/** An option that is added to the job later does not change the digest of a request without it. */
 function digestOfRequest({ job, code, environment, noCache }: SubmitRequest): string {
   return digestOf({ job: withoutLaterOptions(job), code, environment, noCache });
 }

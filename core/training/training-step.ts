@@ -5,10 +5,13 @@ import type { Run, RunDetails } from "../runs/run";
 import { outputOf } from "../runs/step";
 import type { TrainingOutput, TrainingResult, TrainingTask } from "../runs/training-task";
 
-/** Seconds between checkpoints at the most, however long steps take. */
+/** Maximum seconds between checkpoints, even if steps take long. */
 const checkpointSeconds = 600;
 
-/** The training step's identity: what decides the weights. Workers, market and retries are conduct, and stay out. */
+/**
+ * Everything that determines the weights, as the training step's inputs. Workers, market and retries are execution
+ * settings and are excluded.
+ */
 export const trainingStep = {
   step: "LaunchTraining",
   version: 1,
@@ -22,11 +25,12 @@ export const trainingStep = {
       microshards: resources.microshards,
       backend: resources.backend,
       gpu: resources.gpusPerWorker > 0,
-      // Left out where it is off, so that earlier outputs are reused.
+      // Omitted if off, so that earlier outputs are reused.
       tf32: resources.tf32 === true ? true : undefined,
       threads: threadsOf(run),
       moduleSha256: run.code.moduleSha256,
-      // The same weights as an undisturbed run's only where nothing else differed: never taken for its output.
+      // The weights equal those of an undisturbed run only if nothing else differed, so the output is never reused for
+      // one.
       restoredFrom: run.restoredFrom && {
         step: run.restoredFrom.step,
         weightsSha256: run.restoredFrom.weightsSha256,
@@ -36,7 +40,7 @@ export const trainingStep = {
   },
 } as const;
 
-/** What the trainers read. The same for every attempt. */
+/** Returns the trainers' input, which is the same for every attempt. */
 export function trainingTaskOf(details: RunDetails): TrainingTask {
   const { run } = details;
   const { job } = run;
@@ -75,7 +79,10 @@ export const trainingKeys = (runId: string) => ({
   failure: (jobId: string) => objectKeys.trainingFailure(runId, jobId),
 });
 
-/** Thread counts change how native kernels split their sums, so a worker's count follows the job file, never the machine. */
+/**
+ * Thread counts change how native kernels split their sums. A worker's count therefore follows the job file, never the
+ * machine.
+ */
 function threadsOf(run: Run): number {
   return run.job.resources.vcpusPerWorker;
 }

@@ -3,7 +3,7 @@ import type { LogPage } from "../runs/shapes";
 
 export type { LogLine, LogPage } from "../runs/shapes";
 
-/** The port to what trainers print. */
+/** The port to the trainers' output. */
 export interface WorkerLogs {
   read(
     workers: readonly WorkerRecord[],

@@ -1,4 +1,4 @@
-import { type Conclusion, concludeRun, type StateError } from "../../core/training/conclude";
+import { type Conclusion, closeRunByConclusion, type StateError } from "../../core/training/conclusion";
 import { type StepEvent, stepHandler } from "../step-handler";
 
 interface ConcludeEvent extends StepEvent {
@@ -8,7 +8,7 @@ interface ConcludeEvent extends StepEvent {
 
 /** Writes the run's end into its row, once: the first end stands. */
 export const handler = stepHandler(async (platform, { runId, conclusion, error }: ConcludeEvent) => {
-  const { status, failure } = await concludeRun(platform, runId, conclusion, error);
+  const { status, failure } = await closeRunByConclusion(platform, runId, conclusion, error);
   if (failure) platform.logger.log("warn", "run failed", { failure });
   return { status };
 });

@@ -1,6 +1,6 @@
 import type { Context } from "aws-lambda";
 import { createPlatform, type Deployment } from "../../adapters/platform";
-import { concludeInterrupted } from "../../core/training/end-run";
+import { closeInterruptedRun } from "../../core/training/close-run";
 import { takeJobEvent } from "../../core/training/job-event";
 import { takeSpotNotice } from "../../core/training/spot-notice";
 import { type FinishEvent, readJobEvent } from "./events";
@@ -28,7 +28,7 @@ export async function handler(event: FinishEvent, context: Context): Promise<voi
   if (status === "ABORTED" || status === "FAILED" || status === "TIMED_OUT") {
     const team = await deployment.teamOf(name);
     if (team === undefined) return;
-    await concludeInterrupted(deployment.forTeam(team), name, status, error ?? undefined, cause ?? undefined);
+    await closeInterruptedRun(deployment.forTeam(team), name, status, error ?? undefined, cause ?? undefined);
     logger.log("info", "execution ended", { runId: name, status });
   }
 }

@@ -38,7 +38,7 @@ const changeModels: readonly Permission[] = [
   listBucket,
 ];
 
-/** What `finishTraining` and launching do: look at the job, answer the state machine, end an attempt or begin the next. */
+/** What `completeTraining` and launching do: look at the job, answer the state machine, end an attempt or begin the next. */
 const training: readonly Permission[] = [
   ...submitJobs,
   lookAtJobs,

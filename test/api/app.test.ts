@@ -97,7 +97,7 @@ describe("the API", () => {
       expect((await call("POST", `/training-runs/${runId}/cancel`)).body.run.status).toBe("killed");
       expect(calls.stopped).toContain(runId);
       const done = await call("POST", "/training-runs", { job: jobInput() });
-      await platform.runs.conclude(done.body.run.runId, { status: "completed", at: "2026-01-01T00:00:00.000Z" });
+      await platform.runs.close(done.body.run.runId, { status: "completed", at: "2026-01-01T00:00:00.000Z" });
       expect(await call("POST", `/training-runs/${done.body.run.runId}/cancel`)).toMatchObject({
         status: 409,
         body: { error: { code: "RUN_ENDED" } },

@@ -43,7 +43,7 @@ describe("what an approval leads to", () => {
     const runs = { ...platform.runs, findDetails: async () => ({ run, steps }), enterPhase: async () => true };
     await awaitApproval({ ...platform, runs } as never, runId, `token-${name}`);
   }
-  const endRun = () => platform.runs.conclude(`${name}-a`, { status: "killed", at: by.at });
+  const closeRun = () => platform.runs.close(`${name}-a`, { status: "killed", at: by.at });
   const approve = (...more: readonly string[]) => cli.run("models", "approve", name, "1", ...more);
   const sentOn = () => calls.succeeded.filter(({ token }) => token === `token-${name}`).length;
   const version = async () => platform.registry.version(name, 1);
@@ -59,7 +59,7 @@ describe("what an approval leads to", () => {
   });
 
   it("its run has ended: `approve` names `promote`, and that promotes it", async () => {
-    await endRun();
+    await closeRun();
     const { code, out } = await approve();
     expect(code).toBe(0);
     expect(out).toContain(`next: its run has ended (killed): promote it: ringmaster models promote ${name} 1\n`);

@@ -35,7 +35,7 @@ describe("a run's metrics as events", () => {
     app = createApp(platform);
     await platform.runs.create(runOf("run-e"));
     await platform.metrics.append("run-e", [{ metric: "loss", steps: [1, 2], values: [2, Number.NaN], times: [1, 2] }]);
-    await platform.runs.conclude("run-e", { status: "completed", at: "2025-12-31T00:00:00.000Z" });
+    await platform.runs.close("run-e", { status: "completed", at: "2025-12-31T00:00:00.000Z" });
   });
   afterAll(() => embedded.stop());
 

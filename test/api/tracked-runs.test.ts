@@ -280,7 +280,7 @@ describe("training runs", () => {
     expect(more.body.run.params).toMatchObject({ more: "1", seed: "0", "hyperparameters.optimizer": "adam" });
     expect(await codeOf("POST", `/runs/${runId}/params`, { params: { seed: "1" } })).toEqual([409, "PARAM_CONFLICT"]);
     expect(await codeOf("PATCH", `/runs/${runId}`, { status: "failed" })).toEqual([409, "RUN_FIELD_FIXED"]);
-    await platformOf().runs.conclude(runId, { status: "completed", at: "2026-01-01T00:00:03.000Z" });
+    await platformOf().runs.close(runId, { status: "completed", at: "2026-01-01T00:00:03.000Z" });
     expect((await call("GET", `/runs/${runId}`)).body.run).toMatchObject({
       status: "completed",
       endedAt: Date.parse("2026-01-01T00:00:03.000Z"),

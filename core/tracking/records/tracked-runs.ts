@@ -82,7 +82,7 @@ export function trackedRuns(all: AllRuns<FirstRecord>, tracking: TrainingTrackin
     },
     goBack: (runId, from, to, at) => marked(runId, () => all.goBack(runId, from, to, at)),
     enterPhase: (runId, phase, at) => marked(runId, () => all.enterPhase(runId, phase, at)),
-    conclude: (runId, conclusion) => marked(runId, () => all.conclude(runId, conclusion)),
+    close: (runId, conclusion) => marked(runId, () => all.close(runId, conclusion)),
     async recordStep(runId, record) {
       await marked(runId, async () => {
         // Written before the step is finished. If the process dies in between, the step's end is repeated.

@@ -13,7 +13,7 @@ export interface CheckpointList {
   readonly damaged: readonly DamagedCheckpoint[];
 }
 
-/** Reads a run's checkpoints. One that expires in the meantime is left out; one that is damaged is not. */
+/** Reads a run's checkpoints. One that expires in the meantime is omitted; a damaged one is not. */
 export async function readCheckpoints(objects: ObjectStore, runId: string): Promise<CheckpointList> {
   const found = await Promise.all(
     (await manifestKeys(objects, runId)).map(
@@ -34,15 +34,16 @@ export async function readCheckpoints(objects: ObjectStore, runId: string): Prom
   };
 }
 
-/** Keys of the manifests of a run, oldest checkpoint first. */
+/** Returns the keys of a run's manifests, oldest checkpoint first. */
 export async function manifestKeys(objects: Pick<ObjectStore, "list">, runId: string): Promise<readonly string[]> {
   const keys = await objects.list(objectKeys.checkpointPrefix(runId));
   return keys.filter((key) => stepOfManifestKey(key) !== undefined);
 }
 
 /**
- * Reads a manifest; undefined where there is none.
- * @throws CorruptObjectError where it is damaged, or the manifest of another checkpoint
+ * Reads a manifest; returns `undefined` if there is none.
+ *
+ * @throws CorruptObjectError if it is damaged, or is the manifest of another checkpoint
  */
 export async function findCheckpointManifest(
   objects: Pick<ObjectStore, "find">,
@@ -69,9 +70,10 @@ export function summaryOf(manifest: CheckpointManifest): CheckpointSummary {
 }
 
 /**
- * The checkpoint that "epoch n" means: the state after n epochs. Taken at that epoch's end where it is still kept, else the first one of
- * the epoch that follows.
- * @throws CheckpointDamagedError where a damaged checkpoint may be the one that is meant
+ * Returns the checkpoint after n epochs: the one at that epoch's end if it still exists, else the first one of the next
+ * epoch.
+ *
+ * @throws CheckpointDamagedError if a damaged checkpoint may be the requested one
  */
 export function checkpointOfEpoch(
   runId: string,
@@ -86,7 +88,7 @@ export function checkpointOfEpoch(
       const before = checkpoints.filter((one) => one.finishedSteps < found.finishedSteps).at(-1);
       return finishedSteps < found.finishedSteps && finishedSteps > (before?.finishedSteps ?? 0);
     }
-    // Epochs follow steps: the neighbours say which epochs it can be of.
+    // Epochs ascend with steps, so the neighbours bound the epoch of a damaged checkpoint.
     const before = checkpoints.filter((one) => one.finishedSteps < finishedSteps).at(-1);
     const after = checkpoints.find((one) => one.finishedSteps > finishedSteps);
     return epoch >= (before?.epoch ?? 0) && epoch <= (after?.epoch ?? Number.POSITIVE_INFINITY);

@@ -43,7 +43,7 @@ describe("runs in DynamoDB", () => {
         await runs.create(runOf(ids(at), { job, createdAt }));
         if (at >= 2) await runs.enterPhase(ids(at), at % 2 === 0 ? "AwaitApproval" : "LaunchTraining", createdAt);
       }
-      await runs.conclude(ids(11), { status: "failed", at: "2026-01-02T00:00:00.000Z" });
+      await runs.close(ids(11), { status: "failed", at: "2026-01-02T00:00:00.000Z" });
       experimentId = (await platform.experiments.findByName("thirds"))!.experimentId;
     });
 

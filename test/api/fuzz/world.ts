@@ -78,7 +78,7 @@ async function furnishRuns(platform: Platform, round: number): Promise<readonly 
     const output = { ...resultOf(runId), weightsSha256 };
     const record = { step: "LaunchTraining", inputHash: "i", output, startedAt: at, finishedAt: at } as const;
     await platform.runs.recordStep(runId, record);
-    await platform.runs.conclude(runId, { status: "completed", at });
+    await platform.runs.close(runId, { status: "completed", at });
   }
   const { experimentId } = (await platform.records.find(queued))!;
   return [

@@ -216,7 +216,7 @@ describe("limits", () => {
     const records = await Promise.all(causes.map((cause) => fire(scene.dependencies, "on-digits", cause)));
     expect(records.map((record) => record?.state).sort()).toEqual(["submitted", "waiting", "waiting"]);
     const [run] = await scene.runs();
-    await scene.platform.runs.conclude(run!.runId, { status: "completed", at: "2026-01-01T13:00:00.000Z" });
+    await scene.platform.runs.close(run!.runId, { status: "completed", at: "2026-01-01T13:00:00.000Z" });
     for (const cause of causes) await fire(scene.dependencies, "on-digits", cause);
     expect(await scene.runs()).toHaveLength(run?.dataset.version === 4 ? 1 : 2);
   });

@@ -24,8 +24,8 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect(await runs.enterPhase("run-end", "Evaluate", at)).toBe(true);
     expect((await runs.listOpen()).map(({ runId }) => runId)).toContain("run-end");
     const failure = { code: "X", message: "broken" };
-    expect(await runs.conclude("run-end", { status: "failed", at, failure })).toBe(true);
-    expect(await runs.conclude("run-end", { status: "completed", at })).toBe(false);
+    expect(await runs.close("run-end", { status: "failed", at, failure })).toBe(true);
+    expect(await runs.close("run-end", { status: "completed", at })).toBe(false);
     expect(await runs.enterPhase("run-end", "Promote", at)).toBe(false);
     expect(await runs.find("run-end")).toMatchObject({ status: "failed", phase: "Evaluate", failure, endedAt: at });
     // Until its end was published and nothing of it is at work.
@@ -42,7 +42,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     await runs.create(runOf("run-race"));
     const ends = await Promise.all(
       (["completed", "failed", "killed"] as const).flatMap((status) =>
-        [1, 2, 3].map(() => runs.conclude("run-race", { status, at })),
+        [1, 2, 3].map(() => runs.close("run-race", { status, at })),
       ),
     );
     expect(ends.filter(Boolean)).toHaveLength(1);
@@ -52,7 +52,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect(await runs.find("run-none")).toBeUndefined();
     expect(await runs.findDetails("run-none")).toBeUndefined();
     expect(await runs.enterPhase("run-none", "Evaluate", at)).toBe(false);
-    expect(await runs.conclude("run-none", { status: "failed", at })).toBe(false);
+    expect(await runs.close("run-none", { status: "failed", at })).toBe(false);
   });
 
   it("keeps the newest of a worker's states, whatever order they come in", async () => {
@@ -131,7 +131,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect([await enter("Evaluate"), (await runs.find("run-back"))!.phase]).toEqual([false, "Promote"]);
     await runs.goBack("run-back", "Promote", "Evaluate", at);
     expect([await enter("Evaluate"), await enter("Register")]).toEqual([true, true]);
-    await runs.conclude("run-back", { status: "failed", at });
+    await runs.close("run-back", { status: "failed", at });
     await runs.goBack("run-back", "Register", "Evaluate", at);
     expect((await runs.find("run-back"))!.phase).toBe("Register");
   });
@@ -211,7 +211,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
 
       await training("run-killed");
       await runs.beginAttempt("run-killed", attempt());
-      await runs.conclude("run-killed", { status: "killed", at });
+      await runs.close("run-killed", { status: "killed", at });
       expect(await runs.recordJob("run-killed", 1, "job-1")).toBe(false);
       expect((await runs.listOpen()).map(({ runId }) => runId)).toContain("run-killed");
       await runs.delist("run-killed");
@@ -231,13 +231,13 @@ export function runRepositoryContract(repository: () => RunRepository): void {
       const before = await runs.monthUsage("2031-05");
       const end = { status: "failed", at: "2031-05-31T23:59:59.999Z", usage, jobId: "job-9" } as const;
       const ends = await Promise.all(
-        [1, 2, 3].map((n) => runs.endAttempt("run-ended", 1, { ...end, reason: `reason ${n}` })),
+        [1, 2, 3].map((n) => runs.completeAttempt("run-ended", 1, { ...end, reason: `reason ${n}` })),
       );
       expect(ends.filter(Boolean)).toHaveLength(1);
       expect(await rowOf("run-ended")).toMatchObject({ status: "failed", endedAt: end.at, jobId: "job-9", usage });
       expect(before).toEqual({ workerSeconds: 0, gpuSeconds: 0, estimatedUsd: 0 });
       expect(await runs.monthUsage("2031-05")).toEqual({ workerSeconds: 60, gpuSeconds: 30, estimatedUsd: 0.25 });
-      expect(await runs.endAttempt("run-ended", 7, end)).toBe(false);
+      expect(await runs.completeAttempt("run-ended", 7, end)).toBe(false);
     });
 
     it("of many runs that end at once are all counted", async () => {
@@ -248,7 +248,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
         await runs.beginAttempt(runId, attempt());
       }
       const end = { status: "succeeded", at: "2031-06-01T00:00:00.000Z", usage } as const;
-      await Promise.all(ids.map((runId) => runs.endAttempt(runId, 1, end)));
+      await Promise.all(ids.map((runId) => runs.completeAttempt(runId, 1, end)));
       expect((await runs.monthUsage("2031-06")).workerSeconds).toBe(8);
     });
   });
@@ -279,7 +279,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     await enter("Promote", 3);
     await runs.goBack("run-waits", "Promote", "AwaitApproval", "2026-01-01T04:00:00.000Z");
     await enter("AwaitApproval", 5);
-    await runs.conclude("run-waits", { status: "completed", at: "2026-01-01T06:00:00.000Z" });
+    await runs.close("run-waits", { status: "completed", at: "2026-01-01T06:00:00.000Z" });
     expect(await runs.find("run-waits")).toMatchObject({
       awaitingSince: "2026-01-01T02:00:00.000Z",
       endedAt: "2026-01-01T06:00:00.000Z",

@@ -81,7 +81,7 @@ describe("a step of a run", () => {
   it("a run that has ended does nothing more", async () => {
     const { platform, step, newRun, executions } = setUp();
     const runId = await newRun();
-    await platform.runs.conclude(runId, { status: "killed", at: "2026-01-01T00:00:00.000Z" });
+    await platform.runs.close(runId, { status: "killed", at: "2026-01-01T00:00:00.000Z" });
     await expect(runStep(platform, runId, step("late"))).rejects.toThrow(RunEndedError);
     await expect(runStep(platform, "run-none", step("late"))).rejects.toThrow(RunNotFoundError);
     expect(executions()).toBe(0);

@@ -1,4 +1,4 @@
-import { madeEnvironment } from "../../../core/training/run-environment";
+import { runEnvironment } from "../../../core/training/run-environment";
 
 const digest = `sha256:${"ab".repeat(32)}`;
 const built = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/cdk-assets:6dbbf4b53e1ad9d1";
@@ -33,5 +33,5 @@ it.each([
   ],
   ["the run that it follows had one, and here is none", { image: "ecr/trainer:1" }, undefined, undefined],
 ])("%s", (_what, told, image, made) => {
-  expect(madeEnvironment(told, image)).toEqual(made);
+  expect(runEnvironment(told, image)).toEqual(made);
 });

@@ -64,7 +64,7 @@ describe("a spot interruption warning", () => {
       instanceType: "g6.xlarge",
       instanceId: "i-again",
     });
-    await (await training("run-over", "i-again")).conclude("run-over", { status: "completed", at });
+    await (await training("run-over", "i-again")).close("run-over", { status: "completed", at });
     expect(await takeSpotNotice(platform, "i-again", at)).toEqual([{ runId: "run-again", memberId: "job-again:0/2" }]);
   });
 

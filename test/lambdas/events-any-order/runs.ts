@@ -1,5 +1,5 @@
 import { ingest } from "../../../core/tracking/ingest";
-import { concludeInterrupted } from "../../../core/training/end-run";
+import { closeInterruptedRun } from "../../../core/training/close-run";
 import { takeJobEvent } from "../../../core/training/job-event";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { reconcileAll } from "../../../core/training/reconcile-all";
@@ -60,7 +60,7 @@ export async function trainingRuns({ platform: given, calls }: World): Promise<r
     return () =>
       ingest(platform.forRun, platform.runKeys, { runId: "run-on", runKey, series, progress, machine, recoveries });
   };
-  const aborted = () => concludeInterrupted(platform, "run-aborted", "ABORTED", undefined, undefined);
+  const aborted = () => closeInterruptedRun(platform, "run-aborted", "ABORTED", undefined, undefined);
   const minute = async () =>
     reconcileAll(await platform.listOpenRuns(), {
       forTeam: () => platform,

@@ -33,7 +33,7 @@ describe("the function stream-metrics", () => {
     const vision = platform.forTeam("vision");
     await vision.runs.create(runOf("run-s", { team: "vision" }));
     await vision.metrics.append("run-s", [{ metric: "loss", steps: [1], values: [2], times: [1] }]);
-    await vision.runs.conclude("run-s", { status: "failed", at: "2025-12-31T00:00:00.000Z" });
+    await vision.runs.close("run-s", { status: "failed", at: "2025-12-31T00:00:00.000Z" });
   });
   afterAll(async () => {
     Reflect.deleteProperty(globalThis, "awslambda");

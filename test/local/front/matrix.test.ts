@@ -107,7 +107,7 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
       await runs.create(runOf(runId, { team, status: "running" }));
     }
     await runs.create(runOf("run-ended", { team: ids.team, status: "running" }));
-    await runs.conclude("run-ended", { status: "killed", at: "2026-01-01T00:00:00.000Z" });
+    await runs.close("run-ended", { status: "killed", at: "2026-01-01T00:00:00.000Z" });
     await owner({
       ...{ method: "POST", url: `${endpoint}/`, service: "iam" },
       headers: { "content-type": "application/x-www-form-urlencoded" },

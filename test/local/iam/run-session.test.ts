@@ -69,7 +69,7 @@ describe("the credentials of a run's trainers", () => {
     const open = { team: "vision", status: "running" } as const;
     for (const runId of ["run-own", "run-other"]) await platform.runs.create(runOf(runId, open));
     await platform.runs.create(runOf("run-ended", { ...open }));
-    await platform.runs.conclude("run-ended", { status: "killed", at: "2026-01-01T00:00:00.000Z" });
+    await platform.runs.close("run-ended", { status: "killed", at: "2026-01-01T00:00:00.000Z" });
     const Bucket = platform.config.bucket;
     for (const Key of [
       `teams/vision/cas/sha256/${content}`,
@@ -273,7 +273,7 @@ describe("the credentials of a run's trainers", () => {
     // A forged event does not end the session of an open run.
     for (const runId of ["run-ends", "run-none", ""]) await notifyOfEnd(runId);
     for (const use of uses) await use();
-    await platform.runs.conclude("run-ends", { status: "completed", at: new Date().toISOString() });
+    await platform.runs.close("run-ends", { status: "completed", at: new Date().toISOString() });
     await notifyOfEnd("run-ends");
     await notifyOfEnd("run-ends");
     for (const use of uses) {

@@ -99,7 +99,7 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       const found = open(runId);
       if (found?.run.phase === from) found.run = { ...found.run, phase: to, updatedAt: at };
     },
-    async conclude(runId, { status, at, failure, outcome }) {
+    async close(runId, { status, at, failure, outcome }) {
       const found = open(runId);
       if (!found) return false;
       found.run = { ...found.run, status, updatedAt: at, endedAt: at, failure, outcome };
@@ -139,7 +139,7 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       must(runId).attempts.set(number, { ...attempt, status: "submitted", jobId });
       return true;
     },
-    async endAttempt(runId, number, { status, reason, at, jobId, usage }) {
+    async completeAttempt(runId, number, { status, reason, at, jobId, usage }) {
       const attempt = rows.get(runId)?.attempts.get(number);
       if (attempt?.status !== "submitting" && attempt?.status !== "submitted") return false;
       const ended = { ...attempt, status, endedAt: at, ...(reason === undefined ? {} : { reason }) };

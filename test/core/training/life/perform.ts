@@ -2,7 +2,7 @@ import { awaitApproval } from "../../../../core/registry/approval-step";
 import { promote, recordGate } from "../../../../core/registry/transitions";
 import { beginStep, finishStep, outputOf } from "../../../../core/runs/step";
 import { beginTraining } from "../../../../core/training/begin-training";
-import { concludeRun } from "../../../../core/training/conclude";
+import { closeRunByConclusion } from "../../../../core/training/conclusion";
 import type { ReconcileDependencies } from "../../../../core/training/reconcile";
 import type { Invocation } from "./states";
 
@@ -47,7 +47,7 @@ export async function perform(
       return;
     }
     default:
-      await concludeRun(ports, runId, conclusion!, error);
+      await closeRunByConclusion(ports, runId, conclusion!, error);
   }
 }
 

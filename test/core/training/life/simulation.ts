@@ -2,7 +2,7 @@ import { RingmasterError } from "../../../../core/errors";
 import { approveOrReject } from "../../../../core/registry/approval";
 import { isOpen, type Run } from "../../../../core/runs/run";
 import { cancelRun } from "../../../../core/training/cancel";
-import { concludeInterrupted } from "../../../../core/training/end-run";
+import { closeInterruptedRun } from "../../../../core/training/close-run";
 import { type JobEvent, takeJobEvent } from "../../../../core/training/job-event";
 import type { ReconcileDependencies } from "../../../../core/training/reconcile";
 import { reconcileAll } from "../../../../core/training/reconcile-all";
@@ -288,7 +288,7 @@ export class Simulation {
       () => this.now,
       (invocation) => this.invoke(invocation),
       (status) =>
-        this.event(`execution ${status}`, (ports) => concludeInterrupted(ports, runId, status, undefined, undefined)),
+        this.event(`execution ${status}`, (ports) => closeInterruptedRun(ports, runId, status, undefined, undefined)),
     );
   }
 

@@ -1,4 +1,4 @@
-import type { Conclusion, StateError } from "../../../../core/training/conclude";
+import type { Conclusion, StateError } from "../../../../core/training/conclusion";
 
 export type StateName =
   | "ValidateDataset"

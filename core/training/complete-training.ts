@@ -7,20 +7,23 @@ import type { TaskTokens, TrainingJobs } from "../runs/ports";
 import { isOpen, type RunDetails, type TrainingAttempt } from "../runs/run";
 import { finishStep, inputHashOf, type StepDependencies } from "../runs/step";
 import type { TrainingFailure, TrainingResult } from "../runs/training-task";
-import { type EndAttemptDependencies, endAttempt } from "./end-attempt";
+import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";
 import { launchAttempt, takeOverAttempt } from "./launch";
 import { trainingKeys, trainingOutputOf, trainingStep } from "./training-step";
 
-export interface FinishDependencies extends StepDependencies, EndAttemptDependencies {
+export interface CompleteTrainingDependencies extends StepDependencies, CompleteAttemptDependencies {
   readonly objects: ObjectStore;
   readonly tokens: TaskTokens;
 }
 
 /**
- * Looks where a run's training stands, and does what follows: answers the state machine, submits the next attempt, or waits. Called on
- * every event of its job and each minute besides; called twice, late or out of order it decides the same.
+ * Inspects a run's training and continues it: answers the state machine, submits the next attempt, or waits. Called on
+ * every event of its job and every minute. Idempotent, and independent of the order of events.
  */
-export async function finishTraining(dependencies: FinishDependencies, runId: string): Promise<NextMove["move"]> {
+export async function completeTraining(
+  dependencies: CompleteTrainingDependencies,
+  runId: string,
+): Promise<NextMove["move"]> {
   const { runs, objects, jobs, tokens } = dependencies;
   const details = await runs.findDetails(runId);
   const attempt = details?.attempts.at(-1);
@@ -28,7 +31,8 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
   const waiting = await runs.findTaskTokens(runId, "LaunchTraining");
   if (waiting.length === 0) return "wait";
 
-  // The job before the result: what a worker writes between the two looks is seen, and its job's end is not taken for a failure.
+  // The job is read before the result. A result that a worker writes in between is seen, so that its job's end is not
+  // treated as a failure.
   const job = await outcomeOf(jobs, attempt);
   const result = await findJson<TrainingResult>(objects, trainingKeys(runId).result);
   const failure =
@@ -52,16 +56,16 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
     } else if (next.move === "wait") {
       measureWait(dependencies, details, attempt);
     } else if (next.move === "succeed" && result) {
-      await endAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");
+      await completeAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");
       for (const warning of result.warnings ?? []) await runs.recordWarning(runId, warning);
       await recordResult(dependencies, details, result, attempt.startedAt);
       await Promise.all(waiting.map((token) => tokens.succeed(token, { runId })));
     } else if (next.move === "resubmit") {
-      await endAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
+      await completeAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await launchAttempt(dependencies, details.run, { attempt: attempt.attempt + 1, market: next.market });
     } else if (next.move === "fail") {
       if (job.status === "running" && attempt.jobId !== undefined) await jobs.terminate(attempt.jobId, next.why);
-      await endAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
+      await completeAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await answerFailure(next.code, next.message);
     }
   } catch (error) {
@@ -72,8 +76,12 @@ export async function finishTraining(dependencies: FinishDependencies, runId: st
   return next.move;
 }
 
-/** Batch itself measures no queue: a job that nobody starts is seen by nobody else. */
-function measureWait({ meter, clock }: FinishDependencies, details: RunDetails, attempt: TrainingAttempt): void {
+/** Measures how long a job waits for its first worker, because Batch itself does not. */
+function measureWait(
+  { meter, clock }: CompleteTrainingDependencies,
+  details: RunDetails,
+  attempt: TrainingAttempt,
+): void {
   const workers = details.workers.filter((worker) => (worker.attempt ?? 1) === attempt.attempt);
   if (workers.some(({ startedAt, attempts }) => startedAt !== undefined || attempts.length > 0)) return;
   const { runId, team } = details.run;
@@ -89,7 +97,7 @@ async function outcomeOf(jobs: TrainingJobs, attempt: TrainingAttempt): Promise<
 
 /** Writes the training step's output into the run, and into the cache for others. */
 async function recordResult(
-  dependencies: FinishDependencies,
+  dependencies: CompleteTrainingDependencies,
   details: RunDetails,
   result: TrainingResult,
   startedAt: string,

@@ -1,6 +1,6 @@
 import { cancelRun } from "../../../core/training/cancel";
-import { concludeInterrupted } from "../../../core/training/end-run";
-import { finishTraining } from "../../../core/training/finish";
+import { closeInterruptedRun } from "../../../core/training/close-run";
+import { completeTraining } from "../../../core/training/complete-training";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { reconcile } from "../../../core/training/reconcile";
 import { trainingKeys } from "../../../core/training/training-step";
@@ -37,7 +37,7 @@ describe("the end of a run's training", () => {
   it("answers the state machine with the result, and keeps it for other runs", async () => {
     const { platform, calls, runId } = await launched();
     await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
-    expect(await finishTraining(platform, runId)).toBe("succeed");
+    expect(await completeTraining(platform, runId)).toBe("succeed");
     expect(calls.succeeded).toEqual([{ token: `token-${runId}`, output: { runId } }]);
     const details = (await platform.runs.findDetails(runId))!;
     const record = details.steps.find(({ step }) => step === "LaunchTraining")!;
@@ -49,8 +49,8 @@ describe("the end of a run's training", () => {
   it("says the same when the event comes twice", async () => {
     const { platform, calls, runId } = await launched();
     await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
-    await finishTraining(platform, runId);
-    await finishTraining(platform, runId);
+    await completeTraining(platform, runId);
+    await completeTraining(platform, runId);
     expect(new Set(calls.succeeded.map(({ token }) => token)).size).toBe(1);
     expect((await platform.runs.findDetails(runId))!.attempts).toHaveLength(1);
   });
@@ -58,7 +58,7 @@ describe("the end of a run's training", () => {
   it("tries again after a failure, once for each retry, then fails with the trainer's own words", async () => {
     const { platform, calls, runId } = await launched();
     calls.job = { status: "failed", hostLoss: false, reason: "Essential container in task exited" };
-    expect(await finishTraining(platform, runId)).toBe("resubmit");
+    expect(await completeTraining(platform, runId)).toBe("resubmit");
     expect(calls.submitted.map(({ attempt, market }) => [attempt, market])).toEqual([
       [1, "spot"],
       [2, "on-demand"],
@@ -71,7 +71,7 @@ describe("the end of a run's training", () => {
       failedAt: "2026-01-01T00:00:00.000Z",
     };
     await platform.objects.put(trainingKeys(runId).failure(`job-${runId}-2`), JSON.stringify(failure));
-    expect(await finishTraining(platform, runId)).toBe("fail");
+    expect(await completeTraining(platform, runId)).toBe("fail");
     expect(calls.failed).toEqual([{ token: `token-${runId}`, error: "USER_CODE", cause: "model() threw" }]);
   });
 
@@ -87,7 +87,7 @@ describe("the end of a run's training", () => {
     };
     await platform.objects.put(trainingKeys(runId).failure(`job-${runId}-1`), JSON.stringify(failure));
     calls.job = { status: "failed", hostLoss: false };
-    expect(await finishTraining(platform, runId)).toBe("fail");
+    expect(await completeTraining(platform, runId)).toBe("fail");
     expect(calls.submitted).toHaveLength(1);
   });
 
@@ -96,7 +96,7 @@ describe("the end of a run's training", () => {
     const failure = { runId, code: "USER_CODE", message: "loss() threw", retryable: false, failedAt: "x" };
     await platform.objects.put(trainingKeys(runId).failure(`job-${runId}-1`), JSON.stringify(failure));
     calls.job = { status: "running", hostLoss: false };
-    expect(await finishTraining(platform, runId)).toBe("fail");
+    expect(await completeTraining(platform, runId)).toBe("fail");
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
     expect(calls.submitted).toHaveLength(1);
     expect(calls.failed).toEqual([{ token: `token-${runId}`, error: "USER_CODE", cause: "loss() threw" }]);
@@ -105,7 +105,7 @@ describe("the end of a run's training", () => {
   it("hosts' losses use up no retries, and the fourth attempt is on-demand", async () => {
     const { platform, calls, runId } = await launched();
     calls.job = { status: "failed", hostLoss: true, reason: "Host EC2 (instance i-1) terminated." };
-    for (let loss = 0; loss < 3; loss += 1) expect(await finishTraining(platform, runId)).toBe("resubmit");
+    for (let loss = 0; loss < 3; loss += 1) expect(await completeTraining(platform, runId)).toBe("resubmit");
     expect(calls.submitted.map(({ market }) => market)).toEqual(["spot", "spot", "spot", "on-demand"]);
     expect((await platform.runs.find(runId))!.status).toBe("running");
   });
@@ -117,7 +117,7 @@ describe("the end of a run's training", () => {
     const second = launchAttempt({ ...platform, runs }, details.run, nextAttempt(details));
     await expect(second).rejects.toThrow("killed here");
     const later = { ...platform, clock: { now: () => platform.clock.now() + 31_000 } };
-    expect(await finishTraining(later, runId)).toBe("wait");
+    expect(await completeTraining(later, runId)).toBe("wait");
     expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 2]);
     expect((await platform.runs.findDetails(runId))!.attempts).toMatchObject([
       { attempt: 1 },
@@ -139,10 +139,10 @@ describe("the end of a run's training", () => {
     });
     // Its process died here, or has not come further yet: nobody can tell.
     expect(await launchAttempt(platform, details.run, second)).toBeUndefined();
-    expect(await finishTraining(platform, runId)).toBe("wait");
+    expect(await completeTraining(platform, runId)).toBe("wait");
     expect(calls.submitted).toHaveLength(1);
     const later = { ...platform, clock: { now: () => platform.clock.now() + 31_000 } };
-    expect(await finishTraining(later, runId)).toBe("wait");
+    expect(await completeTraining(later, runId)).toBe("wait");
     expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 2]);
     expect((await platform.runs.findDetails(runId))!.attempts.at(-1)).toMatchObject({
       attempt: 2,
@@ -180,7 +180,7 @@ describe("the end of a run's training", () => {
     const listed = async () => (await platform.runs.listOpen()).find((run) => run.runId === runId);
     const left = (await listed())!;
     expect([left.status, calls.terminated, calls.notable]).toEqual(["killed", [], []]);
-    expect(await reconcile(platform, left)).toBe("wound up");
+    expect(await reconcile(platform, left)).toBe("cleaned up");
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
     expect(await listed()).toBeUndefined();
     expect(calls.notable).toEqual([
@@ -211,9 +211,9 @@ describe("the end of a run's training", () => {
     const executions: typeof platform.executions = { ...platform.executions, stop: async () => undefined };
     const runs: typeof platform.runs = {
       ...platform.runs,
-      async conclude(id, end) {
-        await platform.runs.conclude(id, { status: "completed", at: end.at });
-        return platform.runs.conclude(id, end);
+      async close(id, end) {
+        await platform.runs.close(id, { status: "completed", at: end.at });
+        return platform.runs.close(id, end);
       },
     };
     await expect(cancelRun({ ...platform, runs, executions }, runId, "somebody")).rejects.toThrow("completed");
@@ -222,11 +222,11 @@ describe("the end of a run's training", () => {
 
   it("a stopped execution ends its job and its run", async () => {
     const { platform, calls, runId } = await launched();
-    await concludeInterrupted(platform, runId, "ABORTED", undefined, undefined);
-    await concludeInterrupted(platform, runId, "ABORTED", undefined, undefined);
+    await closeInterruptedRun(platform, runId, "ABORTED", undefined, undefined);
+    await closeInterruptedRun(platform, runId, "ABORTED", undefined, undefined);
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
     expect(await platform.runs.find(runId)).toMatchObject({ status: "killed", phase: "LaunchTraining" });
-    expect(await finishTraining(platform, runId)).toBe("wait");
+    expect(await completeTraining(platform, runId)).toBe("wait");
   });
 
   it("reconciling keeps the wait alive while Batch has the job, and finds a result whose event was lost", async () => {

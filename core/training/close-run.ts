@@ -3,8 +3,8 @@ import type { OperationalMetric } from "../metering/metrics";
 import type { Executions } from "../runs/ports";
 import type { Run, RunOutcome } from "../runs/run";
 import type { RunConclusion } from "../runs/run-repository";
-import { windUp } from "./clean-up";
-import type { EndAttemptDependencies } from "./end-attempt";
+import { cleanUpRun } from "./clean-up";
+import type { CompleteAttemptDependencies } from "./complete-attempt";
 
 const endOf: Readonly<Record<RunConclusion["status"], OperationalMetric>> = {
   completed: "RunsCompleted",
@@ -19,20 +19,20 @@ const decisionOf: Readonly<Record<RunOutcome["decision"], OperationalMetric>> = 
 };
 
 /**
- * Ends a run: its row first, so that no step goes on, then what it left at work. The first end stands, and is the one that is counted. Dying
- * after the row leaves it in the list of open runs, where `reconcile` finds it.
+ * Closes a run: first its row, so that no step continues, then its remaining work. The first end stays and is counted.
+ * If the process dies after the row, the run stays in the list of open runs, where `reconcile` finds it.
  *
- * @param executions as for `windUp`
+ * @param executions as for `cleanUpRun`
  */
-export async function endRun(
-  dependencies: EndAttemptDependencies,
+export async function closeRun(
+  dependencies: CompleteAttemptDependencies,
   run: Run,
   end: Omit<RunConclusion, "at">,
   executions?: Executions,
 ): Promise<void> {
   const { runs, clock, meter } = dependencies;
   const { runId, team } = run;
-  if (await runs.conclude(runId, { ...end, at: isoTime(clock) })) {
+  if (await runs.close(runId, { ...end, at: isoTime(clock) })) {
     meter.emit(
       {
         [endOf[end.status]]: 1,
@@ -43,12 +43,12 @@ export async function endRun(
       { runId },
     );
   }
-  await windUp(dependencies, runId, end.failure?.message ?? `run ${runId} is ${end.status}`, executions);
+  await cleanUpRun(dependencies, runId, end.failure?.message ?? `run ${runId} is ${end.status}`, executions);
 }
 
-/** What a run's execution left behind when it was stopped, timed out, or failed before it could say so itself. */
-export async function concludeInterrupted(
-  dependencies: EndAttemptDependencies,
+/** Closes a run whose execution was stopped, timed out, or failed before its own conclusion. */
+export async function closeInterruptedRun(
+  dependencies: CompleteAttemptDependencies,
   runId: string,
   status: "ABORTED" | "FAILED" | "TIMED_OUT",
   error: string | undefined,
@@ -56,7 +56,7 @@ export async function concludeInterrupted(
 ): Promise<void> {
   const run = await dependencies.runs.find(runId);
   if (!run) return;
-  await endRun(dependencies, run, {
+  await closeRun(dependencies, run, {
     status: status === "ABORTED" ? "killed" : "failed",
     failure: {
       code: error ?? `EXECUTION_${status}`,

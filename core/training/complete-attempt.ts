@@ -6,18 +6,19 @@ import { spansOfRows, usageOf } from "../runs/usage";
 import { jobRequestOf, type LaunchDependencies } from "./launch";
 import type { RunEvents } from "./run-ended";
 
-export interface EndAttemptDependencies extends LaunchDependencies {
+export interface CompleteAttemptDependencies extends LaunchDependencies {
   readonly meter: Meter;
   readonly runEvents: RunEvents;
 }
 
 /**
- * Ends an attempt with what it took, and counts its hours and dollars: once, by whoever writes the end.
+ * Completes an attempt with its usage, and counts its hours and dollars once, in the process that writes the end.
  *
- * @param from `batch` asks the service when its workers ran; `rows` takes what its events have left, where the end must not wait for an answer.
+ * @param from `batch` requests the workers' times from the service; `rows` uses the rows that its events have written,
+ * if the end must not wait for a response
  */
-export async function endAttempt(
-  dependencies: EndAttemptDependencies,
+export async function completeAttempt(
+  dependencies: CompleteAttemptDependencies,
   details: RunDetails,
   attempt: TrainingAttempt,
   end: Pick<AttemptEnd, "status" | "reason">,
@@ -34,7 +35,7 @@ export async function endAttempt(
   const usage = usageOf(attempt, resources, spans, machines, clock.now());
   const { jobId } = attempt;
   const at = isoTime(clock);
-  if (!(await runs.endAttempt(run.runId, attempt.attempt, { ...end, at, usage, jobId }))) return;
+  if (!(await runs.completeAttempt(run.runId, attempt.attempt, { ...end, at, usage, jobId }))) return;
   const month = await runs.monthUsage(monthOf(at));
   const { workerSeconds, gpuSeconds, estimatedUsd } = usage;
   meter.emit(

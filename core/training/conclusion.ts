@@ -5,29 +5,29 @@ import type { Registry } from "../registry/registry";
 import { RunNotFoundError } from "../runs/errors";
 import type { Run, RunDetails, RunFailure, RunOutcome } from "../runs/run";
 import { findOutput, outputOf } from "../runs/step";
-import type { EndAttemptDependencies } from "./end-attempt";
-import { endRun } from "./end-run";
+import { closeRun } from "./close-run";
+import type { CompleteAttemptDependencies } from "./complete-attempt";
 
-/** What the state machine says when it comes to its end. */
+/** The conclusion of the state machine. */
 export type Conclusion = "promoted" | "refused-by-gate" | "rejected" | "reproduced" | "failed";
 
-/** The error output of a state. `Cause` is a text; of a function's error it is JSON. */
+/** The error output of a state. `Cause` is a text; for a function's error it is JSON. */
 export interface StateError {
   readonly Error?: string;
   readonly Cause?: string;
 }
 
-export interface ConcludeDependencies extends EndAttemptDependencies {
+export interface CloseRunDependencies extends CompleteAttemptDependencies {
   readonly registry: Registry;
 }
 
 /**
- * The state machine's word on a run's end. The first end stands.
+ * Closes a run with the state machine's conclusion. The first end stays.
  *
  * @throws RunNotFoundError
  */
-export async function concludeRun(
-  dependencies: ConcludeDependencies,
+export async function closeRunByConclusion(
+  dependencies: CloseRunDependencies,
   runId: string,
   conclusion: Conclusion,
   error?: StateError,
@@ -37,22 +37,22 @@ export async function concludeRun(
   if (!details) throw new RunNotFoundError(runId);
   if (conclusion === "failed") {
     const failure = failureOf(error, details.run);
-    await endRun(dependencies, details.run, { status: "failed", failure });
+    await closeRun(dependencies, details.run, { status: "failed", failure });
     return { status: "failed", failure };
   }
   if (conclusion === "reproduced") {
-    await endRun(dependencies, details.run, { status: "completed" });
+    await closeRun(dependencies, details.run, { status: "completed" });
     return { status: "completed" };
   }
   const registration = findOutput<RegistrationOutput>(details, "Register");
   const version = registration && (await registry.repository.findVersion(registration.model, registration.version));
-  await endRun(dependencies, details.run, {
+  await closeRun(dependencies, details.run, {
     status: "completed",
     outcome: outcomeOf(conclusion, details, version),
   });
   return { status: "completed" };
 }
-/** A run whose model was refused is a completed run: the gates did their work. */
+/** Returns the outcome. A run whose model was refused is a completed run. */
 export function outcomeOf(
   conclusion: Exclude<Conclusion, "failed" | "reproduced">,
   details: RunDetails,
@@ -67,12 +67,12 @@ export function outcomeOf(
         decision: "refused-by-gate",
         model,
         version: number,
-        // A check that was waited for may have failed since.
+        // A check without an answer may have failed since.
         reasons: refusalsOf(version) ?? outputOf<GateOutput>(details, "Gate").reasons,
       };
     case "rejected": {
       const reason = version?.approval?.reason ?? "";
-      const by = version?.approval?.by ?? "somebody";
+      const by = version?.approval?.by ?? "unknown";
       return { decision: "rejected", model, version: number, reasons: [`rejected by ${by}${reason && `: ${reason}`}`] };
     }
   }
@@ -84,7 +84,7 @@ function refusalsOf(version: ModelVersion | undefined): readonly string[] | unde
   return gate.checks.filter(({ passed }) => !passed).map(({ evidence }) => evidence);
 }
 
-/** Names the cause: the domain's code and message where the function gave them, else what the service said. */
+/** Returns the cause: the function's own code and message if there are any, else the service's. */
 export function failureOf(error: StateError | undefined, run: Run): RunFailure {
   const code = error?.Error ?? "UNKNOWN";
   const cause = error?.Cause ?? "the state machine reported no cause";
@@ -96,7 +96,7 @@ function messageIn(cause: string): string {
     const parsed: unknown = JSON.parse(cause);
     if (parsed !== null && typeof parsed === "object" && "errorMessage" in parsed) return String(parsed.errorMessage);
   } catch {
-    // Not a function's error object: the text is the message.
+    // The text is not a function's error object, and is the message itself.
   }
   return cause;
 }
