@@ -6,7 +6,7 @@ type RunOfAttempts = Pick<RunDetails, "attempts" | "workers" | "machines"> & {
   readonly run: { readonly job: { readonly resources: Reservation } };
 };
 
-/** A run's attempts, the one that runs with what it has taken so far. */
+/** Returns a run's attempts; the running one has its usage so far. */
 export function attemptsSoFar(
   { run, attempts, workers, machines }: RunOfAttempts,
   now: number,
@@ -45,7 +45,7 @@ export function attemptRow(attempt: TrainingAttempt): readonly (string | number)
   ];
 }
 
-/** `2h 05m, GPU time 1h 10m (estimated $1.42 at prices of 2026-06-17)`; undefined where nothing ran. */
+/** Formats `2h 05m, GPU time 1h 10m (estimated $1.42 at prices of 2026-06-17)`; `undefined` if nothing ran. */
 export function describeUsage(attempts: readonly TrainingAttempt[]): string | undefined {
   const usage = totalUsage(attempts);
   if (usage === undefined || usage.workerSeconds === 0) return undefined;
@@ -60,10 +60,10 @@ function describeCost({ estimatedUsd, pricesOf, instanceTypes }: AttemptUsage): 
   return types === "local" ? "local, no cost" : `no price known for ${types}`;
 }
 
-/** Kinds of ends that one cell names. */
+/** Maximum number of different ends in one cell. */
 const maxEnds = 3;
 
-/** How a worker's processes ended, equal ends counted: `12 × exit 137, exit 0`. */
+/** Describes how a worker's processes ended, with equal ends counted: `12 × exit 137, exit 0`. */
 export function describeEnds(attempts: readonly WorkerAttempt[]): string {
   const counts = new Map<string, number>();
   for (const { exitCode, reason } of attempts) {
@@ -76,7 +76,7 @@ export function describeEnds(attempts: readonly WorkerAttempt[]): string {
   );
 }
 
-/** `12 (training resumed 11 times, longest pause 1.4 s)`; undefined where no worker was lost. */
+/** Formats `12 (training resumed 11 times, longest pause 1.4 s)`; `undefined` if no worker was lost. */
 export function describeLosses(
   attempts: readonly TrainingAttempt[],
   recoveries: readonly RecoveryRecord[],
@@ -89,7 +89,7 @@ export function describeLosses(
   return `${losses} (training resumed ${times}${longest})`;
 }
 
-/** To the cent; what is less than a dollar, to a hundredth of one. */
+/** Formats cents; for less than a dollar, hundredths of a cent. */
 function formatDollars(usd: number | undefined): string {
   return usd === undefined ? "–" : `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { RawGet } from "../client/raw";
 
-/** What pages lead to; nothing else is asked for with the caller's credentials. */
+/** Paths that are linked from pages. No other path is requested with the caller's credentials. */
 const forwarded = /^\/(?:$|api\/v1\/(?:pages\/|docs$|openapi\.json$))/;
-/** Headers of an answer that a browser needs. */
+/** Headers of a response that a browser needs. */
 const kept = [
   "content-type",
   "content-security-policy",
@@ -14,8 +14,9 @@ const kept = [
 ];
 
 /**
- * The API's pages on this machine, asked for with the credentials of the command line: for browsers, which sign nothing and know no tokens. Whoever knows the
- * secret in the address may look, and nobody else: not other users of this machine, and no page of the web.
+ * Serves the API's pages on this machine with the credentials of the command line, for browsers, which neither sign
+ * requests nor have tokens. Only a client that knows the secret in the URL has access: neither other users of this
+ * machine nor pages of other sites.
  */
 export function createBrowseServer(get: RawGet, secret: string): Server {
   return createServer((request, response) => {

@@ -1,11 +1,11 @@
-/** Runs git; `undefined` where it fails, or there is none. */
+/** Runs git; returns `undefined` if it fails or does not exist. */
 export type Git = (...args: readonly string[]) => string | undefined;
 
-/** A patch larger than this says that the commit does not describe the code; what fits is kept. */
-const mostBytes = 1024 * 1024;
-const mostNames = 1_000;
+/** Maximum size of a patch. For a larger one, the commit does not describe the code; the part that fits is kept. */
+const maxBytes = 1024 * 1024;
+const maxNames = 1_000;
 
-/** Files that hold secrets by custom: of them the name alone is kept. */
+/** Files that usually hold secrets. Only their names are kept. */
 const secrets = [
   "**/.env",
   "**/.env.*",
@@ -22,15 +22,17 @@ const secrets = [
   "**/credentials*",
   "**/secrets*",
 ];
-/** Whatever the user's settings say. */
+/** Overrides the user's settings. */
 const plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--src-prefix=a/", "--dst-prefix=b/"];
 const pathspec = (magic: string): readonly string[] => secrets.map((glob) => `:(top,glob,icase${magic})${glob}`);
 
 /**
- * What differs from the commit, as a patch for `git apply`: changed files as they are on disk. Names of what it leaves out (files that git does not know, files that
- * hold secrets by custom, what is too large) stand before it, where `git apply` does not look.
+ * Returns the difference from the commit as a patch for `git apply`: changed files as they are on disk. The names of
+ * omitted files (untracked files, files that usually hold secrets, and files that are too large) stand before the
+ * patch, where `git apply` ignores them.
  *
- * @param git answering texts of one byte a character, for files of any encoding. @returns such a text
+ * @param git returns texts with one byte in each character, for files of any encoding
+ * @returns such a text
  */
 export function describeChanges(git: Git, commit: string): string {
   const diff = (...paths: readonly string[]): string | undefined =>
@@ -43,7 +45,7 @@ export function describeChanges(git: Git, commit: string): string {
   let bytes = 0;
   for (const file of files ?? []) {
     const size = file.length;
-    if (bytes + size > mostBytes) large.push(file.slice(0, file.indexOf("\n")).replace(/^diff --git /, ""));
+    if (bytes + size > maxBytes) large.push(file.slice(0, file.indexOf("\n")).replace(/^diff --git /, ""));
     else {
       kept.push(file);
       bytes += size;
@@ -60,7 +62,7 @@ export function describeChanges(git: Git, commit: string): string {
   ].join("\n");
 }
 
-/** One text a file, without the last line's end. */
+/** Returns one text for each file, without the last line break. */
 function splitFiles(diff: string | undefined): readonly string[] | undefined {
   if (diff === undefined) return undefined;
   return diff === "" ? [] : diff.split(/\n(?=diff --git )/);
@@ -71,6 +73,6 @@ function namesOf(lines: string | undefined): readonly string[] {
 }
 
 function listed(what: string, names: readonly string[]): readonly string[] {
-  const more = names.length > mostNames ? [`# ${what}: ${names.length - mostNames} more`] : [];
-  return [...names.slice(0, mostNames).map((name) => `# ${what}: ${name}`), ...more];
+  const more = names.length > maxNames ? [`# ${what}: ${names.length - maxNames} more`] : [];
+  return [...names.slice(0, maxNames).map((name) => `# ${what}: ${name}`), ...more];
 }

@@ -6,7 +6,7 @@ import { sha256 } from "../core/digest";
 import type { CodeReference, SubmittedEnvironment } from "../core/runs/run";
 import { describeChanges, type Git } from "./code-changes";
 
-/** The names that package managers give, of which one lies beside the code. */
+/** Lockfiles of package managers, of which one is next to the code. */
 const lockfiles = [
   "package-lock.json",
   "npm-shrinkwrap.json",
@@ -17,12 +17,12 @@ const lockfiles = [
   "poetry.lock",
   "requirements.txt",
 ];
-/** More than any diff that is kept; git is stopped beyond. */
-const mostOutput = 64 * 1024 * 1024;
+/** Larger than any diff that is kept; git is stopped beyond it. */
+const maxOutput = 64 * 1024 * 1024;
 
 /**
- * Where the code of a directory came from: repository, branch and commit, and, where it is not all committed, the difference, which is put into the content
- * store. Empty where it is no checkout, or there is no git.
+ * Describes the origin of a directory's code: repository, branch, commit and, if there are uncommitted changes, the
+ * difference, which is uploaded to the content store. Empty if the directory is no checkout, or git does not exist.
  */
 export async function describeCode(directory: string, uploads: (() => UploadPort) | undefined): Promise<CodeReference> {
   const git = gitIn(directory);
@@ -42,7 +42,7 @@ export async function describeCode(directory: string, uploads: (() => UploadPort
   };
 }
 
-/** Of the lockfile in the directory or the nearest one above it, within the checkout. */
+/** Describes the lockfile in the directory, or the nearest one above it within the checkout. */
 export function describeEnvironment(directory: string): SubmittedEnvironment | undefined {
   const root = gitIn(directory)("rev-parse", "--show-toplevel") ?? directory;
   for (let at = directory; ; at = dirname(at)) {
@@ -54,21 +54,21 @@ export function describeEnvironment(directory: string): SubmittedEnvironment | u
   }
 }
 
-/** A URL's user and password are nobody's business; `git@host:path` has none. */
+/** Removes user and password from a URL; `git@host:path` has none. */
 export function withoutCredentials(remote: string): string {
-  // A path on this machine says more of the machine than of the code.
+  // A local path describes the machine rather than the code.
   if (remote.startsWith("/") || remote.startsWith("file:")) return basename(remote);
   return remote.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1").slice(0, 1_000);
 }
 
-/** @param encoding `latin1` keeps every byte, whatever the files are written in */
+/** @param encoding `latin1` keeps every byte of files in any encoding */
 function gitIn(directory: string, encoding: "utf8" | "latin1" = "utf8"): Git {
   return (...args) => {
     const result = spawnSync("git", ["-C", directory, ...args], {
       encoding,
       timeout: 30_000,
-      maxBuffer: mostOutput,
-      // Nothing of the user's settings decides what is kept, and nothing is asked.
+      maxBuffer: maxOutput,
+      // The user's settings do not affect the result, and git never prompts.
       env: { ...process.env, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" },
     });
     return result.status === 0 ? result.stdout.replace(/\n$/, "") : undefined;

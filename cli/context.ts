@@ -10,7 +10,7 @@ import { StackNotRunningError } from "./errors";
 import { createSigner } from "./signing";
 import { readStackFile } from "./stack-file";
 
-/** Options that every command has. */
+/** Options of every command. */
 export interface GlobalOptions {
   readonly team?: string;
   readonly json?: boolean;
@@ -29,7 +29,7 @@ export function contextOf(command: Command): CliContext {
   return { client: createClient(transportOf(command)), json: options.json === true };
 }
 
-/** For what is no JSON: where the API is, and how to ask it as the client does. */
+/** Returns the URL of the API and its request headers, for content other than JSON. */
 export function pagesOf(command: Command): { readonly baseUrl: string; readonly get: RawGet } {
   const options = transportOf(command);
   return { baseUrl: options.baseUrl.replace(/\/$/, ""), get: createRawGet(options) };
@@ -49,7 +49,7 @@ function transportOf(command: Command): TransportOptions {
   };
 }
 
-/** `--team`, else RINGMASTER_TEAM; where neither is given, the API knows the caller's only one. */
+/** Returns `--team`, else RINGMASTER_TEAM. If neither is given, the API uses the caller's only team. */
 export function teamOf(command: Command): string | undefined {
   const { team } = command.optsWithGlobals<GlobalOptions>();
   if (team !== undefined) return checkTeamName(team, "--team");
@@ -58,8 +58,9 @@ export function teamOf(command: Command): string | undefined {
 }
 
 /**
- * Where the API is: `--api`, else the stack over a `--data` that was given, else RINGMASTER_API_URL, else the stack over the usual data, else
- * the usual port. Who names a directory means no other stack, whatever the environment or the port has.
+ * Returns the API's URL: `--api`, else the stack of a given `--data`, else RINGMASTER_API_URL, else the stack of the
+ * default data directory, else the default port. A given directory always means its own stack, whatever the environment
+ * or the port has.
  */
 function apiUrlOf(command: Command): string {
   const { api, data } = command.optsWithGlobals<GlobalOptions>();

@@ -1,21 +1,21 @@
 import type { MetricPoint } from "../core/tracking/metric-store";
 
-/** Dots of a braille character: two beside each other, four below each other. Unicode 15, table 2800: bit by column and row. */
+/** Dots of a braille character: two columns and four rows. Unicode 15, table 2800: bit by column and row. */
 const dots = [
   [0x01, 0x02, 0x04, 0x40],
   [0x08, 0x10, 0x20, 0x80],
 ] as const;
 
 export interface CurveSize {
-  /** Characters. */
+  /** In characters. */
   readonly columns: number;
   readonly rows: number;
 }
 
 /**
- * A curve in braille dots, by step and value, with the ends of its axes. Values that are no finite numbers are left out.
+ * Draws a curve in braille dots, by step and value, with the ends of its axes. Non-finite values are omitted.
  *
- * @returns lines; none where no point can be shown
+ * @returns lines; none if no point can be shown
  */
 export function curveLines(
   points: readonly MetricPoint[],

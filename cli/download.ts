@@ -9,14 +9,18 @@ import { CorruptObjectError } from "../core/object-errors";
 import { objectKeys } from "../core/object-keys";
 import { unwritable } from "./write-file";
 
-/** The store did not give a content, or gave other bytes than its digest says. */
+/** Thrown when the store did not return a content, or its bytes do not match the digest. */
 export class DownloadError extends RingmasterError {
   constructor(message: string, cause?: unknown) {
     super(message, { code: "DOWNLOAD_FAILED", httpStatus: 502, retryable: true, cause });
   }
 }
 
-/** Reads a content of the store into memory. @throws DownloadError */
+/**
+ * Reads a content of the store into memory.
+ *
+ * @throws DownloadError
+ */
 export async function download(client: ApiClient, digest: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of contentAt(await client.contentUrl(digest), digest)) chunks.push(chunk);
@@ -24,13 +28,13 @@ export async function download(client: ApiClient, digest: string): Promise<Uint8
 }
 
 /**
- * Downloads a content into a file, which appears whole or not at all: the bytes go to a temporary file next to it, which is
- * renamed once the digest is right.
+ * Downloads a content into a file atomically: the bytes go to a temporary file next to it, which is renamed once the
+ * digest is verified.
  *
- * @param option names the argument that gave the file, for the error
+ * @param option the argument that gave the file, for the error
  * @throws DownloadError
- * @throws CorruptObjectError where the store reports damage
- * @throws InvalidInputError where the file cannot be written
+ * @throws CorruptObjectError if the store reports damage
+ * @throws InvalidInputError if the file cannot be written
  */
 export async function downloadFile(url: string, digest: string, file: string, option: string): Promise<void> {
   const target = await writableTarget(file, option);
@@ -46,7 +50,9 @@ export async function downloadFile(url: string, digest: string, file: string, op
   }
 }
 
-/** Follows links: a link that exists stays a link. A directory or a device is refused: a rename would replace it. */
+/**
+ * Follows links, so that an existing link stays a link. Refuses a directory or a device, which a rename would replace.
+ */
 async function writableTarget(file: string, option: string): Promise<string> {
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) return file;
@@ -54,14 +60,14 @@ async function writableTarget(file: string, option: string): Promise<string> {
   return realpath(file);
 }
 
-/** The embedded store says in its answer what is damaged: to try again would not help. */
+/** The embedded store's response describes the damage. A retry would not help. */
 function refusedBy(status: number, answer: string, digest: string): RingmasterError {
   const damage = /<Damage>([^<]*)<\/Damage>/.exec(answer)?.[1];
   if (damage === undefined) return new DownloadError(`the store answered ${status} for content ${digest}; try again`);
   return new CorruptObjectError(objectKeys.content(digest), "the bytes that were stored", damage);
 }
 
-/** Yields a content's bytes and checks them on the way: the last chunk is followed by an error where the digest is wrong. */
+/** Yields a content's bytes and verifies them. If the digest is wrong, it throws after the last chunk. */
 async function* contentAt(url: string, digest: string): AsyncGenerator<Uint8Array> {
   const hash = createHash("sha256");
   try {

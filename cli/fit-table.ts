@@ -1,21 +1,21 @@
-/** Between columns. */
+/** Space between columns. */
 const gap = 2;
-/** No text is cut shorter than this. */
-const leastWidth = 10;
-/** Of which the seconds may go. */
+/** Minimum width of a truncated text. */
+const minWidth = 10;
+/** Matches times whose seconds may be omitted. */
 const time = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
 const toTheMinute = "2026-03-01 12:00".length;
 
 export interface FittedTable {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Titles of columns that there is no room for. */
+  /** Titles of columns that do not fit. */
   readonly left: readonly string[];
 }
 
 /**
- * Makes a table as narrow as a terminal: words are cut, the longest first; then columns are left out, the last first. Numbers are never cut, and the first column, by
- * which a row is named elsewhere, stays as it is.
+ * Makes a table as narrow as a terminal: texts are truncated, the longest first; then columns are omitted, the last
+ * first. Numbers are never truncated. The first column stays unchanged, because other commands need it.
  */
 export function fitTable(head: readonly string[], rows: readonly (readonly string[])[], width: number): FittedTable {
   let columns = head.map((title, at) =>
@@ -46,7 +46,7 @@ export function fitTable(head: readonly string[], rows: readonly (readonly strin
 interface Column {
   readonly title: string;
   readonly cells: readonly string[];
-  /** As wide as what must stay whole. */
+  /** Width of the content that must stay whole. */
   readonly least: number;
   width: number;
 }
@@ -55,14 +55,14 @@ function columnOf(title: string, cells: readonly string[], at: number): Column {
   const natural = Math.max(...[title, ...cells].map(widthOf));
   const kept = cells.filter((cell) => at === 0 || isNumber(cell) || cell.includes("\u001b"));
   const whole = Math.max(0, ...kept.map((cell) => (time.test(cell) ? toTheMinute : widthOf(cell))));
-  return { title, cells, width: natural, least: Math.max(whole, Math.min(natural, leastWidth)) };
+  return { title, cells, width: natural, least: Math.max(whole, Math.min(natural, minWidth)) };
 }
 
 function room({ width, least }: Column): number {
   return width - least;
 }
 
-/** Amounts, times and durations, whatever their unit. */
+/** Matches amounts, times and durations with any unit. */
 function isNumber(cell: string): boolean {
   return /^[+\-−$]?\d[\d.,:eE+\-− %]*(?:[a-zA-Z%]{1,3}(?: \d\d[a-z])?)?(?: [(*].*)?$/.test(cell);
 }
@@ -78,7 +78,7 @@ function beginning(text: string, most: number): string {
   return `${[...text.replaceAll("\n", " ")].slice(0, most - 1).join("")}…`;
 }
 
-/** The end of a dotted name tells most. */
+/** Keeps the end of a dotted name, which is the most specific part. */
 function ending(text: string, most: number): string {
   if (widthOf(text) <= most) return text;
   return `…${[...text].slice(1 - most).join("")}`;

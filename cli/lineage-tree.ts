@@ -1,9 +1,12 @@
 import type { LineageGraph, LineageNode } from "../core/lineage/graph";
 
-/** Shards of one node that are shown; the rest is counted. */
+/** Number of shown shards of a node; the others are counted. */
 const shownShards = 8;
 
-/** A graph as two trees of text: what the root was made of, and what came of it. A node that was shown above is not unfolded again. */
+/**
+ * Draws a graph as two trees of text: the origin of the root, and its results. A node that was already shown is not
+ * expanded again.
+ */
 export function drawLineage(graph: LineageGraph): readonly string[] {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
   const root = nodes.get(graph.root)!;
@@ -76,7 +79,10 @@ function describe({ kind, name, details }: LineageNode): string {
   return `${kind} ${short}${rest ? `  ${rest}` : ""}`;
 }
 
-/** Where logged data came from. MLflow's clients say it as JSON: what may be read of it is its place; mostly it names code alone. */
+/**
+ * Returns the origin of logged data. MLflow's clients send JSON: only its location is shown; usually it names only
+ * code.
+ */
 function sourceText(source: LineageNode["details"][string] | undefined): typeof source {
   if (typeof source !== "string" || !source.startsWith("{")) return source;
   try {

@@ -9,14 +9,14 @@ export async function main(argv: readonly string[]): Promise<void> {
     const json = argv.includes("--json");
     if (!(error instanceof CommanderError)) process.exitCode = reportError(error, json);
     else if (error.exitCode !== 0) {
-      // Commander has told the person already.
+      // Commander has already printed the message.
       if (json) printJson({ error: { code: "INVALID_COMMAND", message: error.message.replace(/^error: /, "") } });
       process.exitCode = exitCodes.badInput;
     }
   }
 }
 
-// A reader that has seen enough (`| head`) is no error.
+// A closed reader (`| head`) is no error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
 });

@@ -3,7 +3,7 @@ import type { MetricSummary } from "../core/tracking/metric-store";
 import { formatMetric } from "../core/tracking/metric-text";
 import { formatNumber, printTable } from "./output";
 
-/** Prints the last value, minimum and maximum of each metric, those that tell most of the model first. */
+/** Prints the last value, minimum and maximum of each metric, the most important ones first. */
 export function printMetrics(metrics: readonly Omit<MetricSummary, "lastTime">[]): void {
   printTable(
     ["METRIC", "LAST", "MIN", "MAX", "STEP"],

@@ -4,20 +4,20 @@ import { describeProblem, InvalidInputError, type Problem, RingmasterError } fro
 import type { Excerpt } from "../core/tracking/search/errors";
 import { fitTable } from "./fit-table";
 
-/** Exit codes: what a script can tell apart. */
+/** Exit codes that a script can distinguish. */
 export const exitCodes = {
   ok: 0,
-  /** The run failed, or something did not work. */
+  /** The run failed, or an operation failed. */
   failed: 1,
-  /** Bad input: nothing was changed. */
+  /** The input is invalid; nothing was changed. */
   badInput: 2,
-  /** The run completed, and its model was not promoted: a gate or a person refused it. */
+  /** The run completed, and a gate or a person refused its model. */
   notPromoted: 3,
-  /** The request was carried out, and the platform's rules refused what it asked for. */
+  /** The request was valid, and the platform's rules refused its effect. */
   refused: 3,
-  /** The reproduction came to its end, with other weights. */
+  /** The reproduction completed with other weights. */
   different: 3,
-  /** Ctrl-C ended the command, and what it followed continues: 128 and the signal's number, as of a shell. */
+  /** Ctrl-C ended the command, and the run continues: 128 and the signal's number, as in a shell. */
   interrupted: 130,
 } as const;
 
@@ -46,7 +46,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly (st
   }
 }
 
-/** Without what a terminal would obey: names and values are anybody's. Colours, and the ends of lines, may stay. */
+/** Removes control sequences of the terminal, because names and values come from anyone. Colours and line ends stay. */
 export function shownText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these it is about
   return text.replaceAll(/\u001b(?!\[[\d;]*m)|[\u0000-\u0009\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g, "\ufffd");
@@ -71,7 +71,7 @@ const plainBorders = {
   middle: "",
 };
 
-/** Writes an error for a person (or a program, with `--json`) and answers the exit code that it stands for. */
+/** Writes an error for a person (or a program, with `--json`), and returns its exit code. */
 export function reportError(error: unknown, json: boolean): number {
   const code = error instanceof RingmasterError && error.httpStatus < 500 ? exitCodes.badInput : exitCodes.failed;
   if (json) {
@@ -97,7 +97,7 @@ function problemsOf(error: unknown): readonly Problem[] | undefined {
   return (error.details as { problems?: readonly Problem[] } | undefined)?.problems;
 }
 
-/** Where in a filter or an order the first problem is. */
+/** Returns the place of the first problem in a filter or an order. */
 function excerptOf(error: unknown): Excerpt | undefined {
   const { search } = ((error as RingmasterError).details ?? {}) as { readonly search?: { readonly excerpt?: Excerpt } };
   return search?.excerpt;
@@ -107,13 +107,13 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** `2026-03-01 12:00:05`, UTC. */
-export function formatTime(moment: number | string): string {
-  const date = new Date(moment);
-  return Number.isNaN(date.getTime()) ? String(moment) : date.toISOString().slice(0, 19).replace("T", " ");
+/** Formats a time: `2026-03-01 12:00:05`, UTC. */
+export function formatTime(time: number | string): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** Five significant digits, without trailing noise. */
+/** Formats five significant digits without trailing zeros. */
 export function formatNumber(value: number): string {
   return Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
 }

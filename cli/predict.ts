@@ -3,7 +3,7 @@ import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { createRowTransform, type RawRow } from "../core/features/transform";
 import { download } from "./download";
 
-/** One row's answer: the likeliest class and each class's probability, or the value. */
+/** The prediction for one row: the most probable class and each class's probability, or the value. */
 export type Prediction =
   | {
       readonly label: string | number | boolean;
@@ -18,7 +18,7 @@ export async function predictRows(
   rows: readonly RawRow[],
 ): Promise<readonly Prediction[]> {
   const inputs = createRowTransform(artifact.transform, artifact.inputSchema).apply(rows);
-  // TensorFlow.js takes its time to load: only this command pays for it.
+  // Loaded only by this command, because TensorFlow.js loads slowly.
   const { loadPredictor } = await import("../adapters/tfjs/predictor");
   const [topology, weights] = await Promise.all([
     download(client, artifact.topology.sha256),
@@ -37,7 +37,7 @@ function predictionOf({ outputSchema }: ModelArtifact, outputs: Float32Array, ro
   if (outputSchema.kind === "value") return { value: outputs[row]! };
   const { classes } = outputSchema;
   const width = outputs.length / rows;
-  // A binary model gives the probability of its second class alone.
+  // A binary model returns only the probability of its second class.
   const of = (k: number): number =>
     width === 1 ? (k === 1 ? outputs[row]! : 1 - outputs[row]!) : outputs[row * width + k]!;
   const probabilities = classes.map((label, k) => ({ label, probability: of(k) }));

@@ -19,7 +19,7 @@ function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/ ?\(default: (?:\[\]|"")\)$/, "");
 }
 
-/** The whole command line, which nothing has run yet. */
+/** Creates the command line without running it. */
 export function createProgram(): Command {
   const program = new Command("ringmaster")
     .description("train, track, evaluate and promote models, on AWS or on this machine")

@@ -11,7 +11,10 @@ type RunView = Answer<"getRun">;
 
 type Line = readonly [name: string, value: string | undefined];
 
-/** What a record says beside a training run's own state: name, tags, notes, code, environment, further params, children. */
+/**
+ * Returns the parts of a record that a training run's own state lacks: name, tags, notes, code, environment, further
+ * params, children.
+ */
 export function recordLines({ run, children }: RunView, experiment?: string): readonly Line[] {
   const { code, environment, tags, params, job } = run;
   const own = job === undefined ? {} : paramsOfJob(job as Job);
@@ -35,7 +38,7 @@ export function recordLines({ run, children }: RunView, experiment?: string): re
   ];
 }
 
-/** A run that was logged from elsewhere. */
+/** Prints a run that was logged from elsewhere. */
 export function showRecord(view: RunView, experiment?: string): void {
   const { run, metrics } = view;
   const took = run.endedAt === undefined ? "" : `, took ${formatDuration(run.endedAt - run.startedAt)}`;
@@ -58,7 +61,10 @@ export function showRecord(view: RunView, experiment?: string): void {
   printMetrics(metrics.map(decodedSummary));
 }
 
-/** The time of a run's own work; `–` of an open run that is logged from elsewhere, whose client may be gone. */
+/**
+ * Formats the time of a run's own work; `–` for an open run that is logged from elsewhere, because its client may have
+ * died.
+ */
 export function tookOf(run: Pick<RunView["run"], "source" | "startedAt" | "awaitingSince" | "endedAt">): string {
   if (run.endedAt === undefined && run.source === "logged") return "–";
   return formatDuration(workMs(run, Date.now()));

@@ -1,24 +1,24 @@
 import { spawn } from "node:child_process";
 import { InvalidInputError } from "../core/errors";
 
-/** How a check's command went. */
+/** The result of a check's command. */
 export interface CheckRun {
-  /** 128 and the signal's number where one ended it, as a shell has it. */
+  /** 128 and the signal's number if a signal ended it, as in a shell. */
   readonly exitCode: number;
-  /** The end of what it wrote, to either stream, in the order of arrival. */
+  /** The end of its output to both streams, in the order of arrival. */
   readonly output: string;
   readonly timedOut: boolean;
 }
 
 const outputCharacters = 4_000;
-/** Between asking a command to end and ending it. */
+/** Time between SIGTERM and SIGKILL. */
 const graceMs = 5_000;
 
 /**
- * Runs a command as a person would, and remembers the end of what it writes.
+ * Runs a command like a person would, and keeps the end of its output.
  *
- * @param show where its output goes meanwhile
- * @throws InvalidInputError where it cannot be started
+ * @param show receives its output as it arrives
+ * @throws InvalidInputError if it cannot be started
  */
 export function runCheck(
   [program, ...args]: readonly string[],

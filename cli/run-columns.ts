@@ -12,7 +12,7 @@ const paramNames = paramNameSets();
 const columnText = /^(metrics|params|tags)\.(.+)$/s;
 const most = 4;
 
-/** @throws InvalidInputError where one of them is no metric, param or tag */
+/** @throws InvalidInputError if a column is no metric, param or tag */
 export function checkColumns(columns: readonly string[]): void {
   const wrong = columns.filter((column) => !columnText.test(column));
   if (wrong.length === 0) return;
@@ -23,20 +23,23 @@ export function checkColumns(columns: readonly string[]): void {
   );
 }
 
-/** What a search is about: the fields of its order, then metrics that its runs have. */
+/** Returns the default columns of a search: the fields of its order, then metrics of its runs. */
 export function usualColumns(runs: readonly SearchedRun[], order: readonly string[]): readonly string[] {
   const ordered = order
     .flatMap((terms) => terms.split(","))
     .map((term) => term.trim().replace(/\s+(?:asc|desc)$/i, ""))
     .filter((term) => columnText.test(term));
   const metrics = [...new Set(runs.flatMap((run) => run.metrics.map(({ metric }) => metric)))];
-  // Those that the order is about are not shown twice, whatever they were called there.
+  // Fields of the order are not shown twice, even under another name.
   const meant = ordered.map((column) => metricNames.of(metrics).resolve(column.replace(/^metrics\./, ""), false).name);
   const own = metrics.filter((metric) => !metric.startsWith("system/") && !meant.includes(metric)).sort(byRank);
   return [...new Set([...ordered, ...own.map((metric) => `metrics.${metric}`)])].slice(0, most);
 }
 
-/** As a filter finds them: `val_loss` is also `validation/loss`; what stands between backticks is itself alone. */
+/**
+ * Returns a cell by the rules of a filter: `val_loss` also means `validation/loss`; a name in backticks means only
+ * itself.
+ */
 export function cellOf({ run, metrics }: SearchedRun, column: string): string {
   const [, kind, written = ""] = columnText.exec(column) ?? [];
   const exact = /^`.*`$/s.test(written);
@@ -49,7 +52,7 @@ export function cellOf({ run, metrics }: SearchedRun, column: string): string {
   return metricCell(metrics, name, exact) ?? "–";
 }
 
-/** The last value of a metric, by its name or a short form of it; `undefined` where the run has none. */
+/** Returns the last value of a metric, by its name or an abbreviation; `undefined` if the run has none. */
 export function metricCell(metrics: SearchedRun["metrics"], name: string, exact = false): string | undefined {
   const found = metricNames.of(metrics.map(({ metric }) => metric)).resolve(name, exact).name;
   const metric = metrics.find((one) => one.metric === found);

@@ -6,7 +6,7 @@ import { totalUsage } from "../core/runs/usage";
 import type { MetricSummary } from "../core/tracking/metric-store";
 import { attemptsSoFar } from "./attempts";
 
-/** Returns the whole record of a run, its most requested fields first. */
+/** Returns the whole record of a run, the most important fields first. */
 export function describeRun(details: RunDetails, metrics: readonly MetricSummary[]) {
   const { run, steps, workers, progress } = details;
   const attempts = attemptsSoFar(details, Date.now());

@@ -4,7 +4,7 @@ import type { RunDetails } from "../core/runs/run";
 import { phases } from "../core/runs/run";
 import { displayedStatus } from "../core/runs/run-status";
 
-/** A run as a person sees it: its steps, a bar for each worker, loss, speed and what is left. One string a line. */
+/** Draws a run: its steps, a bar for each worker, loss, speed and remaining time, as one string for each line. */
 export function drawRun(details: RunDetails, columns: number): readonly string[] {
   const { run } = details;
   return [
@@ -21,7 +21,7 @@ function drawPhase(phase: (typeof phases)[number], { run, steps }: RunDetails): 
     const took = formatDuration(Date.parse(record.finishedAt) - Date.parse(record.startedAt));
     return `  ${pc.green("✔")} ${phase}  ${pc.dim(took)}`;
   }
-  // The last two leave no record of their own: being past them is their being done.
+  // The last two phases leave no record. They are done when the run is past them.
   const at = run.phase ? phases.indexOf(run.phase) : -1;
   if (at > phases.indexOf(phase) || run.status === "completed") return `  ${pc.green("✔")} ${phase}`;
   if (run.phase === phase)
@@ -52,7 +52,7 @@ function colored(status: string): string {
   return pc.yellow(status);
 }
 
-/** No line may wrap, else drawing over it would leave remains. Escape sequences take no room. */
+/** Truncates a line, because a wrapped line would leave remains when it is redrawn. Escape sequences have no width. */
 function cut(line: string, columns: number): string {
   let room = columns - 1;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours are control characters

@@ -9,13 +9,13 @@ export interface Credentials {
 
 export interface SigningScope {
   readonly region: string;
-  /** `execute-api` behind API Gateway. */
+  /** `execute-api` for API Gateway. */
   readonly service: string;
   /** Milliseconds since the epoch; AWS accepts signatures of the last five minutes. */
   readonly now: number;
 }
 
-/** There is neither a token nor an AWS credential. */
+/** Thrown when there is neither a token nor an AWS credential. */
 class NoCredentialsError extends RingmasterError {
   constructor(host: string, cause: unknown) {
     super(
@@ -26,8 +26,8 @@ class NoCredentialsError extends RingmasterError {
 }
 
 /**
- * Signs requests to anywhere but this machine with the AWS credentials of the environment, as the AWS CLI finds them. The SDK is loaded
- * when the first one is signed: most commands never need it.
+ * Signs requests to other machines with the AWS credentials of the environment, as the AWS CLI finds them. The SDK is
+ * loaded for the first signature, because most commands never need it.
  */
 export function createSigner(
   baseUrl: string,
@@ -43,7 +43,11 @@ export function createSigner(
   };
 }
 
-/** Signs a request with AWS Signature Version 4. Signs every given header and the host. @returns the headers to send */
+/**
+ * Signs a request with AWS Signature Version 4: every given header and the host.
+ *
+ * @returns the headers to send
+ */
 export async function signRequest(
   { method, url, headers, body }: OutgoingRequest,
   credentials: Credentials,
@@ -64,7 +68,7 @@ export async function signRequest(
 async function findCredentials(hostname: string) {
   const { STSClient } = await import("@aws-sdk/client-sts");
   const { config } = new STSClient({});
-  // An own domain does not say where it is: then the environment does.
+  // A custom domain does not contain the region, so the environment determines it.
   const inName = /\.execute-api\.([a-z0-9-]+)\.amazonaws\./.exec(hostname)?.[1];
   try {
     await config.credentials();

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DamagedFileError, readSealedFile } from "../adapters/files/sealed-file";
 
-/** What a running stack says of itself in `<data>/stack.json`. */
+/** A running stack's own description in `<data>/stack.json`. */
 export interface StackInfo {
   readonly pid: number;
   readonly endpoint: string;
@@ -16,8 +16,9 @@ export interface StackInfo {
 const remedy = "Stop the stack by its process id (it is in stack.lock), then start it again with: ringmaster up";
 
 /**
- * The stack that was started over these data; it may have died since.
- * @throws DamagedFileError: damage must not look like a stack that was never started
+ * Returns the stack that was started with these data; it may have died since.
+ *
+ * @throws DamagedFileError so that damage does not look like a stack that was never started
  */
 export function readStackFile(data: string): StackInfo | undefined {
   const file = join(resolve(data), "stack.json");
@@ -26,14 +27,14 @@ export function readStackFile(data: string): StackInfo | undefined {
   throw new DamagedFileError(file, "it does not name a process and two URLs", remedy);
 }
 
-/** The pid must never be 0 or -1, which to a signal are whole groups of processes. */
+/** The pid must never be 0 or -1, which for a signal mean whole groups of processes. */
 function isStackInfo(info: unknown): info is StackInfo {
   const { pid, endpoint, api } = (info ?? {}) as Partial<Record<keyof StackInfo, unknown>>;
   const isUrl = (value: unknown): boolean => typeof value === "string" && URL.canParse(value);
   return Number.isInteger(pid) && (pid as number) > 1 && isUrl(endpoint) && isUrl(api);
 }
 
-/** The stack over these data, if it answers. */
+/** Returns the stack of these data if it responds. */
 export async function findStack(data: string): Promise<StackInfo | undefined> {
   const info = readStackFile(data);
   if (!info || !isAlive(info.pid)) return undefined;
@@ -45,7 +46,10 @@ export async function findStack(data: string): Promise<StackInfo | undefined> {
   }
 }
 
-/** Whether the stack's own process lives. Pids are used again: where the system can tell, it is asked what the process is. */
+/**
+ * Returns whether the stack's own process lives. Pids are reused, so the process's command is checked if the system
+ * shows it.
+ */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

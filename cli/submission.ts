@@ -10,13 +10,13 @@ import { describeCode, describeEnvironment } from "./code";
 import { createUploads } from "./uploads";
 import { bundleModule } from "./user-module";
 
-/** Options of every command that takes a job file. */
+/** Options of every command with a job file. */
 export interface JobOptions {
   readonly set: readonly string[];
   readonly diff: boolean;
 }
 
-/** A job and what is to be recorded of the place that it was submitted from. */
+/** A job, and facts about the place of its submission for the record. */
 export interface PreparedJob {
   readonly job: Job;
   readonly code: CodeReference;
@@ -29,7 +29,10 @@ export function withJobOptions(command: Command): Command {
     .option("--no-diff", "do not record uncommitted code changes");
 }
 
-/** Reads a job file, whose mistakes are told whether there is an API or not; bundles and uploads the user's module, if there is one. */
+/**
+ * Reads a job file; bundles and uploads the user's module, if there is one. Errors in the file are reported without the
+ * API.
+ */
 export async function prepareJob(
   file: string,
   { set, diff }: JobOptions,

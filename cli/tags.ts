@@ -1,8 +1,12 @@
 import { InvalidInputError } from "../core/errors";
 
-/** `key=value` each; the value is all after the first `=`. @throws InvalidInputError with every one that is none */
+/**
+ * Parses `key=value` pairs; the value is everything after the first `=`.
+ *
+ * @throws InvalidInputError with every invalid pair
+ */
 export function tagsOf(given: readonly string[]): Record<string, string>;
-/** `key=` alone takes a tag off. */
+/** `key=` removes a tag. */
 export function tagsOf(
   given: readonly string[],
   options: { readonly emptyRemoves: true },

@@ -5,7 +5,7 @@ import { findOutput } from "../core/runs/step";
 import { testPrefix } from "../core/tracking/test-metrics";
 import { formatNumber, printTable } from "./output";
 
-/** Prints a few metrics of the test split, the job's own thresholds first; nothing of a run that was not evaluated. */
+/** Prints a few metrics of the test split, the job's own thresholds first; nothing for a run without evaluation. */
 export function printTestMetrics(details: RunDetails): void {
   const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
   if (!evaluation) return;

@@ -11,7 +11,7 @@ type UploadTarget = Answer<"createUploads">["missing"][number];
 const attempts = 4;
 const pause = createPause({ firstMs: 100, maxMs: 1_600, minShare: 0.5 }, sleep, Math.random);
 
-/** Sends content straight to the bucket by the URLs that the API signs; what is there already is not sent. */
+/** Sends content directly to the bucket, with URLs that the API signs. Existing content is not sent. */
 export function createUploads(client: ApiClient): UploadPort {
   const targets = new Map<string, UploadTarget>();
   return {
@@ -23,7 +23,7 @@ export function createUploads(client: ApiClient): UploadPort {
     async put({ sha256, bytes }, source) {
       const body = "path" in source ? await openAsBlob(source.path) : new Blob([Uint8Array.from(source.bytes)]);
       for (let attempt = 1; ; attempt += 1) {
-        // A URL lives for minutes; a slow line may need a fresh one.
+        // A URL is valid for minutes; a slow connection may need a new one.
         const target =
           attempt === 1
             ? targets.get(sha256)

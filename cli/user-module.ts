@@ -12,13 +12,15 @@ const definition = [
   join(__dirname, "..", "trainer-container", "define-training.ts"),
 ].find(existsSync)!;
 
-/** Gives `ringmaster` one name wherever it is installed: a bundle's digest must not depend on that place. */
+/**
+ * Gives `ringmaster` the same name wherever it is installed, because a bundle's digest must not depend on its place.
+ */
 const ringmaster: Plugin = {
   name: "ringmaster",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^ringmaster$/ }, () => ({ path: "ringmaster", namespace: "ringmaster" }));
     onLoad({ filter: /.*/, namespace: "ringmaster" }, async () => ({
-      // The source map is not installed everywhere.
+      // The source map is not always installed.
       contents: (await readFile(definition, "utf8")).replace(/^\/\/# sourceMappingURL=.*$/m, ""),
       loader: "ts",
       resolveDir: dirname(definition),
@@ -27,9 +29,11 @@ const ringmaster: Plugin = {
 };
 
 /**
- * Bundles a user's training module into one file and puts it into the content store.
+ * Bundles a user's training module into one file and stores it in the content store.
  *
- * TensorFlow.js stays outside: the trainer gives its own, so that there is one instance of it. @returns the bundle's SHA-256.
+ * TensorFlow.js stays external. The trainer provides its own, so that there is one instance of it.
+ *
+ * @returns the bundle's SHA-256
  */
 export async function bundleModule(path: string, uploads: UploadPort): Promise<string> {
   if (!existsSync(path)) {
@@ -46,7 +50,8 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
     format: "cjs",
     logLevel: "silent",
     external: ["@tensorflow/*"],
-    // The trainer names the user's lines. Paths are relative to the module: the bundle is the same from every directory.
+    // Gives the trainer the user's line numbers. Paths are relative to the module, so that the bundle is the same from
+    // every directory.
     sourcemap: "inline",
     sourcesContent: false,
     absWorkingDir: dirname(path),

@@ -4,12 +4,12 @@ import type { RegistrationOutput } from "../core/registry/registration";
 import type { RunDetails } from "../core/runs/run";
 import { findOutput } from "../core/runs/step";
 
-/** Something that a run waits for from outside, and the command that gives it. */
+/** An external event for which a run waits, and the command that provides it. */
 export interface Awaited extends NextStep {
   readonly kind: "check" | "approval" | "test";
 }
 
-/** @returns nothing where the run waits for nobody: it is in another state, or about to find what it waits for */
+/** @returns nothing if the run waits for nobody: it is in another state, or about to continue */
 export async function awaitedBy(client: ApiClient, details: RunDetails): Promise<readonly Awaited[]> {
   const registration = findOutput<RegistrationOutput>(details, "Register");
   if (details.run.phase !== "AwaitApproval" || !registration) return [];
@@ -22,7 +22,7 @@ function isAwaited(step: NextStep): step is Awaited {
   return step.kind === "check" || step.kind === "approval" || step.kind === "test";
 }
 
-/** One line a step, for a person. */
+/** Returns one line for each step. */
 export function nextLines(next: readonly NextStep[] = []): readonly string[] {
   return next.map(({ what, command }, at) => `${at === 0 ? "next" : "then"}: ${what}${command ? `: ${command}` : ""}`);
 }

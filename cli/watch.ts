@@ -11,19 +11,20 @@ import { type Awaited, awaitedBy } from "./waiting";
 const pollMs = 500;
 
 export interface WatchOptions {
-  /** No output at all. */
+  /** Prints nothing. */
   readonly quiet?: boolean;
-  /** Go on where the run waits for a person. */
+  /** Continues while the run waits for a person. */
   readonly throughApproval?: boolean;
 }
 
-/** A run as it was left. */
+/** The last state of a watched run. */
 export type WatchedRun = RunDetails & { readonly awaited: readonly Awaited[] };
 
 /**
- * Follows a run until it ends, or until it waits for a check, an approval or a canary's test: a command must not wait for a person.
+ * Follows a run until it ends, or until it waits for a check, an approval or a canary's test, because a command must
+ * not wait for a person.
  *
- * On a terminal the picture is drawn over; elsewhere a line tells each change.
+ * A terminal shows a picture that is redrawn; otherwise each change is a line.
  */
 export async function watchRun(client: ApiClient, runId: string, options: WatchOptions = {}): Promise<WatchedRun> {
   const interrupted = (): never => reportInterrupt(runId, options.quiet === true);
@@ -35,7 +36,7 @@ export async function watchRun(client: ApiClient, runId: string, options: WatchO
   }
 }
 
-/** Ends this process, as a shell expects it on Ctrl-C; the run is not affected. */
+/** Ends this process like a shell expects on Ctrl-C; the run is not affected. */
 function reportInterrupt(runId: string, json: boolean): never {
   const message = `${runId} continues without this command`;
   const hints = { watch: `ringmaster runs watch ${runId}`, cancel: `ringmaster runs cancel ${runId}` };
@@ -78,7 +79,7 @@ export function warningLines({ warnings }: Pick<RunDetails, "warnings">): readon
   return warnings.map(({ message }) => `${pc.yellow("warning")}: ${shownText(message)}`);
 }
 
-/** The next step of a run that failed: what its workers printed, where it had any. */
+/** Returns the next step for a failed run: the workers' logs, if there are any. */
 function failedNext({ run, attempts }: RunDetails): readonly string[] {
   if (run.status !== "failed") return [];
   return [`for details: ringmaster runs ${attempts.length > 0 ? "logs" : "show"} ${run.runId}`];
@@ -100,10 +101,10 @@ export function exitCodeOf(run: Run): number {
   return run.outcome && run.outcome.decision !== "promoted" ? exitCodes.notPromoted : exitCodes.ok;
 }
 
-/** A line for each phase entered, step finished and tenth of the training. */
+/** Prints a line for each started phase, finished step and tenth of the training. */
 function changeLog(): (details: RunDetails) => void {
   let phase: string | undefined;
-  const told = new Set<string>();
+  const printed = new Set<string>();
   let tenth = -1;
   const say = (line: string): void => {
     process.stdout.write(`${line}\n`);
@@ -111,21 +112,21 @@ function changeLog(): (details: RunDetails) => void {
   return (details) => {
     const { run, steps, progress } = details;
     for (const record of steps) {
-      if (told.has(record.step)) continue;
-      told.add(record.step);
+      if (printed.has(record.step)) continue;
+      printed.add(record.step);
       const milliseconds = Date.parse(record.finishedAt) - Date.parse(record.startedAt);
       say(
         `  ${record.step}: ${record.reusedFrom ? `reused from ${record.reusedFrom}` : `done in ${formatDuration(milliseconds)}`}`,
       );
     }
     for (const line of warningLines(details)) {
-      if (told.has(line)) continue;
-      told.add(line);
+      if (printed.has(line)) continue;
+      printed.add(line);
       say(`  ${line}`);
     }
     if (run.phase !== phase && isOpen(run.status)) {
       phase = run.phase;
-      if (phase && !told.has(phase)) say(`  ${phase}: started`);
+      if (phase && !printed.has(phase)) say(`  ${phase}: started`);
     }
     if (progress && run.phase === "LaunchTraining") {
       const now = Math.floor((10 * progress.step) / Math.max(1, progress.totalSteps));

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../core/errors";
 
-/** Reads an option's whole number; what it may be otherwise, the API says. */
+/** Reads an option's whole number. The API checks its range. */
 export function wholeNumber(option: string): (text: string) => number {
   return (text) => {
     if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { InvalidInputError } from "../core/errors";
 
-/** @throws InvalidInputError where it cannot be written */
+/** @throws InvalidInputError if the file cannot be written */
 export function writeFileOf(option: string, file: string, content: string): void {
   try {
     writeFileSync(file, content);
@@ -10,7 +10,7 @@ export function writeFileOf(option: string, file: string, content: string): void
   }
 }
 
-/** A file that a person named and that cannot be written: his to mend. */
+/** Returns the error for a given file that cannot be written, which the person can correct. */
 export function unwritable(option: string, file: string, cause: unknown): InvalidInputError {
   const rule = `must be a writable file (${(cause as NodeJS.ErrnoException).code ?? (cause as Error).message})`;
   return new InvalidInputError("nothing was written", [{ path: option, value: file, rule }], cause);

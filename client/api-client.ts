@@ -10,15 +10,15 @@ type Query<Name extends OperationName> = Request<Name> extends { readonly query?
 type Body<Name extends OperationName> = Request<Name> extends { readonly body?: infer B } ? B : never;
 
 /**
- * The API, typed: `call` and `pages` take any operation by its name; the functions beside them are what the command line says often.
- * Rejects with `ApiError`, `ApiUnreachableError` or `ApiTimeoutError`.
+ * Creates a typed client. `call` and `pages` accept any operation by its name; the other functions are those that the
+ * command line uses often. Rejects with `ApiError`, `ApiUnreachableError` or `ApiTimeoutError`.
  */
 export function createClient(options: ClientOptions) {
   const { call, pages, followRun } = createTransport(options);
   return {
     call,
     pages,
-    /** Events of a run until it has ended, over as many connections as that takes. */
+    /** Yields events of a run until it has ended, with reconnections. */
     followRun,
 
     submitRun: async (body: Body<"submitTrainingRun">, idempotencyKey: string) =>
@@ -60,7 +60,7 @@ export function createClient(options: ClientOptions) {
     logs: (runId: string, query: Query<"getTrainingRunLogs"> = {}) =>
       call("getTrainingRunLogs", { params: { runId }, query }),
 
-    /** All of them, page after page. */
+    /** Returns all of them, page after page. */
     datasets: () => all(pages("listDatasets", { query: { limit: 200 } })),
     datasetVersions: (name: string) => all(pages("listDatasetVersions", { params: { name }, query: { limit: 200 } })),
     dataset: async (name: string, version?: number) =>

@@ -1,7 +1,7 @@
 import { type Contract, type Repeatability, repeatabilityOf } from "../api/contract";
 import { contracts } from "../api/contracts";
 
-/** How an operation is called. */
+/** The request line of an operation. */
 export interface OperationCall {
   readonly method: Contract["method"];
   /** Path under `/api/v1`, parameters in braces. */

@@ -1,10 +1,10 @@
 import { RingmasterError } from "../core/errors";
 
-/** The API refused or failed: its own code, message and details. */
+/** Thrown when the API returned an error: its own code, message and details. */
 export class ApiError extends RingmasterError {
-  /** Names the request in the API's logs. */
+  /** Identifies the request in the API's logs. */
   readonly requestId: string | undefined;
-  /** How long to wait before sending it again, where the API said so. */
+  /** Time to wait before a retry, if the API gave one. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -24,9 +24,9 @@ export class ApiError extends RingmasterError {
   }
 }
 
-/** Nobody answers where the API should be. */
+/** Thrown when the API does not respond. */
 export class ApiUnreachableError extends RingmasterError {
-  /** Whether the address is there and nobody listens on the port. */
+  /** Whether the host exists and refuses the connection. */
   readonly refused: boolean;
 
   constructor(baseUrl: string, cause: unknown) {
@@ -38,7 +38,7 @@ export class ApiUnreachableError extends RingmasterError {
   }
 }
 
-/** The API took longer than the client waits. What was asked for may have been done. */
+/** Thrown when the API took longer than the client waits. The operation may have been executed. */
 export class ApiTimeoutError extends RingmasterError {
   constructor(method: string, url: URL, timeoutMs: number, cause: unknown) {
     super(
@@ -53,7 +53,9 @@ export class ApiTimeoutError extends RingmasterError {
   }
 }
 
-/** Of an error and its causes; fetch wraps what the socket said, once for each address that it tried. */
+/**
+ * Returns the codes of an error and its causes. fetch wraps the socket's errors, one for each address that it tried.
+ */
 function codesOf(error: unknown): readonly unknown[] {
   if (!(error instanceof Error)) return [];
   const { code, errors } = error as Error & { readonly code?: unknown; readonly errors?: readonly unknown[] };

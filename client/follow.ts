@@ -30,24 +30,28 @@ export async function* parseEvents(bytes: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** The API sends something at least each 15 s: a line that is silent for so long is dead. */
+/** Time after which a silent connection counts as dead. The API sends something at least every 15 s. */
 const silenceMs = 45_000;
 
-/** What a follower hears: the API's events without its signs of life. */
+/** An event for a follower: the API's events without heartbeats. */
 export type RunEvent = Exclude<FollowEvent, { readonly event: "heartbeat" }>;
 
 export interface FollowConnection {
   readonly baseUrl: string;
-  /** Opens a stream that goes on behind an event; 204 where there is nothing more. @throws ApiError, ApiUnreachableError */
+  /**
+   * Opens a stream that continues after an event; 204 if there is nothing more.
+   *
+   * @throws ApiError, ApiUnreachableError
+   */
   readonly connect: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
   readonly retry: RetryOptions;
 }
 
 /**
- * Follows a run until it has ended, over as many connections as that takes: each point once. Ends after the event `end`; breaking out of the loop
- * closes the connection.
+ * Follows a run until it has ended, with reconnections: each point once. Ends after the event `end`; breaking out of
+ * the loop closes the connection.
  *
- * @throws ApiError, ApiUnreachableError where the API refuses, or is away for longer than the retries last
+ * @throws ApiError, ApiUnreachableError if the API refuses, or is unavailable for longer than the retries last
  */
 export async function* follow({
   baseUrl,
@@ -82,7 +86,7 @@ export async function* follow({
   }
 }
 
-/** Aborts where nothing comes for a while. Browsers have no more than this of timers and streams. */
+/** Aborts after a silence. Uses only timers and streams that browsers have. */
 class SilenceTimer {
   readonly #controller = new AbortController();
   readonly #milliseconds: number;
@@ -112,7 +116,7 @@ class SilenceTimer {
     }
   }
 
-  /** Of the timer, and of the connection where it is still open. */
+  /** Stops the timer, and the connection if it is still open. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#controller.abort();

@@ -5,7 +5,7 @@ import type { DeepReadonly } from "../core/deep-readonly";
 
 type Contracts = typeof operations;
 
-/** Response body of a contract's successes: JSON only. `never` where there is none (a page, a redirect). */
+/** Response body of a contract's successes: JSON only. `never` if there is none (a page, a redirect). */
 type BodyOf<Responses extends ResponseContracts> = {
   [Status in keyof Responses]: Responses[Status] extends { readonly schema: infer Schema extends z.ZodType }
     ? DeepReadonly<z.output<Schema>>
@@ -14,20 +14,20 @@ type BodyOf<Responses extends ResponseContracts> = {
 
 type Answers = { readonly [Name in keyof Contracts]: BodyOf<Contracts[Name]["responses"]> };
 
-/** Operations that answer JSON. */
+/** Operations that return JSON. */
 export type OperationName = { [Name in keyof Answers]: [Answers[Name]] extends [never] ? never : Name }[keyof Answers];
 
 /** Response body of an operation: `Answer<"getModel">`. */
 export type Answer<Name extends OperationName> = Answers[Name];
 
-/** A member that is absent where it has no fields, and optional where all of its fields are. */
+/** A member that is absent if it has no fields, and optional if all of its fields are. */
 type Member<Key extends string, Fields> = [keyof Fields] extends [never]
   ? unknown
   : Record<never, never> extends Fields
     ? { readonly [K in Key]?: DeepReadonly<Fields> }
     : { readonly [K in Key]: DeepReadonly<Fields> };
 
-/** What the client takes for an operation: `Request<"getModel">` is `{ params: { name: string } }`. */
+/** Arguments of an operation: `Request<"getModel">` is `{ params: { name: string } }`. */
 export type Request<Name extends OperationName> =
   Contracts[Name] extends Contract<
     infer Params,

@@ -1,7 +1,10 @@
 import { ApiUnreachableError } from "./errors";
 import type { TransportOptions } from "./transport";
 
-/** GETs of what is no JSON (a page, a file's address), by paths below the base URL; redirects are answered, not followed. */
+/**
+ * Creates a function that GETs content other than JSON (a page, a file's address), by paths below the base URL. It
+ * returns redirects instead of following them.
+ */
 export function createRawGet(options: TransportOptions) {
   const { baseUrl, actor, team, token, authorize, timeoutMs = 30_000 } = options;
   return async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> => {

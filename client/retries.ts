@@ -2,7 +2,7 @@ import { backoffMs } from "../core/backoff";
 import { ApiError, ApiTimeoutError, ApiUnreachableError } from "./errors";
 
 export interface RetryOptions {
-  /** The first one included. */
+  /** The first attempt included. */
   readonly attempts: number;
   readonly baseMs: number;
   readonly capMs: number;
@@ -19,22 +19,22 @@ export const retryDefaults: RetryOptions = {
   sleep: (milliseconds) => new Promise((done) => setTimeout(done, milliseconds)),
 };
 
-/** Statuses that say: not now. */
+/** Statuses after which a request can be retried. */
 const comeAgain = [429, 502, 503, 504];
 
-/** @param safe whether doing it twice is doing it once */
+/** @param safe whether the request is idempotent */
 export function isWorthRepeating(error: unknown, safe: boolean): boolean {
-  // A request that was throttled did nothing.
+  // A throttled request had no effect.
   if (error instanceof ApiError) return error.httpStatus === 429 || (safe && comeAgain.includes(error.httpStatus));
   if (error instanceof ApiTimeoutError) return safe;
-  // Nobody listens there: a person wants to know at once.
+  // Nothing listens there, and a person should learn it immediately.
   if (error instanceof ApiUnreachableError) return safe && !error.refused;
   return false;
 }
 
-/** Computes the wait before an attempt: backoff with full jitter, and never sooner than the API asked for, up to the cap. */
+/** Computes the wait before an attempt: backoff with full jitter, and at least the API's own delay, up to the cap. */
 export function pauseBefore(attempt: number, error: unknown, { baseMs, capMs, random }: RetryOptions): number {
   const jittered = backoffMs(attempt, { firstMs: baseMs, maxMs: capMs }, random);
-  const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.min(Math.max(jittered, asked), capMs);
+  const requested = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.min(Math.max(jittered, requested), capMs);
 }

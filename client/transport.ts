@@ -8,15 +8,15 @@ import { isWorthRepeating, pauseBefore, type RetryOptions, retryDefaults } from 
 export interface TransportOptions extends Partial<RetryOptions> {
   /** Origin and stage: `http://127.0.0.1:4700`, `https://….execute-api.eu-west-1.amazonaws.com/live`. */
   readonly baseUrl: string;
-  /** Who calls, for the records; on AWS who signs is who calls. */
+  /** Name of the caller for records; on AWS the signature determines the caller. */
   readonly actor?: string;
-  /** For which of the caller's teams; may be left out by callers in one. */
+  /** One of the caller's teams; optional for callers in one team. */
   readonly team?: string;
   /** Sent as a bearer token. */
   readonly token?: string;
-  /** More headers of each request, e.g. a signature over method, URL, headers and body. */
+  /** Returns further headers of each request, e.g. a signature over method, URL, headers and body. */
   readonly authorize?: (request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>;
-  /** Of one attempt. Default 30 s: the API answers within 29. */
+  /** Time limit of one attempt. Default 30 s: the API responds within 29. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
 }
@@ -28,7 +28,7 @@ export interface OutgoingRequest {
   readonly body: string | undefined;
 }
 
-/** The members that a request of some operation may have. */
+/** The members that a request of any operation may have. */
 interface AnyRequest {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -37,8 +37,8 @@ interface AnyRequest {
 }
 
 /**
- * Calls operations by name. What is safe to repeat is repeated with full jitter where nobody answered, the answer took too long, or the
- * API said to come again (429, 502, 503, 504).
+ * Creates the transport, which calls operations by name. Idempotent requests are retried with full jitter after no
+ * response, a timeout, or a status that permits it (429, 502, 503, 504).
  */
 export function createTransport(options: TransportOptions) {
   const retry = { ...retryDefaults, ...options };
@@ -96,7 +96,7 @@ export function createTransport(options: TransportOptions) {
     return send(url, { method, headers: { ...headers, ...signature }, body, signal });
   }
 
-  /** Events of a run until it has ended; see `follow`. */
+  /** Yields events of a run until it has ended; see `follow`. */
   function followRun(
     runId: string,
     query: { readonly metric?: string } = {},
@@ -109,7 +109,7 @@ export function createTransport(options: TransportOptions) {
         const from: Record<string, string> = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
         const request = { ...rest, headers: { ...headers, accept: "text/event-stream", ...from } };
         const response = await open(request, signal);
-        if (!response.ok) await answerOf(request, response); // which throws
+        if (!response.ok) await answerOf(request, response); // throws
         return response;
       },
     });
@@ -134,7 +134,7 @@ export function createTransport(options: TransportOptions) {
   return { call, pages, followRun };
 }
 
-/** @throws ApiError for anything but a success in JSON */
+/** @throws ApiError for anything but a JSON success */
 async function answerOf({ method, url }: OutgoingRequest, response: Response): Promise<unknown> {
   const answer = parse(await response.text());
   if (response.ok && answer !== undefined) return answer;

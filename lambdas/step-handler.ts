@@ -2,16 +2,17 @@ import type { Context } from "aws-lambda";
 import { createPlatform, type Deployment, type Platform } from "../adapters/platform";
 import { RingmasterError } from "../core/errors";
 
-/** What the state machine sends to each of its functions. */
+/** The state machine's input for each of its functions. */
 export interface StepEvent {
   readonly runId: string;
-  /** Where the state waits for an answer from elsewhere. */
+  /** Present if the state waits for an external answer. */
   readonly taskToken?: string;
 }
 
 /**
- * Frames a function of the state machine: wires the platform once an execution environment, hands over that of the run's team, logs with run id and request id, and gives
- * domain errors the names that the state machine's Retry and Catch know: their code, or `RETRYABLE`.
+ * Wraps a function of the state machine: creates the platform once in each execution environment, passes that of the
+ * run's team, logs with run id and request id, and gives domain errors the names that the state machine's Retry and
+ * Catch use: their code, or `RETRYABLE`.
  */
 export function stepHandler<Event extends StepEvent, Result>(
   execute: (platform: Platform, event: Event) => Promise<Result>,
@@ -34,7 +35,7 @@ export function stepHandler<Event extends StepEvent, Result>(
   };
 }
 
-/** Lambda reports an error by its name; the state machine matches names. */
+/** Sets the error's name, because Lambda reports it and the state machine matches it. */
 function named(error: unknown): unknown {
   if (!(error instanceof RingmasterError)) return error;
   const renamed = new Error(error.message, { cause: error });

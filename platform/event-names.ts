@@ -1,6 +1,12 @@
-/** Of every change of a model or its versions; `detail` is a line of the model's history with `platform`, `team` and `model`. */
+/**
+ * Event of every change of a model or its versions; `detail` is a history entry of the model with `platform`, `team`
+ * and `model`.
+ */
 export const modelChanged = { Source: "ringmaster", DetailType: "Model Version Changed" } as const;
-/** The end of a training run; `detail` is `RunEnded` of `core/training/run-ended.ts` with `platform`. */
+/** Event of a training run's end; `detail` is `RunEnded` of `core/training/run-ended.ts` with `platform`. */
 export const runEnded = { Source: "ringmaster", DetailType: "Training Run Ended" } as const;
-/** A version waits for people; `detail` is `ApprovalNeeded` of `core/registry/approval-needed.ts` with `platform`. */
+/**
+ * Event of a version that needs an approval; `detail` is `ApprovalNeeded` of `core/registry/approval-needed.ts` with
+ * `platform`.
+ */
 export const approvalNeeded = { Source: "ringmaster", DetailType: "Approval Needed" } as const;

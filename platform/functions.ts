@@ -1,22 +1,25 @@
-/** The Lambda functions: the one list that `infra/` deploys, `local/` serves and the state machines name. */
+/** The Lambda functions: the list that `infra/` deploys, `local/` serves and the state machines name. */
 export interface FunctionDefinition {
-  /** Folder under `lambdas/`, and the function's name behind the prefix: `ringmaster-validate-dataset`. */
+  /** Folder under `lambdas/`. With the prefix it is the function's name: `ringmaster-validate-dataset`. */
   readonly name: FunctionName;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
-  /** Of `/tmp`, where a function puts data on disk; 512 where it does not say. */
+  /** Size of `/tmp`, for functions that write data to disk. Default 512. */
   readonly storageMb?: number;
-  /** Native or large packages that the bundle leaves outside. */
+  /** Native or large packages that are not in the bundle. */
   readonly externals: readonly ("duckdb" | "onnx" | "tfjs")[];
-  /** Called by events, for whose answer nobody waits: how long and how often Lambda tries, and whether what it gives up is kept to be looked at. */
+  /**
+   * Settings of a function that events invoke asynchronously: the age and number of Lambda's retries, and whether
+   * failed events are kept.
+   */
   readonly asynchronous?: {
     readonly retries: 0 | 1 | 2;
     readonly maxAgeSeconds: number;
     readonly keepGivenUp: boolean;
   };
   /**
-   * Most of it at one time, where more would do harm: in an account that has concurrency to spare (`functions.accountConcurrency`), so much is set
-   * aside for it as well.
+   * Maximum concurrency, if more would do harm. In an account with enough concurrency (`functions.accountConcurrency`),
+   * it is also reserved.
    */
   readonly atOnce?: number;
 }
@@ -44,7 +47,7 @@ export type FunctionName =
   | "snapshot-dataset";
 
 export const functions: readonly FunctionDefinition[] = [
-  // Exports are made and checked in it; it loads what that takes when it is first asked for one.
+  // Creates and checks exports; loads the packages for them at the first export.
   { name: "api", timeoutSeconds: 29, memoryMb: 1024, externals: ["tfjs", "onnx"] },
   { name: "validate-dataset", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
   { name: "prepare-features", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
@@ -55,9 +58,9 @@ export const functions: readonly FunctionDefinition[] = [
     memoryMb: 512,
     externals: [],
     asynchronous: { retries: 2, maxAgeSeconds: 3_600, keepGivenUp: true },
-    atOnce: 20, // an array of a thousand workers ends all at once; Batch answers some fifty calls a second
+    atOnce: 20, // an array of a thousand workers ends at the same time; Batch answers about fifty calls a second
   },
-  // Reads raw rows as well as predicting: the champion has a transform of its own.
+  // Reads raw rows and predicts, because the champion has its own transform.
   { name: "evaluate", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["tfjs", "duckdb"] },
   { name: "register-model", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   // Resamples the test split's rows, slice by slice, and waits for hooks.
@@ -65,7 +68,7 @@ export const functions: readonly FunctionDefinition[] = [
   { name: "request-approval", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "promote", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "conclude-run", timeoutSeconds: 60, memoryMb: 512, externals: [] },
-  // Follows a run for as long as a stream may last.
+  // Follows a run for the maximum duration of a stream.
   { name: "stream-metrics", timeoutSeconds: 900, memoryMb: 512, externals: [], atOnce: 100 }, // a screen that is left open takes one
   { name: "ingest-metrics", timeoutSeconds: 30, memoryMb: 512, externals: [] },
   { name: "run-credentials", timeoutSeconds: 15, memoryMb: 256, externals: [] },
@@ -83,7 +86,7 @@ export const functions: readonly FunctionDefinition[] = [
     timeoutSeconds: 60,
     memoryMb: 512,
     externals: [],
-    asynchronous: { retries: 0, maxAgeSeconds: 60, keepGivenUp: false }, // the next minute does the same
+    asynchronous: { retries: 0, maxAgeSeconds: 60, keepGivenUp: false }, // the next minute repeats it
     atOnce: 1,
   },
   {
@@ -110,11 +113,11 @@ export const functions: readonly FunctionDefinition[] = [
     storageMb: 10_240,
     externals: ["duckdb"],
     asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
-    atOnce: 5, // a folder of a thousand files may be put at once
+    atOnce: 5, // a folder of a thousand files may be uploaded at the same time
   },
 ];
 
-/** Not in the list: deployed only where callers bring the tokens of an OpenID provider, and by nobody called but the gateway. */
+/** Not in the list: deployed only if callers use tokens of an OpenID provider, and called only by the gateway. */
 export const authorizer: FunctionDefinition = { name: "authorize", timeoutSeconds: 15, memoryMb: 256, externals: [] };
 
 export function functionNameIn(prefix: string, name: FunctionName): string {

@@ -1,10 +1,10 @@
 /** Names of the resources for retraining in an account. */
 export const retrainingNames = ({ prefix, region }: { readonly prefix: string; readonly region: string }) => ({
-  /** Holds a schedule for each rule on a schedule: `<team>.<rule>`. */
+  /** Group with a schedule for each rule on a schedule: `<team>.<rule>`. */
   scheduleGroup: `${prefix}-retraining`,
-  /** The role that schedules call the function `retrain` by. Roles are the account's, not a region's. */
+  /** The role with which schedules call the function `retrain`. Roles belong to the account, not to a region. */
   scheduleRole: `${prefix}-retraining-${region}`,
-  /** Firings that could not be delivered in a day. */
+  /** Queue of firings that could not be delivered in a day. */
   deadLetterQueue: `${prefix}-retraining-undelivered`,
 });
 
@@ -12,12 +12,14 @@ export function driftAlarmPrefix(prefix: string): string {
   return `${prefix}-drift-`;
 }
 
-/** The CloudWatch alarm of a monitor. A dot parts team and monitor, because both may hold hyphens. */
+/**
+ * Returns the name of a monitor's CloudWatch alarm. A dot separates team and monitor, because both may contain hyphens.
+ */
 export function driftAlarmName(prefix: string, team: string, monitor: string): string {
   return `${driftAlarmPrefix(prefix)}${team}.${monitor}`;
 }
 
-/** The inverse of `driftAlarmName`; `undefined` for the name of another alarm. */
+/** Parses such a name; `undefined` for the name of another alarm. */
 export function parseDriftAlarmName(
   prefix: string,
   alarm: string,

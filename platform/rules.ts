@@ -3,12 +3,15 @@ import type { FunctionName } from "./functions";
 import { arnsOf, type World } from "./permissions/world";
 import { driftAlarmPrefix } from "./retraining";
 
-/** The EventBridge rules: the one list that `infra/` deploys and `local/` puts on its bus. */
+/** The EventBridge rules: the list that `infra/` deploys and `local/` puts on its bus. */
 export interface RuleDefinition {
   readonly name: string;
   readonly description: string;
   readonly target: FunctionName;
-  /** One of the two. A pattern is kept to this platform's own things: an account may have others. */
+  /**
+   * Either a pattern or a schedule. A pattern matches only this platform's own resources, because an account may have
+   * others.
+   */
   readonly pattern?: (world: World) => EventPattern;
   readonly schedule?: string;
 }
@@ -29,7 +32,7 @@ export const rules: readonly RuleDefinition[] = [
       "detail-type": ["Batch Job State Change"],
       detail: {
         jobQueue: arnsOf("job-queues", world),
-        // Every transition is recorded as the worker's state; the ends are acted upon.
+        // Every transition is recorded as the worker's state; ends have further effects.
         status: ["RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"],
       },
     }),
@@ -48,13 +51,13 @@ export const rules: readonly RuleDefinition[] = [
     name: "spot-interruption-warning",
     description: "EC2 will take a spot instance back: note it on the worker that runs there.",
     target: "finish-training",
-    // It names the instance and nothing that would tell whose it is: other people's are known by having no row.
+    // The event names only the instance. Instances of other programs are recognised by having no row.
     pattern: () => ({ source: ["aws.ec2"], "detail-type": ["EC2 Spot Instance Interruption Warning"] }),
   },
   {
     name: "reconcile-runs",
     description:
-      "Each minute: start runs whose start was lost, heartbeat those that train, end those whose event was lost.",
+      "Each minute: start runs whose start was lost, send heartbeats for training runs, close runs whose event was lost.",
     target: "reconcile-runs",
     schedule: "rate(1 minute)",
   },
@@ -65,7 +68,7 @@ export const rules: readonly RuleDefinition[] = [
     pattern: ({ bucket }) => ({
       source: ["aws.s3"],
       "detail-type": ["Object Created"],
-      // Of millions of objects only the manifests of dataset versions, of which there is one a push.
+      // Matches only the manifests of dataset versions, one for each push, among millions of objects.
       detail: { bucket: { name: [bucket] }, object: { key: [{ wildcard: "teams/*/datasets/*/manifest.json" }] } },
     }),
   },
@@ -83,7 +86,7 @@ export const rules: readonly RuleDefinition[] = [
     name: "drift-detected",
     description: "A monitor found drift: retrain by the rules that wait for it.",
     target: "retrain",
-    // Anybody's source may be called so: of two platforms in an account one is meant.
+    // Any program may use that source. The prefix selects one of several platforms in an account.
     pattern: ({ prefix }) => ({
       source: ["ringmaster"],
       "detail-type": ["Drift Detected"],
@@ -103,7 +106,7 @@ export const rules: readonly RuleDefinition[] = [
   {
     name: "retraining-sweep",
     description:
-      "Every five minutes: causes that wait or whose event was lost, and schedules that are not what their rule says.",
+      "Every five minutes: causes that wait or whose event was lost, and schedules that differ from their rule.",
     target: "retrain",
     schedule: "rate(5 minutes)",
   },

@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-/** How a team's jobs stand in a queue's fair-share policy where the configuration says more than its weight. */
+/** A team's jobs in a queue's fair-share policy, if the configuration has more than its weight. */
 export interface TeamShare {
-  /** Whose part of the queue they draw from, where it is not the team's own. */
+  /** The share from which the team draws, if it is not its own. */
   readonly share?: string;
-  /** Within one share the waiting job of the highest priority goes first. */
+  /** Within one share, the waiting job with the highest priority starts first. */
   readonly priority?: number;
 }
 
-/** By the team's name; who is not listed draws from a share of its own, at priority 0. */
+/** By the team's name. A team that is not listed has its own share, with priority 0. */
 export type TeamShares = Readonly<Record<string, TeamShare>>;
 
 const schema = z.record(
@@ -16,26 +16,31 @@ const schema = z.record(
   z.object({ share: z.string().optional(), priority: z.int().min(0).max(9_999).optional() }),
 );
 
-/** The inverse of `JSON.stringify(shares)`, which is how functions get them in their environment. */
+/** Parses the environment variable of functions: the inverse of `JSON.stringify(shares)`. */
 export function readTeamShares(text: string): TeamShares {
   return schema.parse(JSON.parse(text));
 }
 
 /**
- * A share's identifier in AWS Batch, which takes letters and digits only: names of teams have no capital letters, so one stands for the hyphen, and no two
- * names become one.
+ * Returns a share's identifier in AWS Batch, which accepts only letters and digits. Names of teams have no capital
+ * letters, so a capital letter replaces the hyphen, and identifiers are unique.
  */
 export function shareIdentifierOf(team: string): string {
   return team.replaceAll("-", "X");
 }
 
-/** What SubmitJob needs to know for a queue with a fair-share policy; such a queue refuses a job without a share. */
+/**
+ * Returns the SubmitJob parameters for a queue with a fair-share policy; such a queue refuses a job without a share.
+ */
 export function schedulingOf(team: string, shares: TeamShares) {
   const { share = team, priority = 0 } = shares[team] ?? {};
   return { shareIdentifier: shareIdentifierOf(share), schedulingPriorityOverride: priority };
 }
 
-/** The weight factor of Batch, which is the smaller the more a share gets, of a weight that is the larger the more: from 0.0001 to 999.9999. */
+/**
+ * Converts a weight, which is larger for a larger part, to Batch's weight factor, which is smaller for a larger part:
+ * from 0.0001 to 999.9999.
+ */
 export function weightFactorOf(weight: number): number {
   return Math.min(999.9999, Math.max(0.0001, Math.round(1e4 / weight) / 1e4));
 }

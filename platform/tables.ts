@@ -1,10 +1,10 @@
-/** A DynamoDB table as `infra/` deploys it and `local/` creates it. See docs/access-patterns.md. */
+/** A DynamoDB table that `infra/` deploys and `local/` creates. See docs/access-patterns.md. */
 export interface TableDefinition {
   readonly name: TableName;
   readonly partitionKey: KeyAttribute;
   readonly sortKey: KeyAttribute;
   readonly indexes: readonly IndexDefinition[];
-  /** The attribute holding the expiry in epoch seconds. */
+  /** The attribute with the expiry in epoch seconds. */
   readonly timeToLive?: string;
 }
 
@@ -36,7 +36,7 @@ export const tables: readonly TableDefinition[] = [
   { name: "Gangs", partitionKey: pk, sortKey: sk, indexes: [], timeToLive: "expiresAt" },
 ];
 
-/** A table's name within an account: `<prefix>-<table>`, e.g. `ringmaster-Catalog`. */
+/** Returns a table's name within an account: `<prefix>-<table>`, e.g. `ringmaster-Catalog`. */
 export function tableNameIn(prefix: string, table: TableName): string {
   return `${prefix}-${table}`;
 }

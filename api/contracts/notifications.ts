@@ -85,7 +85,7 @@ export const listNotificationDeliveries = contract({
   method: "GET",
   path: "/notifications/deliveries",
   tag,
-  summary: "List what was sent in the last 30 days, newest event first",
+  summary: "List the deliveries of the last 30 days, newest event first",
   query: pageQuery,
   pages: "items",
   responses: {

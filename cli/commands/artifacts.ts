@@ -11,10 +11,10 @@ import { downloadFile } from "../download";
 import { printJson, printTable } from "../output";
 import { createUploads } from "../uploads";
 
-/** Of one request, as the API takes them. */
+/** Maximum number of files in a request, as in the API. */
 const filesPerCall = 100;
 
-/** `runs artifacts list|get|put`. */
+/** Adds `runs artifacts list|get|put`. */
 export function addArtifactCommands(runs: Command): void {
   const artifacts = runs.command("artifacts").description("list, download and upload files of a run");
 
@@ -77,7 +77,7 @@ export function addArtifactCommands(runs: Command): void {
     });
 }
 
-/** Files below one that is a directory, by their names in it. Links are left out: they may lead anywhere. */
+/** Lists the files below a directory by their relative paths. Links are omitted, because they may lead outside. */
 async function filesOf(
   file: string,
   path: string,

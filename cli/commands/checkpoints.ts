@@ -15,7 +15,7 @@ interface RestoreOptions {
   readonly wait?: boolean;
 }
 
-/** `runs checkpoints` and `runs restore`. */
+/** Adds `runs checkpoints` and `runs restore`. */
 export function addCheckpointCommands(runs: Command): void {
   runs
     .command("checkpoints <run>")

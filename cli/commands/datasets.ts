@@ -159,7 +159,7 @@ function show(version: DatasetVersion, versions: readonly DatasetVersion[]): voi
   );
 }
 
-/** `deprecated by ada at 2026-01-01T00:00:00.000Z: labels swapped` */
+/** Formats `deprecated by ada at 2026-01-01T00:00:00.000Z: labels swapped`. */
 function describeDeprecation({ at, reason, by }: Deprecation): string {
   return `deprecated${by ? ` by ${by}` : ""} at ${at}${reason ? `: ${reason}` : ""}`;
 }
@@ -168,7 +168,7 @@ function printWarnings(warnings: readonly Warning[]): void {
   for (const { message } of warnings) process.stdout.write(`${pc.yellow("warning")}: ${shownText(message)}\n`);
 }
 
-/** One line that is written over on a terminal, and a line a phase elsewhere. */
+/** Shows one line that is updated on a terminal, and a line for each phase elsewhere. */
 function showProgress(): (progress: PushProgress) => void {
   let last = "";
   return (progress) => {

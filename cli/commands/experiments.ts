@@ -16,7 +16,7 @@ interface ViewOptions {
   readonly all?: boolean;
 }
 
-/** @returns the command that others add verbs to */
+/** @returns the command to which others add subcommands */
 export function addExperimentCommands(program: Command): Command {
   const experiments = program.command("experiments").description("list and change experiments");
 
@@ -143,12 +143,12 @@ interface ShowOptions {
   readonly all?: boolean;
 }
 
-/** A deleted experiment has taken its runs with it: they are what it has. */
+/** The runs of a deleted experiment are deleted with it. */
 function viewWithin(lifecycle: Experiment["lifecycle"]): "active" | "all" {
   return lifecycle === "deleted" ? "all" : "active";
 }
 
-/** A page of its runs, or all of them. */
+/** Returns a page of its runs, or all of them. */
 async function runsOf(
   client: ApiClient,
   { experimentId, lifecycle }: Experiment,
@@ -181,7 +181,7 @@ async function change(which: string, body: Change, done: string, command: Comman
   tell(experiment, done, json);
 }
 
-/** By its id, else by its name. A name of digits alone is found where no experiment has that id. */
+/** Finds an experiment by its id, else by its name. A name of digits is found if no experiment has that id. */
 export async function findExperiment(client: ApiClient, which: string): Promise<Experiment> {
   if (which === "") {
     throw new InvalidInputError("the experiment cannot be found", [

@@ -68,7 +68,11 @@ async function versionOf(
   throw new InvalidInputError("the model cannot be exported", [{ path: "model", value: reference, rule }]);
 }
 
-/** Whoever answers does not choose where this machine is written to. @throws InvalidInputError for a path that leads out of the directory */
+/**
+ * Returns the path of an exported file. The API must not choose where this machine writes.
+ *
+ * @throws InvalidInputError for a path outside the directory
+ */
 export function placeIn(directory: string, path: string): string {
   const place = resolve(directory, artifactPath(path));
   if (place.startsWith(`${resolve(directory)}${sep}`)) return join(directory, path);

@@ -10,7 +10,7 @@ import { printMetrics } from "../metric-table";
 import { formatNumber, printJson, printTable } from "../output";
 
 const curveSize = { columns: 64, rows: 10 };
-/** Two of each column of dots. */
+/** Two points for each column of dots. */
 const curvePoints = 4 * curveSize.columns;
 
 interface MetricsOptions {
@@ -33,7 +33,7 @@ export function addMetricsCommand(runs: Command): void {
       const { client, json } = contextOf(command);
       checkOptions(options);
       const points = options.points ?? (json || options.metric === undefined ? undefined : String(curvePoints));
-      // What the options may be the API says, for programs and people alike.
+      // The API validates the options, for programs and people alike.
       const query = Object.fromEntries(
         Object.entries({ ...options, points }).filter((entry): entry is [string, string] => entry[1] !== undefined),
       );
@@ -61,7 +61,7 @@ export function addMetricsCommand(runs: Command): void {
       if (options.points === undefined) return;
       printTable(
         ["STEP", "VALUE", "TIME"],
-        answer.points.map(({ step, value, time }) => [step, formatEncoded(value), momentText(time)]),
+        answer.points.map(({ step, value, time }) => [step, formatEncoded(value), timeOrNumber(time)]),
       );
     });
 }
@@ -74,7 +74,11 @@ function checkOptions({ metric, ...ofOne }: MetricsOptions): void {
   throw new InvalidInputError("the metrics cannot be shown", [{ path: "--metric", rule }]);
 }
 
-/** That metric, or the only one that the name is short for, as a search takes it. @throws InvalidInputError where the run has none */
+/**
+ * Returns the metric of that name, or the only one that the name abbreviates, as in a search.
+ *
+ * @throws InvalidInputError if the run has none
+ */
 async function meantMetric(client: ApiClient, runId: string, name: string): Promise<string> {
   const answer = await client.call("getRunMetrics", { params: { runId }, query: {} });
   const names = "metrics" in answer ? answer.metrics.map(({ metric }) => metric) : [];
@@ -88,8 +92,8 @@ async function meantMetric(client: ApiClient, runId: string, name: string): Prom
   throw new InvalidInputError("the metrics cannot be shown", [{ path: "--metric", value: name, rule }]);
 }
 
-/** A client may log any whole number as a time. */
-function momentText(time: number): string {
+/** Formats a time. A client may log any whole number as a time. */
+function timeOrNumber(time: number): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString();
 }

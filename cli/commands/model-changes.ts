@@ -17,7 +17,7 @@ interface Options {
   readonly delete?: boolean;
 }
 
-/** What is said of a model and its versions. */
+/** Adds the commands that label a model and its versions. */
 export function addModelChangeCommands(models: Command): void {
   const change = (text: string, about: string) =>
     models.command(text).description(about).option("--reason <text>", "reason to record", "");

@@ -17,7 +17,7 @@ function printLines(lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
-/** Says what was recorded, and what comes next. */
+/** Prints the recorded decision and the next step. */
 function printDecided({ model, version, approvals, approval, next }: ModelVersion, decision: string): void {
   const recorded =
     approval || decision === "rejected"
@@ -31,7 +31,7 @@ interface DecisionOptions {
   readonly wait?: boolean;
 }
 
-/** Gates, approvals, and what serves. */
+/** Adds the commands for gates, approvals and production. */
 export function addModelDecisionCommands(models: Command): void {
   for (const [verb, decision, text] of [
     ["approve", "approved", "approve the promotion of a version that passed its gates"],

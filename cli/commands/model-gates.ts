@@ -18,7 +18,7 @@ import { versionArgument } from "./model-decisions";
 
 type ModelVersion = Answer<"getModelVersion">["version"];
 
-/** What verdicts rest on, and checks of one's own. */
+/** Adds the commands for verdicts' evidence and for users' own checks. */
 export function addModelGateCommands(models: Command): void {
   models
     .command("gates <model>")
@@ -82,7 +82,7 @@ export function addModelGateCommands(models: Command): void {
           const run = await runCheck(words, {
             environment: environmentOf(report, options.name, candidate, directory),
             timeoutSeconds,
-            // With --json standard output is one document.
+            // With --json, standard output is one document.
             show: (chunk) => void (json ? process.stderr : process.stdout).write(chunk),
           });
           const passed = run.exitCode === 0 && !run.timedOut;
@@ -120,7 +120,7 @@ export function addModelGateCommands(models: Command): void {
     });
 }
 
-/** What a check's command learns of the candidate. */
+/** Returns the environment of a check's command, which describes the candidate. */
 function environmentOf(
   report: VersionReport,
   check: string,
@@ -137,7 +137,10 @@ function environmentOf(
   };
 }
 
-/** A command that a policy names is shown, not run: whoever may set a policy may not run programs on other people's machines. */
+/**
+ * Refuses a check whose command is not given here. A policy's command is shown, not run: the author of a policy must
+ * not run programs on other people's machines.
+ */
 function noCommand(declared: readonly string[] | undefined): InvalidInputError {
   const rule = declared
     ? `must be given after --; the command in the policy is: ${declared.join(" ")}`

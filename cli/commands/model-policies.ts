@@ -10,7 +10,7 @@ import { printJson } from "../output";
 
 const ignored = z.unknown().optional();
 
-/** What `get` shows may be given back; a member that is misspelt would be a gate that nobody keeps. */
+/** Accepts the output of `get`. A misspelt member is refused, because its gate would have no effect. */
 const policyFile = declaredPolicy.safeExtend({
   revision: ignored,
   rulesRevision: ignored,
@@ -51,7 +51,7 @@ export function addModelPolicyCommands(models: Command): void {
     });
 }
 
-/** @throws InvalidInputError with the lines at fault. */
+/** @throws InvalidInputError with the lines at fault */
 function readPolicy(file: string): z.output<typeof policyFile> {
   return parseYamlInput(basename(file), textOf(file), policyFile).value;
 }

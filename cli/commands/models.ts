@@ -98,7 +98,7 @@ export function addModelCommands(program: Command): void {
       const found: HistoryEntry[] = [];
       const query = { limit: Math.min(200, most) };
       for await (const entry of client.pages("listModelHistory", { params: { name }, query })) {
-        // One more tells that there are more.
+        // One more entry shows that there are more.
         if (found.push(entry) > most) break;
       }
       const history = found.slice(0, most).reverse();
@@ -116,7 +116,7 @@ export function addModelCommands(program: Command): void {
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const resolved = await client.production(name);
-      // A version from elsewhere has it; what serving loads does not depend on it, and is answered without it.
+      // The metrics of a version from elsewhere. Without them, the command still prints what serving loads.
       const { loggedMetrics } =
         resolved.artifact === undefined
           ? await client.modelVersion(name, resolved.version).catch(() => nothing)
@@ -173,7 +173,7 @@ function printVersions(versions: readonly ModelVersion[]): void {
   );
 }
 
-/** Its own; else what was logged of it, which is said. */
+/** Returns the version's own metrics, else its logged metrics with a note. */
 function metricsOf({ metrics, loggedMetrics = {} }: Pick<ModelVersion, "metrics" | "loggedMetrics">): string {
   const own = Object.keys(metrics).length > 0;
   const shown = Object.entries(own ? metrics : loggedMetrics)
@@ -202,7 +202,7 @@ function printHistory(history: readonly HistoryEntry[]): void {
   );
 }
 
-/** `gates passed: none → staging`, `staged: staging → canary`, `tagged owner`. */
+/** Formats `gates passed: none → staging`, `staged: staging → canary`, `tagged owner`. */
 function actionOf({ action, subject, from, to }: HistoryEntry): string {
   const what = subject === undefined ? (actionNames[action] ?? action) : `${action} ${subject}`;
   if (action === "gated" && from && to) return `gates ${to === "none" ? "not passed" : "passed"}: ${from} → ${to}`;

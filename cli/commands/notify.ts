@@ -16,7 +16,7 @@ interface SetOptions {
   readonly keyGeneration?: number;
 }
 
-/** Where a team is notified of the ends of runs and of approvals that are needed. */
+/** Adds the commands for notifications of ended runs and required approvals. */
 export function addNotifyCommands(program: Command): void {
   const notify = program
     .command("notify")
@@ -24,7 +24,7 @@ export function addNotifyCommands(program: Command): void {
 
   notify
     .command("set")
-    .description("set the webhook, the topic and the events; what is left out stays as it is")
+    .description("set the webhook, the topic and the events; omitted settings stay unchanged")
     .option("--url <url>", "receives a signed POST for each event; https")
     .option("--topic", "publish on the team's SNS topic")
     .option("--no-topic", "do not publish on the team's SNS topic")
@@ -45,7 +45,7 @@ export function addNotifyCommands(program: Command): void {
 
   notify
     .command("show")
-    .description("where your team is notified, and of what")
+    .description("show the channels and events of your team's notifications")
     .action(async (_options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const answer = await client.call("getNotifications", {});
@@ -90,8 +90,8 @@ export function addNotifyCommands(program: Command): void {
 
   notify
     .command("deliveries")
-    .description("what was sent in the last 30 days, newest event first")
-    .option("--limit <number>", "how many at most (default: 50)", wholeNumber("--limit"))
+    .description("list the deliveries of the last 30 days, newest event first")
+    .option("--limit <number>", "maximum number (default: 50)", wholeNumber("--limit"))
     .action(async ({ limit }: { limit?: number }, command: Command) => {
       const { client, json } = contextOf(command);
       const { items } = await client.call("listNotificationDeliveries", { query: { limit } });
@@ -114,7 +114,7 @@ export function addNotifyCommands(program: Command): void {
     });
 }
 
-/** The version that needs an approval, or the run that has ended. */
+/** Returns the version that needs an approval, or the run that has ended. */
 function subjectOf(body: string): string {
   const { type, data } = JSON.parse(body) as {
     type: EventType;

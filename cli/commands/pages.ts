@@ -14,14 +14,14 @@ interface PageOptions {
   readonly html?: string;
 }
 
-/** `runs page` and `experiments page`: their URL, or a self-contained file. */
+/** Adds `runs page` and `experiments page`, which print a URL or write a self-contained file. */
 export function addPageCommands(runs: Command, experiments: Command): void {
   runs
     .command("page <run>")
     .description("print the URL of the page of a run: curves, lineage, code and files")
     .option("--html <file>", "write the page to a self-contained file")
     .action(async (runId: string, options: PageOptions, command: Command) => {
-      // Whether there is one, before anybody goes there.
+      // Fails if the run does not exist, before the URL is opened.
       await contextOf(command).client.call("getRun", { params: { runId } });
       await show(`/api/v1/pages/runs/${encodeURIComponent(runId)}`, options, command);
     });
@@ -61,7 +61,7 @@ function errorOf(text: string): ConstructorParameters<typeof ApiError>[0] {
   }
 }
 
-/** `browse`: the pages where a browser's requests need a signature or a token. */
+/** Adds `browse`, which serves the pages if a browser's requests would need a signature or a token. */
 export function addBrowseCommand(program: Command): void {
   program
     .command("browse [link]")
@@ -77,7 +77,7 @@ export function addBrowseCommand(program: Command): void {
       }
       const fragment = fragmentOf(link);
       const { get } = pagesOf(command);
-      // Better heard of here than in the browser.
+      // An error is more useful here than in the browser.
       const first = await get("/api/v1/pages/experiments", { accept: "application/json" });
       if (!first.ok) throw new ApiError(errorOf(await first.text()), first.status, first.headers);
       const secret = randomBytes(16).toString("hex");

@@ -6,7 +6,10 @@ import { contextOf } from "../context";
 import { printJson } from "../output";
 import { tagsOf } from "../tags";
 
-/** What is added to a run's record, trained here or logged: `runs tag`, `untag`, `note`, `rename`, `log-param`, `delete`, `undelete`. */
+/**
+ * Adds the commands that change a run's record: `runs tag`, `untag`, `note`, `rename`, `log-param`, `delete`,
+ * `undelete`.
+ */
 export function addRecordCommands(runs: Command): void {
   runs
     .command("tag <run> <key=value...>")

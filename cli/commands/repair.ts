@@ -27,8 +27,8 @@ export function addRepairCommand(program: Command): void {
   program
     .command("repair")
     .description("list or repair damaged data of the embedded cloud; the stack must not be running")
-    .option("--list", "list what is damaged, and which items are lost or uncertain; change nothing")
-    .option("--apply", "keep what is intact, and move the damaged files to <data>/damaged-<time>")
+    .option("--list", "list damaged files, and the items that are lost or uncertain; change nothing")
+    .option("--apply", "keep intact files, and move damaged files to <data>/damaged-<time>")
     .action((_options: unknown, command: Command) => repair(command.optsWithGlobals<RepairOptions>()));
 }
 

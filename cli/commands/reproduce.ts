@@ -6,7 +6,10 @@ import { contextOf } from "../context";
 import { exitCodes, printJson, printTable } from "../output";
 import { watchRun } from "../watch";
 
-/** `runs reproduce` and `runs reproduction`. Exit codes: 0 identical (or not known yet), 3 different, 1 without weights. */
+/**
+ * Adds `runs reproduce` and `runs reproduction`. Exit codes: 0 identical (or not known yet), 3 different, 1 without
+ * weights.
+ */
 export function addReproduceCommands(runs: Command): void {
   runs
     .command("reproduce <run>")

@@ -20,10 +20,10 @@ interface ListOptions {
   readonly nextToken?: string;
 }
 
-/** Shown where no metric is named: those of the test split that runs of the page have. */
+/** Metrics that are shown if none is named: those of the test split that runs of the page have. */
 const defaultMetrics = ["test/accuracy", "test/rmse"];
 
-/** `runs list`. */
+/** Adds `runs list`. */
 export function addListCommand(runs: Command): void {
   runs
     .command("list")
@@ -63,11 +63,11 @@ function each(value: string, before: readonly string[]): readonly string[] {
 function printRuns(
   runs: readonly Run[],
   metrics: ReadonlyMap<string, SearchedRun["metrics"]>,
-  asked: readonly string[],
+  requested: readonly string[],
   now: number,
 ): void {
   const known = (name: string) => runs.some(({ runId }) => metricCell(metrics.get(runId) ?? [], name) !== undefined);
-  const columns = asked.length > 0 ? asked : defaultMetrics.filter(known);
+  const columns = requested.length > 0 ? requested : defaultMetrics.filter(known);
   printTable(
     ["RUN", "STATUS", "EXPERIMENT", "CREATED (UTC)", "TOOK", "PHASE", "DATASET", "TRIGGER", ...columns],
     runs.map((run) => [
@@ -84,7 +84,7 @@ function printRuns(
   );
 }
 
-/** Last values by run id, in one request: an identifier holds no quote. */
+/** Returns last values by run id, with one request. A run's id contains no quote. */
 async function metricsOf(
   client: ApiClient,
   runs: readonly Run[],
@@ -97,8 +97,8 @@ async function metricsOf(
   return new Map(found.runs.map(({ run, metrics }) => [run.runId, metrics]));
 }
 
-function withMetrics(run: Run, metrics: ReadonlyMap<string, SearchedRun["metrics"]>, asked: readonly string[]) {
-  const own = (metrics.get(run.runId) ?? []).filter(({ metric }) => asked.includes(metric));
+function withMetrics(run: Run, metrics: ReadonlyMap<string, SearchedRun["metrics"]>, requested: readonly string[]) {
+  const own = (metrics.get(run.runId) ?? []).filter(({ metric }) => requested.includes(metric));
   return { ...run, metrics: Object.fromEntries(own.map(({ metric, last }) => [metric, decodeValue(last)])) };
 }
 

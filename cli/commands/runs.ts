@@ -24,7 +24,7 @@ import { addSearchCommands } from "./search";
 
 const logPollMs = 1_000;
 
-/** @returns the command that others add verbs to */
+/** @returns the command to which others add subcommands */
 export function addRunCommands(program: Command): Command {
   const runs = program
     .command("runs")
@@ -143,7 +143,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
     const reasons = "reasons" in run.outcome ? `: ${run.outcome.reasons.join("; ")}` : "";
     line("outcome", `${run.outcome.model} version ${run.outcome.version} ${run.outcome.decision}${reasons}`);
   }
-  // A run of an earlier version has no metrics of the test split in its table.
+  // Runs of earlier versions have no metrics of the test split in their table.
   const listed = new Set(metrics.map(({ metric }) => metric));
   const evaluation = Object.entries(shown.evaluation ?? {}).filter(([name]) => !listed.has(`${testPrefix}${name}`));
   const longest = Math.max(0, ...evaluation.map(([name]) => name.length));

@@ -41,7 +41,7 @@ interface CompareOptions {
 
 const each = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-/** `runs search` and `runs compare`. */
+/** Adds `runs search` and `runs compare`. */
 export function addSearchCommands(runs: Command): void {
   runs
     .command("search [filter]")
@@ -83,8 +83,8 @@ export function addSearchCommands(runs: Command): void {
           page.runs.map((run) => row(run, columns)),
         );
         if (page.nextToken !== undefined) {
-          const told = `${page.runs.length} of ${page.total} runs`;
-          process.stdout.write(`${told}; next page: --page-token ${page.nextToken}\n`);
+          const shownPart = `${page.runs.length} of ${page.total} runs`;
+          process.stdout.write(`${shownPart}; next page: --page-token ${page.nextToken}\n`);
         }
       }
     });
@@ -106,7 +106,7 @@ export function addSearchCommands(runs: Command): void {
     .action(async (named: readonly string[], options: CompareOptions, command: Command) => {
       const { client, json } = contextOf(command);
       const body = compareRequest(named, options);
-      // The generated type is JSON's; the report takes the domain's, which the contract holds equal.
+      // The client's type is JSON's; the report needs the domain's. The contract makes both equal.
       const comparison = (await client.call("compareRuns", { body }).catch(inOptions)) as Comparison;
       const compared = comparison as ComparedRuns;
       if (options.html !== undefined) {
@@ -129,7 +129,7 @@ const optionsOf: Readonly<Record<string, string>> = {
   metrics: "--show",
 };
 
-/** What the API says of the request, said of the options that made it. */
+/** Rewrites the API's errors in terms of the command's options. */
 function inOptions(error: unknown): never {
   const { code, details } = error as {
     readonly code?: string;

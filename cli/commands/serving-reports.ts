@@ -8,8 +8,8 @@ import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
 import { wholeNumber } from "../whole-number";
 
-/** What a request takes. */
-const parcel = 1_000;
+/** Maximum number of items in a request. */
+const maxItems = 1_000;
 
 const outcome = z.strictObject({ unit, value: outcomeValue, epoch: z.int().min(0).optional() });
 const observation = z.strictObject({ unit, served: modelOutput, shadow: modelOutput });
@@ -21,7 +21,7 @@ const outcomesOfDecisions: Readonly<Record<CanaryDecision["done"], string>> = {
   refused: "promotion refused",
 };
 
-/** One line: what was done about a canary, and why. */
+/** Describes the action on a canary, and the reason, in one line. */
 export function describeDecision({ version, done, refusal, verdict }: CanaryDecision): string {
   return `version ${version}: ${outcomesOfDecisions[done]}: ${refusal?.message ?? verdict.evidence}`;
 }
@@ -50,7 +50,7 @@ export function addServingReportCommands(models: Command): void {
         let [counted, repeated, stale] = [0, 0, 0];
         const decisions = [];
         for (const [epoch, outcomes] of byEpoch(read)) {
-          for (const some of parcels(outcomes)) {
+          for (const some of batches(outcomes)) {
             const answer = await client.call("reportOutcomes", { params: { name }, body: { epoch, outcomes: some } });
             counted += answer.counted;
             repeated += answer.repeated;
@@ -83,7 +83,7 @@ export function addServingReportCommands(models: Command): void {
       if (observations.length === 0) throw invalid("--file", file, "must have at least one pair");
       const { client, json } = contextOf(command);
       let [stored, known] = [0, 0];
-      for (const some of parcels(observations)) {
+      for (const some of batches(observations)) {
         const request = { params: { name, version: number }, body: { observations: some } };
         const answer = await client.call("logShadow", request);
         if (answer.stored) stored += some.length;
@@ -121,7 +121,7 @@ export function addServingReportCommands(models: Command): void {
     });
 }
 
-/** `user-17=1`; what is before the last `=` is the unit. */
+/** Parses `user-17=1`; the part before the last `=` is the unit. */
 function outcomeOf(word: string): z.output<typeof outcome> {
   const at = word.lastIndexOf("=");
   const text = word.slice(at + 1);
@@ -141,11 +141,11 @@ function byEpoch<Item extends { readonly epoch: number | undefined }>(items: rea
   return epochs;
 }
 
-function* parcels<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let at = 0; at < items.length; at += parcel) yield items.slice(at, at + parcel);
+function* batches<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let at = 0; at < items.length; at += maxItems) yield items.slice(at, at + maxItems);
 }
 
-/** A JSON list, or a JSON value a line. All lines at fault are named, and nothing is sent. */
+/** Reads a JSON list, or one JSON value on each line. Reports all invalid lines, and sends nothing if there are any. */
 function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly Item[] {
   const text = textOf(file);
   const whole = text.trimStart().startsWith("[");

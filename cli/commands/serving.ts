@@ -24,7 +24,7 @@ interface SetOptions extends TestOptions {
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-/** Under `ringmaster models`: who answers whom. */
+/** Adds the commands under `ringmaster models` for the routing of requests. */
 export function addServingCommands(models: Command): void {
   const traffic = models
     .command("traffic")

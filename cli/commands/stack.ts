@@ -20,10 +20,16 @@ interface UpOptions extends GlobalOptions {
   readonly allowLoopbackHooks?: boolean;
 }
 
-/** How long a stack may take to be ready, and to stop. It needs a second or two; a loaded machine may need more. */
+/**
+ * Maximum time in which a stack becomes ready, or stops. It usually needs a second or two; a loaded machine may need
+ * more.
+ */
 const patienceMs = 60_000;
 
-/** Requests' garbage dies young where there is room for it: a fifth of a busy stack's processor time. A quiet stack's memory does not grow by it. */
+/**
+ * With a larger space for young objects, most garbage of requests is collected cheaply: it saves a fifth of a busy
+ * stack's processor time, and does not increase a quiet stack's memory.
+ */
 const runtimeFlags = ["--max-semi-space-size=64"];
 
 export function addStackCommands(program: Command): void {
@@ -67,7 +73,8 @@ async function up(command: Command): Promise<void> {
     }
   }
   const running = await findStack(options.data).catch((error: unknown) => {
-    if (error instanceof DamagedFileError) return undefined; // it is written again; stack.lock says whether a stack runs
+    // it is written again; stack.lock shows whether a stack runs
+    if (error instanceof DamagedFileError) return undefined;
     throw error;
   });
   if (running) {
@@ -90,7 +97,7 @@ async function up(command: Command): Promise<void> {
   if (options.auth) args.push("--auth");
   if (options.allowLoopbackHooks) args.push("--allow-loopback-hooks");
   if (!options.detach) {
-    // The channel ends with this process, whatever its end: nothing is left behind (--with-parent).
+    // The channel closes when this process ends in any way, so that nothing is left running (--with-parent).
     const child = spawn(process.execPath, [...args, "--with-parent"], {
       stdio: ["inherit", "inherit", "inherit", "ipc"],
     });
@@ -110,10 +117,10 @@ async function up(command: Command): Promise<void> {
 }
 
 /**
- * Checks that a running stack is what the options ask for. Port 0 accepts any port.
+ * Checks that a running stack matches the options. Port 0 accepts any port.
  *
- * @param given tells whether the person gave an option
- * @throws InvalidInputError that names the requested value and the running stack's
+ * @param given returns whether the person gave an option
+ * @throws InvalidInputError with the requested value and the running stack's
  */
 async function checkRunning(
   stack: StackInfo,
@@ -144,7 +151,10 @@ async function checkRunning(
   if (problems.length > 0) throw new InvalidInputError("a stack with other settings is already running", problems);
 }
 
-/** Directory by directory: what may not be made is said at once (Node's own `recursive` never returns below /proc). */
+/**
+ * Creates one directory after the other, so that a refusal is reported immediately. Node's own `recursive` never
+ * returns below /proc.
+ */
 function makeData(data: string): void {
   try {
     if (existsSync(data)) accessSync(data, constants.W_OK);
@@ -159,7 +169,7 @@ function makeData(data: string): void {
   }
 }
 
-/** Opens the log for what the stack prints before it writes the log itself. */
+/** Opens the log for the stack's output before the stack writes the log itself. */
 function openLog(log: string, data: string): number {
   try {
     return openSync(log, "a", 0o600);
@@ -173,7 +183,7 @@ function unusable(data: string, cause: unknown): StackStartError {
   return new StackStartError(`${data} cannot be used as the data directory (${(cause as Error).message}); ${next}`);
 }
 
-/** The stack's own word that it is ready, or why it is not. */
+/** Waits for the stack's message that it is ready, or for the reason why it is not. */
 function ready(child: ChildProcess, log: string): Promise<StackInfo> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new StackStartError(why));

@@ -18,7 +18,7 @@ export function addSubmitCommand(program: Command): void {
     .action(async (file: string, options: SubmitOptions, command: Command) => {
       const prepared = await prepareJob(file, options, () => contextOf(command).client);
       const { client, json } = contextOf(command);
-      // The key makes a repeated send of this submission, after a lost answer, the same run.
+      // With the key, a repeated submission after a lost response returns the same run.
       const run = await client.submitRun({ ...prepared, noCache: !options.cache }, randomUUID());
       if (!options.wait) {
         const { warnings } = await client.run(run.runId);

@@ -11,7 +11,10 @@ import { printJson, printTable } from "../output";
 
 const defaultLifetime = `${tokenLifetimes.default / 24}d`;
 
-/** Tokens of the embedded cloud's API. Whoever may write its data may make them: the stack need not run. */
+/**
+ * Adds the commands for tokens of the embedded cloud's API. Anyone who can write its data can create tokens; the stack
+ * need not run.
+ */
 export function addTokenCommands(program: Command): void {
   const tokens = program.command("tokens").description("manage tokens for the API of the embedded cloud");
 

@@ -10,9 +10,9 @@ export interface PushOptions<Registered> extends Omit<PushFileOptions<Registered
 }
 
 /**
- * The client's part of `ringmaster datasets push`: what a person gave is checked, then the file is made a version.
+ * Executes the client's part of `ringmaster datasets push`: validates the input, then makes the file a version.
  *
- * @throws InvalidInputError, and what `pushFile` rejects with.
+ * @throws InvalidInputError, and the errors of `pushFile`
  */
 export async function pushDataset<Registered>(options: PushOptions<Registered>): Promise<PushResult<Registered>> {
   const { name, schemaFile } = options;

@@ -1,6 +1,6 @@
 import type { InferredColumn } from "../../adapters/duckdb/infer-schema";
 
-/** Writes suggested columns as a schema file, one column a line, for a person to correct. */
+/** Writes suggested columns as a schema file, one column on each line, for a person to correct. */
 export function schemaText(file: string, columns: readonly InferredColumn[]): string {
   const lines = columns.map(({ name, type, shape, role, nullable, note }) => {
     const fields = [
@@ -21,5 +21,5 @@ export function schemaText(file: string, columns: readonly InferredColumn[]): st
   ].join("\n");
 }
 
-/** Names that YAML takes as they are, and as text. */
+/** Names that YAML reads unquoted as text. */
 const plain = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[A-Za-z][A-Za-z0-9_]*$/i;

@@ -3,7 +3,7 @@ import { createApp } from "../../api/app";
 import { handleEvents } from "../../api/http/event-body";
 import { readCorsOrigins, readPersonalRoles, readTeamDirectory } from "../../platform/config";
 
-/** The whole API as one function behind API Gateway. */
+/** Serves the whole API as one function behind API Gateway. */
 export const handler = handleEvents(
   createApp(createPlatform(), {
     directory: readTeamDirectory(process.env),

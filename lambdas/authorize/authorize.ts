@@ -1,16 +1,17 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from "aws-lambda";
 
-/** Claims of a token whose signature, issuer, audience and times are right; rejects where one is not. */
+/** Returns the claims of a token with valid signature, issuer, audience and times; rejects if one is invalid. */
 export type Verify = (token: string) => Promise<Readonly<Record<string, unknown>>>;
 
-/** By these words, exactly, API Gateway knows a refusal (401) from a failure of the authorizer (500). */
+/** With exactly this message, API Gateway distinguishes a refusal (401) from a failure of the authorizer (500). */
 const unauthorized = "Unauthorized";
 
 /**
- * Answers the gateway's question who calls. The gateway keeps the answer for some minutes for each token, whatever the caller asks for next, so it
- * speaks of the whole API: what a caller may do there is a matter of its team. The functions check `exp` with every request.
+ * Identifies the caller for the gateway. The gateway caches the result for some minutes for each token, whatever the
+ * caller requests next, so the result covers the whole API; the team determines what a caller may do there. The
+ * functions check `exp` with every request.
  *
- * @throws Error "Unauthorized" where the token is not good; any other error where that could not be found out
+ * @throws Error "Unauthorized" if the token is invalid; any other error if the check failed
  */
 export function createAuthorizer(verify: Verify, { groupsClaim }: { readonly groupsClaim: string }) {
   return async ({
@@ -22,7 +23,7 @@ export function createAuthorizer(verify: Verify, { groupsClaim }: { readonly gro
     const claims = await verify(token);
     const { sub, iss, exp } = claims;
     if (typeof sub !== "string" || sub === "" || typeof iss !== "string") throw new Error(unauthorized);
-    // A token that never expires could not be taken back.
+    // A token without expiry could not be revoked.
     if (typeof exp !== "number") throw new Error(unauthorized);
     return {
       principalId: sub,
@@ -30,7 +31,7 @@ export function createAuthorizer(verify: Verify, { groupsClaim }: { readonly gro
         Version: "2012-10-17",
         Statement: [{ Action: "execute-api:Invoke", Effect: "Allow", Resource: wholeApi(methodArn) }],
       },
-      // Texts only: nothing else passes the gateway.
+      // The gateway passes only texts.
       context: {
         groups: JSON.stringify(groupsIn(claims[groupsClaim])),
         issuer: iss,
@@ -41,12 +42,12 @@ export function createAuthorizer(verify: Verify, { groupsClaim }: { readonly gro
   };
 }
 
-/** `arn:…:api/stage/GET/path` → `arn:…:api/stage/*`. */
+/** Maps `arn:…:api/stage/GET/path` to `arn:…:api/stage/*`. */
 function wholeApi(methodArn: string): string {
   return `${methodArn.split("/").slice(0, 2).join("/")}/*`;
 }
 
-/** A list, as most providers have it, or one text with blanks or commas between. */
+/** Reads groups from a list, as most providers send them, or from one text with blanks or commas. */
 function groupsIn(claim: unknown): readonly string[] {
   if (typeof claim === "string") return claim.split(/[\s,]+/).filter((group) => group !== "");
   return Array.isArray(claim) ? claim.filter((group) => typeof group === "string") : [];

@@ -5,7 +5,7 @@ import { createVerifier } from "./verifier";
 
 let authorize: ReturnType<typeof createAuthorizer> | undefined;
 
-/** Tells API Gateway who calls, by the token of an OpenID provider. */
+/** Identifies the caller for API Gateway, by the token of an OpenID provider. */
 export async function handler(event: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
   if (!authorize) {
     const config = readAuthorizerConfig(process.env);

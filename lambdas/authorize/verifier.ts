@@ -12,12 +12,13 @@ import { SimpleJwksCache } from "aws-jwt-verify/jwk";
 import type { AuthorizerConfig } from "../../platform/config/authorizer";
 import type { Verify } from "./authorize";
 
-/** A provider that takes longer is down; API Gateway waits for an authorizer 29 s at most. */
+/** Time limit of a provider. API Gateway waits at most 29 s for an authorizer. */
 const providerTimeoutMs = 5_000;
 
 /**
- * Verifies tokens by the keys that the issuer publishes. Where they lie is found out once a process (OpenID Connect Discovery 1.0); keys are
- * fetched again when a token names one that is not known, so that rotation needs nobody.
+ * Creates a verifier that uses the keys that the issuer publishes. Their location is discovered once in each process
+ * (OpenID Connect Discovery 1.0). Keys are fetched again when a token names an unknown one, so that rotation needs no
+ * action.
  */
 export function createVerifier({ issuer, audience }: AuthorizerConfig, send: typeof fetch = fetch): Verify {
   let verifier: Promise<{ verify(token: string): Promise<object> }> | undefined;
@@ -31,7 +32,7 @@ export function createVerifier({ issuer, audience }: AuthorizerConfig, send: typ
   async function discover() {
     const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
     const found = (await (await get(url)).json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
-    // Else whoever answers there could speak for another issuer.
+    // Otherwise this server could issue tokens for another issuer.
     if (found.issuer !== issuer) throw new Error(`${url} is of issuer ${JSON.stringify(found.issuer)}, not ${issuer}`);
     if (typeof found.jwks_uri !== "string" || !found.jwks_uri.startsWith("https://")) {
       throw new Error(`${url} has no jwks_uri of https`);
@@ -49,14 +50,14 @@ export function createVerifier({ issuer, audience }: AuthorizerConfig, send: typ
     try {
       return { ...(await ready.verify(token)) };
     } catch (error) {
-      // Of the token; anything else is ours or the provider's.
+      // The error is about the token; any other error is ours or the provider's.
       if (isOfToken(error)) throw new Error("Unauthorized");
       throw error;
     }
   };
 }
 
-/** Also a key that nobody knows: the cache asks for it once and then waits a while. */
+/** Includes an unknown key: the cache fetches keys once and then waits a while. */
 const ofToken = [
   FailedAssertionError,
   JwtInvalidSignatureError,

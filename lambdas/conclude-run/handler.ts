@@ -6,7 +6,7 @@ interface ConcludeEvent extends StepEvent {
   readonly error?: StateError;
 }
 
-/** Writes the run's end into its row, once: the first end stands. */
+/** Closes the run with the state machine's conclusion, once; the first end stays. */
 export const handler = stepHandler(async (platform, { runId, conclusion, error }: ConcludeEvent) => {
   const { status, failure } = await closeRunByConclusion(platform, runId, conclusion, error);
   if (failure) platform.logger.log("warn", "run failed", { failure });

@@ -6,7 +6,9 @@ import { type EndSessionsDependencies, endSessions } from "../../core/training/e
 
 let wired: { readonly deployment: Deployment; readonly dependencies: EndSessionsDependencies } | undefined;
 
-/** Receives the ends of runs from EventBridge, and ends the sessions of their trainers. Lambda repeats what fails. */
+/**
+ * Receives the ends of runs from EventBridge, and ends the sessions of their trainers. Lambda retries after an error.
+ */
 export async function handler(
   { id, detail }: EventBridgeEvent<"Training Run Ended", { readonly runId?: unknown } | null>,
   context: Context,
@@ -16,7 +18,7 @@ export async function handler(
   const logger = deployment.logger.with({ requestId: context.awsRequestId });
   const runId = typeof detail?.runId === "string" ? detail.runId : "";
   const team = runId === "" ? undefined : await deployment.teamOf(runId);
-  // The rows say what has ended: another program of the account may send such an event.
+  // The row is authoritative, because another program of the account may send such an event.
   const details = team === undefined ? undefined : await deployment.forTeam(team).runs.findDetails(runId);
   if (!details) {
     logger.log("warn", "ignored the end of an unknown run", { eventId: id, runId });

@@ -2,7 +2,7 @@ import type { EventBridgeEvent } from "aws-lambda";
 import { parseJobName } from "../../core/runs/ports";
 import type { JobEvent } from "../../core/training/job-event";
 
-/** The part of a "Batch Job State Change" that we read; its detail has the shape of DescribeJobs. */
+/** The parts of a "Batch Job State Change" that are read; its detail has the shape of DescribeJobs. */
 export interface BatchJobDetail {
   readonly jobName: string;
   readonly jobId: string;
@@ -11,9 +11,9 @@ export interface BatchJobDetail {
   readonly createdAt?: number;
   readonly startedAt?: number;
   readonly arrayProperties?: { readonly index?: number; readonly size?: number };
-  /** Of a gang as a whole. */
+  /** Present for a gang as a whole. */
   readonly nodeProperties?: { readonly numNodes?: number; readonly mainNode?: number };
-  /** Of one node of a gang. */
+  /** Present for one node of a gang. */
   readonly nodeDetails?: { readonly nodeIndex?: number };
   readonly container?: { readonly logStreamName?: string };
   readonly attempts?: readonly {
@@ -41,7 +41,7 @@ export type FinishEvent =
   | EventBridgeEvent<"Batch Job State Change", BatchJobDetail>
   | EventBridgeEvent<"Step Functions Execution Status Change", ExecutionDetail>;
 
-/** Whose job an event is about, and which worker it describes; `undefined` for other people's jobs. */
+/** Returns the run of an event's job, and the worker that it describes; `undefined` for jobs of other programs. */
 export function readJobEvent(detail: BatchJobDetail): JobEvent | undefined {
   const job = parseJobName(detail.jobName);
   if (!job) return undefined;
@@ -71,8 +71,9 @@ export function readJobEvent(detail: BatchJobDetail): JobEvent | undefined {
 }
 
 /**
- * Which worker; `undefined` for an array or a gang as a whole. A gang's own event speaks for its main node once it knows that one's log: whether nodes have
- * events of their own is not documented, and a record without a log would keep the node's from being kept.
+ * Returns the worker; `undefined` for an array or a gang as a whole. A gang's own event describes its main node once it
+ * has that node's log. It is not documented whether nodes have events of their own, and a record without a log would
+ * prevent the node's own record.
  */
 function workerOf(detail: BatchJobDetail): { readonly workerIndex: number; readonly jobId: string } | undefined {
   const { jobId, arrayProperties, nodeProperties, nodeDetails, container, attempts = [] } = detail;
@@ -85,7 +86,7 @@ function workerOf(detail: BatchJobDetail): { readonly workerIndex: number; reado
   return hasLog ? { workerIndex: main, jobId: `${jobId}#${main}` } : undefined;
 }
 
-/** A lost host says so in the attempt's status, whatever the container's own last word is. */
+/** The attempt's status shows a lost host, whatever the container's own reason is. */
 function hostLossOf(statusReason: string | undefined): string | undefined {
   return statusReason?.startsWith("Host EC2") ? statusReason : undefined;
 }

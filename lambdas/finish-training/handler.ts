@@ -7,7 +7,10 @@ import { type FinishEvent, readJobEvent } from "./events";
 
 let deployment: Deployment | undefined;
 
-/** Sees trainers' jobs and executions end: answers the state machine, tries again, or ends what a stopped execution left running. */
+/**
+ * Handles the ends of trainers' jobs and executions: answers the state machine, retries, or ends the remaining work of
+ * a stopped execution.
+ */
 export async function handler(event: FinishEvent, context: Context): Promise<void> {
   deployment ??= createPlatform();
   const logger = deployment.logger.with({ requestId: context.awsRequestId });

@@ -5,7 +5,7 @@ import { IngestLag } from "../../core/tracking/ingest-lag";
 let deployment: Deployment | undefined;
 let lag: IngestLag | undefined;
 
-/** Takes a trainer's batch of metric points and progress. */
+/** Stores a trainer's batch of metric points and progress. */
 export async function handler(event: unknown): Promise<{ readonly accepted: true }> {
   deployment ??= createPlatform();
   lag ??= new IngestLag(deployment.meter);

@@ -10,15 +10,15 @@ export type NotifyEvent =
   | EventBridgeEvent<"Training Run Ended" | "Approval Needed", unknown>
   | EventBridgeEvent<"Scheduled Event", unknown>;
 
-/** What the function uses of a deployment. */
+/** The parts of a deployment that the function uses. */
 export interface NotifyPorts extends Pick<Deployment, "clock" | "dueDeliveries"> {
   forTeam(team: string): Platform;
 }
 
 /**
- * Delivers an event to its team, or attempts what is due.
+ * Delivers an event to its team, or attempts due deliveries.
  *
- * @param until no attempt of a sweep begins after this; milliseconds since the epoch
+ * @param until time after which a sweep starts no attempt; milliseconds since the epoch
  */
 export async function notify(
   { clock, dueDeliveries, forTeam }: NotifyPorts,
@@ -40,7 +40,7 @@ export async function notify(
   }
   const parsed = notableEventSchema.safeParse(event.detail);
   if (!parsed.success || !teamNamePattern.test(parsed.data.team)) {
-    // Trying again would not change it.
+    // A retry would not change it.
     logger.log("warn", "ignored an event that is not as the platform publishes it", { eventId: event.id });
     return;
   }

@@ -12,11 +12,11 @@ export const handler = stepHandler(async (platform, { runId }) => {
   const details = await beginStep(platform, runId, "Promote");
   const { model, version } = outputOf<RegistrationOutput>(details, "Register");
   const actor = { by: `run ${runId}`, at: isoTime(clock) };
-  // Once: a repetition must not undo the rollback that somebody has asked for since.
+  // Executed once: a repetition must not undo a rollback that was requested since.
   await returnToEarlierStep(platform, runId, "Promote", () =>
     registry.apply(model, [version], promote(version, actor), `promote#${runId}`),
   );
-  // Verdicts of other versions are outdated by it: their runs evaluate again.
+  // The promotion outdates verdicts of other versions; their runs evaluate again.
   await answerOutdated(platform, model);
   return { model, version };
 });

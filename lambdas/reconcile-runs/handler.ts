@@ -5,10 +5,13 @@ import { reconcileAll } from "../../core/training/reconcile-all";
 
 let deployment: Deployment | undefined;
 
-/** Time that is kept for what is under way when no more runs are begun: a run takes half a second of calls, a slow service some more. */
+/** Time that is reserved for running work. A run needs half a second of calls, and more with a slow service. */
 const reserveMs = 10_000;
 
-/** Each minute: tells of changes of models that nobody told of, looks after every open run, and measures how many are where. */
+/**
+ * Runs every minute: publishes changes of models that are not published yet, reconciles every open run, and measures
+ * the number of runs by state.
+ */
 export async function handler(_event: unknown, context: Context): Promise<void> {
   deployment ??= createPlatform();
   const { clock, meter, forTeam, listOpenRuns, outboxIndex } = deployment;
@@ -17,7 +20,7 @@ export async function handler(_event: unknown, context: Context): Promise<void> 
   await sweepOutbox(outboxIndex, {
     outboxOf: (team) => forTeam(team).outbox,
     clock,
-    // Runs must not wait for a bus that is slow.
+    // Runs must not wait for a slow event bus.
     until: clock.now() + (until - clock.now()) / 3,
     onError: (model, error) => logger.log("error", "cannot tell of a model's changes", { model, error }),
   });

@@ -9,13 +9,13 @@ interface ObjectCreated {
   readonly object: { readonly key: string };
 }
 
-/** What a monitor puts on the bus. Times are ISO 8601. */
+/** A monitor's event on the bus. Times are ISO 8601. */
 export interface DriftDetected {
-  /** The prefix of the deployment that is meant: the rule on the bus asks for its own. */
+  /** The prefix of the receiving deployment; its rule on the bus matches only its own. */
   readonly platform: string;
   readonly team: string;
   readonly monitor: string;
-  /** Where the window ends in which drift was found: it tells one finding from the next. */
+  /** End of the window in which drift was found. It identifies the finding. */
   readonly windowEnd: string;
   readonly severity?: Severity;
 }
@@ -32,7 +32,7 @@ export type RetrainEvent =
   | EventBridgeEvent<"Scheduled Event", unknown>
   | ScheduleInput;
 
-/** What an event says has happened; it is the same for each event of the same thing. */
+/** The cause in an event, which is the same for each event of it. */
 export type Happening =
   | { readonly type: "dataset"; readonly team: string; readonly dataset: string; readonly version: number }
   | { readonly type: "schedule"; readonly team: string; readonly rule: string; readonly at: string }
@@ -45,7 +45,7 @@ export type Happening =
       readonly severity: Severity;
     }
   | { readonly type: "sweep" }
-  /** Not ours, or not what it should be: trying again would not change it. */
+  /** An event that is not ours or not valid. A retry would not change it. */
   | { readonly type: "none"; readonly reason: string };
 
 const manifestKey = /^teams\/([^/]+)\/datasets\/([^/]+)\/versions\/([1-9]\d{0,8})\/manifest\.json$/;
@@ -79,7 +79,7 @@ export function readEvent(event: RetrainEvent, own: { readonly bucket: string; r
       const names = parseDriftAlarmName(own.prefix, alarmName);
       const at = iso(state.timestamp ?? event.time);
       if (!names || state.value !== "ALARM" || at === undefined) return none(`${alarmName} is ${state.value}`);
-      // An alarm knows no degrees: whoever set its threshold meant it.
+      // An alarm has no severity. Its threshold counts as critical.
       return checked({ type: "drift", ...names, at, windowEnd: at, severity: "critical" });
     }
     default:
@@ -98,7 +98,7 @@ function none(reason: string): Happening {
   return { type: "none", reason };
 }
 
-/** With milliseconds and Z, whichever way the sender writes times: the same moment gives the same text. */
+/** Formats a time with milliseconds and Z, so that the same time always gives the same text. */
 function iso(time: unknown): string | undefined {
   const parsed = typeof time === "string" ? Date.parse(time) : Number.NaN;
   return Number.isNaN(parsed) ? undefined : new Date(parsed).toISOString();

@@ -6,7 +6,7 @@ import { createRetrainHandler } from "./retrain";
 
 let deployment: Deployment | undefined;
 
-/** Hears what has happened, from EventBridge and its Scheduler, and starts the runs that rules ask for: one a cause. */
+/** Receives events from EventBridge and its Scheduler, and starts the runs of rules: one for each cause. */
 export async function handler(event: RetrainEvent, context: Context): Promise<void> {
   deployment ??= createPlatform();
   const logger = deployment.logger.with({ requestId: context.awsRequestId });

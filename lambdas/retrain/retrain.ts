@@ -6,10 +6,7 @@ import { severities } from "../../core/retraining/rule";
 import { sweep } from "../../core/retraining/sweep";
 import { type Happening, type RetrainEvent, readEvent } from "./events";
 
-/**
- * Deals with one event. Rejects where something that may pass went wrong, so that whoever delivered it does so again; what was dealt with before
- * that is not done twice.
- */
+/** Processes one event. Rejects after a transient error, so that the event is delivered again. Idempotent. */
 export function createRetrainHandler(deployment: Deployment, logger: Logger, randomId: () => string) {
   const teamOf = (team: string): FireDependencies => ({ ...deployment.forTeam(team), randomId });
 
@@ -35,7 +32,7 @@ export function createRetrainHandler(deployment: Deployment, logger: Logger, ran
     for (const result of results) {
       if (result.status === "rejected" || !result.value) continue;
       const { rule, id, state, runId, reason, failure } = result.value;
-      logger.log(state === "failed" ? "error" : "info", "cause heard of", {
+      logger.log(state === "failed" ? "error" : "info", "received a cause", {
         team: happening.team,
         rule,
         cause: id,
@@ -52,7 +49,7 @@ export function createRetrainHandler(deployment: Deployment, logger: Logger, ran
   };
 }
 
-/** The rules that what has happened concerns, each with its cause. */
+/** Returns the rules for a cause, each with its cause record. */
 async function causesOf(
   { retraining, datasets }: FireDependencies,
   happening: Exclude<Happening, { type: "none" | "sweep" }>,
@@ -66,7 +63,7 @@ async function causesOf(
         retraining.rulesOf("dataset", dataset),
         datasets.find(dataset, version),
       ]);
-      // The row is the truth: it was there before its copy in the bucket, which told of it.
+      // The row is authoritative. It was written before its copy in the bucket, whose event this is.
       if (!found) return [];
       return rules.map((rule) => [rule, { type: "dataset", at: found.manifest.createdAt, dataset, version }]);
     }

@@ -7,7 +7,10 @@ import { sessionPolicy } from "../../platform/permissions";
 
 let wired: { readonly deployment: Deployment; readonly sessions: RunSessions } | undefined;
 
-/** Gives a run's trainers credentials that reach their run and nothing else. What it answers is secret: nothing of it is logged. */
+/**
+ * Returns credentials that permit a run's trainers access to their run and nothing else. The response is secret and is
+ * never logged.
+ */
 export async function handler(event: unknown): Promise<Credentials> {
   wired ??= wire();
   const { deployment, sessions } = wired;

@@ -4,7 +4,7 @@ import { type FilePutEvent, takeFilePut } from "./snapshot";
 
 let deployment: Deployment | undefined;
 
-/** Hears of raw files that were put into teams' inboxes, and makes them versions of their datasets. */
+/** Receives events of raw files in teams' inboxes, and makes them versions of their datasets. */
 export async function handler(event: FilePutEvent, context: Context): Promise<void> {
   deployment ??= createPlatform();
   const logger = deployment.logger.with({ requestId: context.awsRequestId });

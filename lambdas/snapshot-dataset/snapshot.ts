@@ -12,7 +12,7 @@ import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../
 import { RingmasterError } from "../../core/errors";
 import { registerFrom } from "../../core/lineage/register-from";
 
-/** Of S3's "Object Created" what is read; keys come as they are, not URL-encoded. */
+/** The parts of S3's "Object Created" that are read. Keys are not URL-encoded. */
 export type FilePutEvent = EventBridgeEvent<
   "Object Created",
   {
@@ -28,7 +28,10 @@ export type FilePutEvent = EventBridgeEvent<
 
 const inboxKey = /^teams\/([^/]+)\/inbox\/([\s\S]+)$/;
 
-/** Whose file an event tells of; `undefined` for what is none: another bucket's objects, folders that a console has made. */
+/**
+ * Returns the file of an event; `undefined` for other objects: those of other buckets, and folders that a console has
+ * created.
+ */
 export function readFilePut(
   event: FilePutEvent,
   bucket: string,
@@ -41,7 +44,7 @@ export function readFilePut(
   return { team, put: { path, etag, bytes, sequencer, at: new Date(event.time).toISOString() } };
 }
 
-/** Deals with one event: the file becomes a version, or its report says why not. */
+/** Processes one event: the file becomes a version, or its report has the reason why not. */
 export async function takeFilePut(deployment: Deployment, event: FilePutEvent): Promise<InboxReport | undefined> {
   const read = readFilePut(event, deployment.config.bucket);
   if (!read) return undefined;
@@ -49,11 +52,11 @@ export async function takeFilePut(deployment: Deployment, event: FilePutEvent): 
   return takeInboxFile({ ...platform, snapshot: snapshotOf(platform) }, read.put);
 }
 
-/** The very code of `ringmaster datasets push`, on the function's own disk. */
+/** Makes the snapshot with the code of `ringmaster datasets push`, on the function's own disk. */
 function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: Platform): TakeFileDependencies["snapshot"] {
   return async ({ path, etag }, name, schema): Promise<TakenFile | undefined> => {
     const directory = mkdtempSync(join(tmpdir(), "ringmaster-inbox-"));
-    // Of the name only what tells the format: the rest may be anything that S3 takes.
+    // Keeps only the format's extension of the name, because the rest may be anything that S3 accepts.
     const file = join(directory, `rows${/(\.[a-z0-9]{1,16})?(\.gz|\.zst)?$/i.exec(path)?.[0] ?? ""}`);
     try {
       if (!(await fetched(path, etag, file))) return undefined;
@@ -65,7 +68,7 @@ function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: Platform)
         register: async (draft, source, warnings) => {
           const made = await registerFrom({ repository: datasets, objects, clock, lineage }, draft, {
             sources: [{ ...source, file: `inbox/${path}`, rows: draft.rowCount }],
-            // S3's event names no person.
+            // S3's event has no person.
             actor: `inbox file ${path}`,
           });
           if (made.version.warnings === undefined)
@@ -90,7 +93,7 @@ function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: Platform)
   }
 }
 
-/** Messages name the file that its owner knows, not the copy. */
+/** Replaces the copy's path in messages by the name that the file's owner knows. */
 function named(error: unknown, file: string, name: string): unknown {
   if (!(error instanceof RingmasterError) || !error.message.includes(file)) return error;
   const { code, httpStatus, retryable, details } = error;

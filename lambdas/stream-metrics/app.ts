@@ -4,7 +4,7 @@ import { type AppOptions, frameApp } from "../../api/frame";
 import type { ApiEnvironment } from "../../api/http/context";
 import { metricsRoute } from "../../api/routes/run-metrics";
 
-/** The one operation whose answer is streamed, in the API's own frame. */
+/** Creates the app of the one operation with a streamed response. */
 export function createStreamApp(deployment: Deployment, options: AppOptions = {}): Hono<ApiEnvironment> {
   return frameApp(deployment, [metricsRoute], options);
 }

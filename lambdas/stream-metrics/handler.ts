@@ -3,7 +3,7 @@ import { createPlatform } from "../../adapters/platform";
 import { readCorsOrigins, readPersonalRoles, readTeamDirectory } from "../../platform/config";
 import { createStreamApp } from "./app";
 
-/** Behind API Gateway in its response transfer mode STREAM: what is written leaves at once. */
+/** Runs behind API Gateway in its response transfer mode STREAM, which sends each write immediately. */
 export const handler = streamHandle(
   createStreamApp(createPlatform(), {
     directory: readTeamDirectory(process.env),

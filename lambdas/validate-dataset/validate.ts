@@ -13,8 +13,8 @@ import { readSplits } from "../../core/features/materialize";
 import type { ObjectStore } from "../../core/ports";
 
 /**
- * Validates a stored version, trusting nothing that its push claimed: shards against their digests, rows against the schema's rules,
- * splits against the rows, and what is there against what can be learnt from.
+ * Validates a stored version and trusts nothing that its push claimed: shards against their digests, rows against the
+ * schema's rules, splits against the rows, and the statistics against the requirements of training.
  *
  * @throws EmptyDatasetError, InvalidManifestError, InvalidRowsError, DatasetRejectedError
  */

@@ -7,14 +7,14 @@ const schema = z.object({
   RINGMASTER_OIDC_GROUPS_CLAIM: z.string().min(1).default("groups"),
 });
 
-/** Whose tokens are good, and what in them names the caller's groups. */
+/** The accepted tokens' issuer and audience, and their claim for the caller's groups. */
 export interface AuthorizerConfig {
   readonly issuer: string;
   readonly audience: string;
   readonly groupsClaim: string;
 }
 
-/** @throws ConfigurationError with every problem at once. */
+/** @throws ConfigurationError with every problem */
 export function readAuthorizerConfig(environment: Readonly<Record<string, string | undefined>>): AuthorizerConfig {
   const parsed = schema.safeParse(environment);
   if (!parsed.success) {

@@ -10,18 +10,18 @@ const schema = z.object({
     .pipe(z.array(z.int().min(1).max(65_535))),
 });
 
-/** Where hooks may go besides the public internet. */
+/** Permitted targets of hooks in addition to the public internet. */
 export interface HookTargets {
-  /** Plain http and https to this machine's loopback addresses, except to `ownPorts`. One machine only. */
+  /** Permits plain http and https to this machine's loopback addresses, except to `ownPorts`. Only on one machine. */
   readonly allowLoopback: boolean;
-  /** Ports of the stack itself, to which no hook goes. */
+  /** Ports of the stack itself, to which no hook is sent. */
   readonly ownPorts: readonly number[];
 }
 
-/** Targets on AWS, where nothing is allowed besides the public internet. */
+/** Targets on AWS: only the public internet. */
 export const publicTargets: HookTargets = { allowLoopback: false, ownPorts: [] };
 
-/** @throws ConfigurationError with every problem at once */
+/** @throws ConfigurationError with every problem */
 export function readHookTargets(environment: Readonly<Record<string, string | undefined>>): HookTargets {
   const parsed = schema.safeParse(environment);
   if (!parsed.success) {

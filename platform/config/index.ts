@@ -1,4 +1,4 @@
-/** The one place of configuration: what each process takes from its environment, checked when it starts. */
+/** The configuration: each process reads it from its environment and checks it at the start. */
 export { readCorsOrigins } from "./cors";
 export { ConfigurationError } from "./errors";
 export { type HookTargets, hookEnvironment, publicTargets, readHookTargets } from "./hooks";

@@ -6,8 +6,8 @@ import { ConfigurationError } from "./errors";
 const resource = z.string().min(1);
 
 /**
- * The environment of every function: names of resources, never endpoints (those are the SDK's own `AWS_ENDPOINT_URL`). `infra/` and `local/`
- * set the same variables by `environmentOf`.
+ * The environment of every function: names of resources, never endpoints (those are the SDK's own `AWS_ENDPOINT_URL`).
+ * `infra/` and `local/` set the same variables with `environmentOf`.
  */
 const environmentSchema = z.object({
   RINGMASTER_PREFIX: resource,
@@ -37,9 +37,9 @@ export interface PlatformConfig {
   readonly bucket: string;
   readonly tables: { readonly catalog: string; readonly metrics: string; readonly gangs: string };
   readonly stateMachineArn: string;
-  /** Trainers act in sessions of it, each narrowed to one run. */
+  /** The role of the trainers' sessions, each narrowed to one run. */
   readonly runRoleArn: string;
-  /** One a market and kind of machine. */
+  /** One queue for each market and kind of machine. */
   readonly jobQueues: {
     readonly spot: string;
     readonly spotGpu: string;
@@ -47,13 +47,16 @@ export interface PlatformConfig {
     readonly onDemandGpu: string;
   };
   readonly teamShares: TeamShares;
-  /** `single`: one node, elastic arrays of it. `gang`: multi-node-parallel, on-demand only. */
+  /** `single`: one node, also in elastic arrays. `gang`: multi-node-parallel, on-demand only. */
   readonly jobDefinitions: { readonly single: string; readonly gang: string };
-  /** Where trainers' output goes. */
+  /** Log group of the trainers' output. */
   readonly jobLogGroup: string;
-  /** The container's, as the job definitions name it; known to functions that make runs, and nobody where trainers are processes. */
+  /**
+   * Image of the container, as in the job definitions. Known only to functions that create runs; absent if trainers are
+   * processes.
+   */
   readonly trainerImage?: string;
-  /** What the schedules of retraining rules are made with. */
+  /** Resources for the schedules of retraining rules. */
   readonly retraining: {
     readonly functionArn: string;
     readonly scheduleGroup: string;
@@ -62,7 +65,7 @@ export interface PlatformConfig {
   };
 }
 
-/** Reads and checks the whole environment at once. */
+/** Reads and checks the whole environment. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): PlatformConfig {
   const parsed = environmentSchema.safeParse(environment);
   if (!parsed.success) {
@@ -98,7 +101,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
 }
 
-/** The inverse of `readConfig`: what `infra/` and `local/` put into a function's environment. */
+/** Returns the environment of a function for `infra/` and `local/`: the inverse of `readConfig`. */
 export function environmentOf(config: PlatformConfig): Readonly<Record<string, string>> {
   return {
     RINGMASTER_PREFIX: config.prefix,
@@ -124,7 +127,7 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
   };
 }
 
-/** Where the platform stands, as its own ARNs say. */
+/** Returns partition, account and region, from the platform's own ARNs. */
 export function worldOf({ prefix, bucket, stateMachineArn }: PlatformConfig): World {
   const [, partition = "", , region = "", account = ""] = stateMachineArn.split(":");
   return { partition, region, account, prefix, bucket };

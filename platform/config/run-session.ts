@@ -1,13 +1,13 @@
-/** By what a trainer's threads get the credentials of their run. */
+/** The settings with which a trainer's threads request their run's credentials. */
 export interface RunSessionConfig {
   readonly runId: string;
-  /** A secret: shows whose trainer this is. */
+  /** A secret that authenticates the run's trainers. */
   readonly runKey: string;
-  /** What gives out the run's credentials. */
+  /** The function that issues the run's credentials. */
   readonly credentialsFunction: string;
 }
 
-/** `undefined` where the process's own credentials are the run's: a trainer that was started by hand. */
+/** Returns `undefined` if the process's own credentials are the run's: a trainer that was started by a person. */
 export function readRunSession(
   environment: Readonly<Record<string, string | undefined>>,
 ): RunSessionConfig | undefined {

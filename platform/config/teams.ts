@@ -18,8 +18,8 @@ const directory = z.array(
 );
 
 /**
- * Who is in which team, from `RINGMASTER_TEAMS`: JSON, `[{"name": "vision", "principals": ["arn:aws:iam::1:role/vision-*"], "groups": ["vision"]}]`.
- * Only functions that are called by people take it.
+ * Reads the teams' members from `RINGMASTER_TEAMS`: JSON, `[{"name": "vision", "principals":
+ * ["arn:aws:iam::1:role/vision-*"], "groups": ["vision"]}]`. Only functions that people call have it.
  *
  * @throws ConfigurationError
  */

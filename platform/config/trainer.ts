@@ -5,7 +5,7 @@ import { functionNameIn } from "../functions";
 import { ConfigurationError } from "./errors";
 import type { PlatformConfig } from "./platform";
 
-/** Empty means absent, as in a job definition's environment. */
+/** Empty counts as absent, as in a job definition's environment. */
 const optional = z
   .string()
   .optional()
@@ -30,39 +30,39 @@ const schema = z.object({
   AWS_EC2_METADATA_DISABLED: optional,
 });
 
-/** All that a trainer takes from its environment; the rest is in the store. */
+/** A trainer's settings from its environment; everything else is in the store. */
 export interface TrainerConfig {
   readonly runId: string;
-  /** Whose run it is: all that the trainer reads and writes in the bucket lies under this team's prefix. */
+  /** Team of the run. Everything that the trainer reads and writes in the bucket is under this team's prefix. */
   readonly team: string;
   readonly bucket: string;
   readonly gangsTable: string;
-  /** Where metrics go; undefined: nowhere. */
+  /** Destination of metrics; `undefined`: none. */
   readonly ingestFunction: string | undefined;
-  /** The whole Batch job, of which this worker is a child or node. */
+  /** The whole Batch job, of which this worker is a child or a node. */
   readonly jobId: string;
   readonly workerIndex: number;
-  /** No two live processes share one. */
+  /** Unique among live processes. */
   readonly memberId: string;
-  /** Address for the other workers; undefined: found out (see `advertisedHost`). */
+  /** Address for the other workers; `undefined`: determined by `advertisedHost`. */
   readonly advertiseHost: string | undefined;
   /** Shared by the workers of a host. */
   readonly cacheDirectory: string;
   readonly cacheLimitBytes: number;
-  /** A log line for each finished step: who finished what, in which generation, and when. */
+  /** Writes a log line for each finished step: worker, generation and time. */
   readonly traceSteps: boolean;
-  /** Of the instance metadata service; undefined: there is none. */
+  /** Endpoint of the instance metadata service; `undefined`: none. */
   readonly metadataEndpoint: string | undefined;
 }
 
-/** What the operating system says of the process and its host. */
+/** The operating system's facts about the process and its host. */
 export interface TrainerHost {
   readonly hostname: string;
   readonly pid: number;
   readonly temporaryDirectory: string;
 }
 
-/** @throws ConfigurationError with every problem at once. */
+/** @throws ConfigurationError with every problem */
 export function readTrainerConfig(
   environment: Readonly<Record<string, string | undefined>>,
   host: TrainerHost,
@@ -93,7 +93,7 @@ export function readTrainerConfig(
   };
 }
 
-/** What `infra/` and `local/` put into a trainer's environment; which run it is for comes with its job. */
+/** Returns a trainer's environment for `infra/` and `local/`. The run's own variables come with its job. */
 export function trainerEnvironmentOf({
   prefix,
   bucket,

@@ -3,17 +3,17 @@ import type { PolicyDocument } from "./policy";
 /** Name of the run role's inline policy that denies everything to the sessions of ended runs. */
 export const endedRunsPolicyName = "ended-runs";
 
-/** IAM's limit on the inline policies of a role, in characters. The run role has no other one. */
+/** IAM's limit on the inline policies of a role, in characters. The run role has no other inline policy. */
 const maxCharacters = 10_240;
 
-/** Matches no session: a session's name has at least two characters. IAM accepts no empty list. */
+/** Matches no session: a session's name has at least two characters. IAM does not accept an empty list. */
 const noSession = "*:";
 
 /**
- * Builds the policy that ends the sessions of runs. A session is named after its run, and `aws:userid` is the role's id, a colon and the session's
- * name.
+ * Builds the policy that ends the sessions of runs. A session is named after its run, and `aws:userid` is the role's
+ * id, a colon and the session's name.
  *
- * @param runIds the first of them are denied, as many as the policy may hold
+ * @param runIds the first of them are denied, as many as fit in the policy
  * @returns `omitted`: the number of runs that did not fit
  */
 export function endedRunsPolicy(runIds: readonly string[]): {

@@ -20,17 +20,20 @@ import {
 } from "./grants";
 import type { Permission } from "./policy";
 
-/** What every step of the state machine does to its run's rows: `core/runs/step.ts`. */
+/** The accesses of every step of the state machine to its run's rows: `core/runs/step.ts`. */
 const step = catalog("GetItem", "Query", "PutItem", "UpdateItem", "BatchWriteItem");
 
-/** Logs of metrics, and what is folded of them. */
+/** Reads of metric logs and their folded segments. */
 const readMetrics = ["GetItem", "BatchGetItem", "Query"] as const;
 const writeMetrics = ["PutItem", "UpdateItem", "BatchWriteItem"] as const;
 
-/** What a step does that leaves no output. */
+/** The accesses of a step without an output. */
 const readAndChange = catalog("GetItem", "Query", "PutItem", "UpdateItem");
 
-/** What follows from a change of a model: its event is told and taken from the outbox, and pointers to champions are written. */
+/**
+ * The accesses after a change of a model: its event is published and removed from the outbox, and pointers to champions
+ * are written.
+ */
 const changeModels: readonly Permission[] = [
   catalog("DeleteItem"),
   putEvents,
@@ -38,7 +41,10 @@ const changeModels: readonly Permission[] = [
   listBucket,
 ];
 
-/** What `completeTraining` and launching do: look at the job, answer the state machine, end an attempt or begin the next. */
+/**
+ * The accesses of `completeTraining` and of a launch: read the job, answer the state machine, complete an attempt or
+ * start the next.
+ */
 const training: readonly Permission[] = [
   ...submitJobs,
   lookAtJobs,
@@ -48,8 +54,9 @@ const training: readonly Permission[] = [
 ];
 
 /**
- * What each function may do, and nothing else. `test/infra/permissions.test.ts` derives the same from the handlers' code and fails where one
- * of the two has more: it prints the lines to add or to take away. `infra/` makes roles of this, and `local/` enforces it.
+ * The exact permissions of each function. `test/infra/permissions.test.ts` derives the same from the handlers' code and
+ * fails if they differ; it prints the lines to add or to remove. `infra/` creates roles from them, and `local/`
+ * enforces them.
  */
 export const functionPermissions: Readonly<Record<FunctionName, readonly Permission[]>> = {
   api: [
@@ -77,7 +84,7 @@ export const functionPermissions: Readonly<Record<FunctionName, readonly Permiss
     // A test notification.
     publishToTopics,
   ],
-  /** Verifies tokens by keys that the provider publishes: nothing of ours. */
+  /** Verifies tokens with keys that the provider publishes; needs no resource of the platform. */
   authorize: [],
   "validate-dataset": [step, objects("GetObject", "PutObject"), listBucket],
   "prepare-features": [step, objects("GetObject", "PutObject"), listBucket],

@@ -3,7 +3,7 @@ import type { TableName } from "../tables";
 import type { Permission } from "./policy";
 import type { Resource } from "./world";
 
-/** Short forms in which `functions.ts` says who may do what. */
+/** Short forms for the permissions in `functions.ts`. */
 const on =
   (resource: Resource, service: string) =>
   (...operations: readonly string[]): Permission => ({
@@ -21,27 +21,27 @@ type TableOperation =
   | "ConditionCheckItem"
   | "BatchWriteItem";
 
-/** A transaction asks for the rights of its parts: `TransactWriteItems` with a Put needs `PutItem`. */
+/** A transaction needs the permissions of its parts: `TransactWriteItems` with a Put needs `PutItem`. */
 export const table = (name: TableName, ...operations: readonly TableOperation[]): Permission =>
   on(`table/${name}`, "dynamodb")(...operations);
 
 export const catalog = (...operations: readonly TableOperation[]): Permission => table("Catalog", ...operations);
 
-/** Queries of an index are granted apart from queries of its table. */
+/** Queries of an index are granted separately from queries of its table. */
 export const queryIndex = (name: TableName, index: string): Permission =>
   on(`table/${name}/${index}`, "dynamodb")("Query");
 
-/** All parts of a multipart upload but its end by `AbortMultipartUpload` are `PutObject`; HEAD is `GetObject`. */
+/** All parts of a multipart upload except `AbortMultipartUpload` are `PutObject`; HEAD is `GetObject`. */
 export const objects = (
   ...operations: readonly ("GetObject" | "PutObject" | "DeleteObject" | "AbortMultipartUpload")[]
 ) => on("objects", "s3")(...operations);
 
 export const writeTrainingObjects = on("training-objects", "s3")("PutObject", "DeleteObject", "AbortMultipartUpload");
 
-/** For lists, and because S3 answers 403 where 404 is meant to who may not list. */
+/** Permits lists. Without it, S3 returns 403 instead of 404 for missing objects. */
 export const listBucket: Permission = on("bucket", "s3")("ListBucket");
 
-/** `SendTask*` know the state machine, not the execution. */
+/** `SendTask*` refer to the state machine, not to the execution. */
 export const stateMachine = on("state-machine", "states");
 export const executions = on("executions", "states");
 
@@ -50,14 +50,14 @@ export const submitJobs: readonly Permission[] = [
   on("job-definitions", "batch")("SubmitJob"),
 ];
 export const terminateJobs: Permission = on("jobs", "batch")("TerminateJob");
-/** These know no resources. */
+/** These actions have no resources. */
 export const lookAtJobs: Permission = on("*", "batch")("DescribeJobs", "ListJobs");
 
 export const readJobLogs: Permission = on("job-logs", "logs")("FilterLogEvents");
 
 export const invoke = (name: FunctionName): Permission => on(`function/${name}`, "lambda")("InvokeFunction");
 
-/** `UpdateSchedule` and `CreateSchedule` hand a role over; `ListSchedules` knows no resources. */
+/** `UpdateSchedule` and `CreateSchedule` pass a role; `ListSchedules` has no resources. */
 export const writeSchedules: readonly Permission[] = [
   on("retraining-schedules", "scheduler")("CreateSchedule", "UpdateSchedule", "DeleteSchedule"),
   on("retraining-role", "iam")("PassRole"),

@@ -1,4 +1,4 @@
-/** Who may do what: the one description that `infra/` makes roles of and the embedded cloud enforces. */
+/** The permissions: the description from which `infra/` creates roles and that the embedded cloud enforces. */
 export { endedRunsPolicy, endedRunsPolicyName } from "./ended-runs";
 export { functionPermissions } from "./functions";
 export { type Conditions, type Permission, type PolicyDocument, type PolicyStatement, policyOf } from "./policy";

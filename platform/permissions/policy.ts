@@ -1,6 +1,6 @@
 import { arnsOf, type Resource, type World } from "./world";
 
-/** An IAM policy, as far as this platform writes one. */
+/** The subset of an IAM policy that this platform writes. */
 export interface PolicyDocument {
   readonly Version: "2012-10-17";
   readonly Statement: readonly PolicyStatement[];
@@ -13,10 +13,10 @@ export interface PolicyStatement {
   readonly Condition?: Conditions;
 }
 
-/** Operator → condition key → values: all must hold; of a key's values one is enough. */
+/** Operator → condition key → values. All keys must match; for each key one value is enough. */
 export type Conditions = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
-/** What somebody may do to something. */
+/** Permitted actions on resources. */
 export interface Permission {
   readonly resource: Resource;
   /** `dynamodb:GetItem`, …; never with a wildcard. */

@@ -3,12 +3,12 @@ import type { Permission, PolicyDocument, PolicyStatement } from "./policy";
 import { arnsOf, type World } from "./world";
 
 /**
- * What a trainer's job may do by itself: ask for the credentials of its run. A container on a shared host, with somebody's code in it, holds
- * nothing else that is worth taking.
+ * The permissions of a trainer's job itself: only to request the credentials of its run. A container on a shared host
+ * that runs a user's code has no other secrets.
  */
 export const jobPermissions: readonly Permission[] = [invoke("run-credentials")];
 
-/** What trainers do, all runs together: the most that a session of the run role may have. */
+/** The permissions of all trainers together: the maximum of a session of the run role. */
 export const runRolePermissions: readonly Permission[] = [
   table("Gangs", "Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
   objects("GetObject"),
@@ -18,11 +18,11 @@ export const runRolePermissions: readonly Permission[] = [
 ];
 
 /**
- * What the trainers of one run may do: with the run role's permissions, the policy of their session.
+ * Returns the session policy of one run's trainers, which narrows the run role's permissions.
  *
- * Content that is stored can be read by the whole team, and nobody of a run can change it: what is put under `cas/` must be put there for the
- * first time (`If-None-Match`). Parts of a multipart upload cannot say so and make nothing visible; its completion can, and must. STS
- * takes 2,048 characters, so that the run role says which of a run's objects may be written.
+ * The whole team can read stored content, and no run can change it: an object under `cas/` must be new
+ * (`If-None-Match`). Parts of a multipart upload cannot have this condition and make nothing visible; its completion
+ * must have it. STS accepts 2,048 characters, so the run role determines which of a run's objects may be written.
  */
 export function sessionPolicy(run: { readonly team: string; readonly runId: string }, world: World): PolicyDocument {
   const [bucket = ""] = arnsOf("bucket", world);
@@ -43,7 +43,7 @@ export function sessionPolicy(run: { readonly team: string; readonly runId: stri
   return {
     Version: "2012-10-17",
     Statement: [
-      // Aborting is a right to the key, and stands here to save a statement.
+      // Aborting is a permission on the key. It is included here to save a statement.
       allow(["s3:GetObject", "s3:AbortMultipartUpload"], [`${bucket}/${own}`, content, `${bucket}/${team}/features/*`]),
       allow(["s3:PutObject", "s3:DeleteObject"], [`${bucket}/${own}`]),
       allow(["s3:PutObject"], [content], { Null: { "s3:if-none-match": "false" } }),
@@ -54,7 +54,7 @@ export function sessionPolicy(run: { readonly team: string; readonly runId: stri
         arnsOf("table/Gangs", world),
         {
           "ForAllValues:StringEquals": { "dynamodb:LeadingKeys": [gang, `${gang}#ROSTER`] },
-          // A request without keys would hold vacuously.
+          // Without keys in the request, the condition would hold vacuously.
           Null: { "dynamodb:LeadingKeys": "false" },
         },
       ),

@@ -4,7 +4,7 @@ import { retrainingNames } from "../retraining";
 import { type TableName, tableNameIn } from "../tables";
 import { jobQueueNames, resourceNames } from "../trainer-job";
 
-/** Where the platform stands: what ARNs are made of. `infra/` gives CloudFormation's tokens, `local/` its one account. */
+/** The parts of ARNs: `infra/` passes CloudFormation's tokens, `local/` its one account. */
 export interface World {
   readonly partition: string;
   readonly region: string;
@@ -13,46 +13,49 @@ export interface World {
   readonly bucket: string;
 }
 
-/** What permissions are given on, by the names that this repository has for it. */
+/** Resources of permissions, by their names in this repository. */
 export type Resource =
   | `table/${TableName}`
   /** An index of a table. */
   | `table/${TableName}/${string}`
-  /** The bucket itself, which is what listing asks for. */
+  /** The bucket itself, for lists. */
   | "bucket"
-  /** Every object that teams have in the bucket. */
+  /** Every object of the teams in the bucket. */
   | "objects"
-  /** The objects that trainers write: what training leaves of a run, and content. Not what is made of it afterwards, such as exports. */
+  /**
+   * The objects that trainers write: the output of training, and content. Exports and other results of later steps are
+   * excluded.
+   */
   | "training-objects"
   | "state-machine"
-  /** Of the state machine; they have no names before they exist. */
+  /** Executions of the state machine, whose names are not known in advance. */
   | "executions"
   | "job-queues"
-  /** Any revision of the platform's own. */
+  /** Any revision of the platform's own job definitions. */
   | "job-definitions"
-  /** They have no ids before they exist. */
+  /** Jobs, whose ids are not known in advance. */
   | "jobs"
-  /** Where Batch sends what containers print. */
+  /** The log group of containers' output. */
   | "job-logs"
   | `function/${FunctionName}`
   | "run-role"
-  /** The default one, on which the platform's own events are. */
+  /** The default bus, which has the platform's own events. */
   | "event-bus"
   /** The schedules of retraining rules. */
   | "retraining-schedules"
   | "retraining-role"
   /** The SNS topics of all teams. */
   | "team-topics"
-  /** For actions that know no resources (service authorization reference). */
+  /** For actions without resources (service authorization reference). */
   | "*";
 
-/** The role that trainers' sessions are made from; `run-credentials` narrows each to one run. */
+/** Returns the name of the role of trainers' sessions; `run-credentials` narrows each session to one run. */
 export function runRoleNameIn({ prefix, region }: Pick<World, "prefix" | "region">): string {
-  // Roles are the account's, not a region's: the platform may stand in several.
+  // Roles belong to the account, and the platform may be deployed in several regions.
   return `${prefix}-run-${region}`;
 }
 
-/** The ARNs, wildcards included, that a resource stands for. */
+/** Returns the ARNs of a resource, wildcards included. */
 export function arnsOf(resource: Resource, world: World): readonly string[] {
   const { partition, region, account, prefix, bucket } = world;
   const names = resourceNames(prefix);
