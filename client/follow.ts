@@ -88,17 +88,17 @@ export async function* follow({
 
 /** Aborts after a silence. Uses only timers and streams that browsers have. */
 class SilenceTimer {
-  readonly #controller = new AbortController();
-  readonly #milliseconds: number;
-  #timer: ReturnType<typeof setTimeout>;
+  private readonly controller = new AbortController();
+  private readonly milliseconds: number;
+  private timer: ReturnType<typeof setTimeout>;
 
   constructor(milliseconds: number) {
-    this.#milliseconds = milliseconds;
-    this.#timer = this.#wait();
+    this.milliseconds = milliseconds;
+    this.timer = this.wait();
   }
 
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.controller.signal;
   }
 
   async *watch(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -107,8 +107,8 @@ class SilenceTimer {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return;
-        clearTimeout(this.#timer);
-        this.#timer = this.#wait();
+        clearTimeout(this.timer);
+        this.timer = this.wait();
         yield value;
       }
     } finally {
@@ -118,11 +118,11 @@ class SilenceTimer {
 
   /** Stops the timer, and the connection if it is still open. */
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#controller.abort();
+    clearTimeout(this.timer);
+    this.controller.abort();
   }
 
-  #wait(): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.#controller.abort(), this.#milliseconds);
+  private wait(): ReturnType<typeof setTimeout> {
+    return setTimeout(() => this.controller.abort(), this.milliseconds);
   }
 }

@@ -17,34 +17,34 @@ export const bucketNameIn = (prefix: string) => `${prefix}-data-${Aws.ACCOUNT_ID
  * would be circular: the state machine needs the functions, and the functions need the state machine.
  */
 export class PlatformArns {
-  readonly #stack: Stack;
-  readonly #prefix: string;
+  private readonly stack: Stack;
+  private readonly prefix: string;
 
   constructor(scope: Construct, prefix: string) {
-    this.#stack = Stack.of(scope);
-    this.#prefix = prefix;
+    this.stack = Stack.of(scope);
+    this.prefix = prefix;
   }
 
   function(name: FunctionName): string {
-    return this.#named("lambda", "function", functionNameIn(this.#prefix, name));
+    return this.named("lambda", "function", functionNameIn(this.prefix, name));
   }
   get stateMachine(): string {
-    return this.#named("states", "stateMachine", resourceNames(this.#prefix).stateMachine);
+    return this.named("states", "stateMachine", resourceNames(this.prefix).stateMachine);
   }
   get runRole(): string {
-    const resourceName = runRoleNameIn({ prefix: this.#prefix, region: this.#stack.region });
-    return this.#stack.formatArn({ service: "iam", region: "", resource: "role", resourceName });
+    const resourceName = runRoleNameIn({ prefix: this.prefix, region: this.stack.region });
+    return this.stack.formatArn({ service: "iam", region: "", resource: "role", resourceName });
   }
   queue(name: string): string {
-    return this.#stack.formatArn({ service: "sqs", resource: name });
+    return this.stack.formatArn({ service: "sqs", resource: name });
   }
   get retrainingRole(): string {
-    const resourceName = retrainingNames({ prefix: this.#prefix, region: this.#stack.region }).scheduleRole;
-    return this.#stack.formatArn({ service: "iam", region: "", resource: "role", resourceName });
+    const resourceName = retrainingNames({ prefix: this.prefix, region: this.stack.region }).scheduleRole;
+    return this.stack.formatArn({ service: "iam", region: "", resource: "role", resourceName });
   }
 
-  #named(service: string, resource: string, resourceName: string): string {
-    return this.#stack.formatArn({ service, resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+  private named(service: string, resource: string, resourceName: string): string {
+    return this.stack.formatArn({ service, resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
   }
 }
 

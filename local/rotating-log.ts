@@ -14,45 +14,45 @@ const defaultLimits: RotationLimits = { maxBytes: 10 * 1024 * 1024, keep: 4 };
  * none. Rotation renames files and copies nothing.
  */
 export class RotatingLog {
-  readonly #file: string;
-  readonly #limits: RotationLimits;
-  #descriptor: number;
-  #size: number;
+  private readonly file: string;
+  private readonly limits: RotationLimits;
+  private descriptor: number;
+  private size: number;
 
   constructor(file: string, limits: RotationLimits = defaultLimits) {
-    this.#file = file;
-    this.#limits = limits;
-    this.#descriptor = openSync(file, "a", 0o600);
-    this.#size = fstatSync(this.#descriptor).size;
+    this.file = file;
+    this.limits = limits;
+    this.descriptor = openSync(file, "a", 0o600);
+    this.size = fstatSync(this.descriptor).size;
   }
 
   /** Writes text. Never throws, because a full disk must not end the stack. */
   write(text: string | Uint8Array): void {
     const bytes = typeof text === "string" ? Buffer.from(text) : text;
     try {
-      if (this.#size > 0 && this.#size + bytes.length > this.#limits.maxBytes) this.#rotate();
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at);
-      this.#size += bytes.length;
+      if (this.size > 0 && this.size + bytes.length > this.limits.maxBytes) this.rotate();
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.descriptor, bytes, at);
+      this.size += bytes.length;
     } catch {
       // Lines that do not fit on the disk are lost, as with any log.
     }
   }
 
-  #rotate(): void {
-    const { keep } = this.#limits;
-    rmSync(`${this.#file}.${keep}`, { force: true });
+  private rotate(): void {
+    const { keep } = this.limits;
+    rmSync(`${this.file}.${keep}`, { force: true });
     for (let number = keep - 1; number >= 0; number -= 1) {
-      const from = number === 0 ? this.#file : `${this.#file}.${number}`;
+      const from = number === 0 ? this.file : `${this.file}.${number}`;
       try {
-        renameSync(from, `${this.#file}.${number + 1}`);
+        renameSync(from, `${this.file}.${number + 1}`);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       }
     }
-    const next = openSync(this.#file, "a", 0o600);
-    closeSync(this.#descriptor);
-    this.#descriptor = next;
-    this.#size = fstatSync(next).size;
+    const next = openSync(this.file, "a", 0o600);
+    closeSync(this.descriptor);
+    this.descriptor = next;
+    this.size = fstatSync(next).size;
   }
 }
 

@@ -4,7 +4,7 @@ import type { JsonSchema } from "./model";
 
 /** Collects the named schemas (`.meta({ id })`) while others are converted. */
 export class SchemaCollection {
-  readonly #named = new Map<string, JsonSchema>();
+  private readonly named = new Map<string, JsonSchema>();
 
   /**
    * Converts a zod schema to JSON Schema 2020-12; named schemas become references to `#/components/schemas`.
@@ -19,18 +19,18 @@ export class SchemaCollection {
     const { $schema: _, $defs = {}, ...json } = z.toJSONSchema(schema, { io, override: (at) => tidy(at, io) });
     for (const [name, definition] of Object.entries($defs)) {
       const { id: _id, ...rest } = withReferences(definition as JsonSchema);
-      const known = this.#named.get(name);
+      const known = this.named.get(name);
       if (known !== undefined && !isDeepStrictEqual(known, rest)) {
         throw new Error(`the API has two schemas with the id ${name}: give one of them another`);
       }
-      this.#named.set(name, rest);
+      this.named.set(name, rest);
     }
     return withReferences(json);
   }
 
   /** The named schemas, ordered by name. */
   get components(): Readonly<Record<string, JsonSchema>> {
-    return Object.fromEntries([...this.#named].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return Object.fromEntries([...this.named].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 }
 

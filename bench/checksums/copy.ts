@@ -20,7 +20,7 @@ const edits: readonly Edit[] = [
   noCrc("local/storage/slot-file.ts"),
   noCrc("local/s3/blocks.ts"),
   noCrc("local/s3/record.ts"),
-  { file: "local/storage/sealed-value.ts", from: "return this.#head(key, value) + value;", to: "return value;" },
+  { file: "local/storage/sealed-value.ts", from: "return this.head(key, value) + value;", to: "return value;" },
   {
     file: "local/storage/sealed-value.ts",
     from: "if (!looksSealed(sealed)) return undefined;",
@@ -34,8 +34,8 @@ const edits: readonly Edit[] = [
   // The number of the last acknowledged change, which is written after each commit.
   {
     file: "local/storage/database.ts",
-    from: "this.#syncNewFiles();\n    this.#acknowledge();",
-    to: "this.#syncNewFiles();",
+    from: "this.syncNewFiles();\n    this.acknowledge();",
+    to: "this.syncNewFiles();",
   },
 ];
 

@@ -28,15 +28,15 @@ export class Campaign {
   /** Stacks that were killed before or soon after they were ready. */
   killedStarts = 0;
   /** Each load as often as its weight says. */
-  readonly #drawn: readonly Load[];
-  #sequence = 0;
+  private readonly drawn: readonly Load[];
+  private sequence = 0;
 
   constructor(
     readonly stack: KillableStack,
     readonly loads: readonly Load[],
     readonly options: CampaignOptions,
   ) {
-    this.#drawn = loads.flatMap((load) => Array<Load>(load.weight).fill(load));
+    this.drawn = loads.flatMap((load) => Array<Load>(load.weight).fill(load));
   }
 
   async play(round: number, random: Random): Promise<RoundResult> {
@@ -44,21 +44,21 @@ export class Campaign {
     const before = this.entries.length;
     const state = { over: false };
     const extras = this.loads
-      .map((load) => load.extra?.(random, this.#nextId(round)))
+      .map((load) => load.extra?.(random, this.nextId(round)))
       .filter((operation) => operation !== undefined)
-      .map((operation) => this.#enter(operation, round));
+      .map((operation) => this.enter(operation, round));
     const clients = [
       ...extras.map((entry) => attempt(entry, false)),
-      ...Array.from({ length: this.options.clients }, () => this.#work(round, random, state)),
+      ...Array.from({ length: this.options.clients }, () => this.work(round, random, state)),
     ];
     await sleep(50 + random() * killWithinMs);
-    const victim = await this.#kill(random, extras);
+    const victim = await this.kill(random, extras);
     state.over = true;
     await Promise.all(clients);
-    if (!this.stack.isRunning) await this.#restart(random);
+    if (!this.stack.isRunning) await this.restart(random);
     const own = this.entries.slice(before);
-    await this.#sendAgain(own, random);
-    const violations = await this.#settle();
+    await this.sendAgain(own, random);
+    const violations = await this.settle();
     violations.push(...(await violationsOf(own)));
     violations.push(...(await violationsOf(someOf(random, this.entries.slice(0, before), this.options.lookedAtAgain))));
     return { round, victim, operations: own.length, violations };
@@ -75,26 +75,26 @@ export class Campaign {
   }
 
   /** A client: sends one operation after another until the round is over. */
-  async #work(round: number, random: Random, state: { readonly over: boolean }): Promise<void> {
+  private async work(round: number, random: Random, state: { readonly over: boolean }): Promise<void> {
     while (!state.over) {
-      const operation = oneOf(random, this.#drawn).draw!(random, this.#nextId(round));
-      await attempt(this.#enter(operation, round), false);
+      const operation = oneOf(random, this.drawn).draw!(random, this.nextId(round));
+      await attempt(this.enter(operation, round), false);
     }
   }
 
-  #nextId(round: number): string {
-    this.#sequence += 1;
-    return `k${round}-${this.#sequence}`;
+  private nextId(round: number): string {
+    this.sequence += 1;
+    return `k${round}-${this.sequence}`;
   }
 
-  #enter(operation: Operation, round: number): Entry {
+  private enter(operation: Operation, round: number): Entry {
     const entry: Entry = { operation, round, answer: "unanswered", log: [] };
     this.entries.push(entry);
     return entry;
   }
 
   /** Kills the stack, a command of a client, or one of the processes that the stack has started. */
-  async #kill(random: Random, extras: readonly Entry[]): Promise<string> {
+  private async kill(random: Random, extras: readonly Entry[]): Promise<string> {
     if (extras.length > 0 && random() < 0.3 && oneOf(random, extras).operation.kill?.()) return "a command";
     const children = this.stack.descendants();
     if (children.length === 0 || random() < 0.6) {
@@ -110,7 +110,7 @@ export class Campaign {
   }
 
   /** Starts the stack. In some rounds it is killed while it recovers. */
-  async #restart(random: Random): Promise<void> {
+  private async restart(random: Random): Promise<void> {
     while (random() < killedAgain) {
       const started = this.stack.start().catch(() => undefined);
       await sleep(random() * 1_000);
@@ -122,12 +122,12 @@ export class Campaign {
   }
 
   /** As clients do that got no answer; some give up. */
-  async #sendAgain(entries: readonly Entry[], random: Random): Promise<void> {
+  private async sendAgain(entries: readonly Entry[], random: Random): Promise<void> {
     const unanswered = entries.filter(({ answer, operation }) => answer === "unanswered" && operation.repeatable);
     await Promise.all(unanswered.filter(() => random() < sentAgain).map((entry) => attempt(entry, true)));
   }
 
-  async #settle(): Promise<string[]> {
+  private async settle(): Promise<string[]> {
     const stuck = await Promise.all(
       this.loads.map((load) =>
         load.settle?.().then(

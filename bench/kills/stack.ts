@@ -7,13 +7,13 @@ import { stopWhenEnded } from "../support/ending";
 
 /** A stack that is killed and started again over one data directory, on the same ports. */
 export class KillableStack {
-  #child: ChildProcess | undefined;
-  #gone: Promise<unknown> = Promise.resolve();
-  #ports: readonly [string, string] = ["0", "0"];
-  #file: StackFile | undefined;
+  private child: ChildProcess | undefined;
+  private gone: Promise<unknown> = Promise.resolve();
+  private ports: readonly [string, string] = ["0", "0"];
+  private file: StackFile | undefined;
   /** Milliseconds that each start took. */
   readonly startMs: number[] = [];
-  readonly #closed = stopWhenEnded(() => this.kill());
+  private readonly closed = stopWhenEnded(() => this.kill());
 
   constructor(
     readonly bundles: string,
@@ -25,15 +25,15 @@ export class KillableStack {
   /** @throws Error with the end of the log where it does not start */
   async start(): Promise<void> {
     const startedAt = performance.now();
-    const [port, apiPort] = this.#ports;
+    const [port, apiPort] = this.ports;
     const args = ["--port", port, "--api-port", apiPort, "--data", this.data, "--with-parent"];
     const log = openSync(this.log, "a");
     const child = spawn(process.execPath, [join(this.bundles, "stack.js"), ...args], {
       stdio: ["ignore", log, log, "ipc"],
     });
     closeSync(log);
-    this.#child = child;
-    this.#gone = new Promise((gone) => child.once("exit", gone));
+    this.child = child;
+    this.gone = new Promise((gone) => child.once("exit", gone));
     const file = await new Promise<StackFile>((resolve, reject) => {
       const fail = (why: string) => reject(new Error(`the stack ${why}:\n${this.logEnd()}`));
       child.once("exit", (code) => fail(`exited with ${code} before it was ready`));
@@ -44,8 +44,8 @@ export class KillableStack {
       });
       setTimeout(() => fail("was not ready after 60 s"), 60_000).unref();
     });
-    this.#file = file;
-    this.#ports = [new URL(file.endpoint).port, new URL(file.api).port];
+    this.file = file;
+    this.ports = [new URL(file.endpoint).port, new URL(file.api).port];
     this.startMs.push(performance.now() - startedAt);
   }
 
@@ -58,20 +58,20 @@ export class KillableStack {
   }
 
   get isRunning(): boolean {
-    return this.#child?.exitCode === null && this.#child.signalCode === null;
+    return this.child?.exitCode === null && this.child.signalCode === null;
   }
 
   get pid(): number {
-    return this.#child!.pid!;
+    return this.child!.pid!;
   }
 
   get api(): string {
-    return this.#file!.api;
+    return this.file!.api;
   }
 
   /** Options of AWS clients, which send each request once: the campaign must know of every repetition. */
   get connection() {
-    const { endpoint } = this.#file!;
+    const { endpoint } = this.file!;
     return { endpoint, region: "us-east-1", credentials: ownerKeys(this.data), maxAttempts: 1 };
   }
 
@@ -90,18 +90,18 @@ export class KillableStack {
   }
 
   kill(): void {
-    this.#child?.kill("SIGKILL");
+    this.child?.kill("SIGKILL");
   }
 
   async killed(): Promise<void> {
     this.kill();
-    await this.#gone;
+    await this.gone;
   }
 
   async close(): Promise<void> {
-    this.#child?.kill("SIGTERM");
-    await this.#gone;
-    this.#closed();
+    this.child?.kill("SIGTERM");
+    await this.gone;
+    this.closed();
   }
 }
 

@@ -3,29 +3,29 @@
  * hashes, a collision among three million different rows has a probability of one in two thousand.
  */
 export class RepeatedRows {
-  readonly #hashes: Float64Array;
-  readonly #splitOf: Uint8Array;
-  #filled = 0;
+  private readonly hashes: Float64Array;
+  private readonly splitOf: Uint8Array;
+  private filled = 0;
 
   /** @param splitOf index into `splitNames` of each row */
   constructor(splitOf: Uint8Array) {
-    this.#splitOf = splitOf;
-    this.#hashes = new Float64Array(splitOf.length);
+    this.splitOf = splitOf;
+    this.hashes = new Float64Array(splitOf.length);
   }
 
   /** Adds the hashes of the next rows, in row order: whole numbers below 2⁵³. */
   add(hashes: ArrayLike<number>): void {
-    this.#hashes.set(hashes, this.#filled);
-    this.#filled += hashes.length;
+    this.hashes.set(hashes, this.filled);
+    this.filled += hashes.length;
   }
 
   finish(): { readonly duplicateShare: number; readonly leakedShare: number } {
-    const of = (split: number): Float64Array => this.#hashes.filter((_, row) => this.#splitOf[row] === split).sort();
+    const of = (split: number): Float64Array => this.hashes.filter((_, row) => this.splitOf[row] === split).sort();
     const train = of(0);
     const test = of(2);
     let leaked = 0;
     for (const hash of test) if (contains(train, hash)) leaked += 1;
-    const sorted = this.#hashes.slice(0, this.#filled).sort();
+    const sorted = this.hashes.slice(0, this.filled).sort();
     let repeats = 0;
     for (let i = 1; i < sorted.length; i += 1) if (sorted[i] === sorted[i - 1]) repeats += 1;
     return {

@@ -16,27 +16,27 @@ export function decodeSplitIndex(bytes: Uint8Array): Uint32Array {
 
 /** Collects the rows of each split while they are assigned; 4 bytes for each row. */
 export class SplitIndexBuilder {
-  readonly #rows: Record<SplitName, Uint32Array> = {
+  private readonly rowsBySplit: Record<SplitName, Uint32Array> = {
     train: new Uint32Array(1024),
     validation: new Uint32Array(1024),
     test: new Uint32Array(1024),
   };
-  readonly #counts: Record<SplitName, number> = { train: 0, validation: 0, test: 0 };
+  private readonly counts: Record<SplitName, number> = { train: 0, validation: 0, test: 0 };
 
   add(split: SplitName, row: number): void {
-    const count = this.#counts[split];
-    let rows = this.#rows[split];
+    const count = this.counts[split];
+    let rows = this.rowsBySplit[split];
     if (count === rows.length) {
       const grown = new Uint32Array(count * 2);
       grown.set(rows);
-      this.#rows[split] = rows = grown;
+      this.rowsBySplit[split] = rows = grown;
     }
     rows[count] = row;
-    this.#counts[split] = count + 1;
+    this.counts[split] = count + 1;
   }
 
   rows(split: SplitName): Uint32Array {
-    return this.#rows[split].subarray(0, this.#counts[split]);
+    return this.rowsBySplit[split].subarray(0, this.counts[split]);
   }
 }
 

@@ -23,49 +23,49 @@ export interface FittedFeatures {
  * define the task. The slices' values come from the test split, because only the test split is divided into slices.
  */
 export class FeatureFitter {
-  readonly #plan: Plan;
-  readonly #standardize: boolean;
-  readonly #stats: ReadonlyMap<FeaturePlan, RunningStats>;
-  readonly #vocabularies: ReadonlyMap<FeaturePlan, Set<Category>>;
-  readonly #classes = new Set<Category>();
-  readonly #sliceValues: readonly Set<Category | null>[];
+  private readonly plan: Plan;
+  private readonly standardize: boolean;
+  private readonly stats: ReadonlyMap<FeaturePlan, RunningStats>;
+  private readonly vocabularies: ReadonlyMap<FeaturePlan, Set<Category>>;
+  private readonly classes = new Set<Category>();
+  private readonly sliceValues: readonly Set<Category | null>[];
 
   constructor(plan: Plan, options: { readonly standardize: boolean }) {
-    this.#plan = plan;
-    this.#standardize = options.standardize;
-    this.#stats = new Map(
+    this.plan = plan;
+    this.standardize = options.standardize;
+    this.stats = new Map(
       plan.features.filter(({ kind }) => kind === "numeric").map((each) => [each, new RunningStats()]),
     );
-    this.#vocabularies = new Map(
+    this.vocabularies = new Map(
       plan.features
         .filter((each) => each.kind === "one-hot" && each.part === undefined)
         .map((each) => [each, new Set<Category>()]),
     );
-    this.#sliceValues = plan.slices.map(() => new Set());
+    this.sliceValues = plan.slices.map(() => new Set());
   }
 
   /** @throws TooManyValuesError */
   add(batch: ColumnBatch, splitOfRow: (row: number) => SplitName): void {
-    const { label, slices } = this.#plan;
+    const { label, slices } = this.plan;
     const labels = batch.columns[label.column.name]!;
     for (let row = 0; row < batch.rows; row += 1) {
       const split = splitOfRow(batch.firstRow + row);
       if (label.kind === "class") {
         const value = categoryAt(labels, row, label.column.type);
-        if (value !== undefined) insert(this.#classes, value, label.column.name, "label");
+        if (value !== undefined) insert(this.classes, value, label.column.name, "label");
       }
-      if (split === "train") this.#addTraining(batch, row);
+      if (split === "train") this.addTraining(batch, row);
       else if (split === "test") {
         for (const [index, column] of slices.entries()) {
           const value = categoryAt(batch.columns[column.name]!, row, column.type) ?? null;
-          insert(this.#sliceValues[index]!, value, column.name, "slice");
+          insert(this.sliceValues[index]!, value, column.name, "slice");
         }
       }
     }
   }
 
-  #addTraining(batch: ColumnBatch, row: number): void {
-    for (const [{ column }, stats] of this.#stats) {
+  private addTraining(batch: ColumnBatch, row: number): void {
+    for (const [{ column }, stats] of this.stats) {
       const values = batch.columns[column.name]!;
       if (values.kind === "number") {
         if (values.valid[row] === 1) stats.add(values.values[row]!);
@@ -73,7 +73,7 @@ export class FeatureFitter {
         stats.addAll(values.values, row * values.width, values.width);
       }
     }
-    for (const [{ column }, vocabulary] of this.#vocabularies) {
+    for (const [{ column }, vocabulary] of this.vocabularies) {
       const value = categoryAt(batch.columns[column.name]!, row, column.type);
       if (value !== undefined) insert(vocabulary, value, column.name, "feature");
     }
@@ -84,17 +84,17 @@ export class FeatureFitter {
     let offset = 0;
     let numericSource = 0;
     let codeSource = 0;
-    for (const each of this.#plan.features) {
+    for (const each of this.plan.features) {
       const { name } = each.column;
       if (each.kind === "numeric") {
         const width = elementsOf(each.column);
-        const { mean, deviation } = this.#standardize ? this.#stats.get(each)! : { mean: 0, deviation: 1 };
+        const { mean, deviation } = this.standardize ? this.stats.get(each)! : { mean: 0, deviation: 1 };
         outputs.push({ kind: "numeric", column: name, offset, width, source: numericSource, mean, deviation });
         numericSource += width;
         offset += width;
       } else {
         const { part } = each;
-        const vocabulary = part ? vocabularyOf(part) : sorted(this.#vocabularies.get(each)!);
+        const vocabulary = part ? vocabularyOf(part) : sorted(this.vocabularies.get(each)!);
         const width = vocabulary.length;
         const where = { offset, width, source: codeSource };
         outputs.push({ kind: "one-hot", column: name, ...(part ? { part } : {}), ...where, vocabulary });
@@ -102,18 +102,18 @@ export class FeatureFitter {
         offset += width;
       }
     }
-    const [only, ...others] = this.#plan.features;
+    const [only, ...others] = this.plan.features;
     const shape = only?.column.shape !== undefined && others.length === 0 ? only.column.shape : [offset];
-    const { label, slices } = this.#plan;
+    const { label, slices } = this.plan;
     return {
       transform: { outputs, width: offset, shape },
       label:
         label.kind === "value"
           ? { kind: "value", column: label.column.name }
-          : { kind: "class", column: label.column.name, classes: sorted(this.#classes) },
+          : { kind: "class", column: label.column.name, classes: sorted(this.classes) },
       slices: slices.map(({ name }, index) => ({
         column: name,
-        values: [...this.#sliceValues[index]!].sort(compareCategories),
+        values: [...this.sliceValues[index]!].sort(compareCategories),
       })),
     };
   }

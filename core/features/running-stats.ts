@@ -4,20 +4,20 @@
  * 1979).
  */
 export class RunningStats {
-  #count = 0;
-  #mean = 0;
+  private seen = 0;
+  private average = 0;
   /** Sum of squared differences from the mean. */
-  #squares = 0;
+  private squares = 0;
 
   get count(): number {
-    return this.#count;
+    return this.seen;
   }
 
   add(value: number): void {
-    this.#count += 1;
-    const difference = value - this.#mean;
-    this.#mean += difference / this.#count;
-    this.#squares += difference * (value - this.#mean);
+    this.seen += 1;
+    const difference = value - this.average;
+    this.average += difference / this.seen;
+    this.squares += difference * (value - this.average);
   }
 
   /** Adds `values[start … start + length)`. */
@@ -28,21 +28,21 @@ export class RunningStats {
     const mean = sum / length;
     let squares = 0;
     for (let i = start; i < start + length; i += 1) squares += (values[i]! - mean) ** 2;
-    const count = this.#count + length;
-    const difference = mean - this.#mean;
-    this.#squares += squares + difference * difference * ((this.#count * length) / count);
-    this.#mean += (difference * length) / count;
-    this.#count = count;
+    const count = this.seen + length;
+    const difference = mean - this.average;
+    this.squares += squares + difference * difference * ((this.seen * length) / count);
+    this.average += (difference * length) / count;
+    this.seen = count;
   }
 
   get mean(): number {
-    return this.#mean;
+    return this.average;
   }
 
   /** Population standard deviation; 1 if all values are equal, so that it is always a valid divisor. */
   get deviation(): number {
-    const deviation = this.#count === 0 ? 0 : Math.sqrt(this.#squares / this.#count);
+    const deviation = this.seen === 0 ? 0 : Math.sqrt(this.squares / this.seen);
     // In a constant column rounding leaves a tiny variance, which must not become a divisor.
-    return deviation > Math.abs(this.#mean) * 1e-12 ? deviation : 1;
+    return deviation > Math.abs(this.average) * 1e-12 ? deviation : 1;
   }
 }

@@ -11,52 +11,52 @@ import { categoryAt } from "./values";
  * time, at most 128 MiB.
  */
 export class ShardEncoder {
-  readonly #fitted: FittedFeatures;
-  readonly #layout: ReturnType<typeof shardLayout>;
-  readonly #withSlices: boolean;
-  readonly #cuts: readonly number[];
-  readonly #writers: readonly RowEncoder[];
-  #rows: FeatureRows | undefined;
-  #filled = 0;
-  #finished = 0;
+  private readonly fitted: FittedFeatures;
+  private readonly layout: ReturnType<typeof shardLayout>;
+  private readonly withSlices: boolean;
+  private readonly cuts: readonly number[];
+  private readonly writers: readonly RowEncoder[];
+  private rows: FeatureRows | undefined;
+  private filled = 0;
+  private finished = 0;
 
   constructor(
     fitted: FittedFeatures,
     schema: readonly ColumnSchema[],
     options: { readonly rows: number; readonly withSlices: boolean; readonly shardBytes?: number },
   ) {
-    this.#fitted = fitted;
-    this.#layout = shardLayout(fitted.transform);
-    this.#withSlices = options.withSlices;
-    const { numericWidth, codesWidth } = this.#layout;
+    this.fitted = fitted;
+    this.layout = shardLayout(fitted.transform);
+    this.withSlices = options.withSlices;
+    const { numericWidth, codesWidth } = this.layout;
     const sliceWidth = options.withSlices ? fitted.slices.length : 0;
     const rowBytes = 4 * (numericWidth + codesWidth + 1 + sliceWidth);
-    this.#cuts = options.rows === 0 ? [] : evenCut(options.rows, rowBytes, options.shardBytes);
-    this.#writers = encodersOf(fitted, schema, this.#layout, options.withSlices);
+    this.cuts = options.rows === 0 ? [] : evenCut(options.rows, rowBytes, options.shardBytes);
+    this.writers = encodersOf(fitted, schema, this.layout, options.withSlices);
   }
 
   /** Adds a row; returns the shard that it completes. */
   add(batch: ColumnBatch, row: number): { readonly bytes: Uint8Array; readonly rows: number } | undefined {
-    const size = this.#cuts[this.#finished]!;
-    this.#rows ??= this.#allocate(size);
-    for (const write of this.#writers) write(batch, row, this.#rows, this.#filled);
-    this.#filled += 1;
-    if (this.#filled < size) return undefined;
-    const bytes = encodeFeatureShard(this.#rows, this.#layout);
-    this.#rows = undefined;
-    this.#filled = 0;
-    this.#finished += 1;
+    const size = this.cuts[this.finished]!;
+    this.rows ??= this.allocate(size);
+    for (const write of this.writers) write(batch, row, this.rows, this.filled);
+    this.filled += 1;
+    if (this.filled < size) return undefined;
+    const bytes = encodeFeatureShard(this.rows, this.layout);
+    this.rows = undefined;
+    this.filled = 0;
+    this.finished += 1;
     return { bytes, rows: size };
   }
 
-  #allocate(rows: number): FeatureRows {
-    const { numericWidth, codesWidth } = this.#layout;
+  private allocate(rows: number): FeatureRows {
+    const { numericWidth, codesWidth } = this.layout;
     return {
       rows,
       numeric: new Float32Array(rows * numericWidth),
       codes: new Int32Array(rows * codesWidth),
-      label: this.#fitted.label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows),
-      slices: new Int32Array(this.#withSlices ? rows * this.#fitted.slices.length : 0),
+      label: this.fitted.label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows),
+      slices: new Int32Array(this.withSlices ? rows * this.fitted.slices.length : 0),
     };
   }
 }

@@ -48,7 +48,7 @@ export class TrainerNetwork extends Construct {
       for (const subnet of this.subnets)
         Annotations.of(subnet).acknowledgeWarning("@aws-cdk/aws-ec2:noSubnetRouteTableId");
     } else {
-      const vpc = this.#ownVpc(network, config);
+      const vpc = this.ownVpc(network, config);
       this.vpc = vpc;
       this.subnets = network.mode === "public" ? vpc.publicSubnets : vpc.privateSubnets;
     }
@@ -70,7 +70,7 @@ export class TrainerNetwork extends Construct {
       network.mode === "public" ? { AWS_ENDPOINT_URL_LAMBDA: `https://lambda.${Stack.of(this).region}.api.aws` } : {};
   }
 
-  #ownVpc({ mode, zones, cidr }: OwnNetwork, config: DeploymentConfig): Vpc {
+  private ownVpc({ mode, zones, cidr }: OwnNetwork, config: DeploymentConfig): Vpc {
     // Divides the range into sixteen parts, for up to six zones with two subnets each.
     const cidrMask = Number(cidr.split("/")[1]) + 4;
     const subnetConfiguration: SubnetConfiguration[] =

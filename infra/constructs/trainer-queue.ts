@@ -56,7 +56,7 @@ export class TrainerQueue extends Construct {
     this.queue = new JobQueue(this, "Queue", {
       jobQueueName: queueName,
       schedulingPolicy,
-      computeEnvironments: [{ order: 1, computeEnvironment: this.#environment(props) }],
+      computeEnvironments: [{ order: 1, computeEnvironment: this.environment(props) }],
       // A job may wait for capacity, but not for a machine that can never exist.
       jobStateTimeLimitActions: [
         JobStateTimeLimitActionsReason.COMPUTE_ENVIRONMENT_MAX_RESOURCE,
@@ -69,7 +69,7 @@ export class TrainerQueue extends Construct {
    * Creates the compute environment without a name, so that it can be replaced: for a change that needs a replacement,
    * the new one is created before the old one is deleted.
    */
-  #environment(props: TrainerQueueProps): ManagedEc2EcsComputeEnvironment {
+  private environment(props: TrainerQueueProps): ManagedEc2EcsComputeEnvironment {
     const { market, serves, machines, network, instances, config } = props;
     const spot = market === "spot";
     const { cpu, gpu, spotPricePercent } = config.compute;

@@ -39,7 +39,7 @@ export class PlatformMetrics {
   /** Returns one line per team. Dashboards find the teams by a search, so a new team needs no deployment. */
   byTeam(name: OperationalMetric, { statistic, minutes = 5 }: MetricOptions): IMetric {
     return new MathExpression({
-      expression: this.#search(name, statistic, minutes),
+      expression: this.search(name, statistic, minutes),
       label: "",
       period: Duration.minutes(minutes),
     });
@@ -47,7 +47,7 @@ export class PlatformMetrics {
 
   /** Returns the sum of all teams. Missing data count as zero. */
   ofAllTeams(name: OperationalMetric, { statistic, minutes = 5, label, color }: MetricOptions): IMetric {
-    const of = definitionOf(name).by === "team" ? this.#search(name, statistic, minutes) : "";
+    const of = definitionOf(name).by === "team" ? this.search(name, statistic, minutes) : "";
     return new MathExpression({
       expression: `FILL(SUM(${of}), 0)`,
       label: label ?? name,
@@ -67,7 +67,7 @@ export class PlatformMetrics {
   }
 
   ofFunction(name: FunctionName, metricName: string, { statistic, minutes = 5, label }: MetricOptions): IMetric {
-    return this.#aws(
+    return this.aws(
       "AWS/Lambda",
       metricName,
       { FunctionName: functionNameIn(this.prefix, name) },
@@ -79,11 +79,11 @@ export class PlatformMetrics {
 
   ofTable(name: TableName, metricName: string, { statistic, minutes = 5 }: MetricOptions): IMetric {
     const dimensions = { TableName: tableNameIn(this.prefix, name) };
-    return this.#aws("AWS/DynamoDB", metricName, dimensions, statistic, minutes, `${name} ${metricName}`);
+    return this.aws("AWS/DynamoDB", metricName, dimensions, statistic, minutes, `${name} ${metricName}`);
   }
 
   ofApi(metricName: string, { statistic, minutes = 5, label, color }: MetricOptions): IMetric {
-    return this.#aws(
+    return this.aws(
       "AWS/ApiGateway",
       metricName,
       { ApiName: this.prefix },
@@ -96,14 +96,14 @@ export class PlatformMetrics {
 
   ofStateMachine(metricName: string, { statistic, minutes = 5 }: MetricOptions): IMetric {
     const dimensions = { StateMachineArn: this.stateMachineArn };
-    return this.#aws("AWS/States", metricName, dimensions, statistic, minutes, metricName);
+    return this.aws("AWS/States", metricName, dimensions, statistic, minutes, metricName);
   }
 
-  #search(name: OperationalMetric, statistic: string, minutes: number): string {
+  private search(name: OperationalMetric, statistic: string, minutes: number): string {
     return `SEARCH('{${metricNamespace},platform,team} platform="${this.prefix}" MetricName="${name}"', '${statistic}', ${minutes * 60})`;
   }
 
-  #aws(
+  private aws(
     namespace: string,
     metricName: string,
     dimensionsMap: Readonly<Record<string, string>>,

@@ -46,7 +46,7 @@ export class ApiStack extends Stack {
     acknowledgeApiFindings(this, config);
     const document = openApiDocument(contracts);
     const arns = new PlatformArns(this, config.prefix);
-    const caller = this.#caller(config, bundles);
+    const caller = this.caller(config, bundles);
     // The API's metrics are free, but those of each method cost money, and the access log contains the route.
     const settings = { metricsEnabled: false, loggingLevel: MethodLoggingLevel.ERROR };
     const api = new SpecRestApi(this, "Api", {
@@ -89,10 +89,10 @@ export class ApiStack extends Stack {
     const called = new Set(
       Object.values(document.paths).flatMap((item) => Object.values(item).map((one) => one["x-ringmaster"].function)),
     );
-    for (const name of called) this.#mayInvoke(name, arns.function(name), api.arnForExecuteApi("*", "/*", "*"));
+    for (const name of called) this.mayInvoke(name, arns.function(name), api.arnForExecuteApi("*", "/*", "*"));
     if (caller.authorizer) {
       const arn = `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${api.restApiId}/authorizers/*`;
-      this.#mayInvoke(authorizer.name, caller.authorizer.functionArn, arn);
+      this.mayInvoke(authorizer.name, caller.authorizer.functionArn, arn);
     }
 
     if (config.api.waf) new StageWebAcl(this, "WebAcl", { prefix: config.prefix, stage: api.deploymentStage });
@@ -107,7 +107,7 @@ export class ApiStack extends Stack {
   }
 
   /** Returns how callers authenticate, with the authorizer function if the platform has one. */
-  #caller(
+  private caller(
     config: DeploymentConfig,
     bundles: string,
   ): { readonly scheme: SecurityScheme; readonly authorizer?: IFunction } {
@@ -125,7 +125,7 @@ export class ApiStack extends Stack {
     return { scheme: oidcScheme(verifier), authorizer: verifier };
   }
 
-  #mayInvoke(name: FunctionName, functionName: string, sourceArn: string): void {
+  private mayInvoke(name: FunctionName, functionName: string, sourceArn: string): void {
     new CfnPermission(this, `${name}-permission`, {
       action: "lambda:InvokeFunction",
       principal: "apigateway.amazonaws.com",

@@ -28,19 +28,19 @@ export interface ComputeStackProps extends StackProps {
 export class ComputeStack extends Stack {
   /** The URI of the trainers' image, which any stack may use. */
   readonly trainerImage: string;
-  readonly #network: DeploymentConfig["network"];
+  private readonly network: DeploymentConfig["network"];
 
   constructor(scope: Construct, id: string, props: ComputeStackProps) {
     super(scope, id, props);
     const { config } = props;
     const { prefix } = config;
-    this.#network = config.network;
+    this.network = config.network;
     if (config.network.mode !== "existing" && config.network.zoneNames.length > 0) {
       const reason = "The operator names them, for the region that the operator deploys to.";
       Validations.of(this).acknowledge({ id: "CloudFormation-Validate::W3010", reason });
     }
     const network = new TrainerNetwork(this, "Network", config);
-    this.#queues(network, config);
+    this.queues(network, config);
 
     const ecsTasks = "ecs-tasks.amazonaws.com";
     const conditions = { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } };
@@ -72,13 +72,13 @@ export class ComputeStack extends Stack {
    * the account.
    */
   override get availabilityZones(): string[] {
-    const { zones, zoneNames } = this.#network.mode === "existing" ? { zones: 1, zoneNames: [] } : this.#network;
+    const { zones, zoneNames } = this.network.mode === "existing" ? { zones: 1, zoneNames: [] } : this.network;
     return zoneNames.length > 0
       ? [...zoneNames]
       : Array.from({ length: zones }, (_, zone) => Fn.select(zone, Fn.getAzs()));
   }
 
-  #queues(network: TrainerNetwork, config: DeploymentConfig): void {
+  private queues(network: TrainerNetwork, config: DeploymentConfig): void {
     const names = resourceNames(config.prefix);
     const schedulingPolicy = new FairshareSchedulingPolicy(this, "Teams", {
       shareDecay: Duration.seconds(trainerJob.shareDecaySeconds),

@@ -53,11 +53,11 @@ export class ObservabilityStack extends Stack {
     });
     for (const alarm of [...this.alarms, ...otherAlarms]) alarm.addAlarmAction(new SnsAction(topic));
 
-    this.#dashboard(prefix, dashboardRows(metrics));
-    this.#budget(config, topic.topicArn);
+    this.dashboard(prefix, dashboardRows(metrics));
+    this.budget(config, topic.topicArn);
   }
 
-  #dashboard(prefix: string, rows: readonly DashboardRow[]): void {
+  private dashboard(prefix: string, rows: readonly DashboardRow[]): void {
     const dashboard = new Dashboard(this, "Dashboard", {
       dashboardName: prefix,
       periodOverride: PeriodOverride.INHERIT,
@@ -84,7 +84,7 @@ export class ObservabilityStack extends Stack {
    * Creates the budget by the tag of all platform resources. The tag must be activated once in the account as a cost
    * allocation tag.
    */
-  #budget({ prefix, budget: { monthlyUsd } }: DeploymentConfig, address: string): void {
+  private budget({ prefix, budget: { monthlyUsd } }: DeploymentConfig, address: string): void {
     const subscribers = [{ subscriptionType: "SNS", address }];
     const when = (notificationType: "ACTUAL" | "FORECASTED", threshold: number) => ({
       notification: { notificationType, comparisonOperator: "GREATER_THAN", threshold, thresholdType: "PERCENTAGE" },

@@ -55,8 +55,8 @@ export class TriggersStack extends Stack {
       target: targetOf("retrain", "retraining"),
     });
     this.undelivered = [
-      this.#alarm("UndeliveredAlarm", deadLetterQueue, "An event could not be delivered in a day."),
-      this.#alarm(
+      this.alarm("UndeliveredAlarm", deadLetterQueue, "An event could not be delivered in a day."),
+      this.alarm(
         "UndeliveredFiringAlarm",
         schedules.deadLetterQueue,
         "A retraining rule's schedule fired, and its function could not be called in a day.",
@@ -64,7 +64,7 @@ export class TriggersStack extends Stack {
     ];
   }
 
-  #alarm(id: string, queue: IQueue, alarmDescription: string): Alarm {
+  private alarm(id: string, queue: IQueue, alarmDescription: string): Alarm {
     return new Alarm(this, id, {
       alarmDescription,
       metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(5), statistic: "Maximum" }),

@@ -30,28 +30,28 @@ export class Caller {
   /** The value of `aws:userid` in conditions. */
   readonly userId: string;
   readonly role: Role;
-  readonly #policies: readonly Policy[];
-  readonly #onAccess: ((access: Access, caller: Caller) => void) | undefined;
+  private readonly policies: readonly Policy[];
+  private readonly onAccess: ((access: Access, caller: Caller) => void) | undefined;
 
   constructor(role: Role, session: Session, onAccess?: (access: Access, caller: Caller) => void) {
     this.role = role;
     this.userId = userIdOf(session.name);
     this.arn = `arn:aws:sts::${account}:assumed-role/${role.name}/${session.name}`;
-    this.#policies = [
+    this.policies = [
       role.policy,
       ...(role.boundary ? [role.boundary] : []),
       ...(session.policy ? [compilePolicy(session.policy)] : []),
     ];
-    this.#onAccess = onAccess;
+    this.onAccess = onAccess;
   }
 
   may(access: Access): boolean {
-    return this.#decide(access).allowed;
+    return this.decide(access).allowed;
   }
 
-  #decide(access: Access): ReturnType<typeof decide> {
+  private decide(access: Access): ReturnType<typeof decide> {
     const context = (): RequestContext => ({ ...access.context?.(), "aws:userid": this.userId });
-    return decide(this.#policies, { ...access, context });
+    return decide(this.policies, { ...access, context });
   }
 
   /**
@@ -59,12 +59,12 @@ export class Caller {
    * @throws AccessDenied
    */
   authorize(access: Access): void {
-    this.#onAccess?.(access, this);
-    const { allowed, denied } = this.#decide(access);
+    this.onAccess?.(access, this);
+    const { allowed, denied } = this.decide(access);
     if (allowed) return;
     const why = denied
       ? `a policy denies the ${access.action} action explicitly`
-      : `no policy of its role${this.#policies.length > 1 ? " and session" : ""} allows the ${access.action} action`;
+      : `no policy of its role${this.policies.length > 1 ? " and session" : ""} allows the ${access.action} action`;
     throw new AccessDenied(this.arn, access, why);
   }
 }

@@ -44,20 +44,20 @@ export class Iam {
   readonly roles: ReadonlyMap<string, Role>;
   /** The keys of the machine's owner, who may do everything. */
   readonly owner: OwnerKeys;
-  readonly #keys: KeyMaker;
-  readonly #options: IamOptions;
+  private readonly keys: KeyMaker;
+  private readonly options: IamOptions;
   /** The known callers by session token. */
-  readonly #callers = new BoundedMap<string, Known>(maxCallers);
+  private readonly callers = new BoundedMap<string, Known>(maxCallers);
 
   constructor(options: IamOptions) {
-    this.#options = options;
+    this.options = options;
     this.roles = platformRoles(options.world);
     this.owner = ownerKeysOf(options.secret);
-    this.#keys = new KeyMaker(options.secret);
+    this.keys = new KeyMaker(options.secret);
   }
 
   get now(): number {
-    return (this.#options.clock ?? Date).now();
+    return (this.options.clock ?? Date).now();
   }
 
   /**
@@ -66,7 +66,7 @@ export class Iam {
    */
   issue(session: Session): TemporaryKeys {
     if (!this.roles.has(session.role)) throw new Error(`The platform has no role ${session.role}.`);
-    return this.#keys.issue(session);
+    return this.keys.issue(session);
   }
 
   /** Returns the environment variables with the keys of a role. */
@@ -85,17 +85,17 @@ export class Iam {
    */
   identify({ accessKeyId, sessionToken = "" }: Pick<SignatureClaim, "accessKeyId" | "sessionToken">): Identity {
     if (accessKeyId === this.owner.accessKeyId) return { secretAccessKey: this.owner.secretAccessKey };
-    const known = this.#callers.get(sessionToken);
+    const known = this.callers.get(sessionToken);
     const { session, secretAccessKey, caller } =
-      known?.accessKeyId === accessKeyId ? known : this.#read(accessKeyId, sessionToken);
+      known?.accessKeyId === accessKeyId ? known : this.read(accessKeyId, sessionToken);
     if (session.expiresAt !== undefined && session.expiresAt <= this.now) {
       throw new SignatureError("expired-token", "The security token included in the request is expired");
     }
     return { secretAccessKey, caller };
   }
 
-  #read(accessKeyId: string, token: string): Known {
-    const issued = this.#keys.read(accessKeyId, token);
+  private read(accessKeyId: string, token: string): Known {
+    const issued = this.keys.read(accessKeyId, token);
     const role = issued && this.roles.get(issued.session.role);
     if (!issued || !role) {
       throw new SignatureError(
@@ -103,8 +103,8 @@ export class Iam {
         "The security token included in the request is invalid: this stack did not issue the access key (`ringmaster env` prints the owner's).",
       );
     }
-    const known = { ...issued, accessKeyId, caller: new Caller(role, issued.session, this.#options.onAccess) };
-    this.#callers.set(token, known);
+    const known = { ...issued, accessKeyId, caller: new Caller(role, issued.session, this.options.onAccess) };
+    this.callers.set(token, known);
     return known;
   }
 }

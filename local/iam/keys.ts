@@ -31,18 +31,18 @@ const temporary = "ASIA";
  * keys stay valid after the process that issued them has ended.
  */
 export class KeyMaker {
-  readonly #secret: string;
+  private readonly secret: string;
 
   constructor(secret: string) {
-    this.#secret = secret;
+    this.secret = secret;
   }
 
   issue(session: Session): TemporaryKeys {
     const body = Buffer.from(JSON.stringify(session)).toString("base64url");
-    const seal = this.#seal(body);
+    const seal = this.seal(body);
     return {
       accessKeyId: keyOf(seal),
-      secretAccessKey: this.#secretOf(body),
+      secretAccessKey: this.secretOf(body),
       sessionToken: `${body}.${seal.toString("base64url")}`,
     };
   }
@@ -53,19 +53,19 @@ export class KeyMaker {
    */
   read(accessKeyId: string, sessionToken: string): IssuedKeys | undefined {
     const [body = "", sealed = ""] = sessionToken.split(".");
-    const seal = this.#seal(body);
+    const seal = this.seal(body);
     const given = Buffer.from(sealed, "base64url");
     if (given.length !== seal.length || !timingSafeEqual(given, seal) || accessKeyId !== keyOf(seal)) return undefined;
     const session = JSON.parse(Buffer.from(body, "base64url").toString("utf8")) as Session;
-    return { session, secretAccessKey: this.#secretOf(body) };
+    return { session, secretAccessKey: this.secretOf(body) };
   }
 
-  #secretOf(body: string): string {
-    return this.#seal(`secret ${body}`).toString("base64").slice(0, 40);
+  private secretOf(body: string): string {
+    return this.seal(`secret ${body}`).toString("base64").slice(0, 40);
   }
 
-  #seal(text: string): Buffer {
-    return createHmac("sha256", this.#secret).update(text).digest();
+  private seal(text: string): Buffer {
+    return createHmac("sha256", this.secret).update(text).digest();
   }
 }
 

@@ -43,31 +43,31 @@ const defaultBound = 32 * 1024 * 1024;
 export class LogFile {
   readonly file: string;
   readonly header: Header;
-  readonly #bound: number;
+  private readonly bound: number;
   /** The start of the events in the file. */
-  #head: number;
+  private headInFile: number;
   /** The end of the last complete line in the file. */
-  #size: number;
+  private bytesInFile: number;
   /** The difference between a position in the stream and the offset in the file. */
-  #shift: number;
-  #lastOrder: number;
+  private shift: number;
+  private lastOrder: number;
   /** The number of the last record. */
-  #number: number;
+  private number: number;
   /** The header in the file. */
-  #current: Header;
-  #sealed = false;
+  private current: Header;
+  private sealed = false;
 
   private constructor(file: string, header: Header, head: number, size: number, bound = defaultBound) {
     this.file = file;
     this.header = header;
-    this.#current = header;
-    this.#bound = bound;
-    this.#head = head;
-    this.#size = size;
-    this.#shift = (header.first ?? head) - head;
-    const last = this.#recordBefore(size);
-    this.#lastOrder = last.order;
-    this.#number = last.number ?? 0;
+    this.current = header;
+    this.bound = bound;
+    this.headInFile = head;
+    this.bytesInFile = size;
+    this.shift = (header.first ?? head) - head;
+    const last = this.recordBefore(size);
+    this.lastOrder = last.order;
+    this.number = last.number ?? 0;
   }
 
   /**
@@ -79,7 +79,7 @@ export class LogFile {
     const line = headerLine(file, header);
     fs.writeFileSync(file, line, { flag: "wx", mode: 0o600 });
     const log = new LogFile(file, header, line.length, line.length, bound);
-    log.#seal();
+    log.seal();
     return log;
   }
 
@@ -98,16 +98,16 @@ export class LogFile {
       const line = headerLine(file, header);
       fs.writeFileSync(file, line, { mode: 0o600 });
       const log = new LogFile(file, header, line.length, line.length, bound);
-      log.#acceptEnd(found);
+      log.acceptEnd(found);
       return log;
     }
     const log = new LogFile(file, header, head, end, bound);
-    if (end < fileSize && log.#number < (seal?.records ?? 0)) {
+    if (end < fileSize && log.number < (seal?.records ?? 0)) {
       // This is part of an acknowledged record. It is kept for a manual repair.
       fs.appendFileSync(file, "\n");
-      log.#size = fileSize + 1;
+      log.bytesInFile = fileSize + 1;
     } else if (end < fileSize) fs.truncateSync(file, end);
-    log.#acceptEnd(found);
+    log.acceptEnd(found);
     return log;
   }
 
@@ -117,7 +117,7 @@ export class LogFile {
     if (!found) return [];
     const { header, head, end, seal, reason } = found;
     const log = head === undefined ? undefined : new LogFile(file, header, head, end);
-    const last = log ? log.#number : (header.before ?? 0);
+    const last = log ? log.number : (header.before ?? 0);
     const gaps = log
       ? [...log.forward(log.head)].flatMap(({ damage }) =>
           damage && !isRepaired(damage.reason) ? [damage.reason] : [],
@@ -132,42 +132,42 @@ export class LogFile {
   }
 
   /** Compares the end of the file with the seal. A note replaces lost records. */
-  #acceptEnd({ seal, legacy, reason }: Found): void {
-    this.#sealed = seal !== undefined;
+  private acceptEnd({ seal, legacy, reason }: Found): void {
+    this.sealed = seal !== undefined;
     const records = seal?.records ?? 0;
-    if (records <= this.#number && reason === undefined) {
-      if (!legacy && !this.#sealed) this.#seal();
+    if (records <= this.number && reason === undefined) {
+      if (!legacy && !this.sealed) this.seal();
       return;
     }
-    this.#number = Math.max(records, this.#number);
-    const order = Math.max(this.#lastOrder, this.header.created);
-    this.#write([{ timestamp: order, message: "" }], order, reason);
+    this.number = Math.max(records, this.number);
+    const order = Math.max(this.lastOrder, this.header.created);
+    this.write([{ timestamp: order, message: "" }], order, reason);
   }
 
-  #seal(): void {
-    writeLogSeal(this.file, { header: this.#current, records: this.#number });
-    this.#sealed = true;
+  private seal(): void {
+    writeLogSeal(this.file, { header: this.current, records: this.number });
+    this.sealed = true;
   }
 
   /** The position where the events begin. */
   get head(): number {
-    return this.#head + this.#shift;
+    return this.headInFile + this.shift;
   }
 
   /** The position where the events end. */
   get size(): number {
-    return this.#size + this.#shift;
+    return this.bytesInFile + this.shift;
   }
 
   append(events: readonly LogLine[], ingested: number): void {
-    this.#write(events, ingested);
+    this.write(events, ingested);
   }
 
-  #write(events: readonly LogLine[], ingested: number, reason?: string): void {
-    let order = this.#lastOrder;
+  private write(events: readonly LogLine[], ingested: number, reason?: string): void {
+    let order = this.lastOrder;
     const lines = events.map(({ timestamp, message }, i) => {
       order = Math.max(order, timestamp);
-      const number = this.#number + 1 + i;
+      const number = this.number + 1 + i;
       return recordLine(
         this.file,
         number,
@@ -179,54 +179,54 @@ export class LogFile {
       );
     });
     const bytes = Buffer.from(lines.join(""));
-    if (this.#size + bytes.length > this.#bound) this.#dropOldest();
+    if (this.bytesInFile + bytes.length > this.bound) this.dropOldest();
     // Without a seal, a sealed record would look as if the seal were lost.
-    if (!this.#sealed) this.#seal();
+    if (!this.sealed) this.seal();
     try {
       fs.appendFileSync(this.file, bytes);
     } catch (error) {
-      fs.truncateSync(this.file, this.#size);
+      fs.truncateSync(this.file, this.bytesInFile);
       throw error;
     }
-    this.#size += bytes.length;
-    this.#lastOrder = order;
-    this.#number += events.length;
-    this.#seal();
+    this.bytesInFile += bytes.length;
+    this.lastOrder = order;
+    this.number += events.length;
+    this.seal();
   }
 
   /** Drops the oldest lines and keeps up to half the limit. The rename removes them. */
-  #dropOldest(): void {
-    const from = this.#lineStart(this.#size - Math.floor(this.#bound / 2), this.#size);
-    const { number } = this.#recordBefore(from);
+  private dropOldest(): void {
+    const from = this.lineStart(this.bytesInFile - Math.floor(this.bound / 2), this.bytesInFile);
+    const { number } = this.recordBefore(from);
     const { name, created } = this.header;
-    this.#current = {
+    this.current = {
       name,
       created,
-      first: from + this.#shift,
+      first: from + this.shift,
       ...(number === undefined ? {} : { before: number }),
     };
-    const header = headerLine(this.file, this.#current);
+    const header = headerLine(this.file, this.current);
     const unfinished = `${this.file}.tmp`;
-    const kept = fs.readFileSync(this.file).subarray(from, this.#size);
+    const kept = fs.readFileSync(this.file).subarray(from, this.bytesInFile);
     fs.writeFileSync(unfinished, Buffer.concat([header, kept]), { mode: 0o600 });
     fs.renameSync(unfinished, this.file);
-    this.#shift += from - header.length;
-    this.#head = header.length;
-    this.#size = header.length + kept.length;
+    this.shift += from - header.length;
+    this.headInFile = header.length;
+    this.bytesInFile = header.length + kept.length;
   }
 
   /** Yields the events that begin at or after a position. */
   *forward(from: number): Generator<StoredEvent> {
-    const start = this.#lineStart(from - this.#shift, this.#size);
-    let before = this.#recordBefore(start);
+    const start = this.lineStart(from - this.shift, this.bytesInFile);
+    let before = this.recordBefore(start);
     let damagedLines = false;
-    for (const line of readLines(this.file, start, this.#size)) {
+    for (const line of readLines(this.file, start, this.bytesInFile)) {
       const record = parseRecord(this.file, line);
       if (!record || isMisplaced(record, before)) {
         damagedLines = true;
         continue;
       }
-      yield this.#event(record, before, damagedLines);
+      yield this.event(record, before, damagedLines);
       before = record;
       damagedLines = false;
     }
@@ -236,48 +236,48 @@ export class LogFile {
   *backward(before: number): Generator<StoredEvent> {
     let later: LogRecord | undefined;
     let damagedLines = false;
-    for (const line of this.#linesBefore(before - this.#shift)) {
+    for (const line of this.linesBefore(before - this.shift)) {
       const record = parseRecord(this.file, line);
       if (!record || (later && isMisplaced(later, record))) {
         damagedLines = true;
         continue;
       }
-      if (later) yield this.#event(later, record, damagedLines);
+      if (later) yield this.event(later, record, damagedLines);
       later = record;
       damagedLines = false;
     }
-    if (later) yield this.#event(later, this.#beforeHead, damagedLines);
+    if (later) yield this.event(later, this.beforeHead, damagedLines);
   }
 
-  #event(record: LogRecord, before: Predecessor, damagedLines: boolean): StoredEvent {
+  private event(record: LogRecord, before: Predecessor, damagedLines: boolean): StoredEvent {
     const { start, end, order, timestamp, ingested, message } = record;
     const reason = gapBetween(before, record, damagedLines);
-    const event = { start: start + this.#shift, end: end + this.#shift, order, timestamp, ingested, message };
+    const event = { start: start + this.shift, end: end + this.shift, order, timestamp, ingested, message };
     return reason === undefined ? event : { ...event, damage: { reason, after: before.order } };
   }
 
-  get #beforeHead(): Predecessor {
-    return { number: this.#current.before, order: 0 };
+  private get beforeHead(): Predecessor {
+    return { number: this.current.before, order: 0 };
   }
 
   /** Returns the last intact record that ends at or before an offset. */
-  #recordBefore(offset: number): Predecessor {
-    for (const line of this.#linesBefore(offset)) {
+  private recordBefore(offset: number): Predecessor {
+    for (const line of this.linesBefore(offset)) {
       const record = parseRecord(this.file, line);
       if (record) return record;
     }
-    return this.#beforeHead;
+    return this.beforeHead;
   }
 
-  *#linesBefore(offset: number): Generator<Line> {
-    let end = Math.min(offset, this.#size);
-    while (end > this.#head) {
-      let start = Math.max(this.#head, end - blockBytes);
+  private *linesBefore(offset: number): Generator<Line> {
+    let end = Math.min(offset, this.bytesInFile);
+    while (end > this.headInFile) {
+      let start = Math.max(this.headInFile, end - blockBytes);
       // The first line of the block may begin before it. The block grows if a line is longer than a block.
-      let lines = [...readLines(this.file, this.#lineStart(start, end), end)];
-      while (lines.length === 0 && start > this.#head) {
-        start = Math.max(this.#head, start - blockBytes);
-        lines = [...readLines(this.file, this.#lineStart(start, end), end)];
+      let lines = [...readLines(this.file, this.lineStart(start, end), end)];
+      while (lines.length === 0 && start > this.headInFile) {
+        start = Math.max(this.headInFile, start - blockBytes);
+        lines = [...readLines(this.file, this.lineStart(start, end), end)];
       }
       const [first] = lines;
       if (!first) return;
@@ -296,21 +296,21 @@ export class LogFile {
 
   /** Returns the position of the first event whose order is at least this, or the end if there is none. */
   seek(order: number): number {
-    return this.#seek(order) + this.#shift;
+    return this.seekInFile(order) + this.shift;
   }
 
-  #seek(order: number): number {
-    let low = this.#head;
-    let high = this.#size;
+  private seekInFile(order: number): number {
+    let low = this.headInFile;
+    let high = this.bytesInFile;
     // Invariant: events that begin before `low` have a smaller order. The event at `high`, if any, does not.
     while (low < high) {
-      const middle = this.#lineStart(low + Math.floor((high - low) / 2), high);
-      const event = middle < high ? this.#recordFrom(middle, high) : undefined;
+      const middle = this.lineStart(low + Math.floor((high - low) / 2), high);
+      const event = middle < high ? this.recordFrom(middle, high) : undefined;
       if (event && event.order < order) low = event.end;
       else if (event && middle > low) high = middle;
       else {
         // No intact line begins in the upper half, so the lines of the lower half are read in turn.
-        for (const line of readLines(this.file, low, this.#size)) {
+        for (const line of readLines(this.file, low, this.bytesInFile)) {
           if (line.start >= high) return high;
           const record = parseRecord(this.file, line);
           if (record && record.order >= order) return line.start;
@@ -322,8 +322,8 @@ export class LogFile {
   }
 
   /** Returns the first intact record that begins between two offsets. */
-  #recordFrom(offset: number, end: number): LogRecord | undefined {
-    for (const line of readLines(this.file, offset, this.#size)) {
+  private recordFrom(offset: number, end: number): LogRecord | undefined {
+    for (const line of readLines(this.file, offset, this.bytesInFile)) {
       if (line.start >= end) return undefined;
       const record = parseRecord(this.file, line);
       if (record) return record;
@@ -332,8 +332,8 @@ export class LogFile {
   }
 
   /** Returns the offset of the first line that begins at or after `offset`, or `end`. */
-  #lineStart(offset: number, end: number): number {
-    if (offset <= this.#head) return this.#head;
+  private lineStart(offset: number, end: number): number {
+    if (offset <= this.headInFile) return this.headInFile;
     for (const { at, block } of readBlocks(this.file, offset - 1, end)) {
       const found = block.indexOf(newline);
       if (found >= 0) return at + found + 1;

@@ -18,20 +18,20 @@ export interface LogGroup {
  * is cached.
  */
 export class LogStore {
-  readonly #root: string;
+  private readonly root: string;
   /** The recently used streams by file. Cached streams need no examination of the file's end for an append. */
-  readonly #open = new BoundedMap<string, LogFile>(1_000);
+  private readonly open = new BoundedMap<string, LogFile>(1_000);
 
-  readonly #limits: GroupLimits;
+  private readonly limits: GroupLimits;
 
   constructor(dataDirectory: string, limits = defaultLimits) {
-    this.#limits = limits;
-    this.#root = path.join(dataDirectory, "groups");
-    fs.mkdirSync(this.#root, { recursive: true });
+    this.limits = limits;
+    this.root = path.join(dataDirectory, "groups");
+    fs.mkdirSync(this.root, { recursive: true });
   }
 
   createGroup(name: string, created: number): void {
-    const directory = path.join(this.#root, fileName(name));
+    const directory = path.join(this.root, fileName(name));
     fs.mkdirSync(directory, { recursive: true });
     try {
       LogFile.create(path.join(directory, groupFile), { name, created });
@@ -42,7 +42,7 @@ export class LogStore {
   }
 
   findGroup(name: string): LogGroup | undefined {
-    return LogFile.open(path.join(this.#root, fileName(name), groupFile))?.header;
+    return LogFile.open(path.join(this.root, fileName(name), groupFile))?.header;
   }
 
   requireGroup(name: string): LogGroup {
@@ -54,8 +54,8 @@ export class LogStore {
   /** Lists the groups by name. */
   listGroups(): readonly LogGroup[] {
     return fs
-      .readdirSync(this.#root)
-      .map((directory) => LogFile.open(path.join(this.#root, directory, groupFile))?.header)
+      .readdirSync(this.root)
+      .map((directory) => LogFile.open(path.join(this.root, directory, groupFile))?.header)
       .filter((group) => group !== undefined)
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -65,17 +65,17 @@ export class LogStore {
     if (this.findStream(group, name)) {
       throw new ServiceError("ResourceAlreadyExistsException", 400, `The specified log stream already exists: ${name}`);
     }
-    const stream = this.#remember(LogFile.create(this.#streamFile(group, name), { name, created }));
-    this.#dropOldest(path.dirname(stream.file));
+    const stream = this.remember(LogFile.create(this.streamFile(group, name), { name, created }));
+    this.dropOldest(path.dirname(stream.file));
     return stream;
   }
 
   findStream(group: string, name: string): LogFile | undefined {
-    const file = this.#streamFile(group, name);
-    const known = this.#open.get(file);
+    const file = this.streamFile(group, name);
+    const known = this.open.get(file);
     if (known) return known;
     const found = LogFile.open(file);
-    return found && this.#remember(found);
+    return found && this.remember(found);
   }
 
   requireStream(group: string, name: string): LogFile {
@@ -88,9 +88,9 @@ export class LogStore {
   /** Lists the streams with a prefix by name. */
   listStreams(group: string, prefix = ""): readonly LogFile[] {
     this.requireGroup(group);
-    const directory = path.join(this.#root, fileName(group));
+    const directory = path.join(this.root, fileName(group));
     return streamFilesIn(directory)
-      .map((file) => this.#open.get(file) ?? LogFile.open(file))
+      .map((file) => this.open.get(file) ?? LogFile.open(file))
       .filter((stream) => stream !== undefined)
       .filter((stream) => stream.header.name.startsWith(prefix))
       .sort((a, b) => (a.header.name < b.header.name ? -1 : 1));
@@ -98,16 +98,16 @@ export class LogStore {
 
   /** Returns the bytes of all the group's files. */
   sizeOf(group: string): number {
-    const directory = path.join(this.#root, fileName(group));
+    const directory = path.join(this.root, fileName(group));
     return fs.readdirSync(directory).reduce((sum, name) => sum + fs.statSync(path.join(directory, name)).size, 0);
   }
 
-  #streamFile(group: string, name: string): string {
-    return path.join(this.#root, fileName(group), `${fileName(name)}${streamEnding}`);
+  private streamFile(group: string, name: string): string {
+    return path.join(this.root, fileName(group), `${fileName(name)}${streamEnding}`);
   }
 
   /** Removes the streams of a group with the oldest writes, while there are too many or they are too large together. */
-  #dropOldest(directory: string): void {
+  private dropOldest(directory: string): void {
     const streams = fs
       .readdirSync(directory)
       .filter((name) => name.endsWith(streamEnding))
@@ -120,14 +120,14 @@ export class LogStore {
     let bytes = 0;
     for (const [newer, { file, size }] of streams.entries()) {
       bytes += size;
-      if (newer < this.#limits.streams && bytes <= this.#limits.bytes) continue;
+      if (newer < this.limits.streams && bytes <= this.limits.bytes) continue;
       LogFile.remove(file);
-      this.#open.delete(file);
+      this.open.delete(file);
     }
   }
 
-  #remember(stream: LogFile): LogFile {
-    this.#open.set(stream.file, stream);
+  private remember(stream: LogFile): LogFile {
+    this.open.set(stream.file, stream);
     return stream;
   }
 }

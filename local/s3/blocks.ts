@@ -8,32 +8,32 @@ const entryBytes = 4;
 
 /** Computes the CRC-32 of each block of a body while the body is written. */
 export class BlockChecksums {
-  readonly #sums: number[] = [];
-  #current = 0;
-  #filled = 0;
+  private readonly sums: number[] = [];
+  private current = 0;
+  private filled = 0;
 
   update(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; ) {
-      const piece = bytes.subarray(at, at + blockBytes - this.#filled);
-      this.#current = crc32(piece, this.#current);
-      this.#filled += piece.length;
+      const piece = bytes.subarray(at, at + blockBytes - this.filled);
+      this.current = crc32(piece, this.current);
+      this.filled += piece.length;
       at += piece.length;
-      if (this.#filled === blockBytes) this.#next();
+      if (this.filled === blockBytes) this.next();
     }
   }
 
   /** Returns the checksums in order, each as a big-endian uint32. */
   table(): Buffer {
-    if (this.#filled > 0) this.#next();
-    const table = Buffer.alloc(this.#sums.length * entryBytes);
-    for (const [index, sum] of this.#sums.entries()) table.writeUInt32BE(sum, index * entryBytes);
+    if (this.filled > 0) this.next();
+    const table = Buffer.alloc(this.sums.length * entryBytes);
+    for (const [index, sum] of this.sums.entries()) table.writeUInt32BE(sum, index * entryBytes);
     return table;
   }
 
-  #next(): void {
-    this.#sums.push(this.#current);
-    this.#current = 0;
-    this.#filled = 0;
+  private next(): void {
+    this.sums.push(this.current);
+    this.current = 0;
+    this.filled = 0;
   }
 }
 

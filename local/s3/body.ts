@@ -111,14 +111,14 @@ const tooLarge = (size: number, limit: number) =>
   });
 
 class Verifier {
-  readonly #md5: Hash = createHash("md5");
-  readonly #sha256: Hash | undefined;
-  readonly #expectedSha256: string | undefined;
-  readonly #expectedMd5: string | undefined;
-  readonly #algorithm: ChecksumAlgorithm | undefined;
-  readonly #hasher: Hasher | undefined;
-  readonly #expected: string | undefined;
-  readonly #fromTrailer: boolean;
+  private readonly md5: Hash = createHash("md5");
+  private readonly sha256: Hash | undefined;
+  private readonly expectedSha256: string | undefined;
+  private readonly expectedMd5: string | undefined;
+  private readonly algorithm: ChecksumAlgorithm | undefined;
+  private readonly hasher: Hasher | undefined;
+  private readonly expected: string | undefined;
+  private readonly fromTrailer: boolean;
 
   constructor(
     headers: IncomingHttpHeaders,
@@ -135,50 +135,50 @@ class Verifier {
     }
     const trailer = /x-amz-checksum-(\w+)/i.exec(String(headers["x-amz-trailer"] ?? ""))?.[1];
     const requested = headers["x-amz-sdk-checksum-algorithm"];
-    this.#fromTrailer = trailer !== undefined;
-    this.#algorithm =
+    this.fromTrailer = trailer !== undefined;
+    this.algorithm =
       named[0] ??
       (trailer ? parseChecksumAlgorithm(trailer) : undefined) ??
       options.algorithm ??
       (typeof requested === "string" ? parseChecksumAlgorithm(requested) : undefined);
-    this.#expected = named[0] && requireChecksumShape(named[0], String(headers[checksumHeader(named[0])]));
-    this.#expectedMd5 = requireMd5(headers["content-md5"]);
+    this.expected = named[0] && requireChecksumShape(named[0], String(headers[checksumHeader(named[0])]));
+    this.expectedMd5 = requireMd5(headers["content-md5"]);
     const sha256 = digest ?? String(headers["x-amz-content-sha256"] ?? "");
-    this.#expectedSha256 = /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined;
-    const wanted = this.#expectedSha256 !== undefined || this.#algorithm === "SHA256" || options.sha256;
-    this.#sha256 = wanted ? createHash("sha256") : undefined;
-    this.#hasher = this.#algorithm && this.#algorithm !== "SHA256" ? newHasher(this.#algorithm) : undefined;
+    this.expectedSha256 = /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined;
+    const wanted = this.expectedSha256 !== undefined || this.algorithm === "SHA256" || options.sha256;
+    this.sha256 = wanted ? createHash("sha256") : undefined;
+    this.hasher = this.algorithm && this.algorithm !== "SHA256" ? newHasher(this.algorithm) : undefined;
   }
 
   update(chunk: Uint8Array): void {
-    this.#md5.update(chunk);
-    this.#sha256?.update(chunk);
-    this.#hasher?.update(chunk);
+    this.md5.update(chunk);
+    this.sha256?.update(chunk);
+    this.hasher?.update(chunk);
   }
 
   finish(trailers: ReadonlyMap<string, string> | undefined): Omit<BodyDigest, "size"> {
-    const sha256 = this.#sha256?.digest();
-    if (this.#expectedSha256 !== undefined && sha256?.toString("hex") !== this.#expectedSha256) {
+    const sha256 = this.sha256?.digest();
+    if (this.expectedSha256 !== undefined && sha256?.toString("hex") !== this.expectedSha256) {
       throw new S3Error(
         400,
         "XAmzContentSHA256Mismatch",
         "The provided 'x-amz-content-sha256' header does not match what was computed.",
       );
     }
-    const md5 = this.#md5.digest();
-    if (this.#expectedMd5 !== undefined && md5.toString("base64") !== this.#expectedMd5) {
+    const md5 = this.md5.digest();
+    if (this.expectedMd5 !== undefined && md5.toString("base64") !== this.expectedMd5) {
       throw new S3Error(400, "BadDigest", "The Content-MD5 you specified did not match what we received.");
     }
     const result = { md5: md5.toString("hex"), ...(sha256 ? { sha256: sha256.toString("hex") } : {}) };
-    const digest = this.#algorithm === "SHA256" ? sha256 : this.#hasher?.digest();
-    if (!this.#algorithm || !digest) return result;
+    const digest = this.algorithm === "SHA256" ? sha256 : this.hasher?.digest();
+    if (!this.algorithm || !digest) return result;
     const value = digest.toString("base64");
-    const expected = this.#expected ?? trailers?.get(checksumHeader(this.#algorithm));
-    if (this.#fromTrailer && expected === undefined) {
+    const expected = this.expected ?? trailers?.get(checksumHeader(this.algorithm));
+    if (this.fromTrailer && expected === undefined) {
       throw new S3Error(400, "MalformedTrailerError", "The request contained trailing data that was not well-formed.");
     }
-    if (expected !== undefined && expected !== value) throw checksumMismatch(this.#algorithm);
-    return { ...result, checksum: { algorithm: this.#algorithm, type: "FULL_OBJECT", value } };
+    if (expected !== undefined && expected !== value) throw checksumMismatch(this.algorithm);
+    return { ...result, checksum: { algorithm: this.algorithm, type: "FULL_OBJECT", value } };
   }
 }
 

@@ -47,13 +47,13 @@ export function newHasher(algorithm: ChecksumAlgorithm): Hasher {
 
 /** Zlib's CRC-32, which uses SIMD. The SDKs use CRC-32 by default, so it must not limit transfers. */
 class NativeCrc32 implements Hasher {
-  #value = 0;
+  private value = 0;
   update(bytes: Uint8Array): void {
-    this.#value = crc32(bytes, this.#value);
+    this.value = crc32(bytes, this.value);
   }
   digest(): Buffer {
     const result = Buffer.alloc(4);
-    result.writeUInt32BE(this.#value);
+    result.writeUInt32BE(this.value);
     return result;
   }
 }

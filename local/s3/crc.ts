@@ -44,22 +44,22 @@ function makeTables({ polynomial }: CrcParameters): Tables {
 
 /** A running CRC of up to 64 bits, stored as two 32-bit halves. BigInt arithmetic is about a hundred times slower. */
 export class Crc {
-  readonly #tables: Tables;
-  readonly #parameters: CrcParameters;
-  #low = 0xffffffff;
-  #high: number;
+  private readonly tables: Tables;
+  private readonly parameters: CrcParameters;
+  private low = 0xffffffff;
+  private high: number;
 
   constructor(parameters: CrcParameters) {
-    this.#parameters = parameters;
-    this.#tables = tablesOf(parameters);
-    this.#high = parameters.bits === 64 ? 0xffffffff : 0;
+    this.parameters = parameters;
+    this.tables = tablesOf(parameters);
+    this.high = parameters.bits === 64 ? 0xffffffff : 0;
   }
 
   update(bytes: Uint8Array): void {
-    const [l0, l1, l2, l3, l4, l5, l6, l7] = this.#tables.low as unknown as Eight;
-    const [h0, h1, h2, h3, h4, h5, h6, h7] = this.#tables.high as unknown as Eight;
-    let low = this.#low;
-    let high = this.#high;
+    const [l0, l1, l2, l3, l4, l5, l6, l7] = this.tables.low as unknown as Eight;
+    const [h0, h1, h2, h3, h4, h5, h6, h7] = this.tables.high as unknown as Eight;
+    let low = this.low;
+    let high = this.high;
     let i = 0;
     for (const end = bytes.length - 7; i < end; i += 8) {
       const a = low ^ (bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24));
@@ -80,16 +80,16 @@ export class Crc {
       low = ((low >>> 8) | (high << 24)) ^ l0[index]!;
       high = (high >>> 8) ^ h0[index]!;
     }
-    this.#low = low;
-    this.#high = high;
+    this.low = low;
+    this.high = high;
   }
 
   /** Returns the CRC in big-endian order, which S3 writes in base64. */
   digest(): Buffer {
     const result = Buffer.alloc(8);
-    const wide = this.#parameters.bits === 64;
-    result.writeUInt32BE(wide ? ~this.#high >>> 0 : 0, 0);
-    result.writeUInt32BE(~this.#low >>> 0, 4);
+    const wide = this.parameters.bits === 64;
+    result.writeUInt32BE(wide ? ~this.high >>> 0 : 0, 0);
+    result.writeUInt32BE(~this.low >>> 0, 4);
     return wide ? result : result.subarray(4);
   }
 }

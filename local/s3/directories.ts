@@ -15,7 +15,7 @@ export class Directories {
    * The sync state by directory: true if no subdirectory was created or removed since the last sync, else the current
    * sync.
    */
-  readonly #known = new BoundedMap<string, true | symbol>(maxKnown);
+  private readonly known = new BoundedMap<string, true | symbol>(maxKnown);
 
   /** Renames a file into place, and creates its directories. */
   rename(from: string, to: string): void {
@@ -25,7 +25,7 @@ export class Directories {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       const directory = path.dirname(to);
       const first = fs.mkdirSync(directory, { recursive: true });
-      if (first !== undefined) for (const one of between(directory, first)) this.#known.delete(path.dirname(one));
+      if (first !== undefined) for (const one of between(directory, first)) this.known.delete(path.dirname(one));
       fs.renameSync(from, to);
     }
   }
@@ -41,9 +41,9 @@ export class Directories {
       } catch {
         return current; // The directory is not empty.
       }
-      this.#known.delete(current);
+      this.known.delete(current);
       current = path.dirname(current);
-      this.#known.delete(current);
+      this.known.delete(current);
     }
     return top;
   }
@@ -54,15 +54,15 @@ export class Directories {
    */
   async flush(directory: string, top: string): Promise<void> {
     const above = between(directory, top).slice(1);
-    const changed = [directory, ...above.filter((one) => this.#known.get(one) !== true)];
-    await Promise.all(changed.map((one) => this.#sync(one)));
+    const changed = [directory, ...above.filter((one) => this.known.get(one) !== true)];
+    await Promise.all(changed.map((one) => this.sync(one)));
   }
 
-  async #sync(directory: string): Promise<void> {
+  private async sync(directory: string): Promise<void> {
     const sync = Symbol();
-    if (this.#known.get(directory) !== true) this.#known.set(directory, sync);
+    if (this.known.get(directory) !== true) this.known.set(directory, sync);
     await flushDirectory(directory);
-    if (this.#known.get(directory) === sync) this.#known.set(directory, true);
+    if (this.known.get(directory) === sync) this.known.set(directory, true);
   }
 }
 

@@ -26,19 +26,19 @@ type Done<T> = (error: Error | null, result: T) => void;
  */
 export class Disk {
   readonly root: string;
-  readonly #temporary: string;
-  readonly #removals = new Set<Promise<void>>();
+  private readonly temporaryDirectory: string;
+  private readonly removals = new Set<Promise<void>>();
 
   constructor(dataDirectory: string) {
     this.root = path.resolve(dataDirectory);
-    this.#temporary = path.join(this.root, "temporary");
+    this.temporaryDirectory = path.join(this.root, "temporary");
   }
 
   /** Creates the directories, and deletes the unfinished work of a killed process. */
   prepare(): void {
-    fs.rmSync(this.#temporary, { recursive: true, force: true });
+    fs.rmSync(this.temporaryDirectory, { recursive: true, force: true });
     makeDirectory(this.root);
-    fs.mkdirSync(this.#temporary);
+    fs.mkdirSync(this.temporaryDirectory);
     makeDirectory(this.buckets());
   }
 
@@ -52,7 +52,7 @@ export class Disk {
   upload = (bucket: string, uploadId: string) => path.join(this.uploads(bucket), uploadId);
   part = (bucket: string, uploadId: string, number: number) =>
     path.join(this.upload(bucket, uploadId), `part-${number}`);
-  temporary = () => path.join(this.#temporary, randomUUID());
+  temporary = () => path.join(this.temporaryDirectory, randomUUID());
 
   /** Moves a tree away at once and removes it in the background. After a crash the next start removes it. */
   discard(file: string): void {
@@ -64,13 +64,13 @@ export class Disk {
       throw error;
     }
     const removal = rm(trash, { recursive: true, force: true }).catch(() => {}); // The next start removes it otherwise.
-    this.#removals.add(removal);
-    void removal.then(() => this.#removals.delete(removal));
+    this.removals.add(removal);
+    void removal.then(() => this.removals.delete(removal));
   }
 
   /** Waits for removals in the background. */
   async settle(): Promise<void> {
-    await Promise.all(this.#removals);
+    await Promise.all(this.removals);
   }
 
   /** Writes and syncs a small file under `temporary/`. The caller renames it into place. */
@@ -101,15 +101,15 @@ const batchBytes = 1024 ** 2;
  */
 export class FileWriter {
   readonly file: string;
-  readonly #descriptor: number;
-  #batch: Uint8Array[] = [];
-  #batchSize = 0;
-  #writing: Promise<void> = Promise.resolve();
-  #closed = false;
+  private readonly descriptor: number;
+  private batch: Uint8Array[] = [];
+  private batchSize = 0;
+  private writing: Promise<void> = Promise.resolve();
+  private closed = false;
 
   private constructor(file: string, descriptor: number) {
     this.file = file;
-    this.#descriptor = descriptor;
+    this.descriptor = descriptor;
   }
 
   static async create(file: string): Promise<FileWriter> {
@@ -118,25 +118,25 @@ export class FileWriter {
 
   /** Appends a chunk. Returns undefined if the caller need not wait. */
   write(chunk: Uint8Array): Promise<void> | undefined {
-    this.#batch.push(chunk);
-    this.#batchSize += chunk.length;
-    return this.#batchSize < batchBytes ? undefined : this.#flush();
+    this.batch.push(chunk);
+    this.batchSize += chunk.length;
+    return this.batchSize < batchBytes ? undefined : this.flush();
   }
 
-  async #flush(): Promise<void> {
-    const batch = this.#batch;
-    this.#batch = [];
-    this.#batchSize = 0;
-    await this.#writing;
-    this.#writing = this.#writeAll(batch);
+  private async flush(): Promise<void> {
+    const batch = this.batch;
+    this.batch = [];
+    this.batchSize = 0;
+    await this.writing;
+    this.writing = this.writeAll(batch);
     // The next flush reports a failure. Until then it must not count as unhandled.
-    this.#writing.catch(() => {});
+    this.writing.catch(() => {});
   }
 
-  async #writeAll(batch: Uint8Array[]): Promise<void> {
+  private async writeAll(batch: Uint8Array[]): Promise<void> {
     let left = batch;
     while (left.length > 0) {
-      let bytesWritten = await writev(this.#descriptor, left);
+      let bytesWritten = await writev(this.descriptor, left);
       // A short write precedes the error that explains it, such as a full disk.
       const rest: Uint8Array[] = [];
       for (const chunk of left) {
@@ -152,23 +152,23 @@ export class FileWriter {
 
   /** Writes the rest, syncs and closes the file. */
   async finish(): Promise<void> {
-    await this.#flush();
-    await this.#writing;
-    await fdatasync(this.#descriptor);
-    this.#close();
+    await this.flush();
+    await this.writing;
+    await fdatasync(this.descriptor);
+    this.close();
   }
 
   /** Closes and removes the file. */
   async abandon(): Promise<void> {
-    await this.#writing.catch(() => {});
-    this.#close();
+    await this.writing.catch(() => {});
+    this.close();
     fs.rmSync(this.file, { force: true });
   }
 
   /** Closes the file once. Even after a failed close the descriptor may belong to another file. */
-  #close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    fs.closeSync(this.#descriptor);
+  private close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    fs.closeSync(this.descriptor);
   }
 }

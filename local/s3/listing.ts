@@ -43,49 +43,49 @@ export function listObjects(store: Store, bucket: string, query: ListQuery, fold
 }
 
 class Walk {
-  readonly #store: Store;
-  readonly #bucket: string;
-  readonly #query: ListQuery;
-  readonly #folders: FolderCache;
+  private readonly store: Store;
+  private readonly bucket: string;
+  private readonly query: ListQuery;
+  private readonly folders: FolderCache;
   /** The last common prefix in the list. It includes all other keys below it. */
-  #rolledUp: string | undefined;
+  private rolledUp: string | undefined;
 
   constructor(store: Store, bucket: string, query: ListQuery, folders: FolderCache) {
-    this.#store = store;
-    this.#bucket = bucket;
-    this.#query = query;
-    this.#folders = folders;
-    this.#rolledUp = this.#commonPrefixOf(query.after);
+    this.store = store;
+    this.bucket = bucket;
+    this.query = query;
+    this.folders = folders;
+    this.rolledUp = this.commonPrefixOf(query.after);
   }
 
   *run(directory: string, base: string): Generator<Listed> {
-    const { prefix, after } = this.#query;
-    for (const entry of this.#folders.entries(directory)) {
+    const { prefix, after } = this.query;
+    for (const entry of this.folders.entries(directory)) {
       const text = base + entry.text;
       const file = path.join(directory, entry.fileName);
       if (entry.kind === "object") {
-        if (text > after && text.startsWith(prefix)) yield* this.#object(text);
+        if (text > after && text.startsWith(prefix)) yield* this.object(text);
         continue;
       }
       // Every key below begins with `text`. Checks whether any of them is in the listing.
       const inPrefix = text.startsWith(prefix) || prefix.startsWith(text);
       const passed = text <= after && !after.startsWith(text);
-      if (!inPrefix || passed || this.#isRolledUp(text)) continue;
-      const common = this.#commonPrefixOf(text);
+      if (!inPrefix || passed || this.isRolledUp(text)) continue;
+      const common = this.commonPrefixOf(text);
       if (common === undefined) yield* this.run(file, text);
-      else if (holdsObject(file)) yield* this.#rollUp(common);
+      else if (holdsObject(file)) yield* this.rollUp(common);
     }
   }
 
-  *#object(key: string): Generator<Listed> {
-    if (this.#isRolledUp(key)) return;
-    const common = this.#commonPrefixOf(key);
+  private *object(key: string): Generator<Listed> {
+    if (this.isRolledUp(key)) return;
+    const common = this.commonPrefixOf(key);
     if (common !== undefined) {
-      yield* this.#rollUp(common);
+      yield* this.rollUp(common);
       return;
     }
     try {
-      const record = this.#store.recordOf(this.#bucket, key as BinaryKey);
+      const record = this.store.recordOf(this.bucket, key as BinaryKey);
       if (record) yield { key, record }; // The object was deleted after the folder was read.
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -93,17 +93,17 @@ class Walk {
     }
   }
 
-  *#rollUp(commonPrefix: string): Generator<Listed> {
-    this.#rolledUp = commonPrefix;
+  private *rollUp(commonPrefix: string): Generator<Listed> {
+    this.rolledUp = commonPrefix;
     yield { commonPrefix };
   }
 
-  #isRolledUp(text: string): boolean {
-    return this.#rolledUp !== undefined && text.startsWith(this.#rolledUp);
+  private isRolledUp(text: string): boolean {
+    return this.rolledUp !== undefined && text.startsWith(this.rolledUp);
   }
 
-  #commonPrefixOf(text: string): string | undefined {
-    const { prefix, delimiter } = this.#query;
+  private commonPrefixOf(text: string): string | undefined {
+    const { prefix, delimiter } = this.query;
     if (delimiter === "" || !text.startsWith(prefix)) return undefined;
     const at = text.indexOf(delimiter, prefix.length);
     return at < 0 ? undefined : text.slice(0, at + delimiter.length);
@@ -122,30 +122,30 @@ const maxEntries = 500_000;
  * times. The folder's modification time shows when an entry is out of date.
  */
 export class FolderCache {
-  readonly #folders = new Map<string, { readonly modified: bigint; readonly entries: readonly Entry[] }>();
-  #size = 0;
+  private readonly folders = new Map<string, { readonly modified: bigint; readonly entries: readonly Entry[] }>();
+  private size = 0;
 
   entries(directory: string): readonly Entry[] {
     const modified = fs.statSync(directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
     if (modified === undefined) return [];
-    const known = this.#folders.get(directory);
+    const known = this.folders.get(directory);
     if (known?.modified === modified) return known.entries;
-    if (known) this.#forget(directory);
+    if (known) this.forget(directory);
     const entries = readFolder(directory);
     if (entries.length > 1000 && Date.now() - Number(modified / 1_000_000n) > settledMilliseconds) {
-      this.#folders.set(directory, { modified, entries });
-      this.#size += entries.length;
-      for (const oldest of this.#folders.keys()) {
-        if (this.#size <= maxEntries) break;
-        this.#forget(oldest);
+      this.folders.set(directory, { modified, entries });
+      this.size += entries.length;
+      for (const oldest of this.folders.keys()) {
+        if (this.size <= maxEntries) break;
+        this.forget(oldest);
       }
     }
     return entries;
   }
 
-  #forget(directory: string): void {
-    this.#size -= this.#folders.get(directory)?.entries.length ?? 0;
-    this.#folders.delete(directory);
+  private forget(directory: string): void {
+    this.size -= this.folders.get(directory)?.entries.length ?? 0;
+    this.folders.delete(directory);
   }
 }
 

@@ -70,64 +70,64 @@ const silent: Announcement = { before: () => undefined, after: () => undefined, 
  * publishes the event.
  */
 export class Notifications {
-  readonly #disk: Disk;
-  readonly #written: WrittenIndex;
-  readonly #events: EventSink;
-  readonly #now: () => number;
-  readonly #journal: Journal<Intent>;
-  #sequence = 0;
+  private readonly disk: Disk;
+  private readonly written: WrittenIndex;
+  private readonly events: EventSink;
+  private readonly now: () => number;
+  private readonly journal: Journal<Intent>;
+  private sequence = 0;
 
   /**
    * Opens the journal.
    * @param seals the directory of the journal's mark, by default the journal's directory
    */
   constructor(disk: Disk, written: WrittenIndex, events: EventSink, now: () => number, seals?: string) {
-    this.#disk = disk;
-    this.#written = written;
-    this.#events = events;
-    this.#now = now;
-    this.#journal = new Journal({ path: path.join(disk.root, "notifications.ndjson"), seals });
+    this.disk = disk;
+    this.written = written;
+    this.events = events;
+    this.now = now;
+    this.journal = new Journal({ path: path.join(disk.root, "notifications.ndjson"), seals });
   }
 
   /** Publishes the events of changes that a killed process has made but not published. */
   recover(): void {
-    const left = this.#journal.recover();
-    for (const intent of left) if (this.#wasDone(intent)) this.#events.put(intent.event);
-    this.#journal.routed(left.length);
+    const left = this.journal.recover();
+    for (const intent of left) if (this.wasDone(intent)) this.events.put(intent.event);
+    this.journal.routed(left.length);
   }
 
   isOn(bucket: string): boolean {
-    if (this.#written.document(bucket, settings)) return true;
+    if (this.written.document(bucket, settings)) return true;
     // Earlier releases wrote the settings there.
-    return readDocument<{ readonly eventBridge: boolean }>(this.#file(bucket), "eventBridge") !== undefined;
+    return readDocument<{ readonly eventBridge: boolean }>(this.file(bucket), "eventBridge") !== undefined;
   }
 
   async configure(bucket: string, on: boolean): Promise<void> {
-    await this.#written.putDocument(bucket, settings, on ? { eventBridge: true } : undefined);
-    fs.rmSync(this.#file(bucket), { force: true });
+    await this.written.putDocument(bucket, settings, on ? { eventBridge: true } : undefined);
+    fs.rmSync(this.file(bucket), { force: true });
   }
 
   announce(notice: ObjectNotice): Announcement {
     const { bucket, key, writeId } = notice;
     if (!this.isOn(bucket)) return silent;
-    const event = this.#eventOf(notice);
+    const event = this.eventOf(notice);
     return {
-      before: () => this.#journal.append([{ bucket, key, ...(writeId === undefined ? {} : { writeId }), event }]),
+      before: () => this.journal.append([{ bucket, key, ...(writeId === undefined ? {} : { writeId }), event }]),
       after: () => {
-        this.#events.put(event);
-        this.#journal.routed(1);
+        this.events.put(event);
+        this.journal.routed(1);
       },
-      cancel: () => this.#journal.routed(1),
+      cancel: () => this.journal.routed(1),
     };
   }
 
   close(): void {
-    this.#journal.close();
+    this.journal.close();
   }
 
-  #wasDone({ bucket, key, writeId }: Intent): boolean {
+  private wasDone({ bucket, key, writeId }: Intent): boolean {
     try {
-      const record = findRecord<ObjectRecord>(this.#disk.object(bucket, toBinary(key)));
+      const record = findRecord<ObjectRecord>(this.disk.object(bucket, toBinary(key)));
       return record?.writeId === writeId;
     } catch (error) {
       if (error instanceof DamagedFileError) return true; // An extra event does less harm than a missing one.
@@ -135,10 +135,10 @@ export class Notifications {
     }
   }
 
-  #eventOf({ type, bucket, key, size, etag, reason, requestId, sourceAddress }: ObjectNotice): EmittedEvent {
+  private eventOf({ type, bucket, key, size, etag, reason, requestId, sourceAddress }: ObjectNotice): EmittedEvent {
     // The later of two writes of a key has the greater sequence number.
-    this.#sequence = Math.max(this.#sequence + 1, this.#now() * 1000);
-    const sequencer = this.#sequence.toString(16).toUpperCase().padStart(16, "0");
+    this.sequence = Math.max(this.sequence + 1, this.now() * 1000);
+    const sequencer = this.sequence.toString(16).toUpperCase().padStart(16, "0");
     return {
       source: "aws.s3",
       detailType: type,
@@ -156,7 +156,7 @@ export class Notifications {
     };
   }
 
-  #file(bucket: string): string {
-    return path.join(this.#disk.bucket(bucket), "notification.json");
+  private file(bucket: string): string {
+    return path.join(this.disk.bucket(bucket), "notification.json");
   }
 }

@@ -1,24 +1,24 @@
 /** Counts the readers of a resource, and defers its removal until the last reader has released it. */
 export class Pins {
-  readonly #readers = new Map<string, number>();
-  readonly #removals = new Map<string, () => void>();
+  private readonly readers = new Map<string, number>();
+  private readonly removals = new Map<string, () => void>();
 
   /** Pins a resource. Returns the function that releases it, which must be called once. */
   pin(name: string): () => void {
-    this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
+    this.readers.set(name, (this.readers.get(name) ?? 0) + 1);
     return () => {
-      const left = this.#readers.get(name)! - 1;
-      if (left > 0) this.#readers.set(name, left);
+      const left = this.readers.get(name)! - 1;
+      if (left > 0) this.readers.set(name, left);
       else {
-        this.#readers.delete(name);
-        this.#removals.get(name)?.();
-        this.#removals.delete(name);
+        this.readers.delete(name);
+        this.removals.get(name)?.();
+        this.removals.delete(name);
       }
     };
   }
 
   whenFree(name: string, remove: () => void): void {
-    if (this.#readers.has(name)) this.#removals.set(name, remove);
+    if (this.readers.has(name)) this.removals.set(name, remove);
     else remove();
   }
 }

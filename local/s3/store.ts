@@ -37,14 +37,14 @@ const damagedVersion = { etag: "", modified: 0 } as const;
  */
 export class Store {
   readonly buckets: Buckets;
-  readonly #directories = new Directories();
-  readonly #pins = new Pins();
+  private readonly directories = new Directories();
+  private readonly pins = new Pins();
   /** The syncs of changes that are already visible to requests, by file. */
-  readonly #flushing = new Map<string, Promise<void>>();
+  private readonly flushing = new Map<string, Promise<void>>();
   /**
    * Damage that a reader found after its answer had begun, by write. The client's next request gets the error at once.
    */
-  readonly #knownDamage = new BoundedMap<string, S3Error>(maxKnownDamage);
+  private readonly knownDamage = new BoundedMap<string, S3Error>(maxKnownDamage);
 
   constructor(
     readonly disk: Disk,
@@ -69,12 +69,12 @@ export class Store {
   recordOf(bucket: string, key: BinaryKey): ObjectRecord | undefined {
     return namingDamage(bucket, key, () => {
       const record = findRecord<ObjectRecord>(this.disk.object(bucket, key));
-      return this.#current(bucket, key, record && requireOwn(record, bucket, key));
+      return this.current(bucket, key, record && requireOwn(record, bucket, key));
     });
   }
 
   /** Compares the file of an object with the newest known write. @throws DamagedFileError */
-  #current(bucket: string, key: BinaryKey, record: ObjectRecord | undefined): ObjectRecord | undefined {
+  private current(bucket: string, key: BinaryKey, record: ObjectRecord | undefined): ObjectRecord | undefined {
     const entry = this.written.find(bucket, key);
     if (!entry) return record;
     if (!record && !entry.removing) throw new DamagedFileError("its file is missing");
@@ -94,16 +94,16 @@ export class Store {
     this.buckets.require(bucket);
     const descriptor = openIfThere(this.disk.object(bucket, key));
     if (descriptor === undefined) {
-      namingDamage(bucket, key, () => this.#current(bucket, key, undefined));
+      namingDamage(bucket, key, () => this.current(bucket, key, undefined));
       throw noSuchKey(fromBinary(key));
     }
     try {
       const found = namingDamage(bucket, key, () => readRecord<ObjectRecord>(descriptor));
       const { record } = found;
-      namingDamage(bucket, key, () => this.#current(bucket, key, requireOwn(record, bucket, key)));
-      const known = this.#knownDamage.get(record.writeId);
+      namingDamage(bucket, key, () => this.current(bucket, key, requireOwn(record, bucket, key)));
+      const known = this.knownDamage.get(record.writeId);
       if (known) throw known;
-      const unpin = record.parts ? this.#pins.pin(record.parts.uploadId) : () => {};
+      const unpin = record.parts ? this.pins.pin(record.parts.uploadId) : () => {};
       return {
         ...found,
         descriptor,
@@ -119,14 +119,14 @@ export class Store {
   }
 
   noteDamage({ writeId }: ObjectRecord, damage: S3Error): void {
-    this.#knownDamage.set(writeId, damage);
+    this.knownDamage.set(writeId, damage);
   }
 
   /**
    * Returns the object that a write replaces. A damaged record must not prevent a write, because a write repairs the
    * object.
    */
-  #replaced(bucket: string, key: BinaryKey): ObjectRecord | typeof damagedVersion | undefined {
+  private replaced(bucket: string, key: BinaryKey): ObjectRecord | typeof damagedVersion | undefined {
     try {
       return this.find(bucket, key);
     } catch (error) {
@@ -137,7 +137,7 @@ export class Store {
 
   /** Checks a condition before the write. `publish` checks it again. */
   checkCondition(bucket: string, key: BinaryKey, condition: WriteCondition): void {
-    checkWrite(condition, this.#replaced(bucket, key), fromBinary(key));
+    checkWrite(condition, this.replaced(bucket, key), fromBinary(key));
   }
 
   /**
@@ -159,18 +159,18 @@ export class Store {
     const file = this.disk.object(bucket, key);
     let replaced: ObjectRecord | typeof damagedVersion | undefined;
     try {
-      replaced = this.#replaced(bucket, key);
+      replaced = this.replaced(bucket, key);
       checkWrite(condition, replaced, fromBinary(key));
-      announced(announcement, () => this.#directories.rename(temporary, file));
+      announced(announcement, () => this.directories.rename(temporary, file));
       removeOldTags(file);
     } catch (error) {
       fs.rmSync(temporary, { force: true });
       throw error;
     }
-    await this.#flush(file, path.dirname(file), this.disk.objects(bucket));
+    await this.flush(file, path.dirname(file), this.disk.objects(bucket));
     // Until here a power loss may restore the replaced object and the open upload.
     publishParts();
-    this.#retireParts(bucket, replaced);
+    this.retireParts(bucket, replaced);
     this.written.note(bucket, key, record);
   }
 
@@ -181,7 +181,7 @@ export class Store {
     announcement: Announcement,
     condition: WriteCondition = {},
   ): Promise<boolean> {
-    let removed = this.#replaced(bucket, key);
+    let removed = this.replaced(bucket, key);
     for (;;) {
       checkWrite(condition, removed, fromBinary(key));
       if (!removed) {
@@ -190,46 +190,46 @@ export class Store {
       }
       const writeId = writeIdOf(removed);
       await this.written.beginRemoval(bucket, key, writeId);
-      removed = this.#replaced(bucket, key);
+      removed = this.replaced(bucket, key);
       if (!removed || writeIdOf(removed) === writeId) break; // Otherwise the object was written again in the meantime.
     }
     const file = this.disk.object(bucket, key);
     if (!removed) {
       await this.settled(bucket, key);
       // Another request removed the object, or its file was lost.
-      if (!this.#replaced(bucket, key)) this.written.endRemoval(bucket, key);
+      if (!this.replaced(bucket, key)) this.written.endRemoval(bucket, key);
       return false;
     }
     announced(announcement, () => fs.rmSync(file, { force: true }));
     removeOldTags(file);
     const top = this.disk.objects(bucket);
-    await this.#flush(file, this.#directories.removeEmpty(path.dirname(file), top), top);
-    this.#retireParts(bucket, removed);
+    await this.flush(file, this.directories.removeEmpty(path.dirname(file), top), top);
+    this.retireParts(bucket, removed);
     await this.written.putDocument(bucket, tagsOfKey(key), undefined);
-    if (!this.#replaced(bucket, key)) this.written.endRemoval(bucket, key);
+    if (!this.replaced(bucket, key)) this.written.endRemoval(bucket, key);
     return true;
   }
 
   /** Waits until a visible change of the object is durable. */
   async settled(bucket: string, key: BinaryKey): Promise<void> {
     // The request that made the change gets the error.
-    await this.#flushing.get(this.disk.object(bucket, key))?.catch(() => {});
+    await this.flushing.get(this.disk.object(bucket, key))?.catch(() => {});
   }
 
-  async #flush(file: string, directory: string, top: string): Promise<void> {
-    const flushed = this.#directories.flush(directory, top);
-    this.#flushing.set(file, flushed);
+  private async flush(file: string, directory: string, top: string): Promise<void> {
+    const flushed = this.directories.flush(directory, top);
+    this.flushing.set(file, flushed);
     try {
       await flushed;
     } finally {
-      if (this.#flushing.get(file) === flushed) this.#flushing.delete(file);
+      if (this.flushing.get(file) === flushed) this.flushing.delete(file);
     }
   }
 
-  #retireParts(bucket: string, record: ObjectRecord | typeof damagedVersion | undefined): void {
+  private retireParts(bucket: string, record: ObjectRecord | typeof damagedVersion | undefined): void {
     if (!record || !("parts" in record) || !record.parts) return;
     const directory = this.disk.upload(bucket, record.parts.uploadId);
-    this.#pins.whenFree(record.parts.uploadId, () => this.disk.discard(directory));
+    this.pins.whenFree(record.parts.uploadId, () => this.disk.discard(directory));
   }
 
   /** Returns the tags of an object: the tags that were put later, or else the tags of its write. */
@@ -250,7 +250,7 @@ export class Store {
 
   /** Returns the common fields of a new record. */
   newWrite(bucket: string, key: BinaryKey): Pick<ObjectRecord, "bucket" | "modified" | "generation" | "writeId"> {
-    const replaced = this.#replaced(bucket, key);
+    const replaced = this.replaced(bucket, key);
     const before = (replaced && "writeId" in replaced && replaced.generation) || 0;
     // Uses the clock, because a key that was removed and written again must not repeat a generation.
     const generation = Math.max(Date.now(), before + 1);

@@ -32,23 +32,23 @@ const completedName = "completed.json";
  * parts stay there until the object is replaced or deleted.
  */
 export class Uploads {
-  readonly #store: Store;
+  private readonly store: Store;
   /** The uploads whose completion is being written. Their parts must not change. */
-  readonly #completing = new Set<string>();
+  private readonly uploadsBeingCompleted = new Set<string>();
 
   constructor(store: Store) {
-    this.#store = store;
+    this.store = store;
   }
 
   async create(bucket: string, upload: Omit<Upload, "uploadId" | "initiated">): Promise<Upload> {
-    this.#store.buckets.require(bucket);
-    const whole: Upload = { ...upload, uploadId: randomBytes(24).toString("hex"), initiated: this.#store.clock.now() };
-    const { disk } = this.#store;
+    this.store.buckets.require(bucket);
+    const whole: Upload = { ...upload, uploadId: randomBytes(24).toString("hex"), initiated: this.store.clock.now() };
+    const { disk } = this.store;
     const temporary = disk.temporary();
     fs.mkdirSync(temporary);
     await writeDocument(path.join(temporary, openName), whole);
     await flushDirectory(temporary);
-    this.#store.buckets.require(bucket);
+    this.store.buckets.require(bucket);
     fs.renameSync(temporary, disk.upload(bucket, whole.uploadId));
     await flushDirectory(disk.uploads(bucket));
     return whole;
@@ -59,30 +59,30 @@ export class Uploads {
    * @throws S3Error 404 NoSuchUpload
    */
   requireOpen(bucket: string, uploadId: string, key: BinaryKey): Upload {
-    const upload = this.#read(bucket, uploadId, openName);
+    const upload = this.read(bucket, uploadId, openName);
     if (!upload || toBinary(upload.key) !== key) throw noSuchUpload(uploadId);
     return upload;
   }
 
   isCompleted(bucket: string, uploadId: string, key: BinaryKey): boolean {
-    const upload = this.#read(bucket, uploadId, completedName);
+    const upload = this.read(bucket, uploadId, completedName);
     return upload !== undefined && toBinary(upload.key) === key;
   }
 
-  #read(bucket: string, uploadId: string, name: string): Upload | undefined {
-    this.#store.buckets.require(bucket);
+  private read(bucket: string, uploadId: string, name: string): Upload | undefined {
+    this.store.buckets.require(bucket);
     if (!/^[0-9a-f]{48}$/.test(uploadId)) throw noSuchUpload(uploadId);
-    const file = path.join(this.#store.disk.upload(bucket, uploadId), name);
+    const file = path.join(this.store.disk.upload(bucket, uploadId), name);
     const upload = namingDamage(bucket, `uploads/${uploadId}`, () => readDocument<Upload>(file, "uploadId"));
     if (upload === undefined || upload.uploadId === uploadId) return upload;
     throw damagedObject(bucket, upload.key, new DamagedFileError(`${file} is of upload ${upload.uploadId}`));
   }
 
   listOpen(bucket: string): readonly Upload[] {
-    this.#store.buckets.require(bucket);
+    this.store.buckets.require(bucket);
     return fs
-      .readdirSync(this.#store.disk.uploads(bucket))
-      .map((uploadId) => this.#read(bucket, uploadId, openName))
+      .readdirSync(this.store.disk.uploads(bucket))
+      .map((uploadId) => this.read(bucket, uploadId, openName))
       .filter((upload) => upload !== undefined);
   }
 
@@ -99,17 +99,17 @@ export class Uploads {
   ): Promise<void> {
     try {
       this.requireOpen(bucket, uploadId, key);
-      this.#requireStill(uploadId);
-      fs.renameSync(temporary, this.#store.disk.part(bucket, uploadId, number));
+      this.requireStill(uploadId);
+      fs.renameSync(temporary, this.store.disk.part(bucket, uploadId, number));
     } catch (error) {
       fs.rmSync(temporary, { force: true });
       throw error;
     }
-    await flushDirectory(this.#store.disk.upload(bucket, uploadId));
+    await flushDirectory(this.store.disk.upload(bucket, uploadId));
   }
 
   findPart(bucket: string, uploadId: string, number: number): NumberedPart | undefined {
-    const file = this.#store.disk.part(bucket, uploadId, number);
+    const file = this.store.disk.part(bucket, uploadId, number);
     const record = namingDamage(bucket, `uploads/${uploadId}/part-${number}`, () => findRecord<PartRecord>(file));
     return record && { ...record, number };
   }
@@ -117,7 +117,7 @@ export class Uploads {
   /** Lists the part numbers in ascending order. */
   listPartNumbers(bucket: string, uploadId: string): readonly number[] {
     return fs
-      .readdirSync(this.#store.disk.upload(bucket, uploadId))
+      .readdirSync(this.store.disk.upload(bucket, uploadId))
       .flatMap((name) => /^part-(\d+)$/.exec(name)?.[1] ?? [])
       .map(Number)
       .sort((a, b) => a - b);
@@ -126,24 +126,24 @@ export class Uploads {
   /** Aborts an upload. It is durable when it returns. */
   async abort(bucket: string, uploadId: string, key: BinaryKey): Promise<void> {
     this.requireOpen(bucket, uploadId, key);
-    this.#requireStill(uploadId);
-    this.#store.disk.discard(this.#store.disk.upload(bucket, uploadId));
-    await flushDirectory(this.#store.disk.uploads(bucket));
+    this.requireStill(uploadId);
+    this.store.disk.discard(this.store.disk.upload(bucket, uploadId));
+    await flushDirectory(this.store.disk.uploads(bucket));
   }
 
   /** Runs a completion while the upload's parts cannot change. */
   async completing<T>(uploadId: string, complete: () => Promise<T>): Promise<T> {
-    this.#requireStill(uploadId);
-    this.#completing.add(uploadId);
+    this.requireStill(uploadId);
+    this.uploadsBeingCompleted.add(uploadId);
     try {
       return await complete();
     } finally {
-      this.#completing.delete(uploadId);
+      this.uploadsBeingCompleted.delete(uploadId);
     }
   }
 
-  #requireStill(uploadId: string): void {
-    if (this.#completing.has(uploadId)) {
+  private requireStill(uploadId: string): void {
+    if (this.uploadsBeingCompleted.has(uploadId)) {
       throw new S3Error(409, "OperationAborted", "The upload is being completed by another request. Please try again.");
     }
   }
@@ -151,21 +151,21 @@ export class Uploads {
   /** Marks the upload as completed and removes the parts that its object does not use. The object must be durable. */
   markCompleted(bucket: string, record: ObjectRecord): void {
     const { uploadId, list } = record.parts!;
-    const directory = this.#store.disk.upload(bucket, uploadId);
+    const directory = this.store.disk.upload(bucket, uploadId);
     if (!fs.existsSync(directory)) return; // The object was replaced or removed in the meantime.
     fs.renameSync(path.join(directory, openName), path.join(directory, completedName));
     const used = new Set(list.map((part) => part.number));
     for (const number of this.listPartNumbers(bucket, uploadId)) {
-      if (!used.has(number)) fs.rmSync(this.#store.disk.part(bucket, uploadId, number));
+      if (!used.has(number)) fs.rmSync(this.store.disk.part(bucket, uploadId, number));
     }
   }
 
   /** Completes uploads after a crash if their objects exist, and removes the parts of deleted objects. */
   recover(): void {
-    for (const { name: bucket } of this.#store.buckets.list()) {
-      for (const uploadId of fs.readdirSync(this.#store.disk.uploads(bucket))) {
+    for (const { name: bucket } of this.store.buckets.list()) {
+      for (const uploadId of fs.readdirSync(this.store.disk.uploads(bucket))) {
         try {
-          this.#recoverUpload(bucket, uploadId);
+          this.recoverUpload(bucket, uploadId);
         } catch (error) {
           if (!isDamage(error)) throw error; // Parts are kept as long as an object may refer to them.
         }
@@ -173,13 +173,13 @@ export class Uploads {
     }
   }
 
-  #recoverUpload(bucket: string, uploadId: string): void {
-    const open = this.#read(bucket, uploadId, openName);
-    const upload = open ?? this.#read(bucket, uploadId, completedName);
+  private recoverUpload(bucket: string, uploadId: string): void {
+    const open = this.read(bucket, uploadId, openName);
+    const upload = open ?? this.read(bucket, uploadId, completedName);
     if (!upload) return;
-    const record = this.#store.find(bucket, toBinary(upload.key));
+    const record = this.store.find(bucket, toBinary(upload.key));
     const published = record?.parts?.uploadId === uploadId;
     if (open && published) this.markCompleted(bucket, record);
-    else if (!open && !published) this.#store.disk.discard(this.#store.disk.upload(bucket, uploadId));
+    else if (!open && !published) this.store.disk.discard(this.store.disk.upload(bucket, uploadId));
   }
 }

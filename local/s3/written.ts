@@ -25,12 +25,12 @@ const documentPrefix = "\u0002";
  * entry without a file is damage.
  */
 export class WrittenIndex {
-  readonly #rows: JsonDatabase<unknown>;
+  private readonly rows: JsonDatabase<unknown>;
   /** The entries that are being written. Readers see them at once. */
-  readonly #pending = new Map<string, Entry | undefined>();
+  private readonly pending = new Map<string, Entry | undefined>();
 
   private constructor(rows: JsonDatabase<unknown>) {
-    this.#rows = rows;
+    this.rows = rows;
   }
 
   /**
@@ -45,7 +45,7 @@ export class WrittenIndex {
 
   find(bucket: string, key: BinaryKey): Entry | undefined {
     const row = rowOf(bucket, key);
-    return this.#pending.has(row) ? this.#pending.get(row) : (this.#rows.get(row) as Entry | undefined);
+    return this.pending.has(row) ? this.pending.get(row) : (this.rows.get(row) as Entry | undefined);
   }
 
   /** Records a write whose file is durable. */
@@ -53,17 +53,17 @@ export class WrittenIndex {
     const known = this.find(bucket, key);
     if (known && !known.removing && known.generation > generation) return; // A later write was faster.
     // An entry that is older than its file does no harm.
-    void this.#write(rowOf(bucket, key), { writeId, generation }).catch(() => {});
+    void this.write(rowOf(bucket, key), { writeId, generation }).catch(() => {});
   }
 
   /** Records that an object is about to be removed. The record is durable when it returns. */
   async beginRemoval(bucket: string, key: BinaryKey, writeId: string): Promise<void> {
-    await this.#write(rowOf(bucket, key), { writeId, generation: 0, removing: true });
+    await this.write(rowOf(bucket, key), { writeId, generation: 0, removing: true });
   }
 
   /** Deletes the entry of an object whose file is removed. */
   endRemoval(bucket: string, key: BinaryKey): void {
-    void this.#write(rowOf(bucket, key), undefined).catch(() => {}); // The record of the removal stays.
+    void this.write(rowOf(bucket, key), undefined).catch(() => {}); // The record of the removal stays.
   }
 
   /** Returns the keys with a prefix that should exist, after one key and up to another. */
@@ -71,7 +71,7 @@ export class WrittenIndex {
     const first = bucket + separator;
     const keys: BinaryKey[] = [];
     const gte = first + (after > prefix ? after : prefix);
-    for await (const [row, entry] of this.#rows.iterator({ gte, lt: bucket + afterSeparator })) {
+    for await (const [row, entry] of this.rows.iterator({ gte, lt: bucket + afterSeparator })) {
       const key = row.slice(first.length) as BinaryKey;
       if (!key.startsWith(prefix) || (upTo !== undefined && key > upTo)) break;
       if (key > after && !(entry as Entry).removing) keys.push(key);
@@ -82,31 +82,31 @@ export class WrittenIndex {
   /** Deletes the entries and documents of a bucket. */
   async clear(bucket: string): Promise<void> {
     for (const first of [bucket, documentPrefix + bucket]) {
-      await this.#rows.clear({ gte: first + separator, lt: first + afterSeparator });
+      await this.rows.clear({ gte: first + separator, lt: first + afterSeparator });
     }
   }
 
   /** Returns a small document about a bucket or an object. */
   document<T>(bucket: string, name: string): T | undefined {
-    return this.#rows.get(documentRow(bucket, name)) as T | undefined;
+    return this.rows.get(documentRow(bucket, name)) as T | undefined;
   }
 
   /** Writes a document. It is durable when it returns. */
   async putDocument(bucket: string, name: string, document: object | undefined): Promise<void> {
     const row = documentRow(bucket, name);
-    await (document ? this.#rows.put(row, document) : this.#rows.del(row));
+    await (document ? this.rows.put(row, document) : this.rows.del(row));
   }
 
   async close(): Promise<void> {
-    await this.#rows.close();
+    await this.rows.close();
   }
 
-  async #write(row: string, entry: Entry | undefined): Promise<void> {
-    this.#pending.set(row, entry);
+  private async write(row: string, entry: Entry | undefined): Promise<void> {
+    this.pending.set(row, entry);
     try {
-      await (entry ? this.#rows.put(row, entry) : this.#rows.del(row));
+      await (entry ? this.rows.put(row, entry) : this.rows.del(row));
     } finally {
-      if (this.#pending.get(row) === entry) this.#pending.delete(row);
+      if (this.pending.get(row) === entry) this.pending.delete(row);
     }
   }
 }

@@ -5,40 +5,40 @@ import { type Clock, systemClock } from "../clock";
  * schedule for 3 a.m. can be tested at any time.
  */
 export class MovableClock implements Clock {
-  #aheadMs = 0;
-  readonly #timers = new Set<Timer>();
+  private offsetMs = 0;
+  private readonly timers = new Set<Timer>();
 
   constructor(private readonly base: Clock = systemClock) {}
 
   get aheadMs(): number {
-    return this.#aheadMs;
+    return this.offsetMs;
   }
 
   now(): number {
-    return this.base.now() + this.#aheadMs;
+    return this.base.now() + this.offsetMs;
   }
 
   schedule(delayMs: number, callback: () => void): () => void {
     const timer: Timer = { dueAt: this.now() + delayMs, callback, cancel: () => undefined };
-    this.#timers.add(timer);
-    this.#arm(timer);
+    this.timers.add(timer);
+    this.arm(timer);
     return () => {
       timer.cancel();
-      this.#timers.delete(timer);
+      this.timers.delete(timer);
     };
   }
 
   advance(ms: number): void {
-    this.#aheadMs += ms;
-    for (const timer of this.#timers) {
+    this.offsetMs += ms;
+    for (const timer of this.timers) {
       timer.cancel();
-      this.#arm(timer);
+      this.arm(timer);
     }
   }
 
-  #arm(timer: Timer): void {
+  private arm(timer: Timer): void {
     timer.cancel = this.base.schedule(Math.max(0, timer.dueAt - this.now()), () => {
-      this.#timers.delete(timer);
+      this.timers.delete(timer);
       timer.callback();
     });
   }

@@ -9,10 +9,10 @@ const emptyDigest = sha256("");
  * follows the signature of the request (docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html).
  */
 export class ChunkVerifier {
-  readonly #key: Buffer;
-  readonly #prefix: string;
-  #previous: string;
-  #hash: Hash = createHash("sha256");
+  private readonly key: Buffer;
+  private readonly prefix: string;
+  private previous: string;
+  private hash: Hash = createHash("sha256");
 
   constructor(
     { scope, time, signature }: SignatureClaim,
@@ -20,22 +20,22 @@ export class ChunkVerifier {
     /** Whether the trailing headers are also signed. */
     readonly signedTrailer: boolean,
   ) {
-    this.#key = signingKey(secretAccessKey, scope);
-    this.#prefix = `${time}\n${scope.join("/")}`;
-    this.#previous = signature;
+    this.key = signingKey(secretAccessKey, scope);
+    this.prefix = `${time}\n${scope.join("/")}`;
+    this.previous = signature;
   }
 
   /** Adds bytes to the current chunk. */
   update(bytes: Uint8Array): void {
-    this.#hash.update(bytes);
+    this.hash.update(bytes);
   }
 
   /** Ends the current chunk. @returns whether its signature matches */
   endChunk(signature: string): boolean {
-    const digest = this.#hash.digest("hex");
-    this.#hash = createHash("sha256");
-    return this.#take(
-      `AWS4-HMAC-SHA256-PAYLOAD\n${this.#prefix}\n${this.#previous}\n${emptyDigest}\n${digest}`,
+    const digest = this.hash.digest("hex");
+    this.hash = createHash("sha256");
+    return this.take(
+      `AWS4-HMAC-SHA256-PAYLOAD\n${this.prefix}\n${this.previous}\n${emptyDigest}\n${digest}`,
       signature,
     );
   }
@@ -45,12 +45,12 @@ export class ChunkVerifier {
    * @param lines `name:value\n` of each trailing header except the signature
    */
   endTrailer(lines: string, signature: string): boolean {
-    return this.#take(`AWS4-HMAC-SHA256-TRAILER\n${this.#prefix}\n${this.#previous}\n${sha256(lines)}`, signature);
+    return this.take(`AWS4-HMAC-SHA256-TRAILER\n${this.prefix}\n${this.previous}\n${sha256(lines)}`, signature);
   }
 
-  #take(toSign: string, signature: string): boolean {
+  private take(toSign: string, signature: string): boolean {
     if (!/^[0-9a-f]{64}$/.test(signature)) return false;
-    this.#previous = signature;
-    return timingSafeEqual(hmac(this.#key, toSign), Buffer.from(signature, "hex"));
+    this.previous = signature;
+    return timingSafeEqual(hmac(this.key, toSign), Buffer.from(signature, "hex"));
   }
 }

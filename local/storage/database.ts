@@ -49,16 +49,16 @@ const clockStepMs = 50;
  * commit), in order and atomically.
  */
 export class Database<K extends Buffer | string> {
-  #opened: ClassicLevel<K, string> | undefined;
-  #seal: SlotFile<Seal> | undefined;
-  #sealed: Seal | undefined;
-  #values = new ValueSeal("");
-  #sequence = 0;
-  #directoryTime = 0;
-  #forming: Group<K> | undefined;
-  #writing: Group<K> | undefined;
+  private opened: ClassicLevel<K, string> | undefined;
+  private seal: SlotFile<Seal> | undefined;
+  private sealed: Seal | undefined;
+  private values = new ValueSeal("");
+  private sequence = 0;
+  private directoryTime = 0;
+  private forming: Group<K> | undefined;
+  private writing: Group<K> | undefined;
   /** Whether a write failed and may have left an incomplete record at the end of the log. */
-  #tornLog = false;
+  private tornLog = false;
 
   constructor(
     private readonly options: DatabaseOptions,
@@ -73,38 +73,38 @@ export class Database<K extends Buffer | string> {
     const { directory, cacheBytes, writeBufferBytes } = this.options;
     const { file, lastSequence } = openSeal(this.options);
     makeDirectory(directory);
-    this.#seal = file;
-    this.#sealed = file.content;
-    this.#values = new ValueSeal(file.content.database);
-    this.#sequence = lastSequence;
+    this.seal = file;
+    this.sealed = file.content;
+    this.values = new ValueSeal(file.content.database);
+    this.sequence = lastSequence;
     try {
       // The constructor opens the database, so it is called only after the files were verified.
-      this.#opened = new ClassicLevel<K, string>(directory, {
+      this.opened = new ClassicLevel<K, string>(directory, {
         keyEncoding: this.keyEncoding,
         valueEncoding: "utf8",
         ...(cacheBytes && { cacheSize: cacheBytes }),
         ...(writeBufferBytes && { writeBufferSize: writeBufferBytes }),
       });
-      await this.#opened.open();
-      if (file.content.state !== "ready") await this.#migrate();
+      await this.opened.open();
+      if (file.content.state !== "ready") await this.migrate();
     } catch (error) {
       await this.close();
       throw error;
     }
   }
 
-  get #level(): ClassicLevel<K, string> {
-    if (!this.#opened) throw new Error(`The store ${this.options.store} is not open`);
-    return this.#opened;
+  private get level(): ClassicLevel<K, string> {
+    if (!this.opened) throw new Error(`The store ${this.options.store} is not open`);
+    return this.opened;
   }
 
   get(key: K, snapshot?: Snapshot): string | undefined {
-    const stored = snapshot ? this.#level.getSync<K, string>(key, { snapshot }) : this.#level.getSync(key);
-    return stored === undefined ? undefined : this.#open(key, stored);
+    const stored = snapshot ? this.level.getSync<K, string>(key, { snapshot }) : this.level.getSync(key);
+    return stored === undefined ? undefined : this.unseal(key, stored);
   }
 
   snapshot(): Snapshot {
-    return this.#level.snapshot();
+    return this.level.snapshot();
   }
 
   /**
@@ -119,7 +119,7 @@ export class Database<K extends Buffer | string> {
 
   /** Yields entries in the order of their keys, from the snapshot or from the time of the call. */
   async *chunks(range: Range<K>, snapshot?: Snapshot): AsyncGenerator<readonly (readonly [K, string])[]> {
-    const entries = this.#level.iterator({
+    const entries = this.level.iterator({
       ...range,
       highWaterMarkBytes: readAheadBytes,
       ...(snapshot && { snapshot }),
@@ -128,7 +128,7 @@ export class Database<K extends Buffer | string> {
       for (;;) {
         const chunk = await entries.nextv(chunkRows);
         if (chunk.length === 0) return;
-        yield chunk.map(([key, stored]) => [key, this.#open(key, stored)] as const);
+        yield chunk.map(([key, stored]) => [key, this.unseal(key, stored)] as const);
       }
     } finally {
       await entries.close();
@@ -142,98 +142,98 @@ export class Database<K extends Buffer | string> {
   }
 
   keys(range: Range<K>): Promise<K[]> {
-    return this.#level.keys({ ...range }).all();
+    return this.level.keys({ ...range }).all();
   }
 
   /** Resolves when all of the writes are on disk. They are atomic. */
   write(writes: readonly Write<K>[]): Promise<void> {
-    if (writes.length === 0) return (this.#forming ?? this.#writing)?.written ?? Promise.resolve();
-    this.#forming ??= newGroup();
-    const { written } = this.#forming;
-    this.#forming.writes.push(...writes);
-    if (!this.#writing) void this.#pump();
+    if (writes.length === 0) return (this.forming ?? this.writing)?.written ?? Promise.resolve();
+    this.forming ??= newGroup();
+    const { written } = this.forming;
+    this.forming.writes.push(...writes);
+    if (!this.writing) void this.pump();
     return written;
   }
 
   /** Waits for the current writes and closes the database. */
   async close(): Promise<void> {
-    await (this.#forming ?? this.#writing)?.written.catch(() => undefined);
-    await this.#opened?.close();
-    this.#seal?.close();
-    this.#seal = undefined;
+    await (this.forming ?? this.writing)?.written.catch(() => undefined);
+    await this.opened?.close();
+    this.seal?.close();
+    this.seal = undefined;
   }
 
-  async #pump(): Promise<void> {
-    while (this.#forming) {
-      const group = this.#forming;
-      this.#writing = group;
-      this.#forming = undefined;
+  private async pump(): Promise<void> {
+    while (this.forming) {
+      const group = this.forming;
+      this.writing = group;
+      this.forming = undefined;
       let failure: { readonly error: unknown } | undefined;
       try {
-        await this.#commit(group.writes);
+        await this.commit(group.writes);
       } catch (error) {
-        this.#tornLog = true;
+        this.tornLog = true;
         failure = { error };
       }
-      this.#writing = undefined;
+      this.writing = undefined;
       group.settle(failure?.error);
     }
   }
 
-  async #commit(writes: readonly Write<K>[]): Promise<void> {
+  private async commit(writes: readonly Write<K>[]): Promise<void> {
     // Starts a new log, because LevelDB drops everything after an incomplete record.
-    if (this.#tornLog) await this.#level.compactRange("\u0000" as K, "\u0000" as K, { keyEncoding: "utf8" });
-    this.#tornLog = false;
-    await this.#level.batch(
+    if (this.tornLog) await this.level.compactRange("\u0000" as K, "\u0000" as K, { keyEncoding: "utf8" });
+    this.tornLog = false;
+    await this.level.batch(
       writes.map(({ key, value }) =>
-        value === undefined ? { type: "del", key } : { type: "put", key, value: this.#values.seal(key, value) },
+        value === undefined ? { type: "del", key } : { type: "put", key, value: this.values.seal(key, value) },
       ),
       { sync: true },
     );
-    this.#sequence += writes.length;
-    this.#syncNewFiles();
-    this.#acknowledge();
+    this.sequence += writes.length;
+    this.syncNewFiles();
+    this.acknowledge();
   }
 
   /** Syncs the directory of new files. LevelDB syncs the content of a new log, but not its directory entry. */
-  #syncNewFiles(): void {
+  private syncNewFiles(): void {
     const { mtimeMs } = statSync(this.options.directory);
-    if (mtimeMs === this.#directoryTime) return;
+    if (mtimeMs === this.directoryTime) return;
     syncDirectory(this.options.directory);
-    this.#directoryTime = Date.now() - mtimeMs > clockStepMs ? mtimeMs : 0;
+    this.directoryTime = Date.now() - mtimeMs > clockStepMs ? mtimeMs : 0;
   }
 
-  #acknowledge(): void {
-    this.#sealed = { ...this.#sealed!, acknowledged: this.#sequence };
-    this.#seal?.write(this.#sealed);
+  private acknowledge(): void {
+    this.sealed = { ...this.sealed!, acknowledged: this.sequence };
+    this.seal?.write(this.sealed);
   }
 
-  #open(key: K, stored: string): string {
-    const value = this.#values.open(key, stored);
+  private unseal(key: K, stored: string): string {
+    const value = this.values.open(key, stored);
     if (value === undefined) throw new DamagedRecordError(this.options.store, this.options.directory, key);
     return value;
   }
 
   /** Seals the values of a release without checksums. Idempotent: after a kill, the next process continues. */
-  async #migrate(): Promise<void> {
-    const entries = this.#level.iterator();
+  private async migrate(): Promise<void> {
+    const entries = this.level.iterator();
     try {
       for (;;) {
         const chunk = await entries.nextv(migrationChunk);
         if (chunk.length === 0) break;
-        const old = chunk.filter(([key, stored]) => this.#values.open(key, stored) === undefined);
-        if (old.length > 0) await this.#commit(old.map(([key, value]) => ({ key, value })));
+        const old = chunk.filter(([key, stored]) => this.values.open(key, stored) === undefined);
+        if (old.length > 0) await this.commit(old.map(([key, value]) => ({ key, value })));
       }
     } finally {
       await entries.close();
     }
     // LevelDB does not sync the directory of a new database. The seal must not be ahead of the files.
     syncDirectory(this.options.directory);
-    this.#sealed = { ...this.#sealed!, state: "ready" };
+    this.sealed = { ...this.sealed!, state: "ready" };
     // Writes both slots, because the older one must not repeat the migration.
-    this.#acknowledge();
-    this.#acknowledge();
-    this.#seal?.flush();
+    this.acknowledge();
+    this.acknowledge();
+    this.seal?.flush();
   }
 }
 

@@ -6,22 +6,22 @@ export type JsonWrite<V> =
 
 /** A database of JSON values with text keys. */
 export class JsonDatabase<V = unknown> {
-  readonly #rows: Database<string>;
+  private readonly rows: Database<string>;
 
   constructor(options: DatabaseOptions) {
-    this.#rows = new Database<string>(options, "utf8");
+    this.rows = new Database<string>(options, "utf8");
   }
 
   /**
    * Opens the database.
    * @throws DamagedStoreError
    */
-  open = (): Promise<void> => this.#rows.open();
+  open = (): Promise<void> => this.rows.open();
   /** Waits for the current writes and closes the database. */
-  close = (): Promise<void> => this.#rows.close();
+  close = (): Promise<void> => this.rows.close();
 
   get(key: string): V | undefined {
-    const text = this.#rows.get(key);
+    const text = this.rows.get(key);
     return text === undefined ? undefined : (JSON.parse(text) as V);
   }
 
@@ -30,7 +30,7 @@ export class JsonDatabase<V = unknown> {
 
   /** Resolves when all of the writes are on disk. They are atomic and in the order of the calls. */
   batch(writes: readonly JsonWrite<V>[]): Promise<void> {
-    return this.#rows.write(
+    return this.rows.write(
       writes.map((write) => ({
         key: write.key,
         value: write.type === "put" ? JSON.stringify(write.value) : undefined,
@@ -38,10 +38,10 @@ export class JsonDatabase<V = unknown> {
     );
   }
 
-  keys = (range: Range<string> = {}): Promise<string[]> => this.#rows.keys(range);
+  keys = (range: Range<string> = {}): Promise<string[]> => this.rows.keys(range);
 
   async *iterator(range: Range<string> = {}): AsyncGenerator<[string, V]> {
-    for await (const chunk of this.#rows.chunks(range)) {
+    for await (const chunk of this.rows.chunks(range)) {
       for (const [key, text] of chunk) yield [key, JSON.parse(text) as V];
     }
   }

@@ -10,37 +10,37 @@ const headLength = marker.length + digits;
 
 /** Seals and opens the values of one database. A value of another database or another key does not open. */
 export class ValueSeal {
-  readonly #seed: number;
+  private readonly seed: number;
 
   constructor(databaseId: string) {
-    this.#seed = crc32(databaseId);
+    this.seed = crc32(databaseId);
   }
 
   seal(key: Buffer | string, value: string): string {
-    return this.#head(key, value) + value;
+    return this.head(key, value) + value;
   }
 
   /** Returns the value, or undefined if the seal is broken or missing. */
   open(key: Buffer | string, sealed: string): string | undefined {
     if (!looksSealed(sealed)) return undefined;
     const value = sealed.slice(headLength);
-    return Number.parseInt(sealed.slice(marker.length, headLength), 16) === this.#checksum(key, value)
+    return Number.parseInt(sealed.slice(marker.length, headLength), 16) === this.checksum(key, value)
       ? value
       : undefined;
   }
 
-  #checksum(key: Buffer | string, value: Buffer | string): number {
-    return crc32(value, crc32(key, this.#seed));
+  private checksum(key: Buffer | string, value: Buffer | string): number {
+    return crc32(value, crc32(key, this.seed));
   }
 
-  #head(key: Buffer | string, value: Buffer | string): string {
-    return marker + this.#checksum(key, value).toString(16).padStart(digits, "0");
+  private head(key: Buffer | string, value: Buffer | string): string {
+    return marker + this.checksum(key, value).toString(16).padStart(digits, "0");
   }
 
   /** Returns whether sealed bytes are intact. */
   isIntact(key: Buffer, sealed: Buffer): boolean {
     if (sealed.length < headLength) return false;
-    return sealed.toString("latin1", 0, headLength) === this.#head(key, sealed.subarray(headLength));
+    return sealed.toString("latin1", 0, headLength) === this.head(key, sealed.subarray(headLength));
   }
 }
 

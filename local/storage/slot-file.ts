@@ -17,7 +17,7 @@ interface Slot<T> {
  * write leaves the other slot. A slot is its CRC-32, then JSON.
  */
 export class SlotFile<T> {
-  #generation: number;
+  private generation: number;
 
   private constructor(
     private readonly descriptor: number,
@@ -25,7 +25,7 @@ export class SlotFile<T> {
     /** The content when the file was opened. */
     readonly content: T,
   ) {
-    this.#generation = generation;
+    this.generation = generation;
   }
 
   /** Creates the file durably and atomically, with both slots written. */
@@ -56,11 +56,11 @@ export class SlotFile<T> {
 
   /** Writes the content. It survives the death of this process when `write` returns, and a power loss after `flush`. */
   write(content: T): void {
-    this.#generation++;
-    const json = JSON.stringify({ generation: this.#generation, content });
+    this.generation++;
+    const json = JSON.stringify({ generation: this.generation, content });
     const bytes = Buffer.from(`${checksum(json)} ${json}\n`);
     if (bytes.length > slotBytes) throw new Error("A slot's content must be small");
-    writeSync(this.descriptor, bytes, 0, bytes.length, (this.#generation % slots) * slotBytes);
+    writeSync(this.descriptor, bytes, 0, bytes.length, (this.generation % slots) * slotBytes);
   }
 
   flush(): void {

@@ -15,17 +15,17 @@ export interface Phase {
 
 /** A training module that makes every request before its training and during it, once it is told to. */
 export class HostileModule {
-  readonly #directory: string;
+  private readonly directory: string;
   readonly source: string;
 
   constructor(stack: TestStack) {
-    this.#directory = join(stack.directory, "hostile");
-    mkdirSync(this.#directory);
-    const outfile = join(this.#directory, "hostile-module.js");
+    this.directory = join(stack.directory, "hostile");
+    mkdirSync(this.directory);
+    const outfile = join(this.directory, "hostile-module.js");
     const entry = resolve(__dirname, "../support/hostile-module.ts");
     buildSync({ entryPoints: [entry], bundle: true, platform: "node", outfile, logLevel: "error" });
     const attack = (phase: string): string =>
-      `execFileSync(process.execPath, ${JSON.stringify([outfile, this.#directory, phase])})`;
+      `execFileSync(process.execPath, ${JSON.stringify([outfile, this.directory, phase])})`;
     this.source = `import { execFileSync } from "node:child_process";
 import { losses, oneHot } from "@tensorflow/tfjs-core";
 import { defineTraining } from "ringmaster";
@@ -42,7 +42,7 @@ export default defineTraining({
 
   /** Lets the module attack, and returns what became of it. */
   async attack(phase: "before" | "during", world: Omit<HostileWorld, "connection">): Promise<Phase> {
-    const file = (ending: string): string => join(this.#directory, `${phase}.${ending}`);
+    const file = (ending: string): string => join(this.directory, `${phase}.${ending}`);
     writeFileSync(file("told"), JSON.stringify(world));
     renameSync(file("told"), file("go"));
     const found = await until(`the module's requests ${phase} its training`, async () => {

@@ -12,11 +12,11 @@ export function describeWithMoto(title: string, tests: () => void): void {
 
 /** moto's emulation of AWS, by its HTTP server on a free port. */
 export class MotoServer {
-  readonly #process: ChildProcess;
+  private readonly process: ChildProcess;
   readonly endpoint: string;
 
   private constructor(process: ChildProcess, endpoint: string) {
-    this.#process = process;
+    this.process = process;
     this.endpoint = endpoint;
   }
 
@@ -64,8 +64,8 @@ export class MotoServer {
   }
 
   async stop(): Promise<void> {
-    if (this.#process.exitCode !== null) return;
-    this.#process.kill();
-    await once(this.#process, "exit");
+    if (this.process.exitCode !== null) return;
+    this.process.kill();
+    await once(this.process, "exit");
   }
 }

@@ -82,10 +82,10 @@ class Runs {
 
   /** Waits until no run of an experiment is open; approves what waits for an approval. */
   async ended(experiment: string): Promise<void> {
-    await drained(`runs of ${experiment} are open`, () => this.#open(experiment), patienceMs);
+    await drained(`runs of ${experiment} are open`, () => this.open(experiment), patienceMs);
   }
 
-  async #open(experiment: string): Promise<readonly string[]> {
+  private async open(experiment: string): Promise<readonly string[]> {
     const open = (await this.of(experiment)).filter(({ status }) => status === "queued" || status === "running");
     for (const { runId, phase } of open.filter((run) => run.phase === "AwaitApproval")) {
       const { steps } = await this.api.call<{ readonly steps: readonly Step[] }>("GET", `/v1/training-runs/${runId}`);

@@ -2,37 +2,37 @@ import type { Attribute, ElementType, OnnxGraph, Operation, Port, TensorValue } 
 
 /** Collects a graph, and names its inner values. Names of ports come from people and may be any text. */
 export class GraphBuilder {
-  readonly #operations: Operation[] = [];
-  readonly #constants: Record<string, TensorValue> = {};
-  readonly #inputs: Port[] = [];
-  readonly #outputs: Port[] = [];
-  readonly #names = new Set<string>();
+  private readonly operations: Operation[] = [];
+  private readonly constants: Record<string, TensorValue> = {};
+  private readonly inputs: Port[] = [];
+  private readonly outputs: Port[] = [];
+  private readonly names = new Set<string>();
 
   /** Returns the name if it is free, else with as many underscores as needed. */
-  #free(wanted: string): string {
+  private free(wanted: string): string {
     let name = wanted;
-    while (this.#names.has(name)) name += "_";
-    this.#names.add(name);
+    while (this.names.has(name)) name += "_";
+    this.names.add(name);
     return name;
   }
 
   input(name: string, type: ElementType, dims: Port["dims"]): string {
-    const free = this.#free(name);
-    this.#inputs.push({ name: free, type, dims });
+    const free = this.free(name);
+    this.inputs.push({ name: free, type, dims });
     return free;
   }
 
   /** @returns the name of the output */
   output(wanted: string, value: string, type: ElementType, dims: Port["dims"]): string {
-    const name = this.#free(wanted);
-    this.#operations.push({ op: "Identity", inputs: [value], outputs: [name], attributes: {} });
-    this.#outputs.push({ name, type, dims });
+    const name = this.free(wanted);
+    this.operations.push({ op: "Identity", inputs: [value], outputs: [name], attributes: {} });
+    this.outputs.push({ name, type, dims });
     return name;
   }
 
-  constant(value: TensorValue, wanted = `constant_${Object.keys(this.#constants).length}`): string {
-    const name = this.#free(wanted);
-    this.#constants[name] = value;
+  constant(value: TensorValue, wanted = `constant_${Object.keys(this.constants).length}`): string {
+    const name = this.free(wanted);
+    this.constants[name] = value;
     return name;
   }
 
@@ -59,18 +59,18 @@ export class GraphBuilder {
     attributes: Readonly<Record<string, Attribute>> = {},
     domain?: Operation["domain"],
   ): string {
-    const output = this.#free(`value_${this.#operations.length}`);
-    this.#operations.push({ op, inputs, outputs: [output], attributes, ...(domain ? { domain } : {}) });
+    const output = this.free(`value_${this.operations.length}`);
+    this.operations.push({ op, inputs, outputs: [output], attributes, ...(domain ? { domain } : {}) });
     return output;
   }
 
   finish(name: string, metadata: Readonly<Record<string, string>>): OnnxGraph {
     return {
       name,
-      operations: this.#operations,
-      constants: this.#constants,
-      inputs: this.#inputs,
-      outputs: this.#outputs,
+      operations: this.operations,
+      constants: this.constants,
+      inputs: this.inputs,
+      outputs: this.outputs,
       metadata,
     };
   }

@@ -5,45 +5,46 @@ import type { GraphBuilder } from "./builder";
  * when it is first requested, so that nothing is transposed between two convolutions.
  */
 export class Value {
-  readonly #builder: GraphBuilder;
+  private readonly builder: GraphBuilder;
   /** Shape of one row, channels last. */
   readonly shape: readonly number[];
-  #last: string | undefined;
-  #first: string | undefined;
+  private channelsLast: string | undefined;
+  private channelsFirst: string | undefined;
 
   constructor(
     builder: GraphBuilder,
     shape: readonly number[],
     form: { readonly last?: string; readonly first?: string },
   ) {
-    this.#builder = builder;
+    this.builder = builder;
     this.shape = shape;
-    this.#last = form.last;
-    this.#first = form.first;
+    this.channelsLast = form.last;
+    this.channelsFirst = form.first;
   }
 
   /** The value in TensorFlow.js's axis order. */
   get last(): string {
     const rank = this.shape.length;
-    this.#last ??= this.#transposed(this.#first!, [0, ...range(2, rank + 1), 1]);
-    return this.#last;
+    this.channelsLast ??= this.transposed(this.channelsFirst!, [0, ...range(2, rank + 1), 1]);
+    return this.channelsLast;
   }
 
   /** The value as `[rows, channels, …]`. */
   get first(): string {
     const rank = this.shape.length;
-    this.#first ??= this.#transposed(this.#last!, [0, rank, ...range(1, rank)]);
-    return this.#first;
+    this.channelsFirst ??= this.transposed(this.channelsLast!, [0, rank, ...range(1, rank)]);
+    return this.channelsFirst;
   }
 
   /** Applies an element-wise operation to whichever form exists. */
   map(operation: (name: string) => string): Value {
-    if (this.#last !== undefined) return new Value(this.#builder, this.shape, { last: operation(this.#last) });
-    return new Value(this.#builder, this.shape, { first: operation(this.#first!) });
+    if (this.channelsLast !== undefined)
+      return new Value(this.builder, this.shape, { last: operation(this.channelsLast) });
+    return new Value(this.builder, this.shape, { first: operation(this.channelsFirst!) });
   }
 
-  #transposed(name: string, perm: readonly number[]): string {
-    return this.#builder.add("Transpose", [name], { perm: { ints: perm } });
+  private transposed(name: string, perm: readonly number[]): string {
+    return this.builder.add("Transpose", [name], { perm: { ints: perm } });
   }
 }
 

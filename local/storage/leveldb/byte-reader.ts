@@ -3,22 +3,22 @@ export class FormatError extends Error {}
 
 /** Reads LevelDB's primitive types from a buffer. @throws FormatError past the end */
 export class ByteReader {
-  #at: number;
+  private offset: number;
 
   constructor(
     readonly bytes: Buffer,
     at = 0,
     readonly end = bytes.length,
   ) {
-    this.#at = at;
+    this.offset = at;
   }
 
   get at(): number {
-    return this.#at;
+    return this.offset;
   }
 
   get done(): boolean {
-    return this.#at >= this.end;
+    return this.offset >= this.end;
   }
 
   byte(): number {
@@ -26,10 +26,10 @@ export class ByteReader {
   }
 
   take(length: number): Buffer {
-    const from = this.#at;
+    const from = this.offset;
     if (length > this.end - from) throw new FormatError("it ends in the middle of a value");
-    this.#at += length;
-    return this.bytes.subarray(from, this.#at);
+    this.offset += length;
+    return this.bytes.subarray(from, this.offset);
   }
 
   fixed32(): number {
@@ -37,7 +37,7 @@ export class ByteReader {
   }
 
   fixed64(): number {
-    return this.#safe(this.take(8).readBigUInt64LE(0));
+    return this.safe(this.take(8).readBigUInt64LE(0));
   }
 
   /** Reads a little-endian base-128 number of up to 53 bits. */
@@ -56,7 +56,7 @@ export class ByteReader {
     return this.take(this.varint());
   }
 
-  #safe(value: bigint): number {
+  private safe(value: bigint): number {
     if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new FormatError("a number is too large");
     return Number(value);
   }

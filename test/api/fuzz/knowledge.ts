@@ -6,11 +6,11 @@ const remembered = 40;
 
 /** What there is to be named in requests: what was furnished, and what answers told of. */
 export class Knowledge {
-  readonly #heard: Thing[] = [];
-  readonly #tokens = new Map<string, { readonly path: string; readonly token: string }>();
-  #fresh = 0;
+  private readonly heard: Thing[] = [];
+  private readonly tokens = new Map<string, { readonly path: string; readonly token: string }>();
+  private freshNames = 0;
 
-  readonly #furnished: Thing[] = [];
+  private readonly furnished: Thing[] = [];
 
   /**
    * @param lasting what no request can use up
@@ -22,25 +22,25 @@ export class Knowledge {
   ) {}
 
   furnish(things: readonly Thing[]): void {
-    this.#furnished.unshift(...things);
-    this.#furnished.splice(this.rounds * things.length);
+    this.furnished.unshift(...things);
+    this.furnished.splice(this.rounds * things.length);
   }
 
   hear(things: readonly Thing[]): void {
-    this.#heard.unshift(...things);
-    this.#heard.splice(remembered);
+    this.heard.unshift(...things);
+    this.heard.splice(remembered);
   }
 
   /** A name that nothing has. */
   fresh(): string {
-    this.#fresh += 1;
-    return `fresh-${this.#fresh}`;
+    this.freshNames += 1;
+    return `fresh-${this.freshNames}`;
   }
 
   /** One that has as many of the names as any; what was furnished and what was heard of by turns. */
   choose(names: readonly string[], at: number): Thing {
-    const furnished = [...this.#furnished, ...this.lasting];
-    const [first, second] = at % 4 === 0 ? [this.#heard, furnished] : [furnished, this.#heard];
+    const furnished = [...this.furnished, ...this.lasting];
+    const [first, second] = at % 4 === 0 ? [this.heard, furnished] : [furnished, this.heard];
     const fitting = mostFitting(first, names) ?? mostFitting(second, names) ?? [{}];
     return fitting[Math.floor(at / 4) % fitting.length]!;
   }
@@ -53,11 +53,11 @@ export class Knowledge {
   }
 
   keepToken(operationId: string, path: string, token: string): void {
-    this.#tokens.set(operationId, { path, token });
+    this.tokens.set(operationId, { path, token });
   }
 
   tokenOf(operationId: string): { readonly path: string; readonly token: string } | undefined {
-    return this.#tokens.get(operationId);
+    return this.tokens.get(operationId);
   }
 }
 

@@ -39,28 +39,28 @@ export class Reach {
   readonly units = new Map<Node, Unit>();
   readonly wirings: Wiring[] = [];
   readonly handovers: Handover[] = [];
-  readonly #membersByKey = new Map<string, Member[]>();
-  readonly #membersByName = new Map<string, Member[]>();
-  readonly #accessesByKey = new Map<string, Set<Unit>>();
-  readonly #accessesByName = new Map<string, { readonly type: Type; readonly unit: Unit }[]>();
-  readonly #pending: Unit[] = [];
-  readonly #sources: Sources;
+  private readonly membersByKey = new Map<string, Member[]>();
+  private readonly membersByName = new Map<string, Member[]>();
+  private readonly accessesByKey = new Map<string, Set<Unit>>();
+  private readonly accessesByName = new Map<string, { readonly type: Type; readonly unit: Unit }[]>();
+  private readonly pending: Unit[] = [];
+  private readonly sources: Sources;
 
   constructor(sources: Sources, entry: string) {
-    this.#sources = sources;
+    this.sources = sources;
     const file = sources.file(entry);
-    const root = this.#reach(file, undefined);
+    const root = this.reach(file, undefined);
     for (const statement of file.statements) {
-      if (is.isFunctionDeclaration(statement)) this.#reach(statement, root);
+      if (is.isFunctionDeclaration(statement)) this.reach(statement, root);
       if (!is.isVariableStatement(statement)) continue;
       for (const { initializer } of statement.declarationList.declarations) {
-        if (initializer && isFunction(unwrapped(initializer))) this.#reach(unwrapped(initializer), root);
+        if (initializer && isFunction(unwrapped(initializer))) this.reach(unwrapped(initializer), root);
       }
     }
-    for (let unit = this.#pending.pop(); unit; unit = this.#pending.pop()) this.#run(unit);
+    for (let unit = this.pending.pop(); unit; unit = this.pending.pop()) this.run(unit);
   }
 
-  #reach(node: Node, caller: Unit | undefined): Unit {
+  private reach(node: Node, caller: Unit | undefined): Unit {
     let unit = this.units.get(node);
     if (!unit) {
       const file = node.getSourceFile();
@@ -76,38 +76,38 @@ export class Reach {
         callers: new Set(),
       };
       this.units.set(node, unit);
-      this.#pending.push(unit);
-      if (node !== file) this.#reach(file, undefined);
+      this.pending.push(unit);
+      if (node !== file) this.reach(file, undefined);
     }
     if (caller && caller !== unit) unit.callers.add(caller);
     return unit;
   }
 
-  #run(unit: Unit): void {
+  private run(unit: Unit): void {
     const { node } = unit;
-    if (is.isSourceFile(node)) this.#module(node, unit);
-    else if (is.isClassDeclaration(node) || is.isClassExpression(node)) this.#class(node, unit);
-    else if (is.isIdentifier(node)) this.#mention(node, unit);
-    else node.forEachChild((child) => this.#scan(child, unit));
+    if (is.isSourceFile(node)) this.module(node, unit);
+    else if (is.isClassDeclaration(node) || is.isClassExpression(node)) this.class(node, unit);
+    else if (is.isIdentifier(node)) this.mention(node, unit);
+    else node.forEachChild((child) => this.scan(child, unit));
   }
 
-  #module(file: SourceFile, unit: Unit): void {
+  private module(file: SourceFile, unit: Unit): void {
     for (const statement of file.statements) {
       if (is.isImportDeclaration(statement) || is.isExportDeclaration(statement)) {
         const from = statement.moduleSpecifier;
         if (!from || !is.isStringLiteral(from) || !from.text.startsWith(".") || isTypeOnly(statement)) continue;
-        const [declaration] = this.#sources.checker.getSymbolAtLocation(from)?.declarations ?? [];
-        const module = declaration && this.#sources.nodeOf(declaration);
-        if (module) this.#reach(module, undefined);
-      } else this.#scan(statement, unit);
+        const [declaration] = this.sources.checker.getSymbolAtLocation(from)?.declarations ?? [];
+        const module = declaration && this.sources.nodeOf(declaration);
+        if (module) this.reach(module, undefined);
+      } else this.scan(statement, unit);
     }
   }
 
-  #class(node: ClassLikeDeclaration, unit: Unit): void {
-    const symbol = node.name && this.#sources.symbolOf(node.name);
+  private class(node: ClassLikeDeclaration, unit: Unit): void {
+    const symbol = node.name && this.sources.symbolOf(node.name);
     for (const clause of node.heritageClauses ?? []) {
       for (const { expression } of clause.types)
-        if (clause.token === SyntaxKind.ExtendsKeyword) this.#scan(expression, unit);
+        if (clause.token === SyntaxKind.ExtendsKeyword) this.scan(expression, unit);
     }
     for (const member of node.members) {
       if (
@@ -115,14 +115,14 @@ export class Reach {
         is.isGetAccessorDeclaration(member) ||
         is.isSetAccessorDeclaration(member)
       ) {
-        const types = () => (symbol ? [this.#sources.checker.getDeclaredTypeOfSymbol(symbol)] : []);
-        if (is.isComputedPropertyName(member.name)) this.#reach(member, unit);
-        else this.#offer(member.name, member, unit, [], types);
-      } else member.forEachChild((child) => this.#scan(child, unit));
+        const types = () => (symbol ? [this.sources.checker.getDeclaredTypeOfSymbol(symbol)] : []);
+        if (is.isComputedPropertyName(member.name)) this.reach(member, unit);
+        else this.offer(member.name, member, unit, [], types);
+      } else member.forEachChild((child) => this.scan(child, unit));
     }
   }
 
-  #scan(node: Node, unit: Unit): void {
+  private scan(node: Node, unit: Unit): void {
     if (is.isTypeNode(node) && node.kind !== SyntaxKind.ExpressionWithTypeArguments) return;
     switch (node.kind) {
       case SyntaxKind.InterfaceDeclaration:
@@ -131,57 +131,52 @@ export class Reach {
       case SyntaxKind.ClassDeclaration:
         return; // run when they are named
       case SyntaxKind.ClassExpression:
-        this.#reach(node, unit);
+        this.reach(node, unit);
         return;
     }
     if (is.isIdentifier(node)) {
-      this.#mention(node, unit);
+      this.mention(node, unit);
       return;
     }
     if (is.isObjectLiteralExpression(node)) {
-      this.#literal(node, unit);
+      this.literal(node, unit);
       return;
     }
     if (is.isPropertyAccessExpression(node)) {
-      this.#scan(node.expression, unit);
-      this.#access(
-        this.#sources.symbolOf(node.name),
-        node.name.text,
-        () => this.#sources.typeOf(node.expression),
-        unit,
-      );
+      this.scan(node.expression, unit);
+      this.access(this.sources.symbolOf(node.name), node.name.text, () => this.sources.typeOf(node.expression), unit);
       return;
     }
-    if (is.isElementAccessExpression(node)) this.#computed(node.expression, node.argumentExpression, unit);
+    if (is.isElementAccessExpression(node)) this.computed(node.expression, node.argumentExpression, unit);
     if (is.isVariableDeclaration(node)) {
       if (is.isObjectBindingPattern(node.name)) {
         const source = node.initializer ?? node.name;
-        this.#destructure(node.name, () => this.#sources.typeOf(source), unit);
+        this.destructure(node.name, () => this.sources.typeOf(source), unit);
       } else if (node.initializer && isFunction(unwrapped(node.initializer))) return; // run when it is named
     }
     if (is.isParameterDeclaration(node) && is.isObjectBindingPattern(node.name)) {
       const { name } = node;
-      this.#destructure(name, () => this.#sources.typeOf(name), unit);
+      this.destructure(name, () => this.sources.typeOf(name), unit);
     }
-    if (is.isCallExpression(node) || is.isNewExpression(node)) this.#wire(node);
+    if (is.isCallExpression(node) || is.isNewExpression(node)) this.wire(node);
     if (is.isVariableDeclaration(node) || is.isParameterDeclaration(node) || is.isBindingElement(node)) {
-      if (node.name && !is.isIdentifier(node.name)) this.#scan(node.name, unit);
-      if (node.initializer) this.#scan(node.initializer, unit);
+      if (node.name && !is.isIdentifier(node.name)) this.scan(node.name, unit);
+      if (node.initializer) this.scan(node.initializer, unit);
       return;
     }
-    node.forEachChild((child) => this.#scan(child, unit));
+    node.forEachChild((child) => this.scan(child, unit));
   }
 
   /** A name is as good as a call: whoever holds a function may run it. But commands in a list are known by it, not made: they are made elsewhere. */
-  #mention(identifier: Node, unit: Unit): void {
-    const symbol = this.#sources.symbolOf(identifier);
+  private mention(identifier: Node, unit: Unit): void {
+    const symbol = this.sources.symbolOf(identifier);
     const isListed = is.isArrayLiteralExpression(identifier.parent);
-    for (const handle of symbol?.declarations ?? []) this.#declared(symbol as TypeScriptSymbol, handle, unit, isListed);
+    for (const handle of symbol?.declarations ?? []) this.declared(symbol as TypeScriptSymbol, handle, unit, isListed);
   }
 
-  #declared(symbol: TypeScriptSymbol, handle: NodeHandle, unit: Unit, isListed = false): void {
-    if (!this.#sources.isOurs(handle)) return;
-    const node = this.#sources.nodeOf(handle);
+  private declared(symbol: TypeScriptSymbol, handle: NodeHandle, unit: Unit, isListed = false): void {
+    if (!this.sources.isOurs(handle)) return;
+    const node = this.sources.nodeOf(handle);
     if (!node) return;
     if (
       is.isImportSpecifier(node) ||
@@ -196,28 +191,27 @@ export class Reach {
         if (!command.endsWith("Command")) unit.sdkValues.add(command);
         else if (!isListed) unit.commands.add(command);
       } else if (from === undefined || from.startsWith(".")) {
-        const target = this.#sources.checker.getAliasedSymbol(symbol);
-        for (const declaration of target.declarations) this.#declared(target, declaration, unit);
+        const target = this.sources.checker.getAliasedSymbol(symbol);
+        for (const declaration of target.declarations) this.declared(target, declaration, unit);
       }
       return;
     }
-    if (is.isFunctionDeclaration(node) || is.isClassDeclaration(node)) this.#reach(node, unit);
+    if (is.isFunctionDeclaration(node) || is.isClassDeclaration(node)) this.reach(node, unit);
     else if (is.isVariableDeclaration(node) && node.initializer && isFunction(unwrapped(node.initializer)))
-      this.#reach(unwrapped(node.initializer), unit);
+      this.reach(unwrapped(node.initializer), unit);
   }
 
-  #literal(literal: ObjectLiteralExpression, unit: Unit): void {
-    const contextual = once(() => this.#sources.checker.getContextualType(literal));
-    const types = () =>
-      [contextual(), this.#sources.typeOf(literal)].filter((type): type is Type => type !== undefined);
+  private literal(literal: ObjectLiteralExpression, unit: Unit): void {
+    const contextual = once(() => this.sources.checker.getContextualType(literal));
+    const types = () => [contextual(), this.sources.typeOf(literal)].filter((type): type is Type => type !== undefined);
     for (const member of literal.properties) {
       if (is.isSpreadAssignment(member)) {
-        this.#scan(member.expression, unit);
+        this.scan(member.expression, unit);
         continue;
       }
       const { name } = member;
       if (!name || is.isComputedPropertyName(name)) {
-        member.forEachChild((child) => this.#scan(child, unit));
+        member.forEachChild((child) => this.scan(child, unit));
         continue;
       }
       const text = nameOf(member);
@@ -225,32 +219,38 @@ export class Reach {
       unit.properties.set(text, values);
       const value = is.isPropertyAssignment(member) ? unwrapped(member.initializer) : member;
       if (is.isStringLiteral(value)) values.add(value.text);
-      const lazy = is.isShorthandPropertyAssignment(member) ? this.#functionNamed(member) : this.#lazyValue(value);
+      const lazy = is.isShorthandPropertyAssignment(member) ? this.functionNamed(member) : this.lazyValue(value);
       if (lazy === undefined) {
-        if (is.isPropertyAssignment(member)) this.#scan(member.initializer, unit);
+        if (is.isPropertyAssignment(member)) this.scan(member.initializer, unit);
         continue;
       }
       const type = contextual();
-      const property = type && this.#sources.checker.getPropertyOfType(type, text);
+      const property = type && this.sources.checker.getPropertyOfType(type, text);
       // Nobody of ours declares the property: whoever does may call it.
-      if (type && (!property || property.declarations.some((declaration) => !this.#sources.isOurs(declaration))))
-        this.#reach(lazy, unit);
-      else this.#offer(name, lazy, unit, (property?.declarations ?? []).map(keyOf), types);
+      if (type && (!property || property.declarations.some((declaration) => !this.sources.isOurs(declaration))))
+        this.reach(lazy, unit);
+      else this.offer(name, lazy, unit, (property?.declarations ?? []).map(keyOf), types);
     }
   }
 
   /** The code behind a member that runs only when the member is named. */
-  #lazyValue(value: Node): Node | undefined {
+  private lazyValue(value: Node): Node | undefined {
     if (isFunction(value)) return value;
-    return is.isIdentifier(value) ? this.#sources.functionOf(this.#sources.symbolOf(value)) && value : undefined;
+    return is.isIdentifier(value) ? this.sources.functionOf(this.sources.symbolOf(value)) && value : undefined;
   }
 
-  #functionNamed(shorthand: Node): Node | undefined {
-    return this.#sources.functionOf(this.#sources.checker.getShorthandAssignmentValueSymbol(shorthand));
+  private functionNamed(shorthand: Node): Node | undefined {
+    return this.sources.functionOf(this.sources.checker.getShorthandAssignmentValueSymbol(shorthand));
   }
 
-  #offer(name: Node, value: Node, holder: Unit, declared: readonly string[], types: () => readonly Type[]): void {
-    const own = this.#sources.symbolOf(name)?.declarations.map(keyOf) ?? [];
+  private offer(
+    name: Node,
+    value: Node,
+    holder: Unit,
+    declared: readonly string[],
+    types: () => readonly Type[],
+  ): void {
+    const own = this.sources.symbolOf(name)?.declarations.map(keyOf) ?? [];
     const member: Member = {
       name: textOf(name),
       value,
@@ -259,65 +259,65 @@ export class Reach {
       types: once(types),
     };
     for (const key of member.keys) {
-      append(this.#membersByKey, key, member);
-      for (const unit of this.#accessesByKey.get(key) ?? []) this.#reach(value, unit);
+      append(this.membersByKey, key, member);
+      for (const unit of this.accessesByKey.get(key) ?? []) this.reach(value, unit);
     }
-    append(this.#membersByName, member.name, member);
-    for (const { type, unit } of this.#accessesByName.get(member.name) ?? []) this.#tryByName(member, type, unit);
+    append(this.membersByName, member.name, member);
+    for (const { type, unit } of this.accessesByName.get(member.name) ?? []) this.tryByName(member, type, unit);
   }
 
-  #access(symbol: TypeScriptSymbol | undefined, name: string, typeOf: () => Type | undefined, unit: Unit): void {
+  private access(symbol: TypeScriptSymbol | undefined, name: string, typeOf: () => Type | undefined, unit: Unit): void {
     const declarations = symbol?.declarations ?? [];
-    if (declarations.length > 0 && declarations.every((declaration) => !this.#sources.isOurs(declaration))) return;
+    if (declarations.length > 0 && declarations.every((declaration) => !this.sources.isOurs(declaration))) return;
     for (const declaration of declarations) {
       const key = keyOf(declaration);
-      const units = this.#accessesByKey.get(key) ?? new Set();
-      this.#accessesByKey.set(key, units.add(unit));
-      for (const member of this.#membersByKey.get(key) ?? []) this.#reach(member.value, unit);
+      const units = this.accessesByKey.get(key) ?? new Set();
+      this.accessesByKey.set(key, units.add(unit));
+      for (const member of this.membersByKey.get(key) ?? []) this.reach(member.value, unit);
       // A namespace import's member is a declaration itself.
-      if (symbol) this.#declared(symbol, declaration, unit);
+      if (symbol) this.declared(symbol, declaration, unit);
     }
     const type = typeOf();
     if (!type) return;
-    append(this.#accessesByName, name, { type, unit });
-    for (const member of this.#membersByName.get(name) ?? []) this.#tryByName(member, type, unit);
+    append(this.accessesByName, name, { type, unit });
+    for (const member of this.membersByName.get(name) ?? []) this.tryByName(member, type, unit);
   }
 
-  #tryByName(member: Member, type: Type, unit: Unit): void {
+  private tryByName(member: Member, type: Type, unit: Unit): void {
     if (this.units.get(member.value)?.callers.has(unit)) return;
-    if (member.types().some((own) => this.#sources.mayBe(own, type))) this.#reach(member.value, unit);
+    if (member.types().some((own) => this.sources.mayBe(own, type))) this.reach(member.value, unit);
   }
 
   /** `object[name]`: any of its members. */
-  #computed(object: Node, argument: Node, unit: Unit): void {
-    const type = this.#sources.typeOf(object);
+  private computed(object: Node, argument: Node, unit: Unit): void {
+    const type = this.sources.typeOf(object);
     if (!type) return;
-    const { checker } = this.#sources;
+    const { checker } = this.sources;
     const named = is.isStringLiteral(argument) ? checker.getPropertyOfType(type, argument.text) : undefined;
     const properties = named ? [named] : is.isStringLiteral(argument) ? [] : checker.getPropertiesOfType(type);
-    for (const property of properties) this.#access(property, property.name, () => type, unit);
+    for (const property of properties) this.access(property, property.name, () => type, unit);
   }
 
-  #destructure(pattern: Node, typeOf: () => Type | undefined, unit: Unit): void {
+  private destructure(pattern: Node, typeOf: () => Type | undefined, unit: Unit): void {
     pattern.forEachChild((element) => {
       if (!is.isBindingElement(element) || element.dotDotDotToken) return;
       const name = element.propertyName ?? element.name;
       if (!name || !(is.isIdentifier(name) || is.isStringLiteral(name))) return;
       const from = typeOf();
-      const property = from && this.#sources.checker.getPropertyOfType(from, name.text);
+      const property = from && this.sources.checker.getPropertyOfType(from, name.text);
       if (!property) return;
-      this.#access(property, name.text, typeOf, unit);
+      this.access(property, name.text, typeOf, unit);
       if (element.name && is.isObjectBindingPattern(element.name))
-        this.#destructure(element.name, () => this.#sources.checker.getTypeOfSymbol(property), unit);
+        this.destructure(element.name, () => this.sources.checker.getTypeOfSymbol(property), unit);
     });
   }
 
-  #wire(call: CallExpression | NewExpression): void {
-    const symbol = is.isIdentifier(call.expression) ? this.#sources.symbolOf(call.expression) : undefined;
-    const callee = this.#sources.fileOf(symbol);
+  private wire(call: CallExpression | NewExpression): void {
+    const symbol = is.isIdentifier(call.expression) ? this.sources.symbolOf(call.expression) : undefined;
+    const callee = this.sources.fileOf(symbol);
     if (callee === undefined) return;
     for (const argument of call.arguments ?? []) {
-      const setting = is.isPropertyAccessExpression(argument) ? this.#setting(argument.name) : undefined;
+      const setting = is.isPropertyAccessExpression(argument) ? this.setting(argument.name) : undefined;
       if (setting) this.wirings.push({ file: callee, setting });
       const from = call.getSourceFile().fileName;
       if (!is.isIdentifier(argument)) continue;
@@ -327,11 +327,11 @@ export class Reach {
   }
 
   /** A property that `platform/config` declares, with those around it: `tables.catalog`. */
-  #setting(name: Node): string | undefined {
-    const [handle] = this.#sources.symbolOf(name)?.declarations ?? [];
+  private setting(name: Node): string | undefined {
+    const [handle] = this.sources.symbolOf(name)?.declarations ?? [];
     if (!handle?.path.includes("/platform/config/")) return undefined;
     const names: string[] = [];
-    for (let node = this.#sources.nodeOf(handle); node; node = node.parent) {
+    for (let node = this.sources.nodeOf(handle); node; node = node.parent) {
       if (is.isPropertySignatureDeclaration(node)) names.unshift(nameOf(node));
     }
     return names.join(".");

@@ -16,36 +16,36 @@ export type { TypeScriptSymbol };
 
 /** The repository as the compiler sees it. Answers are kept: every function's reach asks for the same. */
 export class Sources {
-  readonly #api: API;
-  readonly #project: Project;
-  readonly #symbols = new Map<Node, TypeScriptSymbol | undefined>();
-  readonly #prepared = new Set<SourceFile>();
-  readonly #resolved = new Map<string, Node | undefined>();
-  readonly #types = new Map<Node, Type | undefined>();
-  readonly #assignable = new Map<string, boolean>();
+  private readonly api: API;
+  private readonly project: Project;
+  private readonly symbols = new Map<Node, TypeScriptSymbol | undefined>();
+  private readonly prepared = new Set<SourceFile>();
+  private readonly resolved = new Map<string, Node | undefined>();
+  private readonly types = new Map<Node, Type | undefined>();
+  private readonly assignable = new Map<string, boolean>();
 
   constructor(readonly root: string) {
-    this.#api = new API({ cwd: root });
-    const snapshot = this.#api.updateSnapshot({ openProjects: [`${root}/tsconfig.json`] });
+    this.api = new API({ cwd: root });
+    const snapshot = this.api.updateSnapshot({ openProjects: [`${root}/tsconfig.json`] });
     const project = snapshot.getProject(`${root}/tsconfig.json`);
     if (!project) throw new Error(`the compiler cannot open ${root}/tsconfig.json`);
-    this.#project = project;
+    this.project = project;
   }
 
   close(): void {
-    this.#api.close();
+    this.api.close();
   }
 
   get checker(): Checker {
-    return this.#project.checker;
+    return this.project.checker;
   }
 
-  get #program(): Program {
-    return this.#project.program;
+  private get program(): Program {
+    return this.project.program;
   }
 
   file(path: string): SourceFile {
-    const file = this.#program.getSourceFile(path);
+    const file = this.program.getSourceFile(path);
     if (!file) throw new Error(`tsconfig.json does not include ${path}`);
     return file;
   }
@@ -53,8 +53,8 @@ export class Sources {
   /** What a name stands for. A file's names are asked for all at once: each question is a message to the compiler's process. */
   symbolOf(name: Node): TypeScriptSymbol | undefined {
     const file = name.getSourceFile();
-    if (!this.#prepared.has(file)) {
-      this.#prepared.add(file);
+    if (!this.prepared.has(file)) {
+      this.prepared.add(file);
       const names: Node[] = [];
       const collect = (node: Node): void => {
         if (node.kind === SyntaxKind.Identifier || node.kind === SyntaxKind.PrivateIdentifier) names.push(node);
@@ -62,33 +62,33 @@ export class Sources {
       };
       collect(file);
       const symbols = this.checker.getSymbolAtLocation(names);
-      for (const [i, node] of names.entries()) this.#symbols.set(node, symbols[i]);
+      for (const [i, node] of names.entries()) this.symbols.set(node, symbols[i]);
     }
-    if (!this.#symbols.has(name)) this.#symbols.set(name, this.checker.getSymbolAtLocation(name));
-    return this.#symbols.get(name);
+    if (!this.symbols.has(name)) this.symbols.set(name, this.checker.getSymbolAtLocation(name));
+    return this.symbols.get(name);
   }
 
   nodeOf(handle: NodeHandle): Node | undefined {
     const key = keyOf(handle);
-    if (!this.#resolved.has(key)) this.#resolved.set(key, handle.resolve(this.#project));
-    return this.#resolved.get(key);
+    if (!this.resolved.has(key)) this.resolved.set(key, handle.resolve(this.project));
+    return this.resolved.get(key);
   }
 
   typeOf(node: Node): Type | undefined {
-    if (!this.#types.has(node)) this.#types.set(node, this.checker.getTypeAtLocation(node));
-    return this.#types.get(node);
+    if (!this.types.has(node)) this.types.set(node, this.checker.getTypeAtLocation(node));
+    return this.types.get(node);
   }
 
   /** Whether a value of the one type may stand where the other is asked for; true where types do not tell. */
   mayBe(source: Type, asked: Type): boolean {
     const key = `${source.id} ${asked.id}`;
-    let answer = this.#assignable.get(key);
+    let answer = this.assignable.get(key);
     if (answer === undefined) {
       // `this` is a type parameter, too: of its class, or what extends it.
       const target = asked.flags & TypeFlags.TypeParameter ? this.checker.getBaseConstraintOfType(asked) : asked;
       const unclear = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.TypeParameter;
       answer = !target || (target.flags & unclear) !== 0 || this.checker.isTypeAssignableTo(source, target);
-      this.#assignable.set(key, answer);
+      this.assignable.set(key, answer);
     }
     return answer;
   }

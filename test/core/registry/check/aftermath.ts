@@ -37,7 +37,7 @@ export class Aftermath {
         put: async (_key, body, tag) => {
           await turn("before");
           const taken = this.pointer?.tag === tag;
-          if (taken) this.#point(body);
+          if (taken) this.point(body);
           await turn("after");
           return taken;
         },
@@ -55,7 +55,7 @@ export class Aftermath {
     return createOutbox("default", { repository, pointer, events: { publish, publishApprovalNeeded } });
   }
 
-  #point(body: string): void {
+  private point(body: string): void {
     const before = this.told();
     this.pointer = { body, tag: `${body} ${this.published.length}` };
     if (before && before.revision >= this.told()!.revision)

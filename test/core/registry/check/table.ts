@@ -16,16 +16,16 @@ export type Turn = (what: "before" | "after" | "within") => Promise<void>;
  * item by item and may see half of one. Conditions are the two that the registry uses; another is an error.
  */
 export class MemoryTable {
-  readonly #items = new Map<string, Item>();
-  readonly #written: (() => void)[] = [];
+  private readonly itemsByKey = new Map<string, Item>();
+  private readonly written: (() => void)[] = [];
   overwritten: string[] = [];
 
   onWrite(listener: () => void): void {
-    this.#written.push(listener);
+    this.written.push(listener);
   }
 
   items(): readonly Item[] {
-    return [...this.#items.keys()].sort().map((key) => this.#items.get(key)!);
+    return [...this.itemsByKey.keys()].sort().map((key) => this.itemsByKey.get(key)!);
   }
 
   /** @param conflicts whether a transaction meets another at this moment, and is cancelled */
@@ -34,43 +34,43 @@ export class MemoryTable {
       await turn("before");
       if (command instanceof GetCommand) {
         const { pk, sk } = command.input.Key!;
-        return { Item: this.#items.get(`${pk} ${sk}`) };
+        return { Item: this.itemsByKey.get(`${pk} ${sk}`) };
       }
-      if (command instanceof QueryCommand) return { Items: await this.#query(command, turn) };
+      if (command instanceof QueryCommand) return { Items: await this.query(command, turn) };
       if (command instanceof DeleteCommand) {
         const { pk, sk } = command.input.Key!;
-        this.#items.delete(`${pk} ${sk}`);
+        this.itemsByKey.delete(`${pk} ${sk}`);
         await turn("after");
         return {};
       }
       if (!(command instanceof TransactWriteCommand)) throw new Error("the table knows no such command");
       if (conflicts()) throw cancelled(["TransactionConflict"]);
-      this.#transact(command);
+      this.transact(command);
       await turn("after");
       return {};
     };
     return { send } as unknown as DynamoDBDocumentClient;
   }
 
-  async #query({ input }: QueryCommand, turn: Turn): Promise<readonly Item[]> {
+  private async query({ input }: QueryCommand, turn: Turn): Promise<readonly Item[]> {
     const { ":pk": pk, ":prefix": prefix } = input.ExpressionAttributeValues!;
-    const keys = [...this.#items.keys()].filter((key) => key.startsWith(`${pk} ${prefix}`)).sort();
+    const keys = [...this.itemsByKey.keys()].filter((key) => key.startsWith(`${pk} ${prefix}`)).sort();
     if (input.ScanIndexForward === false) keys.reverse();
     const found: Item[] = [];
     for (const key of keys) {
       if (found.length % 3 === 1) await turn("within");
-      found.push(this.#items.get(key)!);
+      found.push(this.itemsByKey.get(key)!);
     }
     return found;
   }
 
-  #transact({ input }: TransactWriteCommand): void {
+  private transact({ input }: TransactWriteCommand): void {
     const puts = input.TransactItems!.map(({ Put }) => {
       if (!Put?.Item) throw new Error("the table knows Put alone");
       return { ...Put, Item: JSON.parse(JSON.stringify(Put.Item)) as Item };
     });
     const reasons = puts.map(({ Item, ConditionExpression, ExpressionAttributeValues: values }) => {
-      const found = this.#items.get(`${Item.pk} ${Item.sk}`);
+      const found = this.itemsByKey.get(`${Item.pk} ${Item.sk}`);
       switch (ConditionExpression) {
         case undefined:
           return "None";
@@ -85,10 +85,10 @@ export class MemoryTable {
     if (reasons.some((reason) => reason !== "None")) throw cancelled(reasons);
     for (const { Item } of puts) {
       const key = `${Item.pk} ${Item.sk}`;
-      if (this.#items.has(key) && !/^(MODEL$|VERSION#)/.test(Item.sk)) this.overwritten.push(key);
-      this.#items.set(key, Item);
+      if (this.itemsByKey.has(key) && !/^(MODEL$|VERSION#)/.test(Item.sk)) this.overwritten.push(key);
+      this.itemsByKey.set(key, Item);
     }
-    for (const listener of this.#written) listener();
+    for (const listener of this.written) listener();
   }
 }
 
