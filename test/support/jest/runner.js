@@ -13,15 +13,13 @@ const timeout = Symbol.for("TEST_TIMEOUT_SYMBOL");
 module.exports = async (globalConfig, config, environment, runtime, testPath, sendMessageToJest) => {
   if (globalConfig.watch || globalConfig.watchAll) forgetModules(isOwn);
   const restore = saveProcessState();
-  const storages = [];
   registerSourceMaps(runtime.getSourceMaps());
   globalThis.jest = jestObject(environment);
   globalThis.console = environment.global.console;
   try {
-    return await circus(globalConfig, config, environment, nodeRuntime(runtime, storages), testPath, sendMessageToJest);
+    return await circus(globalConfig, config, environment, nodeRuntime(runtime), testPath, sendMessageToJest);
   } finally {
     environment.moduleMocker.restoreAllMocks();
-    for (const storage of storages) storage.disable();
     restore();
     forgetModules((file) => isOwn(file) && /^test[\\/]/.test(path.relative(root, file)));
     forgetTensorFlow();
@@ -29,11 +27,11 @@ module.exports = async (globalConfig, config, environment, runtime, testPath, se
 };
 
 /** Replaces how Jest's runtime loads modules. */
-function nodeRuntime(runtime, storages) {
+function nodeRuntime(runtime) {
   return new Proxy(runtime, {
     get(target, name) {
       if (name === "requireModule") return require;
-      if (name === "requireInternalModule") return (file) => requireCircus(file, storages);
+      if (name === "requireInternalModule") return requireCircus;
       if (name === "setGlobalsForRuntime") return (globals) => Object.assign(globalThis, globals);
       const value = target[name];
       return typeof value === "function" ? value.bind(target) : value;
@@ -42,22 +40,36 @@ function nodeRuntime(runtime, storages) {
 }
 
 /**
- * Loads `jest-circus` again: an instance holds the state of one file. It never disables its `AsyncLocalStorage`, and up
- * to Node 22 each one that is enabled makes all promises of the process slower. `storages` receives it.
+ * Loads `jest-circus` again: an instance holds the state of one file. It would create an `AsyncLocalStorage` each time, and
+ * never disable it. Up to Node 22, each makes all promises of the process slower.
  */
-function requireCircus(file, storages) {
+function requireCircus(file) {
   const { AsyncLocalStorage } = asyncHooks;
-  asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
-    constructor() {
-      super();
-      storages.push(this);
-    }
-  };
+  asyncHooks.AsyncLocalStorage = SequentialStorage;
   try {
     forgetModules((name) => name === file);
     return require(file);
   } finally {
     asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+  }
+}
+
+/** Holds the context of the test or hook that runs. Tests of a worker run one after the other (no `it.concurrent`). */
+class SequentialStorage {
+  #store;
+
+  getStore() {
+    return this.#store;
+  }
+
+  async run(store, callback) {
+    const before = this.#store;
+    this.#store = store;
+    try {
+      return await callback();
+    } finally {
+      this.#store = before;
+    }
   }
 }
 

@@ -37,7 +37,7 @@ describe("trainer processes", () => {
       platform: "node",
       target: "node20",
       format: "cjs",
-      sourcemap: true,
+      mainFields: ["module", "main"],
       external: ["@tensorflow/*"],
       logLevel: "error",
     });
