@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-interface Edit {
+export interface Edit {
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -15,7 +15,7 @@ const noCrc = (file: string): Edit => ({
 });
 
 /** The computation, the extra bytes and the writes by which the embedded services detect damage. */
-const edits: readonly Edit[] = [
+export const edits: readonly Edit[] = [
   noCrc("local/storage/sealed-line.ts"),
   noCrc("local/storage/slot-file.ts"),
   noCrc("local/s3/blocks.ts"),
