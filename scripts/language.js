@@ -25,6 +25,12 @@ const checked = [
   "platform",
   "scripts",
   "state-machines",
+  "test/api",
+  "test/cli",
+  "test/client",
+  "test/core",
+  "test/lambdas",
+  "test/platform",
 ];
 
 /** Words that make the first words of a comment or string a fragment. */

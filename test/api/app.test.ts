@@ -205,7 +205,7 @@ describe("the API", () => {
     expect(await platform.objects.size(`cas/sha256/${"0".repeat(64)}`)).toBeUndefined();
   });
 
-  it("takes for the caller who signed, whatever he says", async () => {
+  it("identifies the caller by the signature, whatever the request claims", async () => {
     const response = await app.request(
       "/api/v1/training-runs",
       {

@@ -1,6 +1,6 @@
 import type { JsonSchema, MediaType, OpenApiDocument, Operation, Parameter, Reference } from "../../api/openapi/model";
 
-/** Who sends the fields of a block: `request`, `response`, or both. */
+/** Direction of the fields of a block: `request`, `response`, or both. */
 type Direction = "request" | "response";
 
 interface Field {

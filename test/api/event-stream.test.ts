@@ -15,7 +15,7 @@ interface Event {
   };
 }
 
-/** What an `EventSource` makes of a text. */
+/** Parses a text like an `EventSource`. */
 const parse = (text: string): Event[] =>
   text
     .split("\n\n")
@@ -95,20 +95,20 @@ describe("a run's metrics as events", () => {
 describe("an event stream", () => {
   const logged: string[] = [];
   const logger = createLogger((line) => logged.push(line), { now: () => 0 });
-  const heartbeats = async function* (count: number, asked: { times: number }): AsyncGenerator<FollowEvent> {
+  const heartbeats = async function* (count: number, requested: { times: number }): AsyncGenerator<FollowEvent> {
     for (let i = 0; i < count; i += 1) {
-      asked.times += 1;
+      requested.times += 1;
       yield { event: "heartbeat" };
     }
   };
 
   it("asks for the next event when the one before was taken", async () => {
-    const asked = { times: 0 };
-    const reader = eventStream(logger, () => heartbeats(10, asked)).body!.getReader();
+    const requested = { times: 0 };
+    const reader = eventStream(logger, () => heartbeats(10, requested)).body!.getReader();
     await reader.read(); // how to come again
-    expect(asked.times).toBe(0);
+    expect(requested.times).toBe(0);
     await reader.read();
-    expect(asked.times).toBe(1);
+    expect(requested.times).toBe(1);
     await reader.cancel();
   });
 

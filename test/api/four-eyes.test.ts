@@ -37,7 +37,7 @@ describe("approvals of several people through the API", () => {
 
   async function call(who: RequestContext, method: string, path: string, body: object = {}) {
     const event = { requestContext: who } as APIGatewayProxyEvent;
-    const headers = { "content-type": "application/json", "x-ringmaster-actor": "somebody else" };
+    const headers = { "content-type": "application/json", "x-ringmaster-actor": "another person" };
     const response = await app.request(path, { method, headers, body: JSON.stringify(body) }, { event });
     return { status: response.status, body: JSON.parse(await response.text()) };
   }
@@ -126,16 +126,19 @@ describe("approvals of several people through the API", () => {
         });
       },
     ],
-  ])("the people behind a version's run are its submitters, whoever registers it at %s", async (_api, register) => {
-    const [ada, grace, alan] = [token("ada"), token("grace"), token("alan")];
-    const { body } = await call(ada, "POST", "/api/v1/runs", { experiment: "four eyes" });
-    name = `registered-${++made}`;
-    expect((await register(grace, name, body.run.runId)).status).toBeLessThan(300);
-    await policy(ada, { notTheSubmitter: true });
-    await judgeNow(platform.registry, name, 1);
-    for (const who of [ada, grace]) expect((await approve(who)).body.error.details.refusal).toBe("submitter");
-    expect((await approve(alan)).status).toBe(200);
-  });
+  ])(
+    "the people behind a version's run are its submitters, whichever caller registers it at %s",
+    async (_api, register) => {
+      const [ada, grace, alan] = [token("ada"), token("grace"), token("alan")];
+      const { body } = await call(ada, "POST", "/api/v1/runs", { experiment: "four eyes" });
+      name = `registered-${++made}`;
+      expect((await register(grace, name, body.run.runId)).status).toBeLessThan(300);
+      await policy(ada, { notTheSubmitter: true });
+      await judgeNow(platform.registry, name, 1);
+      for (const who of [ada, grace]) expect((await approve(who)).body.error.details.refusal).toBe("submitter");
+      expect((await approve(alan)).status).toBe(200);
+    },
+  );
 
   it("records a training run's submitter by identity", async () => {
     const run = await platform.runs.create(runOf(`run-of-${name}`, { submitters: ["token:ada"] }));

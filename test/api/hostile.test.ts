@@ -80,7 +80,7 @@ describe("hostile bodies", () => {
       "runs/log-metric",
       (run_id) => ({ run_id, key: "a", timestamp: 1, value: `${"1".repeat(1_000_000)}x` }),
     ],
-  ])("refuses %s by MLflow's door", async (_, path, body) => {
+  ])("refuses %s through MLflow's API", async (_, path, body) => {
     expect(await mlflow(path, body(runId))).toMatchObject({
       status: 400,
       body: { error_code: "INVALID_PARAMETER_VALUE" },

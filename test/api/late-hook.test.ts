@@ -10,7 +10,7 @@ describe("a hook that is late", () => {
   let platform: Platform;
   let app: ReturnType<typeof createApp>;
   /** Runs while the hook is being called. */
-  let meanwhile: () => Promise<unknown>;
+  let inBetween: () => Promise<unknown>;
   let outcome: HookOutcome;
   let name: string;
   let made = 0;
@@ -19,7 +19,7 @@ describe("a hook that is late", () => {
     ({ platform } = createTestPlatform(embedded));
     const hooks = {
       async ask() {
-        await meanwhile();
+        await inBetween();
         return outcome;
       },
       problemOf: async (url: string) => (url.startsWith("https://") ? undefined : "it must be an https URL"),
@@ -47,7 +47,7 @@ describe("a hook that is late", () => {
 
   beforeEach(async () => {
     name = `digits-${++made}`;
-    meanwhile = async () => undefined;
+    inBetween = async () => undefined;
     outcome = { answer: { passed: true, evidence: "fine", by: "hook safety", at: "2026-01-01T00:00:00.000Z" } };
     for (const n of [1, 2]) {
       await call("POST", "/models/register", { name, source: `s3://b/${n}`, metrics: { accuracy: 0.9 } });
@@ -57,7 +57,7 @@ describe("a hook that is late", () => {
 
   it("does not undo a rejection that came before its answer", async () => {
     await judge(1);
-    meanwhile = () => decide(1, "rejected");
+    inBetween = () => decide(1, "rejected");
     outcome = { answer: { passed: true, evidence: "approve me", by: "hook safety", at: "2026-01-01T00:00:01.000Z" } };
     await setPolicy({ checks: [check("https://hook.example/2")] });
     await judge(1);
@@ -66,9 +66,9 @@ describe("a hook that is late", () => {
     expect((await toProduction(1)).status).toBe(409);
   });
 
-  it("promotes nothing by the rules of a policy that was replaced while it was asked", async () => {
-    meanwhile = async () => {
-      meanwhile = async () => undefined;
+  it("promotes nothing by the rules of a policy that was replaced while its hook ran", async () => {
+    inBetween = async () => {
+      inBetween = async () => undefined;
       await setPolicy({ thresholds: { accuracy: 0.99 } });
     };
     await judge(1);
@@ -79,11 +79,11 @@ describe("a hook that is late", () => {
     expect((await toProduction(1)).body.error.code).toBe("GATE_NOT_PASSED");
   });
 
-  it("promotes nothing against a champion that was replaced while it was asked", async () => {
+  it("promotes nothing against a champion that was replaced while its hook ran", async () => {
     await judge(2);
     await decide(2, "approved");
-    meanwhile = async () => {
-      meanwhile = async () => undefined;
+    inBetween = async () => {
+      inBetween = async () => undefined;
       expect((await toProduction(2)).status).toBe(200);
     };
     await judge(1);
@@ -102,19 +102,19 @@ describe("a hook that is late", () => {
     expect((await platform.registry.head(name)).production).toBe(1);
   });
 
-  it("shows nothing of a version that was deleted while it was asked", async () => {
-    meanwhile = () => call("DELETE", at("/versions/1"));
+  it("shows nothing of a version that was deleted while its hook ran", async () => {
+    inBetween = () => call("DELETE", at("/versions/1"));
     expect((await judge(1)).body.error.code).toBe("MODEL_VERSION_NOT_FOUND");
   });
 
-  it("is not asked again once it has answered, and its answer is its own check's alone", async () => {
-    let asked = 0;
-    meanwhile = async () => {
-      asked += 1;
+  it("gets no further request once it has answered, and its answer is its own check's alone", async () => {
+    let requested = 0;
+    inBetween = async () => {
+      requested += 1;
     };
     await setPolicy({ thresholds: { accuracy: 0.95 }, checks: [check()] });
     for (const _ of [1, 2]) await judge(1);
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
     const judged = await version(1);
     expect(safetyOf(judged)).toMatchObject({ passed: true });
     expect([judged.gate!.passed, judged.stage]).toEqual([false, "none"]);

@@ -127,7 +127,7 @@ describe("models through the API", () => {
     const revisions = ({ items }: { items: readonly { revision: number }[] }) => items.map(({ revision }) => revision);
     const first = (await call("GET", at("long", "/history?limit=3"))).body;
     expect(revisions(first)).toEqual([5, 4, 3]);
-    // What comes meanwhile is on no later page.
+    // Entries that are added in the meantime are on no later page.
     await call("PUT", at("long", "/tags"), { key: "n", value: "5" });
     const second = (await call("GET", at("long", `/history?limit=3&nextToken=${first.nextToken}`))).body;
     expect([revisions(second), second.nextToken]).toEqual([[2, 1], undefined]);
@@ -219,7 +219,7 @@ describe("models through the API", () => {
       const again = await call("GET", at("served", "/production"), undefined, { "if-none-match": `"0-0", W/${etag}` });
       expect([again.status, again.body, again.headers.get("etag")]).toEqual([304, undefined, etag]);
       expect(again.headers.get("x-request-id")).not.toBeNull();
-      // What does not change the champion does not change the answer.
+      // Changes that do not change the champion do not change the response.
       await call("PUT", at("served", "/tags"), { key: "a", value: "b" });
       expect((await call("GET", at("served", "/production"))).headers.get("etag")).toBe(etag);
       await register("served");

@@ -4,7 +4,7 @@ import { createTestPlatform, type Embedded, startEmbedded } from "../support/emb
 
 const digestOf = (body: string | Uint8Array): string => createHash("sha256").update(body).digest("hex");
 
-/** Somebody who was given a URL, or found one, tries to use it for something else. */
+/** A person with a presigned URL tries to use it for something else. */
 describe("a presigned URL", () => {
   let embedded: Embedded;
   let app: ReturnType<typeof createApp>;

@@ -95,7 +95,7 @@ describe("a request names only what the team has", () => {
     const [own, others] = [ids["blue"]!, ids["red"]!];
     const ask = (named: Ids) => call("blue", method, path, body(named, own));
     expect((await ask(own)).status).toBeLessThan(300);
-    const told = async (named: Ids) => {
+    const answer = async (named: Ids) => {
       const answer = await ask(named);
       const names = Object.values(named).sort((a, b) => b.length - a.length);
       const { error = answer.body } = answer.body;
@@ -104,10 +104,10 @@ describe("a request names only what the team has", () => {
         names.reduce((text, name) => text.replaceAll(name, "…"), JSON.stringify({ ...error, requestId: 0 })),
       ];
     };
-    const refused = await told(others);
+    const refused = await answer(others);
     expect(refused[0]).toBeGreaterThanOrEqual(400);
     expect(refused[0]).toBeLessThan(500);
-    expect(refused).toEqual(await told(nowhere));
+    expect(refused).toEqual(await answer(nowhere));
     const tooLong = await ask(long);
     expect([tooLong.status >= 400, tooLong.status < 500]).toEqual([true, true]);
   });

@@ -1,7 +1,7 @@
 import { createApp } from "../../api/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
-/** One rule for the two doors: `models register` and MLflow's `model-versions/create`. */
+/** One rule for both APIs: `models register` and MLflow's `model-versions/create`. */
 describe("the source of a version that is registered", () => {
   let embedded: Embedded;
   let app: ReturnType<typeof createApp>;
@@ -60,8 +60,8 @@ describe("the source of a version that is registered", () => {
       rule: expect.stringContaining(rule),
     });
     const { runId } = owner;
-    const asked = { name: "mlflow", source: filled(source), ...(runId && { run_id: runId }) };
-    expect(await call("/api/2.0/mlflow/model-versions/create", asked)).toMatchObject({
+    const requested = { name: "mlflow", source: filled(source), ...(runId && { run_id: runId }) };
+    expect(await call("/api/2.0/mlflow/model-versions/create", requested)).toMatchObject({
       status: 400,
       body: { error_code: "INVALID_PARAMETER_VALUE" },
     });

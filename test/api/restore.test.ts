@@ -19,7 +19,7 @@ const manifestOf = (runId: string, epoch: number, finishedSteps: number, loss?: 
   ...(loss === undefined ? {} : { validation: { loss } }),
   tensors: [
     { buffer: "weights", sha256: sha256("weights"), bytes: 7 },
-    { buffer: "optimizer/m", sha256: sha256("moments"), bytes: 7 },
+    { buffer: "optimizer/m", sha256: sha256("slots"), bytes: 7 },
   ],
   epochScore: "",
   createdAt: "2026-01-01T00:00:00.000Z",
@@ -42,7 +42,7 @@ describe("restoring a checkpoint over the API", () => {
     app = createApp(platform);
     await registerTestDataset(platform);
     source = (await call("POST", "/training-runs", { job: jobInput({ dataset: "digits@latest" }) })).body.run;
-    for (const tensor of ["weights", "moments"]) await platform.objects.putContent(tensor);
+    for (const tensor of ["weights", "slots"]) await platform.objects.putContent(tensor);
     await put(manifestOf(source.runId, 2, 20, 0.5));
     await put(manifestOf(source.runId, 2, 25));
     await put(manifestOf(source.runId, 3, 30, 0.4));

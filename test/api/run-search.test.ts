@@ -56,7 +56,7 @@ describe("POST /runs/search", () => {
     }
   });
 
-  it("tells how many there are beside those on the page", async () => {
+  it("returns the total number of runs", async () => {
     for (let i = 0; i < 3; i++) await log({ name: "counted" });
     const body = { experiments: ["searched"], filter: "name = 'counted'", limit: 2 };
     const first = (await call("POST", "/runs/search", body)).body;

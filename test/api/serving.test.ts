@@ -67,7 +67,7 @@ describe("canaries through the API", () => {
     return call("POST", "/outcomes", { epoch: routed.epoch, outcomes });
   }
 
-  it("gives everybody the champion until somebody says otherwise", async () => {
+  it("assigns every unit to the champion until the traffic is changed", async () => {
     expect((await call("POST", "/route", { units: ["a", "b"] })).body).toMatchObject({
       assignments: [
         { unit: "a", version: 3, role: "champion" },
@@ -181,7 +181,7 @@ describe("canaries through the API", () => {
     expect(await call("POST", "/traffic/decision")).toMatchObject({ body: { error: { code: "NO_CANARY_TEST" } } });
   });
 
-  it("promotes a good canary through the door that every promotion takes", async () => {
+  it("promotes a good canary under the conditions of every promotion", async () => {
     await traffic({ test });
     await report({ 3: 0.1, 4: 0.5 });
     const refused = await call("POST", "/traffic/decision");
@@ -212,7 +212,7 @@ describe("canaries through the API", () => {
     });
     expect(response.headers.get("ringmaster-source")).toBe("pointer");
     expect(await response.json()).toEqual(up.body);
-    // What leaves its stage is out of the copy, too.
+    // A version that leaves its stage is also removed from the copy.
     await platform.registry.apply(name, [4], setStage(4, "archived", by));
     expect((await platform.routing.find(name))?.traffic?.canaries).toEqual([]);
   });

@@ -24,16 +24,19 @@ export interface Things {
   readonly model: string;
   readonly content: string;
   readonly rule: string;
-  /** Of a file that was put into the inbox and refused. */
+  /** Report of a file that was put into the inbox and refused. */
   readonly report: string;
   readonly draft: DatasetDraft;
 }
 
 export interface Case {
   readonly body?: (things: Things) => unknown;
-  /** What the owner gets: the case would show nothing if it failed for him too. */
+  /** The owner's response. The case would show nothing if the request failed for the owner too. */
   readonly owner: number | ((body: never) => void);
-  /** What another team gets: `absent`, 404 as for what is nowhere; a refusal of what it lacks itself; or an answer without the owner's things. */
+  /**
+   * The other team's response: `absent`, 404 as for missing things; a refusal because of its own state; or a response
+   * without the owner's things.
+   */
   readonly other: "absent" | { readonly refused: string } | ((body: never, things: Things) => void);
 }
 
@@ -72,7 +75,7 @@ export const cases: Readonly<Record<string, Case>> = {
     other: "absent",
   },
   "POST /api/v1/training-runs/:runId/checkpoints/:epoch/restore": { body: () => ({}), owner: 201, other: "absent" },
-  // It has not trained, which only its owner is told.
+  // It has not trained, which only its owner can see.
   "POST /api/v1/training-runs/:runId/reproduce": { owner: 409, other: "absent" },
   "GET /api/v1/training-runs/:runId/reproduction": { owner: 409, other: "absent" },
   "POST /api/v1/training-runs/:runId/cancel": absent,
@@ -144,7 +147,7 @@ export const cases: Readonly<Record<string, Case>> = {
   "POST /api/v1/uploads": {
     body: ({ content }) => ({ contents: [{ sha256: content, bytes: 3 }] }),
     owner: ({ missing }: { missing: unknown[] }) => expect(missing).toEqual([]),
-    // That another team has the same content is nothing that this one learns.
+    // The response does not reveal that another team has the same content.
     other: ({ missing }: { missing: { sha256: string; url: string }[] }, { content }) => {
       expect(missing.map(({ sha256 }) => sha256)).toEqual([content]);
       expect(new URL(missing[0]!.url).pathname).toContain("/teams/blue/cas/");
@@ -189,7 +192,7 @@ export const cases: Readonly<Record<string, Case>> = {
   "POST /api/v1/models/:name/versions/:version/judge": absent,
   "DELETE /api/v1/models/:name/versions/:version": absent,
   "POST /api/v1/models/:name/versions/:version/restore": { ...absent, body: () => ({}) },
-  // It is in production, which only its owner is told.
+  // It is in production, which only its owner can see.
   "DELETE /api/v1/models/:name": { owner: 409, other: "absent" },
   "POST /api/v1/models/:name/restore": { ...absent, body: () => ({}) },
   "GET /api/v1/models/:name/versions/:version/report": {
@@ -200,13 +203,13 @@ export const cases: Readonly<Record<string, Case>> = {
   "GET /api/v1/models/:name/checks/:check/key": absent,
 
   "GET /api/v1/models/:name/traffic": absent,
-  "PUT /api/v1/models/:name/traffic": { ...absent, body: () => ({ reason: "nobody beside the champion" }) },
+  "PUT /api/v1/models/:name/traffic": { ...absent, body: () => ({ reason: "only the champion" }) },
   "POST /api/v1/models/:name/route": { ...absent, body: () => ({ units: ["user-17"] }) },
   "POST /api/v1/models/:name/outcomes": {
     ...absent,
     body: () => ({ epoch: 0, outcomes: [{ unit: "user-17", value: 1 }] }),
   },
-  // It has no canary, which only its owner is told.
+  // It has no canary, which only its owner can see.
   "POST /api/v1/models/:name/traffic/decision": { owner: 409, other: "absent" },
   "POST /api/v1/models/:name/versions/:version/shadow": {
     ...absent,
@@ -214,7 +217,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   "GET /api/v1/models/:name/versions/:version/shadow": absent,
 
-  // Its weights are none, which only its owner is told.
+  // It has no weights, which only its owner can see.
   "POST /api/v1/models/:name/versions/:version/exports": {
     body: () => ({ format: "onnx" }),
     owner: 409,
@@ -252,7 +255,7 @@ export const cases: Readonly<Record<string, Case>> = {
   "POST /api/v1/datasets/:name/versions/:version/deprecate": { ...absent, body: () => ({ reason: "wrong" }) },
 };
 
-/** Of routes that need one. */
+/** Queries of routes that need one. */
 const queries: Readonly<Record<string, string>> = {
   "GET /api/v1/runs/:runId/artifacts/content": "?path=its%2Ffile.txt",
   "GET /api/v1/pages/runs/:runId/artifact": "?path=its%2Ffile.txt",

@@ -32,8 +32,8 @@ describe("no call crosses a team", () => {
     return { status: response.status, body: isJson ? JSON.parse(text) : { text } };
   }
 
-  /** A refusal without what differs by nature: the names that were asked for, and the request's id. */
-  const told = ({ status, body }: { status: number; body: { error: object } }, names: Things) => {
+  /** A refusal without what differs by nature: the names that were requested, and the request's id. */
+  const comparable = ({ status, body }: { status: number; body: { error: object } }, names: Things) => {
     const error = JSON.stringify({ ...body.error, requestId: undefined });
     const { runId, experimentId, dataset, model, content, rule, report } = names;
     return [
@@ -61,7 +61,7 @@ describe("no call crosses a team", () => {
       if (answer.status >= 400) expect(await allRows(embedded)).toEqual(before);
       if (other === "absent") {
         expect(answer.status).toBe(404);
-        expect(told(answer, things)).toEqual(told(await call("blue", route, nothing), nothing));
+        expect(comparable(answer, things)).toEqual(comparable(await call("blue", route, nothing), nothing));
       } else if (typeof other === "object") {
         expect(answer.body.error.code).toBe(other.refused);
         expect(answer.status).toBeLessThan(500);
@@ -77,7 +77,7 @@ describe("no call crosses a team", () => {
 
     it("is open to the owner's", async () => {
       const { status, body } = await call("red", route, things);
-      // What is refused to its owner for another reason is open to him as well.
+      // A request that its owner may send is refused to the owner only for another reason.
       if (typeof owner === "number")
         expect([status, body.error && status >= 400]).toEqual([owner, owner >= 400 || undefined]);
       else owner(body as never);

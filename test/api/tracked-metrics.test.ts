@@ -75,7 +75,7 @@ describe("metrics that a client logs", () => {
     expect(await valuesOf("run-trained")).toEqual([2]);
   });
 
-  it("are viewed by as many points as are asked for, in a range", async () => {
+  it("are viewed by as many points as are requested, in a range", async () => {
     const steps = Array.from({ length: 2_000 }, (_, i) => i);
     const values = steps.map((step) => (step === 777 ? 9 : step === 778 ? -9 : step / 2_000));
     await call("POST", `/runs/${runId}/metrics`, { series: [{ metric: "loss", steps, values, times: steps }] });

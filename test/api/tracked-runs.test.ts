@@ -54,7 +54,7 @@ describe("experiments", () => {
     expect(await codeOf("GET", "/experiments/777")).toEqual([404, "EXPERIMENT_NOT_FOUND"]);
   });
 
-  it("take their runs with them, as through MLflow's door", async () => {
+  it("are deleted with their runs, as through MLflow's API", async () => {
     const { body } = await call("POST", "/experiments", { name: "with runs" });
     const { experimentId } = body.experiment;
     const made = await call("POST", "/runs", { experimentId });
@@ -66,7 +66,7 @@ describe("experiments", () => {
     expect(await lifecycle()).toBe("active");
   });
 
-  it("the default one stays, whatever else is asked with its deletion", async () => {
+  it("the default one stays, whatever else is requested with its deletion", async () => {
     const refused = await call("PATCH", "/experiments/0", { lifecycle: "deleted", name: "gone" });
     expect([refused.status, refused.body.error.message]).toEqual([
       400,

@@ -59,7 +59,7 @@ describe("a canary under test", () => {
   const approve = (actor = "ada") =>
     call("POST", "/versions/2/approvals", { decision: "approved" }, { "x-ringmaster-actor": actor });
   const toProduction = () => call("PUT", "/versions/2/stage", { stage: "production" });
-  const toldToGoOn = () => calls.succeeded.filter(({ token }) => token === `token-${name}`).length;
+  const answersToRun = () => calls.succeeded.filter(({ token }) => token === `token-${name}`).length;
   const champion = async () => (await platform.registry.head(name)).production;
 
   /** Every other unit of an arm, or none, or all. */
@@ -75,14 +75,14 @@ describe("a canary under test", () => {
     return call("POST", "/outcomes", { epoch: routed.epoch, outcomes });
   }
 
-  it("is promoted by an approval through no door", async () => {
+  it("is promoted by an approval through no API", async () => {
     expect((await approve()).body.version.approval).toMatchObject({ decision: "approved" });
-    expect(toldToGoOn()).toBe(0);
+    expect(answersToRun()).toBe(0);
     const native = await toProduction();
     expect(native).toMatchObject({ status: 409, body: { error: { code: "CANARY_UNDER_TEST" } } });
     expect(native.body.error.message).toContain(`ringmaster models traffic decide ${name}`);
-    const asked = { name, version: "2", stage: "Production", archive_existing_versions: true };
-    expect(await call("POST", "/api/2.0/mlflow/model-versions/transition-stage", asked)).toMatchObject({
+    const requested = { name, version: "2", stage: "Production", archive_existing_versions: true };
+    expect(await call("POST", "/api/2.0/mlflow/model-versions/transition-stage", requested)).toMatchObject({
       status: 403,
       body: { error_code: "PERMISSION_DENIED", message: expect.stringContaining("under test") },
     });
@@ -93,11 +93,11 @@ describe("a canary under test", () => {
     expect(await champion()).toBe(1);
   });
 
-  it("is promoted by its test, and its run told", async () => {
+  it("is promoted by its test, and its run is answered", async () => {
     await approve();
     await report({ 1: 0.1, 2: 0.5 });
     expect((await call("POST", "/traffic/decision")).body.decisions).toMatchObject([{ version: 2, done: "promoted" }]);
-    expect([await champion(), toldToGoOn()]).toEqual([2, 1]);
+    expect([await champion(), answersToRun()]).toEqual([2, 1]);
   });
 
   it("ends `traffic decide` with exit code 3 and the reason where its promotion is refused", async () => {
@@ -130,7 +130,7 @@ describe("a canary under test", () => {
   it("lets its run go on once the test is ended by hand", async () => {
     await approve();
     expect((await traffic()).status).toBe(200);
-    expect(toldToGoOn()).toBe(1);
+    expect(answersToRun()).toBe(1);
     expect((await toProduction()).status).toBe(200);
     expect(await champion()).toBe(2);
   });
@@ -139,7 +139,7 @@ describe("a canary under test", () => {
     await approve();
     await traffic({ test: { ...plan, act: "automatic" } });
     expect((await report({ 1: 0.5, 2: 0.1 })).body.decisions).toMatchObject([{ version: 2, done: "rolled-back" }]);
-    expect(toldToGoOn()).toBe(0);
+    expect(answersToRun()).toBe(0);
     const refused = await toProduction();
     expect(refused.body.error).toMatchObject({ code: "NOT_APPROVED" });
     expect(refused.body.error.message).toMatch(
@@ -152,10 +152,10 @@ describe("a canary under test", () => {
       approvalsWithdrawn: { after: "canary-ended" },
     });
     expect(history.map(({ action }: { action: string }) => action)).toContain("approved");
-    // Somebody who knows that wants it all the same: its run goes on.
+    // A person who knows that approves it all the same: its run continues.
     const again = await approve("grace");
     expect(again.body.version.approval).toMatchObject({ by: "grace" });
-    expect(toldToGoOn()).toBe(1);
+    expect(answersToRun()).toBe(1);
     expect((await toProduction()).status).toBe(200);
   });
 
@@ -163,7 +163,7 @@ describe("a canary under test", () => {
     await approve();
     await call("PUT", "/versions/2/stage", { stage, reason: "strange answers" });
     expect((await toProduction()).body.error.code).toBe("NOT_APPROVED");
-    expect(toldToGoOn()).toBe(0);
+    expect(answersToRun()).toBe(0);
   });
 
   it("keeps nobody else from production", async () => {

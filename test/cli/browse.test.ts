@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net";
 import { createBrowseServer } from "../../cli/browse-server";
 
 const secret = "0123456789abcdef0123456789abcdef";
-const asked: string[] = [];
+const requested: string[] = [];
 let server: Server;
 let base: string;
 beforeAll(async () => {
   const get = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> => {
-    asked.push(`${path} ${headers["accept"]}`);
+    requested.push(`${path} ${headers["accept"]}`);
     if (path.includes("unreachable")) throw new Error("no API answers");
     if (path.includes("artifact")) return new Response(null, { status: 307, headers: { location: "http://store/x" } });
     return new Response("<!doctype html>", {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(() => {
-  asked.length = 0;
+  requested.length = 0;
 });
 
 const open = (path: string, init: RequestInit = {}) =>
@@ -37,7 +37,7 @@ describe("ringmaster browse", () => {
       expect([response.status, await response.text()]).toEqual([200, "<!doctype html>"]);
       expect(response.headers.get("content-security-policy")).toBe("sandbox");
       expect(response.headers.get("set-cookie")).toBeNull();
-      expect(asked).toEqual([`${path} text/html`]);
+      expect(requested).toEqual([`${path} text/html`]);
     },
   );
 
@@ -45,7 +45,7 @@ describe("ringmaster browse", () => {
     "shows %s to nobody",
     async (path) => {
       expect((await open(path)).status).toBe(404);
-      expect(asked).toEqual([]);
+      expect(requested).toEqual([]);
     },
   );
 
@@ -57,14 +57,14 @@ describe("ringmaster browse", () => {
     "/x",
   ])("asks for %s with nobody's credentials", async (path) => {
     const status = (await open(`/${secret}${path}`)).status;
-    // What is one part of a path the API itself refuses.
-    if (path.includes("..%2f")) expect(asked.every((one) => one.startsWith("/api/v1/pages/"))).toBe(true);
-    else expect([status, asked]).toEqual([404, []]);
+    // The API itself refuses these paths, which have an encoded separator in one part.
+    if (path.includes("..%2f")) expect(requested.every((one) => one.startsWith("/api/v1/pages/"))).toBe(true);
+    else expect([status, requested]).toEqual([404, []]);
   });
 
   it("changes nothing", async () => {
     expect((await open(`/${secret}/api/v1/pages/experiments`, { method: "POST" })).status).toBe(404);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   });
 
   it("hands on where a file lies, what is missing, and that nobody answers", async () => {

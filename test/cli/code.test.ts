@@ -11,7 +11,7 @@ const file = (name: string): string => join(root, name);
 const git = (...args: string[]): string =>
   execFileSync("git", ["-C", root, "-c", "user.name=a", "-c", "user.email=a@b", ...args], { encoding: "utf8" }).trim();
 
-/** What was uploaded, by digest. */
+/** Records uploads by digest. */
 function store() {
   const contents = new Map<string, Buffer>();
   const uploads: UploadPort = {
@@ -111,12 +111,12 @@ describe("the lockfile", () => {
 });
 
 it("tells of a repository what is no secret", () => {
-  const told = {
+  const cleaned = {
     "https://token@github.com/a/b.git": "https://github.com/a/b.git",
     "https://github.com/a/b.git": "https://github.com/a/b.git",
     "git@github.com:a/b.git": "git@github.com:a/b.git",
     "ssh://git@host/a": "ssh://host/a",
     "/home/ada/code": "code",
   };
-  expect(Object.keys(told).map(withoutCredentials)).toEqual(Object.values(told));
+  expect(Object.keys(cleaned).map(withoutCredentials)).toEqual(Object.values(cleaned));
 });

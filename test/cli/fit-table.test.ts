@@ -29,7 +29,7 @@ describe("a table", () => {
     const fitted = fitTable(head, rows, 40);
     expect(fitted.left).toEqual(["metrics.validation/loss", "NOTE"]);
     expect(widthOf(fitted)).toBeLessThanOrEqual(40);
-    // The first column is what the others are asked for by.
+    // The first column is what the others are requested by.
     expect(fitTable(head, rows, 5).rows.map((row) => row[0])).toEqual(["run-0123456789abcdef", "run-2"]);
   });
 

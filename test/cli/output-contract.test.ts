@@ -25,7 +25,7 @@ describe("what a program that calls the command line can rely on", () => {
     [["submit", os.tmpdir()], 2, "INVALID_INPUT"],
     [["runs", "list", "--api", "nowhere"], 2, "INVALID_INPUT"],
     [["env"], 1, "STACK_NOT_RUNNING"],
-    // Who names a directory means its stack, not whichever the environment points to.
+    // A given directory means its own stack, not the one in the environment.
     [["runs", "list"], 1, "STACK_NOT_RUNNING"],
     [["runs", "list", "--api", "http://127.0.0.1:1"], 1, "API_UNREACHABLE"],
   ])("%j: one JSON document on stdout, exit code %i", (args, exitCode, code) => {

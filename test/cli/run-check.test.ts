@@ -15,7 +15,7 @@ const options = (more = {}) => {
 };
 
 describe("a check's command", () => {
-  it("tells its exit code and what it wrote, and is told of the candidate", async () => {
+  it("returns its exit code and output, and receives the candidate in its environment", async () => {
     const { shown, options: given } = options();
     const run = await runCheck(node("console.log(process.env.GREETING); process.exitCode = 7"), given);
     expect(run).toEqual({ exitCode: 7, output: "hello\n", timedOut: false });

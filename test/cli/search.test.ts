@@ -11,8 +11,8 @@ import { runOf } from "../core/tracking/search/runs";
 
 const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
 
-/** The API, so far as these verbs ask it: keeps what it was asked, and answers what it is told to. */
-const asked: { readonly path: string; readonly body: unknown }[] = [];
+/** A stand-in for the API: records requests and returns the given responses. */
+const requested: { readonly path: string; readonly body: unknown }[] = [];
 let answer: unknown;
 let server: Server;
 let directory: string;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
-    asked.push({ path: request.url ?? "", body: JSON.parse(text) });
+    requested.push({ path: request.url ?? "", body: JSON.parse(text) });
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(answer));
   }).listen(0, "127.0.0.1");
@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 beforeEach(() => {
-  asked.length = 0;
+  requested.length = 0;
 });
 
 function run(
@@ -46,7 +46,7 @@ function run(
   });
 }
 
-it("runs search: asks what it was told to, and shows what the order is about", async () => {
+it("runs search: sends the options' query, and shows the fields of the order", async () => {
   const {
     job: _job,
     environment: _environment,
@@ -66,7 +66,7 @@ it("runs search: asks what it was told to, and shows what the order is about", a
     "--limit",
     "5",
   );
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     {
       path: "/api/v1/runs/search",
       body: {
@@ -103,7 +103,7 @@ it("runs compare: a table, Markdown, a page, JSON", async () => {
   expect((await run("compare", "a", "b", "c", "--baseline", "a")).out).toMatch(
     /validation\/loss\s+0\.5\s+0\.25 \(-0\.25\) \*\s+NaN/,
   );
-  expect(asked[0]).toEqual({
+  expect(requested[0]).toEqual({
     path: "/api/v1/runs/compare",
     body: { runs: ["a", "b", "c"], baseline: "a", metrics: [], axis: "step", points: 0 },
   });
@@ -113,7 +113,7 @@ it("runs compare: a table, Markdown, a page, JSON", async () => {
     (await run("compare", "--top", "3", "--metric", "val_loss", "--experiment", "digits", "--html", file)).out,
   ).toBe(`${file}\n`);
   expect(readFileSync(file, "utf8")).toContain("<!doctype html>");
-  expect(asked.at(-1)!.body).toMatchObject({
+  expect(requested.at(-1)!.body).toMatchObject({
     top: { metric: "val_loss", count: 3, experiments: ["digits"], filter: "" },
     points: 400,
   });
@@ -128,5 +128,5 @@ it.each([
   [["metrics", "a", "--points", "3"]],
 ])("runs %j is bad input", async (args) => {
   expect((await run(...args)).code).toBe(2);
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
 });

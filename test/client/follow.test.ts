@@ -61,7 +61,7 @@ function clientOf(answers: readonly (Response | Error)[]) {
     random: () => 0.5,
     sleep: async (milliseconds) => void pauses.push(milliseconds),
     fetch: async (_url, init) => {
-      const answer = answers[from.length] ?? new Error("asked too often");
+      const answer = answers[from.length] ?? new Error("called too often");
       const headers = init?.headers as Record<string, string>;
       expect(headers["accept"]).toBe("text/event-stream");
       from.push(headers["last-event-id"]);

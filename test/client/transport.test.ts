@@ -22,7 +22,7 @@ function clientOf(
     fetch: async (url, init) => {
       const answer = answers[sent.length];
       sent.push({ ...(init as unknown as Sent), url: String(url) });
-      if (answer === undefined) throw new Error("asked too often");
+      if (answer === undefined) throw new Error("called too often");
       if (answer instanceof Error) throw answer;
       const headers: Record<string, string> = answer.retryAfter ? { "retry-after": answer.retryAfter } : {};
       return Response.json(answer.body, { status: answer.status, headers });
@@ -86,7 +86,7 @@ describe("sends again", () => {
     expect(sent[1]).toMatchObject({ url: sent[0]!.url, body: sent[0]!.body });
   });
 
-  it("after a pause drawn below a doubling bound, never sooner than asked", async () => {
+  it("after a pause drawn below a doubling bound, never sooner than the API permits", async () => {
     const { client, pauses } = clientOf([failure(503, "A"), failure(503, "B", "2"), failure(503, "C"), models]);
     await client.models();
     expect(pauses).toEqual([100, 2_000, 400]); // half of 200, of 400 (but the API said 2 s), of 800
@@ -102,7 +102,7 @@ describe("sends again", () => {
 describe("does not send again", () => {
   it.each([
     ["what the API refused", "read", failure(404, "MODEL_NOT_FOUND"), ApiError],
-    ["what failed on the API's side for good", "read", failure(500, "INTERNAL"), ApiError],
+    ["a permanent failure of the API", "read", failure(500, "INTERNAL"), ApiError],
     ["what may have been done", "rollback", failure(502, "BAD_GATEWAY"), ApiError],
     ["what may have been done, unanswered", "rollback", timeout, ApiTimeoutError],
     ["anything to where nobody listens", "read", refused, ApiUnreachableError],
@@ -115,7 +115,7 @@ describe("does not send again", () => {
   });
 });
 
-it("goes through a list page by page, and only as far as it is asked to", async () => {
+it("goes through a list page by page, and only as far as needed", async () => {
   const page = (from: number, nextToken?: string) => ({
     status: 200,
     body: { runs: [{ runId: `run-${from}` }, { runId: `run-${from + 1}` }], nextToken },

@@ -7,21 +7,22 @@ import { createWorld, type Delivery, type World } from "./events-any-order/world
 const seeds = (process.env["RINGMASTER_EVENT_ORDERS"] ?? "1,2,3,4").split(",").map(Number);
 
 /**
- * What may differ, because it is drawn by chance or is a matter of who comes first; `stateOf` compares what it comes to. The world leaves out what the
- * order of events decides by design: versions of a dataset are numbered as its files are heard of; a rule's cooldown and limit of open runs let the first cause
- * through; a run that is ended from outside is charged by the workers' rows that there are.
+ * Values that may differ, because they are random or depend on the order of events; `stateOf` compares their effects.
+ * The world excludes what the order determines by design: versions of a dataset are numbered in the order of their
+ * files' events; a rule's cooldown and limit of open runs let the first cause through; a run that is ended from outside
+ * is charged by the existing rows of its workers.
  */
 const mayDiffer: readonly RegExp[] = [
   // A key of a run: 32 random bytes.
   /^Catalog RUN#[^ ]+ KEY$/,
   // The root of a team's signing keys: as many.
   /^object teams\/default\/keys\/check-hooks$/,
-  // How points are packed. What is read of them is compared.
+  // The packing of points differs. The points themselves are compared.
   /^Metrics RUN#/,
 ];
 
-/** How often a file was tried: two who hear of it at once both do. */
-const untold = (key: string, value: unknown) => (key === "tries" ? undefined : value);
+/** The number of tries of a file differs: two concurrent events both try. */
+const omitted = (key: string, value: unknown) => (key === "tries" ? undefined : value);
 
 describe("every event of a deployment, twice and in any order", () => {
   it("leaves every row and object as each once and in order leaves them", async () => {
@@ -53,7 +54,7 @@ async function stateAfter(deliver: (deliveries: readonly Delivery[]) => Promise<
   }
 }
 
-/** All rows and objects, what is read of the points, and what others were told and asked for. */
+/** All rows and objects, the points, and the published events and requests. */
 async function stateOf({ embedded, platform, calls }: World) {
   const all = Object.entries(await dump(embedded));
   const [losses, accuracies, summaries] = await Promise.all([
@@ -62,24 +63,24 @@ async function stateOf({ embedded, platform, calls }: World) {
     platform.metrics.summaries("run-on"),
   ]);
   const models = ["left", "served"];
-  const told = models.map((model) => calls.events.filter((event) => event.model === model));
+  const published = models.map((model) => calls.events.filter((event) => event.model === model));
   return {
     rows: JSON.parse(
       JSON.stringify(
         Object.fromEntries(all.filter(([key]) => !mayDiffer.some((pattern) => pattern.test(key)))),
-        untold,
+        omitted,
       ),
     ) as Readonly<Record<string, unknown>>,
     points: { losses, accuracies, summaries: [...summaries].sort((a, b) => (a.metric < b.metric ? -1 : 1)) },
     // Each at least once, and first of each in order.
-    told: told.map((events) => [...new Set(events.map((event) => JSON.stringify(event)))]),
-    // Who keeps the highest revision knows the champion, whatever comes late.
-    followed: told.map((events) => events.reduce(later, undefined)?.version),
+    events: published.map((events) => [...new Set(events.map((event) => JSON.stringify(event)))]),
+    // A receiver that keeps the highest revision knows the champion, even if events arrive late.
+    followed: published.map((events) => events.reduce(later, undefined)?.version),
     served: await Promise.all(models.map(async (model) => (await platform.registry.production(model)).version)),
     published: distinct(calls.notable),
     // Each event once through each channel.
     notified: calls.sent.map(({ to, message }) => `${to} ${message.id}`).sort(),
-    // Asked for again, each of these is the same thing: a job has its attempt's name, an execution its run's, an answer its token.
+    // A repeated request for one of these names the same thing: a job has its attempt's name, an execution its run's, an answer its token.
     submitted: distinct(calls.submitted),
     started: distinct(calls.started),
     // To stop an execution that is over is nothing: a sweep that began before the event may ask for it.

@@ -9,7 +9,7 @@ import {
 } from "../../api/mlflow/search/registered-models";
 import { mlflowRuns } from "../../api/mlflow/search/runs";
 import { SearchSyntaxError } from "../../core/tracking/search/errors";
-import { datasetOf, found, runOf, told } from "../core/tracking/search/runs";
+import { datasetOf, found, runOf, testRun } from "../core/tracking/search/runs";
 import {
   experimentSearches,
   experiments,
@@ -111,7 +111,7 @@ function same({ filter, orderBy }: Search, theirs: Answer, ours: Answer): boolea
 function runsFound({ filter, orderBy }: Search): readonly string[] {
   const statuses = { RUNNING: "running", FINISHED: "completed", FAILED: "failed", KILLED: "killed" } as const;
   const known = runs.map((run) =>
-    told(
+    testRun(
       runOf(run.id, {
         name: run.name,
         status: statuses[run.status],

@@ -25,7 +25,7 @@ it("docs/security.md says who may do what, as it is", () => {
   const file = path.join(__dirname, "../../docs/security.md");
   const text = fs.readFileSync(file, "utf8");
   const pattern = /(?<=<!-- rights -->\n)[\s\S]*?(?=\n?<!-- \/rights -->)/;
-  // UPDATE_DOCS=1 writes it anew.
+  // UPDATE_DOCS=1 writes it again.
   if (process.env["UPDATE_DOCS"])
     fs.writeFileSync(
       file,

@@ -1,6 +1,6 @@
 import { reviewed } from "./good";
 
-/** A request as a client makes it who knows what he wants. */
+/** A sequence of requests of a client with a goal. */
 export interface Step {
   readonly operationId: string;
   readonly body?: unknown;
@@ -12,7 +12,7 @@ export interface Step {
 
 /** Requests one behind the other, about one thing: what each answers is known to the next. */
 export interface Chain {
-  /** What the thing must be known by; nothing: the first steps make it. */
+  /** Names that the thing must have; if empty, the first steps create it. */
   readonly about: readonly string[];
   readonly steps: readonly Step[];
 }

@@ -55,7 +55,7 @@ function resolved({ components }: OpenApiDocument, found: ResponseObject | Refer
   return "$ref" in found ? components.responses[found.$ref.split("/").at(-1)!]! : found;
 }
 
-/** What the introduction says of every refusal. */
+/** Checks the properties of a refusal that the introduction describes. */
 function checkRefusal({ status, headers }: Response, text: string): void {
   const { error } = JSON.parse(text) as { readonly error: { readonly requestId: string; readonly message: string } };
   if (/\[object Object\]|\bundefined\b|\n\s+at /.test(error.message)) throw new Error(`a message for nobody: ${text}`);

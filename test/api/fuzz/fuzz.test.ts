@@ -15,7 +15,7 @@ import { createWorld, furnish, furnishExportable } from "./world";
 /** `RINGMASTER_FUZZ_REQUESTS=10000 RINGMASTER_FUZZ_SEED=7 npx jest test/api/fuzz` goes deeper, or elsewhere. */
 const requests = Number(process.env["RINGMASTER_FUZZ_REQUESTS"] ?? 300);
 const seed = Number(process.env["RINGMASTER_FUZZ_SEED"] ?? 20_260_101);
-/** Requests after which there is something of everything anew. */
+/** Number of requests after which new things of every kind are created. */
 const roundLength = 250;
 /** From here on each operation must have succeeded at least once. */
 const thorough = 10_000;
@@ -80,7 +80,7 @@ beforeAll(async () => {
   ({ platform } = createTestPlatform(embedded));
   await createWorld(platform);
   knowledge = new Knowledge(requests >= 3_000 ? await furnishExportable(platform) : []);
-  // Whoever declares a check declares its URL.
+  // The caller that declares a check declares its URL.
   const hooks = {
     ask: async () => ({ unanswered: "nothing leaves a test" }),
     problemOf: async () => undefined,
@@ -113,16 +113,19 @@ async function hold({ about, drafts: steps }: Session): Promise<void> {
   let thing: Thing | undefined = about && (about.length > 0 ? knowledge.choose(about, steps[0]!.at * 4 + 1) : {});
   for (const draft of steps) {
     const { request, thing: named } = filled(operations.get(draft.operationId)!, draft, knowledge, thing);
-    const { told, succeeded } = await send(request);
-    const things = thingsIn(told);
-    // What a client has just made is what he goes on with.
+    const { answer, succeeded } = await send(request);
+    const things = thingsIn(answer);
+    // A client continues with the thing that it has just created.
     if (thing !== undefined) thing = { ...thing, ...things[0] };
     knowledge.hear(things.map((heard) => (heard["model"] === named["model"] ? { ...named, ...heard } : heard)));
     if (draft.repeated) await sendAgain(request, succeeded);
   }
 }
 
-/** What the document calls repeatable succeeds again; but what is deleted may be gone (RFC 9110, 9.2.2). */
+/**
+ * Repeats a request that the document calls repeatable. It must succeed again, but a deleted thing may be gone (RFC
+ * 9110, 9.2.2).
+ */
 async function sendAgain(request: FuzzRequest, succeeded: boolean): Promise<void> {
   const { repeatable } = operations.get(request.operationId)!.operation["x-ringmaster"];
   const again = await send(request);
@@ -132,15 +135,15 @@ async function sendAgain(request: FuzzRequest, succeeded: boolean): Promise<void
   throw new Error(`${JSON.stringify(request)} is repeatable, but the second time it was answered ${again.text}`);
 }
 
-interface Told {
+interface Result {
   readonly status: number;
   readonly succeeded: boolean;
   readonly text: string;
   /** The JSON of a success. */
-  readonly told?: unknown;
+  readonly answer?: unknown;
 }
 
-async function send(request: FuzzRequest): Promise<Told> {
+async function send(request: FuzzRequest): Promise<Result> {
   const { operationId, method, path, headers, body } = request;
   const response = await app.request(`/api/v1${path}`, { method, headers: { ...headers }, body });
   const streams = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
@@ -156,10 +159,10 @@ async function send(request: FuzzRequest): Promise<Told> {
   const [plain, search] = path.split("?");
   if (answer.nextToken !== undefined && !search?.includes("nextToken"))
     knowledge.keepToken(operationId, plain!, answer.nextToken);
-  return { status, succeeded, text, told: answer };
+  return { status, succeeded, text, answer };
 }
 
-/** Of an open run a stream goes on for minutes. */
+/** Reads the start of a response. The stream of an open run lasts for minutes. */
 async function beginningOf(response: Response): Promise<string> {
   const reader = response.body!.getReader();
   const { value } = await reader.read();

@@ -1,7 +1,7 @@
 import { examples } from "../../../api/examples";
 import { jobInput } from "../../support/fixtures";
 
-/** Values that parameters often have; others are known by what was furnished or told, or are made from their schemas. */
+/** Values that parameters often have. Others come from created things and responses, or are generated from their schemas. */
 export const goodValues: Readonly<Record<string, readonly (string | number)[]>> = {
   limit: [1, 2, 200],
   alias: ["blue", "blue", "champion", "latest", "v1"],

@@ -1,10 +1,10 @@
-/** What a client knows of one thing, by the names that requests use: `{model, version, check}`. What stands together belongs together. */
+/** A client's knowledge of one thing, by the names that requests use: `{model, version, check}`. */
 export type Thing = Readonly<Record<string, unknown>>;
 
-/** Things that answers told of are forgotten when so many newer ones were told of. */
+/** Number of newer things after which a thing from a response is forgotten. */
 const remembered = 40;
 
-/** What there is to be named in requests: what was furnished, and what answers told of. */
+/** The things that requests can name: created ones, and those in responses. */
 export class Knowledge {
   private readonly heard: Thing[] = [];
   private readonly tokens = new Map<string, { readonly path: string; readonly token: string }>();
@@ -41,7 +41,7 @@ export class Knowledge {
   choose(names: readonly string[], at: number): Thing {
     const furnished = [...this.furnished, ...this.lasting];
     const [first, second] = at % 4 === 0 ? [this.heard, furnished] : [furnished, this.heard];
-    const fitting = mostFitting(first, names) ?? mostFitting(second, names) ?? [{}];
+    const fitting = bestFitting(first, names) ?? bestFitting(second, names) ?? [{}];
     return fitting[Math.floor(at / 4) % fitting.length]!;
   }
 
@@ -61,13 +61,13 @@ export class Knowledge {
   }
 }
 
-function mostFitting(things: readonly Thing[], names: readonly string[]): readonly Thing[] | undefined {
+function bestFitting(things: readonly Thing[], names: readonly string[]): readonly Thing[] | undefined {
   const known = (thing: Thing): number => names.filter((name) => Object.hasOwn(thing, name)).length;
   const most = Math.max(0, ...things.map(known));
   return most === 0 ? undefined : things.filter((thing) => known(thing) === most);
 }
 
-/** What an answer tells of: objects that name a run, a model, a version, a rule, an experiment, a content. */
+/** Finds the things in a response: objects that name a run, a model, a version, a rule, an experiment, a content. */
 export function thingsIn(answer: unknown, depth = 4): readonly Thing[] {
   if (answer === null || typeof answer !== "object" || depth === 0) return [];
   const members = answer as Readonly<Record<string, unknown>>;

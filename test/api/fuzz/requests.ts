@@ -11,13 +11,13 @@ export interface Described {
   readonly path: string;
 }
 
-/** What a place in a request holds: a text, or what is known by a name once it is sent. */
+/** The value of a place in a request: a text, or a known thing's name at the time of sending. */
 type Slot = { readonly literal: string } | { readonly known: string };
 
 /** A request before it is known what there is to be named. */
 export interface Draft {
   readonly operationId: string;
-  /** Which of the things that fit. */
+  /** Selects one of the things that fit. */
   readonly at: number;
   readonly path: Readonly<Record<string, Slot>>;
   readonly query: Readonly<Record<string, Slot>>;
@@ -75,7 +75,7 @@ export function draftsOf(document: OpenApiDocument, { operation }: Described): A
     );
   };
   const slots = (place: Parameter["in"]): Arbitrary<Readonly<Record<string, Slot>>> => {
-    // Where a list goes on is for `follows` to say.
+    // `follows` determines the page tokens of lists.
     const here = parameters.filter((parameter) => parameter.in === place && parameter.name !== "nextToken");
     const always = fc.record(Object.fromEntries(here.map((parameter) => [parameter.name, slot(parameter)])), {
       requiredKeys: here.filter(({ required }) => required).map(({ name }) => name),
@@ -170,8 +170,10 @@ export function filled(
     slot === undefined ? "" : "literal" in slot ? slot.literal : String(known(slot.known));
   const lastPage = follows ? knowledge.tokenOf(operationId) : undefined;
   const plain = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encode(write(path[name])));
-  const asked = Object.entries(query).map(([name, slot]) => [name, write(slot)] as const);
-  const search = (lastPage ? [...asked.filter(([name]) => name !== "nextToken"), ["nextToken", lastPage.token]] : asked)
+  const requested = Object.entries(query).map(([name, slot]) => [name, write(slot)] as const);
+  const search = (
+    lastPage ? [...requested.filter(([name]) => name !== "nextToken"), ["nextToken", lastPage.token]] : requested
+  )
     .map(([name, value]) => `${encode(name!)}=${encode(value!)}`)
     .join("&");
   const filledPath = lastPage?.path ?? plain;

@@ -1,4 +1,4 @@
-/** How often which operation was answered with what. */
+/** Counts the responses of each operation by status. */
 export class Tally {
   private readonly statuses = new Map<string, Map<number, number>>();
   private answers = 0;

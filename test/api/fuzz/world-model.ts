@@ -57,8 +57,8 @@ export async function furnishModel(platform: Platform, model: string): Promise<r
   await registry.apply(model, [4], setStage(4, "canary", by));
   const canaries = [{ version: 4, weight: 0.2 }];
   const test = { metric: "clicks", kind: "binary", goal: "increase", margin: 0, alpha: 0.05, effect: 0.02 } as const;
-  const asked = { canaries, shadows: [5], test: { ...test, minUnits: 100, act: "advise" as const } };
-  const head = await registry.apply(model, [4, 5], setTraffic(asked, by));
+  const requested = { canaries, shadows: [5], test: { ...test, minUnits: 100, act: "advise" as const } };
+  const head = await registry.apply(model, [4, 5], setTraffic(requested, by));
   await registry.apply(model, [3], setAlias("blue", 3, by));
   const common = { model, canary: 4, check: "review", outcomeEpoch: head.traffic!.epoch };
   return [{ ...common, version: 4 }, ...[1, 2, 3, 5].map((version) => ({ ...common, version }))];

@@ -23,12 +23,12 @@ export async function createWorld(platform: Platform): Promise<void> {
 }
 
 /**
- * Something of everything, so that requests find what they name: whatever they delete, deprecate, end or archive comes anew with the next round.
+ * Creates things of every kind, so that requests find what they name. Deleted, deprecated, ended and archived things are created again in the next round.
  * @param round tells one round's names from another's
  */
 export async function furnish(platform: Platform, round: number): Promise<readonly Thing[]> {
   const content = await platform.objects.putContent("there");
-  // Somebody's change may have deleted those that jobs and bodies name.
+  // A request may have deleted those that jobs and bodies name.
   for (const name of ["digits", "fuzzed"]) {
     const { experimentId } = await platform.experiments.ensure(name, "test", at);
     await setLifecycle(platform, experimentId, "active");

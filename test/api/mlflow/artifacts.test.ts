@@ -208,14 +208,14 @@ describe("files over MLflow's protocol", () => {
   it("shows no team another's files", async () => {
     await put(at("secret.txt"), "secret");
     await put("shared/secret.txt", "secret");
-    const asked = (path: string) => transfers.request(path, { headers: { "x-ringmaster-team": "blue" } });
+    const requested = (path: string) => transfers.request(path, { headers: { "x-ringmaster-team": "blue" } });
     for (const path of [at("secret.txt"), "shared/secret.txt"]) {
-      expect((await asked(`${root}/artifacts/${path}`)).status).toBe(404);
+      expect((await requested(`${root}/artifacts/${path}`)).status).toBe(404);
       expect(
         (await app.request(`${root}/presigned/${path}`, { headers: { "x-ringmaster-team": "blue" } })).status,
       ).toBe(404);
     }
-    expect((await asked(`/get-artifact?run_id=${run}&path=secret.txt`)).status).toBe(404);
+    expect((await requested(`/get-artifact?run_id=${run}&path=secret.txt`)).status).toBe(404);
     const listed = await app.request(`${root}/artifacts?path=shared`, { headers: { "x-ringmaster-team": "blue" } });
     expect(await listed.json()).toEqual({});
     // Written under another's run it is the writer's own, and nobody else's.

@@ -11,7 +11,7 @@ const name = "served";
 /** Names that look like `served`. */
 const lookAlikes = ["ѕerved", "ｓerved", "served\u200b", "served ", " served", "SERVED", "se\u00adrved"];
 
-/** Somebody of the team, with a client of MLflow's, tries to change what serves without a gate and without an approval. */
+/** A member of the team tries with MLflow's client to change production without a gate and without an approval. */
 describe("a hostile teammate over MLflow's protocol", () => {
   let embedded: Embedded;
   let platform: Platform;

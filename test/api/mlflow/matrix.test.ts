@@ -185,7 +185,7 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
     return new Map(kept);
   }
 
-  /** Without the names that were asked for, and what differs in each answer. */
+  /** Without the names that were requested, and what differs in each answer. */
   function plain({ status, text }: { readonly status: number; readonly text: string }, names: Names): unknown {
     const parts = Object.entries(names)
       .filter(([name]) => name !== "version")

@@ -5,8 +5,8 @@ import { createTestPlatform, type Embedded, startEmbedded } from "../../support/
 const name = "secret";
 const version = "1";
 
-/** What each operation is asked for by another team. It gets what it would for what is nowhere, or nothing. */
-const asked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Requests of another team for each operation. The responses are those for missing things, or empty. */
+const requested: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "GET /mlflow/registered-models/get": { name },
   "PATCH /mlflow/registered-models/update": { name, description: "theirs" },
   "POST /mlflow/registered-models/rename": { name, new_name: "theirs" },
@@ -53,13 +53,13 @@ describe("another team and MLflow's registry", () => {
     return { status: response.status, body: (await response.json()) as { readonly error_code?: string } };
   }
 
-  it("are asked in every way that there is", () => {
-    expect([...Object.keys(asked), ...lists, "POST /mlflow/registered-models/create"].sort()).toEqual(
+  it("are covered for every operation", () => {
+    expect([...Object.keys(requested), ...lists, "POST /mlflow/registered-models/create"].sort()).toEqual(
       registryOperations.map(({ method, path }) => `${method} ${path}`).sort(),
     );
   });
 
-  it.each(Object.entries(asked))("%s is as of what is nowhere", async (route, fields) => {
+  it.each(Object.entries(requested))("%s is as of what is nowhere", async (route, fields) => {
     const { status, body } = await call("blue", route, fields);
     expect([status, body.error_code]).toEqual([404, "RESOURCE_DOES_NOT_EXIST"]);
   });

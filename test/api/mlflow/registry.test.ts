@@ -59,7 +59,7 @@ describe("a version that was registered by MLflow's protocol", () => {
     return body.model_version.version;
   }
 
-  it("is told at the door what it lacks, by and by", async () => {
+  it("is refused with the missing condition, one after the other", async () => {
     await mlflow("POST", "registered-models/create", { name });
     const { status: declared } = await native("PUT", "/policy", {
       // Models from elsewhere were not tested on the same rows: what then is the policy's to say.
@@ -123,9 +123,9 @@ describe("a version that was registered by MLflow's protocol", () => {
   });
 
   it("has words of its own, which are no news of the model's", async () => {
-    type Told = { registered_model: { last_updated_timestamp: number } };
+    type Model = { registered_model: { last_updated_timestamp: number } };
     const timeOf = async (model: string): Promise<number> =>
-      (await mlflow<Told>("GET", `registered-models/get?name=${model}`)).body.registered_model.last_updated_timestamp;
+      (await mlflow<Model>("GET", `registered-models/get?name=${model}`)).body.registered_model.last_updated_timestamp;
     await mlflow("POST", "registered-models/create", { name: "described" });
     await mlflow("POST", "model-versions/create", { name: "described", source: "s3://bucket/described" });
     const before = await timeOf("described");

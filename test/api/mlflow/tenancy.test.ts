@@ -14,7 +14,10 @@ type Request = { readonly query?: Record<string, string>; readonly body?: object
 
 const absent = "absent";
 const others = "nothing of the other's";
-/** What each operation is asked for, and what another team gets: 404 as for what is nowhere, or an answer without what is not its own. */
+/**
+ * Requests for each operation, and another team's response: 404 as for missing things, or a response without the
+ * owner's things.
+ */
 const requests: Readonly<Record<string, readonly [(things: Things) => Request, typeof absent | typeof others]>> = {
   "POST /mlflow/experiments/create": [() => ({ body: { name: "theirs" } }), others],
   "GET /mlflow/experiments/get": [({ experiment }) => ({ query: { experiment_id: experiment } }), absent],

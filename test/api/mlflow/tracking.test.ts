@@ -35,7 +35,7 @@ interface Answer<Body> {
   readonly body: Body;
 }
 
-describe("MLflow's door onto the platform's own runs", () => {
+describe("MLflow's API for the platform's own runs", () => {
   let embedded: Embedded;
   let deployment: Deployment;
   let platform: Platform;
@@ -179,7 +179,7 @@ describe("MLflow's door onto the platform's own runs", () => {
     });
   });
 
-  it("knows at once that a run is deleted, by either door", async () => {
+  it("sees immediately that a run is deleted, through either API", async () => {
     const { body } = await createRun({ start_time: 1 });
     const run_id = body.run.info.run_id;
     const log = () => post("runs/log-metric", { run_id, key: "a", value: 1, timestamp: 1 });
@@ -240,7 +240,7 @@ describe("MLflow's door onto the platform's own runs", () => {
     expect([...(await stages())]).toEqual(["active"]);
   });
 
-  it("refuses in MLflow's words whoever is in no such team", async () => {
+  it("refuses a caller that is not in the team in MLflow's format", async () => {
     const strict = createApp(deployment, { directory: [] });
     const response = await strict.request("/api/2.0/mlflow/runs/get?run_id=x", {
       headers: { "x-ringmaster-team": "No Team" },

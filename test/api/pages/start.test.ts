@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { runInNewContext } from "node:vm";
 import { startHtml, startScript } from "../../../api/pages/start-html";
 
-/** Where the page goes on to, from `https://api.example/live/` with that behind the `#`. */
+/** Returns the target of the page `https://api.example/live/` with that text after the `#`. */
 function leadsTo(hash: string): string | undefined {
   let to: string | undefined;
   const location = { hash, replace: (next: string) => (to = new URL(next, "https://api.example/live/").href) };

@@ -55,7 +55,7 @@ describe("notes", () => {
 });
 
 describe("a patch", () => {
-  it("is told by its lines", () => {
+  it("is described by its lines", () => {
     const { text } = diffView("diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-<x>\n+y\n z\n", false);
     const kinds = [...text.matchAll(/<span class="(\w+)">([^<]*)/g)].map(([, kind, line]) => [kind, line]);
     expect(kinds).toEqual([

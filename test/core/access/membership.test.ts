@@ -30,7 +30,7 @@ describe("a caller's teams", () => {
 
 describe("the team of a call", () => {
   const both = caller({ groups: ["everyone"] });
-  it("is the caller's only one, or the one that he asks for", () => {
+  it("is the caller's only one, or the requested one", () => {
     expect(chooseTeam(caller({ groups: ["audio"] }), directory, undefined)).toBe("audio");
     expect(chooseTeam(caller({ groups: ["audio"] }), directory, "audio")).toBe("audio");
     expect(chooseTeam(both, directory, "audio")).toBe("audio");
@@ -41,16 +41,16 @@ describe("the team of a call", () => {
     ["it is another one", caller({ groups: ["audio"] }), "vision", { code: "NOT_IN_TEAM", httpStatus: 403 }],
     ["the caller has none", caller({}), undefined, { code: "NO_TEAM", httpStatus: 403 }],
     ["the caller has none, and asks for one", caller({}), "vision", { code: "NO_TEAM", httpStatus: 403 }],
-  ])("is refused where %s", (_name, who, asked, error) => {
-    expect(() => chooseTeam(who, directory, asked)).toThrow(expect.objectContaining(error));
+  ])("is refused where %s", (_name, who, requested, error) => {
+    expect(() => chooseTeam(who, directory, requested)).toThrow(expect.objectContaining(error));
   });
 
   it("says the same of a team that is not there as of one that is another's", () => {
-    const refusal = (asked: string) => {
+    const refusal = (requested: string) => {
       try {
-        return chooseTeam(caller({ groups: ["audio"] }), directory, asked);
+        return chooseTeam(caller({ groups: ["audio"] }), directory, requested);
       } catch (error) {
-        return (error as Error).message.replace(asked, "…");
+        return (error as Error).message.replace(requested, "…");
       }
     };
     expect(refusal("vision")).toBe(refusal("nothing"));

@@ -7,7 +7,7 @@ export const columns: readonly ColumnSchema[] = [
   { name: "y", type: "int", role: "label" },
 ];
 
-/** What `content` stands for: each text is a content of its own. */
+/** Builds a draft; each text of `content` becomes a content of its own. */
 export function draftOf(name: string, content: string, schema: readonly ColumnSchema[] = columns): DatasetDraft {
   const index = (split: string) => ({ sha256: sha256(`${content} ${split}`), bytes: 4, rows: 1 });
   const described = {

@@ -155,7 +155,7 @@ describe("a file of the inbox", () => {
 describe("another try", () => {
   const files = (there: boolean) => ({ fetch: async () => there, announceAgain: async () => there });
 
-  it("is asked for where a file was refused, and its event begins anew", async () => {
+  it("is possible for a refused file, whose event is then sent again", async () => {
     let read: () => Promise<number | undefined> = fails(new InvalidInputError("no", []));
     const { take, inbox, dependencies, report } = scene(() => read());
     await take();

@@ -26,7 +26,7 @@ function setup() {
 const renamed: readonly ColumnSchema[] = [columns[0]!, { ...columns[1]!, name: "z" }];
 
 describe("registerDataset", () => {
-  it("registers once and lays the manifest beside it", async () => {
+  it("registers once and stores the manifest's copy", async () => {
     const { objects, upload, register } = setup();
     await upload("a");
     const first = await register(draftOf("digits", "a"));

@@ -1,7 +1,11 @@
 import type { DatasetRepository } from "../../../core/datasets/repository";
 import { draftOf } from "./drafts";
 
-/** What every `DatasetRepository` must keep. `create` gives those of teams over one store that is empty for the names of this suite. */
+/**
+ * The contract of every `DatasetRepository`.
+ *
+ * @param create returns the repositories of teams over one store, which has nothing under the names of this suite
+ */
 export function describeDatasetRepository(create: () => Promise<(team: string) => DatasetRepository>): void {
   const context = { at: "2026-01-01T00:00:00.000Z" };
   let ofTeam: (team: string) => DatasetRepository;

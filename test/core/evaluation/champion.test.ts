@@ -88,7 +88,7 @@ async function setup(
   return { compare, objects, seen };
 }
 
-describe("a candidate beside the champion", () => {
+describe("a candidate in comparison with the champion", () => {
   it("are judged by the same test rows, the champion's through its own transform", async () => {
     const { compare, seen, objects } = await setup();
     // x = 1, 3, 5 become (x - 1) / 2 = 0, 1, 2; the champion is right on the last alone.

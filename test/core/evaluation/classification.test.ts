@@ -57,7 +57,7 @@ describe("classification metrics", () => {
     // The classes of the test above: precisions 1/2, x, 0; recalls 1/2, 0, x; F1 1/2, 0, 0, where x is what stands for n / 0.
     ["1", 1, [1.5 / 3, 1.5 / 3, 0.5 / 3], [(2 * (1 / 2) + 1) / 3, 1 / 3]],
     ["left out", Number.NaN, [0.5 / 2, 0.5 / 2, 0.5 / 3], [1 / 2, 1 / 3]],
-  ])("has n / 0 as %s where asked", (_case, zeroDivision, macro, [precision, recall]) => {
+  ])("has n / 0 as %s where requested", (_case, zeroDivision, macro, [precision, recall]) => {
     const metrics = classMetrics(confusionMatrix([0, 0, 1], [0, 2, 0], 4), 4, zeroDivision);
     expect(metrics[3]).toMatchObject({ precision: zeroDivision, recall: zeroDivision, f1: zeroDivision });
     const found = macroAverage(metrics);

@@ -71,7 +71,7 @@ describe("metricsOf", () => {
 });
 
 describe("selectRows", () => {
-  it("takes rows in the order asked for", () => {
+  it("takes rows in the order requested", () => {
     const some = selectRows(
       { classes: 3, labels: Int32Array.from([0, 1, 2]), outputs: Float32Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9]) },
       Uint32Array.from([2, 0]),

@@ -23,7 +23,8 @@ describe("the paired bootstrap", () => {
   });
 
   it("has the width that the paired differences have", () => {
-    // Of 10 rows the candidate alone is right on 2, the champion alone on 1: the mean difference is 0.1, its variance 0.3 - 0.01 = 0.29.
+    // In 10 rows only the candidate is correct on 2, only the champion on 1: the mean difference is 0.1, its variance
+    // 0.3 - 0.01 = 0.29.
     const candidate = outcomes([1, 1, 0, 1, 1, 1, 1, 0, 0, 0], 2_000);
     const champion = outcomes([0, 0, 1, 1, 1, 1, 1, 0, 0, 0], 2_000);
     const { difference, lower, upper } = pairedBootstrap(candidate, champion, "mean", 11);

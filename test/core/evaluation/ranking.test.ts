@@ -92,7 +92,7 @@ describe("rankingCurves", () => {
     expect(curves([1, 1], [1, 2])).toBeUndefined();
   });
 
-  it("of many rows keeps the ends, and no more points than a plot shows", () => {
+  it("of many rows keeps the ends, and at most as many points as a plot shows", () => {
     const rows = 100_000;
     const found = rankingCurves(
       rows,

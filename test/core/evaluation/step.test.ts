@@ -105,9 +105,9 @@ describe("evaluationStep", () => {
       artifactKey: "runs/r/artifacts/manifest.json",
       artifact: { weightsSha256 } as Champion["artifact"],
     });
-    const beside = (weightsSha256: string) =>
+    const inputsWith = (weightsSha256: string) =>
       evaluationStep({ objects, datasets }, load, noRows, champion(weightsSha256)).inputs(details().run, details());
-    expect(beside("another's")).toMatchObject({ champion: { version: 3, artifactKey: expect.any(String) } });
-    expect(beside(weights.sha256)).toEqual(step.inputs(details().run, details()));
+    expect(inputsWith("another's")).toMatchObject({ champion: { version: 3, artifactKey: expect.any(String) } });
+    expect(inputsWith(weights.sha256)).toEqual(step.inputs(details().run, details()));
   });
 });

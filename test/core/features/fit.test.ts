@@ -9,7 +9,7 @@ import { memoryRows } from "./memory-rows";
 const schema: readonly ColumnSchema[] = [
   { name: "size", type: "float", role: "feature", nullable: true },
   { name: "colour", type: "string", role: "feature", nullable: true },
-  { name: "doors", type: "int", role: "feature", values: [2, 4, 5] },
+  { name: "wheels", type: "int", role: "feature", values: [2, 4, 5] },
   { name: "sold", type: "timestamp", role: "feature" },
   { name: "note", type: "string", role: "ignore" },
   { name: "region", type: "string", role: "slice" },
@@ -17,12 +17,12 @@ const schema: readonly ColumnSchema[] = [
 ];
 const at = "2024-02-29T13:00:00Z";
 const rows: readonly (RawRow & { split: SplitName })[] = [
-  { split: "train", size: 1, colour: "red", doors: 4, sold: at, region: "north", kind: "b" },
-  { split: "train", size: null, colour: "blue", doors: 2, sold: at, region: "south", kind: "a" },
-  { split: "train", size: 5, colour: null, doors: 4, sold: at, region: "west", kind: "a" },
-  { split: "validation", size: 1000, colour: "green", doors: 5, sold: at, region: "east", kind: "a" },
-  { split: "test", size: 2000, colour: "black", doors: 5, sold: at, region: "south", kind: "c" },
-  { split: "test", size: 2000, colour: "black", doors: 5, sold: at, region: "north", kind: "c" },
+  { split: "train", size: 1, colour: "red", wheels: 4, sold: at, region: "north", kind: "b" },
+  { split: "train", size: null, colour: "blue", wheels: 2, sold: at, region: "south", kind: "a" },
+  { split: "train", size: 5, colour: null, wheels: 4, sold: at, region: "west", kind: "a" },
+  { split: "validation", size: 1000, colour: "green", wheels: 5, sold: at, region: "east", kind: "a" },
+  { split: "test", size: 2000, colour: "black", wheels: 5, sold: at, region: "south", kind: "c" },
+  { split: "test", size: 2000, colour: "black", wheels: 5, sold: at, region: "north", kind: "c" },
 ];
 
 async function fitted(columns: readonly ColumnSchema[], data: typeof rows, slices: string[] = [], standardize = true) {
@@ -34,7 +34,7 @@ async function fitted(columns: readonly ColumnSchema[], data: typeof rows, slice
 describe("FeatureFitter", () => {
   it("learns from the training split alone", async () => {
     const { transform } = await fitted(schema, rows);
-    const [size, colour, doors] = transform.outputs;
+    const [size, colour, wheels] = transform.outputs;
     expect(size).toEqual({ kind: "numeric", column: "size", offset: 0, width: 1, source: 0, mean: 3, deviation: 2 });
     expect(colour).toEqual({
       kind: "one-hot",
@@ -44,7 +44,7 @@ describe("FeatureFitter", () => {
       source: 0,
       vocabulary: ["blue", "red"],
     });
-    expect(doors).toEqual({ kind: "one-hot", column: "doors", offset: 3, width: 2, source: 1, vocabulary: [2, 4] });
+    expect(wheels).toEqual({ kind: "one-hot", column: "wheels", offset: 3, width: 2, source: 1, vocabulary: [2, 4] });
   });
 
   it("gives a timestamp three closed vocabularies, and adds up the width", async () => {

@@ -10,8 +10,8 @@ import { MemoryTable } from "./check/table";
 
 const by = { by: "tester", at: "2026-01-01T00:00:00.000Z" };
 
-describe("changes that others overtake", () => {
-  /** Versions 1 and 2 were promoted, and conflicts come as often as told. */
+describe("changes that lose the race", () => {
+  /** Versions 1 and 2 were promoted; the given number of conflicts occurs. */
   async function modelThatMeets(conflicts: number) {
     const table = new MemoryTable();
     const turn = () => Promise.resolve();
@@ -36,7 +36,7 @@ describe("changes that others overtake", () => {
     expect((await registry.production("m")).version).toBe(3);
   });
 
-  it("are given up after 24 rounds, with nothing changed and word to come again", async () => {
+  it("are given up after 24 rounds, without a change, with a retryable error", async () => {
     const { registry, calm, pauses } = await modelThatMeets(Number.POSITIVE_INFINITY);
     const before = await calm.snapshot("m");
     const attempt = registry.apply("m", [3], promote(3, by));

@@ -6,11 +6,11 @@ const at = "2026-01-01T00:00:00.000Z";
 
 /** A model's rows, each name's from its first revision on. */
 function world(last: Readonly<Record<string, number>>) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   return {
-    asked,
+    requested,
     async historyBetween(name: string, from: number, until: number): Promise<readonly HistoryEntry[]> {
-      asked.push(`${name} ${from}-${until}`);
+      requested.push(`${name} ${from}-${until}`);
       const all = Array.from(
         { length: last[name]! },
         (_, i) => ({ revision: i + 1, action: "tagged", by: "ada", at }) as const,
@@ -25,7 +25,7 @@ const modelOf = (name: string, revision: number, nameSince?: number, formerNames
   ...(nameSince && { nameSince }),
   ...(formerNames && { formerNames }),
 });
-const told = (items: readonly HistoryEntry[]) =>
+const lines = (items: readonly HistoryEntry[]) =>
   items.map(({ model, revision }) => `${model ?? ""}${revision}`).join(" ");
 
 async function pagesOf(rows: ReturnType<typeof world>, model: Model, limit: number): Promise<readonly string[]> {
@@ -33,7 +33,7 @@ async function pagesOf(rows: ReturnType<typeof world>, model: Model, limit: numb
   let nextToken: string | undefined;
   do {
     const page = await historyPage(rows, model, { limit, nextToken });
-    pages.push(told(page.items));
+    pages.push(lines(page.items));
     nextToken = page.nextToken;
   } while (nextToken !== undefined);
   return pages;
@@ -53,7 +53,7 @@ describe("a model's history, by pages", () => {
   });
 
   it("goes on under the names that the model had", async () => {
-    // `a` became `b` at its 3rd revision; `b` was somebody's before, and became `c` at its 7th; `c` is new.
+    // `a` became `b` at its 3rd revision; `b` was another model's before, and became `c` at its 7th; `c` is new.
     const former = [
       { name: "a", from: 1, until: 3 },
       { name: "b", from: 5, until: 7 },
@@ -61,7 +61,7 @@ describe("a model's history, by pages", () => {
     const model = modelOf("c", 2, 1, former);
     const rows = world({ a: 4, b: 8, c: 2 });
     expect(await pagesOf(rows, model, 4)).toEqual(["2 1 b7 b6", "b5 a3 a2 a1"]);
-    expect(rows.asked).toEqual(["c 1-2", "b 6-7", "b 5-5", "a 1-3"]);
+    expect(rows.requested).toEqual(["c 1-2", "b 6-7", "b 5-5", "a 1-3"]);
     expect(await pagesOf(rows, model, 5)).toEqual(["2 1 b7 b6 b5", "a3 a2 a1"]);
   });
 

@@ -10,11 +10,11 @@ const point = (key: string, value: number, step: number, timestamp = 0): LoggedM
 });
 
 it("what was logged of a version: its run's last values, and before those its logged model's", async () => {
-  const asked: (readonly string[])[] = [];
+  const requested: (readonly string[])[] = [];
   const ports = {
     metrics: {
       async summariesOf(runIds: readonly string[]) {
-        asked.push(runIds);
+        requested.push(runIds);
         const summary = (metric: string, last: number) => ({
           metric,
           last,
@@ -51,5 +51,5 @@ it("what was logged of a version: its run's last values, and before those its lo
     1: { accuracy: 0.7, loss: 0.3 },
     2: { accuracy: 0.8, loss: 0.3, auc: 0.9 },
   });
-  expect(asked).toEqual([["r", "nobody's"]]);
+  expect(requested).toEqual([["r", "nobody's"]]);
 });

@@ -100,7 +100,7 @@ describe("approvals under a policy that compares people", () => {
   });
 
   it.each<[string, Partial<ModelVersion>, Person, string]>([
-    ["the submitter under another name", { submittedBy: "somebody", submitters: [ada.id] }, ada, "submitter"],
+    ["the submitter under another name", { submittedBy: "another person", submitters: [ada.id] }, ada, "submitter"],
     ["another under the submitter's name", { submittedBy: "ada", submitters: [grace.id] }, ada, "approved"],
     ["the author of the rule that submitted it", { submitters: [grace.id, ada.id] }, ada, "submitter"],
     ["anybody, of a version whose submitter is not known", { submittedBy: "grace" }, ada, "unknown-submitter"],
@@ -114,7 +114,7 @@ describe("a policy that people set", () => {
   const setBy =
     (approvals: Partial<ApprovalRules>, rules = noRules) =>
     (state: ModelState, who: Person | undefined): ModelState => {
-      const actor = { by: who?.id ?? "somebody", at, ...(who ? { person: who } : {}) };
+      const actor = { by: who?.id ?? "another person", at, ...(who ? { person: who } : {}) };
       const change = setPolicy(rules, { ...defaultApprovals, ...approvals }, actor)(state);
       return change ? { ...state, model: change.model } : state;
     };
@@ -124,9 +124,9 @@ describe("a policy that people set", () => {
     ["fewer of more people", { required: 3 }, { required: 2 }, [ada, grace, alan], 3],
     ["the submitter", { notTheSubmitter: true }, {}, [ada, grace], 2],
     ["others than those listed", { approvers: [ada.id] }, { approvers: [ada.id, "x"] }, [ada], 1],
-    ["everybody, upon the word of those listed alone", { approvers: [ada.id] }, {}, [grace, ada], 2],
+    ["everybody, at the request of those listed alone", { approvers: [ada.id] }, {}, [grace, ada], 2],
     [
-      "the submitter, of an approver and somebody else",
+      "the submitter, requested by an approver and another person",
       { approvers: [ada.id], notTheSubmitter: true },
       { approvers: [ada.id] },
       [ada, grace],

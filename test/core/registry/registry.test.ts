@@ -117,7 +117,7 @@ describe("the registry", () => {
       approvals: [],
       gate: { passed: true },
       approvalsWithdrawn: { after: "rolled-back", of: ["tester"], revision: 12 },
-      // What it served upon is told as ever.
+      // The decision for which it serves is unchanged.
       served: { approval: { decision: "approved" } },
     });
     // Neither the rollback nor the old promotion, sent again, changes anything.
@@ -199,7 +199,7 @@ describe("the registry", () => {
     await expect(registry.apply(name, [9], promote(9, by))).rejects.toThrow(VersionNotFoundError);
   });
 
-  it("shows the champion of a moment as it was then, where it was rolled back while it was read", async () => {
+  it("shows a consistent champion, although it was rolled back during the read", async () => {
     const name = await modelWith(2);
     for (const version of [1, 2]) await promoteJudged(registry, name, version);
     const before = (await registry.repository.find(name))!;

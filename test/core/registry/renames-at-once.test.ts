@@ -12,7 +12,7 @@ const rounds = Number(process.env["RINGMASTER_MODEL_CHECK_ROUNDS"] ?? 200);
 const names = ["a", "b", "c"] as const;
 const by = { by: "ada", at: "2026-01-01T00:00:00.000Z" };
 
-/** What may be answered beside that it is done. */
+/** Replies other than success. */
 const refusals = new Set(["MODEL_NOT_FOUND", "MODEL_EXISTS", "MODEL_NAME_FIXED", "MODEL_VERSION_NOT_FOUND"]);
 
 /** Renames, and what else is done to the same names, one turn of one process after another in an order drawn by chance; some die. */
@@ -57,7 +57,7 @@ async function playRound(seed: number) {
     };
   };
 
-  /** What holds at every instant: nothing is shown twice or lost, and no number means two things. */
+  /** Checks what holds at every instant: nothing is shown twice or lost, and no number means two things. */
   function look(): void {
     const seen = new Map<string, string>();
     for (const name of names) {
@@ -152,9 +152,10 @@ async function playRound(seed: number) {
     .filter(({ action }) => action === "renamed");
   for (const name of names) {
     const first = [...new Set(aftermaths.get(name)!.published)];
-    if (String(first) !== String(first.map((_, at) => at + 1))) violations.push(`of ${name} was told ${first}`);
+    if (String(first) !== String(first.map((_, at) => at + 1)))
+      violations.push(`the bus received for ${name} ${first}`);
     if (first.length !== (rows<Model>(name, "MODEL")[0]?.revision ?? 0))
-      violations.push(`of ${name} was told ${first}`);
+      violations.push(`the bus received for ${name} ${first}`);
   }
   if (table.overwritten.length > 0) violations.push(`written twice: ${table.overwritten}`);
   return { violations, answers, renames: renames.length / 2 };

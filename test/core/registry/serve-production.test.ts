@@ -4,11 +4,11 @@ import { resolveServed } from "../../../core/registry/serve-production";
 
 const never = () => new Promise<never>(() => undefined);
 const atOnce = () => Promise.resolve();
-const told = (version: number) => async () => ({ version });
+const stored = (version: number) => async () => ({ version });
 
 describe("what serving needs", () => {
   it.each([
-    ["the table answers", told(2), never, { resolved: { version: 2 }, source: "registry" }],
+    ["the table answers", stored(2), never, { resolved: { version: 2 }, source: "registry" }],
     ["the table never answers", never, atOnce, { resolved: { version: 1 }, source: "pointer" }],
     [
       "the table fails",
@@ -17,17 +17,17 @@ describe("what serving needs", () => {
       { resolved: { version: 1 }, source: "pointer" },
     ],
   ])("comes from where it can be had: %s", async (_, resolve, silence, expected) => {
-    expect(await resolveServed({ resolve, find: told(1) }, "toy", silence)).toEqual(expected);
+    expect(await resolveServed({ resolve, find: stored(1) }, "toy", silence)).toEqual(expected);
   });
 
   it("is refused where the registry refuses, pointer or not", async () => {
     const resolve = () => Promise.reject(new NoChampionError("toy"));
-    await expect(resolveServed({ resolve, find: told(1) }, "toy", never)).rejects.toThrow(NoChampionError);
+    await expect(resolveServed({ resolve, find: stored(1) }, "toy", never)).rejects.toThrow(NoChampionError);
   });
 
   it("is an error where an object is damaged, pointer or not", async () => {
     const resolve = () => Promise.reject(new CorruptObjectError("cas/sha256/ab", "ab", "cd"));
-    await expect(resolveServed({ resolve, find: told(1) }, "toy", never)).rejects.toThrow(CorruptObjectError);
+    await expect(resolveServed({ resolve, find: stored(1) }, "toy", never)).rejects.toThrow(CorruptObjectError);
   });
 
   it.each([

@@ -62,7 +62,7 @@ describe("what to do about a cause", () => {
       "skip",
       /before the rule was in force/,
     ],
-    ["what happened in that very moment is not", [state({ since: at(5) }), cause, undefined, facts()], "start"],
+    ["a cause at the same time is not", [state({ since: at(5) }), cause, undefined, facts()], "start"],
     [
       "nor what a clock of whole seconds puts into that second",
       [state({ since: at(5).replace(".000Z", ".900Z") }), drift, undefined, facts()],
@@ -93,12 +93,16 @@ describe("what to do about a cause", () => {
       "start",
     ],
     [
-      "beside as many open runs as there may be it waits",
+      "with the maximum of open runs it waits",
       [state({ maxConcurrentRuns: 2 }), cause, undefined, facts({ openRuns: 2 })],
       "wait",
       /2 of the rule's runs have not ended, and the rule allows 2 open/,
     ],
-    ["beside fewer it starts", [state({ maxConcurrentRuns: 2 }), cause, undefined, facts({ openRuns: 1 })], "start"],
+    [
+      "with fewer open runs it starts",
+      [state({ maxConcurrentRuns: 2 }), cause, undefined, facts({ openRuns: 1 })],
+      "start",
+    ],
     [
       "one that waited is needless once a later one came",
       [state(), cause, record("waiting"), facts({ later: "dataset:digits@3" })],
@@ -111,7 +115,7 @@ describe("what to do about a cause", () => {
       "start",
     ],
     [
-      "a person's word counts whatever the limits",
+      "a person's request is independent of the limits",
       [state({ enabled: false, since: at(9), maxConcurrentRuns: 1 }), manual, undefined, facts({ openRuns: 1 })],
       "start",
     ],

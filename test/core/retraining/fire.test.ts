@@ -21,7 +21,7 @@ beforeEach(async () => {
 const scheduled = (at: string): Cause => ({ type: "schedule", at });
 
 describe("a cause", () => {
-  it("makes one run, however often and from however many places it is told of", async () => {
+  it("starts one run, however often and from however many places its event comes", async () => {
     await scene.rule();
     const cause = await scene.push(101);
     const records = await Promise.all(Array.from({ length: 8 }, () => fire(scene.dependencies, "on-digits", cause)));
@@ -176,7 +176,7 @@ describe("a cause", () => {
     expect(await scene.runs()).toEqual([]);
   });
 
-  it("is skipped where its version was deprecated meanwhile", async () => {
+  it("is skipped if its version was deprecated in the meantime", async () => {
     await scene.rule();
     const cause = await scene.push(101);
     await scene.platform.datasets.deprecate("digits", 2, { at: cause.at, reason: "half of it is missing" });
@@ -210,7 +210,7 @@ describe("limits", () => {
     expect(await scene.runs()).toHaveLength(2);
   });
 
-  it("two causes at the same moment do not both pass a limit of one", async () => {
+  it("two concurrent causes do not both pass a limit of one", async () => {
     await scene.rule({ maxConcurrentRuns: 1 });
     const causes = [await scene.push(101), await scene.push(102), await scene.push(103)];
     const records = await Promise.all(causes.map((cause) => fire(scene.dependencies, "on-digits", cause)));

@@ -56,7 +56,7 @@ const sweepOf = (scene: Scene) =>
   });
 
 /**
- * Versions are pushed and told of by any number of events at any time, in any order, by processes that die anywhere; some are told of by none. The
+ * Versions are pushed and announced by any number of events at any time, in any order, by processes that die anywhere; some have no event. The
  * sweep comes now and then, and twice at the end.
  */
 it.each([1, 2, 3, 4, 5, 6])("each version makes one run, whatever happens on the way (seed %d)", async (seed) => {

@@ -71,7 +71,7 @@ describe("a rule's life", () => {
     });
   });
 
-  it("keeps every change of many at the same moment", async () => {
+  it("keeps every one of many concurrent changes", async () => {
     await scene.rule();
     const changes = Array.from({ length: 6 }, (_, i) =>
       i % 2 === 0
@@ -82,7 +82,7 @@ describe("a rule's life", () => {
     expect((await getRule(scene.platform.retraining, "on-digits")).rule.revision).toBe(7);
   });
 
-  it("is found by what it waits for, and no more by what it waited for", async () => {
+  it("is found by its present trigger, and no longer by the previous one", async () => {
     await scene.rule({ trigger: { type: "drift", monitor: "inputs" } });
     const { retraining } = scene.platform;
     expect(await retraining.rulesOf("drift", "inputs")).toEqual(["on-digits"]);
@@ -109,7 +109,7 @@ describe("a rule's life", () => {
     expect(await scene.platform.retraining.find("on-digits")).toBeUndefined();
   });
 
-  it("begins anew with each time that it is enabled", async () => {
+  it("starts again each time that it is enabled", async () => {
     await scene.rule();
     await setEnabled(scene.dependencies, "on-digits", false, "ada");
     const missed = await scene.push(101);
@@ -206,8 +206,8 @@ describe("its schedule", () => {
 describe("the sweep", () => {
   it("runs versions whose events were lost, once, and none from before the rule", async () => {
     await scene.rule();
-    const [lost, told] = [await scene.push(101), await scene.push(102)];
-    await fire(scene.dependencies, "on-digits", told);
+    const [lost, published] = [await scene.push(101), await scene.push(102)];
+    await fire(scene.dependencies, "on-digits", published);
     await runSweep();
     await runSweep();
     await fire(scene.dependencies, "on-digits", lost);

@@ -48,7 +48,7 @@ describe("a rule", () => {
       /'daily' is none of rate\(…\), cron\(…\)/,
     ],
     [
-      "a single moment",
+      "a single time",
       rule({ trigger: { type: "schedule", expression: "at(2030-01-01T00:00:00)" } }),
       /must be rate\(…\) or cron\(…\), because a rule fires repeatedly/,
     ],

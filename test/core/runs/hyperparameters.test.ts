@@ -72,7 +72,7 @@ describe("hyperparameters", () => {
     expect(decidingHyperparameters(parse(given))).toMatchObject(given);
   });
 
-  it("of an earlier adam run ignore its weight decay, and are told from those that apply it", () => {
+  it("of an earlier adam run ignore its weight decay, and differ from those that apply it", () => {
     const before = { ...earlier, weightDecay: 0.1 };
     const now = parse(before);
     expect(appliedWeightDecay(before)).toBe(0);

@@ -4,7 +4,7 @@ import { runOf } from "../../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
 
-/** What every implementation of the port to runs must do. */
+/** The contract of every implementation of the port to runs. */
 export function runRepositoryContract(repository: () => RunRepository): void {
   let runs: RunRepository;
   beforeAll(() => {
@@ -14,12 +14,12 @@ export function runRepositoryContract(repository: () => RunRepository): void {
   it("creates once; the second answers the first's row", async () => {
     const run = runOf("run-create");
     expect(await runs.create(run)).toEqual({ created: true, run });
-    const other = await runs.create({ ...run, createdBy: "somebody else" });
+    const other = await runs.create({ ...run, createdBy: "another person" });
     expect(other.created).toBe(false);
     expect(other.run.createdBy).toBe("tester");
   });
 
-  it("ends once: the first end stands, and phases come no more", async () => {
+  it("ends once: the first end stays, and no phase follows", async () => {
     await runs.create(runOf("run-end"));
     expect(await runs.enterPhase("run-end", "Evaluate", at)).toBe(true);
     expect((await runs.listOpen()).map(({ runId }) => runId)).toContain("run-end");
@@ -242,7 +242,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
 
     it("of many runs that end at once are all counted", async () => {
       const usage = { workerSeconds: 1, gpuSeconds: 0, instanceTypes: [] };
-      const ids = Array.from({ length: 8 }, (_, i) => `run-crowd-${i}`);
+      const ids = Array.from({ length: 8 }, (_, i) => `run-many-${i}`);
       for (const runId of ids) {
         await training(runId);
         await runs.beginAttempt(runId, attempt());
@@ -253,7 +253,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     });
   });
 
-  it("keeps a process's machine and a generation's recovery as they were first told", async () => {
+  it("keeps the first record of a process's machine and of a generation's recovery", async () => {
     await runs.create(runOf("run-machines"));
     const machine = { memberId: "job-1:0/1", instanceType: "c6i.large" };
     await runs.recordMachine("run-machines", machine);

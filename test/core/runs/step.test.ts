@@ -61,7 +61,7 @@ describe("a step of a run", () => {
     expect(executions()).toBe(2);
   });
 
-  it("without cache it computes anew, keeps the run's own output, and leaves the first one to others", async () => {
+  it("without cache it computes again, keeps the run's own output, and leaves the first one to others", async () => {
     const { platform, step, newRun, executions } = setUp();
     const [a, b, c] = [await newRun(), await newRun({ noCache: true }), await newRun()];
     await runStep(platform, a, step("fresh"));

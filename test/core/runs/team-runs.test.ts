@@ -39,7 +39,7 @@ function allRuns() {
 
 describe("a team's port to runs", () => {
   const methods = Object.keys(teamRuns(allRuns().all).of("red")) as (keyof RunRepository)[];
-  /** Those that are not about a run that has an id: they take none, or are looked at by themselves. */
+  /** Methods without the id of an existing run, and those that are tested separately. */
   const others: readonly string[] = ["create", "find", "findDetails", "list", "listOpen", "monthUsage"];
   const about = methods.filter((name) => !others.includes(name));
 
@@ -70,7 +70,7 @@ describe("a team's port to runs", () => {
     await port[name]!("run-red", {}, {}, {});
     expect(calls).toEqual(["find", name]);
     await port[name]!("run-red", {}, {}, {});
-    expect(calls).toEqual(["find", name, name]); // whose a run is never changes, and is asked once
+    expect(calls).toEqual(["find", name, name]); // whose a run is never changes, and is read once
   });
 
   it("creates no run for another team, nor hands out one that has the same id", async () => {

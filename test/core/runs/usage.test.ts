@@ -69,7 +69,7 @@ describe("what an attempt takes", () => {
     expect(describeUsage([attempt])).toBe("1m 30s (local, no cost)");
   });
 
-  it("is told in one line for the run", () => {
+  it("is described in one line for the run", () => {
     const usage = {
       workerSeconds: 7_500,
       gpuSeconds: 7_500,
@@ -128,7 +128,7 @@ describe("worker losses", () => {
   it.each([
     ["completed", { exitCode: 0 }, false],
     ["recorded a failure", { exitCode: 1 }, false],
-    ["asked to be started again", { exitCode: 75 }, true],
+    ["requested a restart", { exitCode: 75 }, true],
     ["was killed", { exitCode: 137 }, true],
     ["lost its host before it had an exit code", { reason: "Host EC2 (instance i-1) terminated." }, true],
   ] as const)("a process that %s", (_case, ended, lost) => {

@@ -3,7 +3,7 @@ import { fromWallTime, isTimeZone, toWallTime } from "../../../core/schedules/ti
 
 const utc = (text: string) => Date.parse(`${text}Z`);
 
-/** The next `count` firings after a moment. */
+/** Returns the next `count` firings after a time. */
 function fires(expression: string, after: string, count: number, options: object = {}): readonly string[] {
   const parsed = parseExpression(expression);
   const found: string[] = [];

@@ -14,7 +14,7 @@ class World {
   private readonly points = new Map<string, MetricPoint[]>();
   private readonly plan: { readonly second: number; readonly change: () => void }[] = [];
   readonly events: FollowEvent[] = [];
-  readonly toldAt: number[] = [];
+  readonly eventTimes: number[] = [];
   looks = 0;
   gone = false;
   /** Points of one answer of the store. */
@@ -59,7 +59,7 @@ class World {
     );
     for await (const event of following) {
       events.push(event);
-      this.toldAt.push((this.time - startedAt) / 1000);
+      this.eventTimes.push((this.time - startedAt) / 1000);
       if (events.length === most) break;
     }
     return events;
@@ -83,7 +83,7 @@ class World {
   }
 }
 
-const told = (events: readonly FollowEvent[]): Record<string, number[]> => {
+const stepsIn = (events: readonly FollowEvent[]): Record<string, number[]> => {
   const all: Record<string, number[]> = {};
   for (const event of events) {
     if (event.event !== "metrics") continue;
@@ -103,14 +103,14 @@ describe("following a run", () => {
       .at(3, () => world.end());
     const events = await world.follow();
     expect(events.map(({ event }) => event)).toEqual(["run", "metrics", "metrics", "metrics", "run", "end"]);
-    expect(told(events)).toEqual({ loss: [1, 2, 3], accuracy: [3] });
+    expect(stepsIn(events)).toEqual({ loss: [1, 2, 3], accuracy: [3] });
     expect(events.at(-1)).toMatchObject({ data: { runId: "run-f", status: "completed" } });
   });
 
-  it("waits a moment at the end for what trainers sent last", async () => {
+  it("waits a little at the end for the trainers' last batches", async () => {
     const world = new World();
     world.at(1, () => world.end()).at(2, () => world.write("loss", 9));
-    expect(told(await world.follow())).toEqual({ loss: [9] });
+    expect(stepsIn(await world.follow())).toEqual({ loss: [9] });
   });
 
   it("of a run that ended long ago tells everything at once", async () => {
@@ -118,7 +118,7 @@ describe("following a run", () => {
     world.write("loss", 1, 2, 3, 4, 5, 6, 7, 8);
     world.end(60);
     const events = await world.follow();
-    expect(told(events)).toEqual({ loss: [1, 2, 3, 4, 5, 6, 7, 8] });
+    expect(stepsIn(events)).toEqual({ loss: [1, 2, 3, 4, 5, 6, 7, 8] });
     expect(events.map(({ event }) => event)).toEqual(["run", "metrics", "end"]);
     expect(world.looks).toBe(1);
   });
@@ -133,12 +133,12 @@ describe("following a run", () => {
       const id = first.flatMap((event) => ("id" in event ? [event.id] : [])).at(-1);
       const from = id === undefined ? beginning : decodeCursor(id);
       const rest = from.ended ? [] : await world.follow({ from });
-      const both = [...(told(first)["loss"] ?? []), ...(told(rest)["loss"] ?? [])];
+      const both = [...(stepsIn(first)["loss"] ?? []), ...(stepsIn(rest)["loss"] ?? [])];
       expect(both).toEqual([1, 2, 3, 4, 5, 6, 7]);
     }
   });
 
-  it("says by its last id that the end was told", async () => {
+  it("says by its last id that the end was sent", async () => {
     const world = new World();
     world.end();
     const last = (await world.follow()).at(-1)!;
@@ -149,7 +149,7 @@ describe("following a run", () => {
     const world = new World();
     const events = await world.follow({}, 20);
     expect(events.slice(1).every(({ event }) => event === "heartbeat")).toBe(true);
-    const gaps = world.toldAt.map((at, i) => at - (world.toldAt[i - 1] ?? 0));
+    const gaps = world.eventTimes.map((at, i) => at - (world.eventTimes[i - 1] ?? 0));
     expect(Math.max(...gaps)).toBeLessThanOrEqual(15);
     expect(world.looks).toBeLessThan(70);
   });
@@ -157,7 +157,7 @@ describe("following a run", () => {
   it("ends by itself before the gateway would end it, without saying that the run has ended", async () => {
     const world = new World();
     const events = await world.follow({ until: startedAt + 60_000 }, 1_000);
-    expect(world.toldAt.at(-1)).toBeLessThan(60);
+    expect(world.eventTimes.at(-1)).toBeLessThan(60);
     expect(events.map(({ event }) => event)).not.toContain("end");
   });
 
@@ -173,12 +173,12 @@ describe("following a run", () => {
     expect((await lost.follow()).at(-1)?.event).not.toBe("end");
   });
 
-  it("follows one metric where one is asked for", async () => {
+  it("follows one metric where one is requested", async () => {
     const world = new World();
     world.write("loss", 1);
     world.write("accuracy", 1);
     world.end();
-    expect(told(await world.follow({ metric: "accuracy" }))).toEqual({ accuracy: [1] });
+    expect(stepsIn(await world.follow({ metric: "accuracy" }))).toEqual({ accuracy: [1] });
   });
 
   it("cuts a long history into events", async () => {
@@ -188,7 +188,7 @@ describe("following a run", () => {
     world.end();
     const events = (await world.follow()).filter(({ event }) => event === "metrics");
     expect(events).toHaveLength(2);
-    expect(told(events)["loss"]).toHaveLength(12_000);
+    expect(stepsIn(events)["loss"]).toHaveLength(12_000);
   });
 
   it("finds what two leaders' overlapping batches have put before the last item", async () => {
@@ -200,7 +200,7 @@ describe("following a run", () => {
     const moved = new Map([["loss", { step: 3, item: 1_000 }]]);
     world.write("loss", 4);
     world.end();
-    expect(told(await world.follow({ from: { ...from, positions: moved } }))).toEqual({ loss: [4] });
+    expect(stepsIn(await world.follow({ from: { ...from, positions: moved } }))).toEqual({ loss: [4] });
   });
 });
 

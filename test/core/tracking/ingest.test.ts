@@ -7,7 +7,7 @@ import type { MetricStore } from "../../../core/tracking/metric-store";
 import { runOf } from "../../support/fixtures";
 import { createMemoryRuns } from "../training/life/memory-runs";
 
-describe("what trainers send beside points", () => {
+describe("what trainers send in addition to points", () => {
   const runs = createMemoryRuns();
   const measured: { measures: Measures; team?: string }[] = [];
   const written: (readonly string[])[] = [];
@@ -29,7 +29,7 @@ describe("what trainers send beside points", () => {
     );
   beforeAll(async () => void (await runs.create(runOf("run-1"))));
 
-  it("is kept as it was first told: a process's machine does not change", async () => {
+  it("keeps the first record: a process's machine does not change", async () => {
     const machine = { memberId: "job:0/1", instanceType: "c6i.large", availabilityZone: "eu-central-1a" };
     await send({ machine });
     await send({ machine: { ...machine, instanceType: "p5.48xlarge" } });

@@ -35,7 +35,7 @@ describe("tags that stand for members", () => {
     ["mlflow.source.git.commit", "abc", { code: { commit: "abc" } }],
     ["mlflow.source.git.branch", "main", { code: { branch: "main" } }],
     ["mlflow.source.git.repoURL", "https://x", { code: { repository: "https://x" } }],
-  ])("%s is the member, not a tag beside it", (key, value, members) => {
+  ])("%s is the field, not an additional tag", (key, value, members) => {
     const changed = withMlflowTag(record, key, value);
     expect(changed).toEqual({ ...record, ...members });
     expect(mlflowTags(changed)).toEqual({ own: "1", "mlflow.runName": "first", [key]: value });
@@ -92,12 +92,14 @@ describe("params", () => {
     expect(withParamsAndTags(record, [{ key: "d", value: "3" }], [], refuse).params).toEqual({ lr: "0.1", d: "3" });
   });
 
-  it("that would change are all told, and nothing is kept", () => {
-    const asked = [
+  it("that would change are all reported, and nothing is stored", () => {
+    const requested = [
       { key: "lr", value: "0.2" },
       { key: "new", value: "1" },
     ];
-    expect(() => withParamsAndTags(record, asked, [], refuse)).toThrow('[{"key":"lr","known":"0.1","given":"0.2"}]');
+    expect(() => withParamsAndTags(record, requested, [], refuse)).toThrow(
+      '[{"key":"lr","known":"0.1","given":"0.2"}]',
+    );
   });
 });
 
@@ -135,5 +137,5 @@ describe("the view", () => {
     [Number.POSITIVE_INFINITY, Number.MAX_VALUE],
     [Number.NEGATIVE_INFINITY, -Number.MAX_VALUE],
     [-0.5, -0.5],
-  ])("%d is told as %s", (value, told) => expect(metricValueView(value)).toBe(told));
+  ])("%d is shown as %s", (value, shown) => expect(metricValueView(value)).toBe(shown));
 });

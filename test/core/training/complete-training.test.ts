@@ -156,7 +156,7 @@ describe("the end of a run's training", () => {
     const jobs: typeof platform.jobs = {
       ...platform.jobs,
       async submit(request) {
-        await cancelRun(platform, runId, "somebody"); // finds no job of attempt 2
+        await cancelRun(platform, runId, "ada"); // finds no job of attempt 2
         return platform.jobs.submit(request);
       },
     };
@@ -166,17 +166,17 @@ describe("the end of a run's training", () => {
     expect(calls.terminated).toEqual([`job-${runId}-2`]);
 
     const other = await launched();
-    await cancelRun(other.platform, other.runId, "somebody");
+    await cancelRun(other.platform, other.runId, "ada");
     expect(other.calls.terminated).toEqual([`job-${other.runId}-1`]);
   });
 
-  it("a cancellation that died after its first write is wound up", async () => {
+  it("a cancellation that died after its first write is cleaned up", async () => {
     const { platform, calls, runId } = await launched();
     const executions: typeof platform.executions = {
       ...platform.executions,
       stop: () => Promise.reject(new Error("killed here")),
     };
-    await expect(cancelRun({ ...platform, executions }, runId, "somebody")).rejects.toThrow("killed here");
+    await expect(cancelRun({ ...platform, executions }, runId, "ada")).rejects.toThrow("killed here");
     const listed = async () => (await platform.runs.listOpen()).find((run) => run.runId === runId);
     const left = (await listed())!;
     expect([left.status, calls.terminated, calls.notable]).toEqual(["killed", [], []]);
@@ -188,7 +188,7 @@ describe("the end of a run's training", () => {
         id: `run-ended-${runId}`,
         type: "run.killed",
         team: "default",
-        failure: { code: "CANCELLED", message: "cancelled by somebody", phase: "LaunchTraining" },
+        failure: { code: "CANCELLED", message: "cancelled by ada", phase: "LaunchTraining" },
       }),
     ]);
   });
@@ -196,7 +196,7 @@ describe("the end of a run's training", () => {
   it("an end that EventBridge did not accept is published by a later sweep, although the run's work is stopped", async () => {
     const { platform, calls, runId } = await launched();
     const runEvents = { publishRunEnded: () => Promise.reject(new Error("no bus")) };
-    await expect(cancelRun({ ...platform, runEvents }, runId, "somebody")).rejects.toThrow("no bus");
+    await expect(cancelRun({ ...platform, runEvents }, runId, "ada")).rejects.toThrow("no bus");
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
     const listed = async () => (await platform.runs.listOpen()).find((run) => run.runId === runId);
     const left = (await listed())!;
@@ -216,7 +216,7 @@ describe("the end of a run's training", () => {
         return platform.runs.close(id, end);
       },
     };
-    await expect(cancelRun({ ...platform, runs, executions }, runId, "somebody")).rejects.toThrow("completed");
+    await expect(cancelRun({ ...platform, runs, executions }, runId, "ada")).rejects.toThrow("completed");
     expect((await platform.runs.find(runId))!.status).toBe("completed");
   });
 

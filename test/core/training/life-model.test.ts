@@ -58,7 +58,7 @@ describe("a run's life, undisturbed", () => {
     expect((await play(scenario)).run).toMatchObject(expected);
   });
 
-  it("is launched once, however long it trains: somebody keeps the wait alive", async () => {
+  it("is launched once, however long it trains: the wait is kept alive", async () => {
     const { log } = await play({ fates: ["slow"] });
     const launches = new Set(log.flatMap((line) => /^LaunchTraining#\d+/.exec(line)?.[0] ?? []));
     expect(launches.size).toBe(1);

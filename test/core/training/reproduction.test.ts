@@ -40,11 +40,11 @@ function detailsOf(
   };
 }
 
-const never = () => Promise.reject(new Error("nobody asked where they part"));
+const never = () => Promise.reject(new Error("must not be called"));
 const nowhere: Agreement = { steps: 10, checkpoints: 2 };
 
 describe("a reproduction's verdict", () => {
-  it("is identical where the weights are, whatever else is told", async () => {
+  it("is identical if the weights are, whatever else differs", async () => {
     const other = detailsOf("b", "a", {
       job: jobSchema.parse(jobInput({ resources: { workers: 4 }, notes: "again" })),
     });
@@ -217,16 +217,16 @@ describe("the walk along two trainings", () => {
   });
 
   it("asks the run that has trained, where the step was reused", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const metrics = {
       async readAfter(runId: string) {
-        asked.push(runId);
+        requested.push(runId);
         return { points: [], position: { step: -1, item: 0 }, more: false };
       },
     };
     const walk = walkOf({ metrics, objects: createMemoryObjectStore() });
     await compareRuns(detailsOf("b", "b"), detailsOf("a", "a", {}, {}, "first"), walk);
-    expect(asked.sort()).toEqual(["b", "first"]);
+    expect(requested.sort()).toEqual(["b", "first"]);
   });
 });
 
@@ -262,7 +262,7 @@ describe("reproducing", () => {
   };
   const request = { runId: "run-a", team: "default", actor: "ada" };
 
-  it("submits the same job, code and dataset version anew, although that was deprecated since", async () => {
+  it("submits the same job, code and dataset version again, although the version was deprecated since", async () => {
     const source = detailsOf("run-a", "a", {
       code: { commit: "c", moduleSha256: "m" },
       environment: { lockfileSha256: "l" },

@@ -32,6 +32,6 @@ it.each([
     { image: "ecr/trainer:2" },
   ],
   ["the run that it follows had one, and here is none", { image: "ecr/trainer:1" }, undefined, undefined],
-])("%s", (_what, told, image, made) => {
-  expect(runEnvironment(told, image)).toEqual(made);
+])("%s", (_what, given, image, made) => {
+  expect(runEnvironment(given, image)).toEqual(made);
 });

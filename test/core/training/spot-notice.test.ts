@@ -50,7 +50,7 @@ describe("a spot interruption warning", () => {
     expect(notices()).toHaveLength(3);
   });
 
-  it("does not concern whoever ended on that instance before", async () => {
+  it("does not concern processes that ended on that instance before", async () => {
     const runs = await training("run-again", "i-again", "default", "job-again:0/1");
     const lost = { startedAt: 1, stoppedAt: 2, exitCode: 1 };
     await runs.recordWorker("run-again", {
@@ -68,7 +68,7 @@ describe("a spot interruption warning", () => {
     expect(await takeSpotNotice(platform, "i-again", at)).toEqual([{ runId: "run-again", memberId: "job-again:0/2" }]);
   });
 
-  it("of somebody else's instance is nothing, at the price of one query", async () => {
+  it("for another program's instance has no effect, and costs one query", async () => {
     const send = jest.spyOn(embedded.dynamodb, "send");
     expect(await takeSpotNotice(platform, "i-foreign", at)).toEqual([]);
     expect(send).toHaveBeenCalledTimes(1);

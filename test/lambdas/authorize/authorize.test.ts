@@ -20,9 +20,9 @@ function tokenOf(
   return `${text}.${sign("sha256", Buffer.from(text), key).toString("base64url")}`;
 }
 
-/** The provider: its configuration and its keys, by URL; and how often each was asked for. */
+/** The provider: its configuration and its keys, by URL; and how often each was requested. */
 function provider(configuration: object = { issuer, jwks_uri: `${issuer}/keys` }) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const answers: Record<string, object> = {
     [`${issuer}/.well-known/openid-configuration`]: configuration,
     [`${issuer}/keys`]: {
@@ -30,11 +30,11 @@ function provider(configuration: object = { issuer, jwks_uri: `${issuer}/keys` }
     },
   };
   const send = async (url: string | URL | Request): Promise<Response> => {
-    asked.push(String(url));
+    requested.push(String(url));
     const answer = answers[String(url)];
     return answer ? Response.json(answer) : new Response("", { status: 503 });
   };
-  return { send, asked, answers };
+  return { send, requested, answers };
 }
 
 function authorizerOf(send: typeof fetch) {
@@ -44,7 +44,7 @@ function authorizerOf(send: typeof fetch) {
 }
 
 it("lets a good token in, for the whole API, with its groups", async () => {
-  const { send, asked } = provider();
+  const { send, requested } = provider();
   const authorize = authorizerOf(send);
   const exp = inSeconds(60);
   const answer = await authorize(
@@ -65,7 +65,7 @@ it("lets a good token in, for the whole API, with its groups", async () => {
     context: { groups: '["vision","nlp"]', issuer, exp: String(exp), scope: "openid ringmaster/read" },
   });
   await authorize(`Bearer ${tokenOf({})}`);
-  expect(asked).toHaveLength(2); // the provider's configuration and its keys, once
+  expect(requested).toHaveLength(2); // the provider's configuration and its keys, once
 });
 
 it.each([

@@ -41,8 +41,8 @@ export async function datasetFiles({ embedded, platform }: World): Promise<reado
     const sequencer = String(++sequence).padStart(16, "0");
     const object = { key, size: body.length, etag: ETag.replaceAll('"', ""), sequencer };
     const event = { source: "aws.s3", "detail-type": "Object Created", time: at };
-    const told = { ...event, detail: { bucket: { name: config.bucket }, object } } as unknown as FilePutEvent;
-    return () => takeFilePut(platform, told);
+    const message = { ...event, detail: { bucket: { name: config.bucket }, object } } as unknown as FilePutEvent;
+    return () => takeFilePut(platform, message);
   };
   return [
     await put("plain/march.csv", csv(30)),

@@ -3,7 +3,7 @@ import { sweepOutbox } from "../../../core/registry/sweep-outbox";
 import { promoteJudged } from "../../support/registry";
 import { at, type Delivery, type World } from "./world";
 
-/** Changes of two models that were made by processes that died before they told of them; then the sweep of each minute. */
+/** Changes of two models by processes that died before they published them; then the sweep of each minute. */
 export async function modelChanges({ platform }: World): Promise<readonly Delivery[]> {
   const { outboxIndex, outbox, registry, team } = platform;
   const dying = createRegistry(registry.repository);

@@ -20,7 +20,7 @@ export async function retraining({ platform }: World): Promise<readonly Delivery
     { name: "nightly", trigger: { type: "schedule", expression: "rate(1 day)" } },
   ];
   for (const rule of rules) await createRule(platform, ruleDefinitionSchema.parse({ ...rule, job }), { by: "test" });
-  // Whoever comes first gives a run its id; what is looked at here is what else depends on it.
+  // The first event determines a run's id. This compares everything else.
   const handle = createRetrainHandler(platform, platform.logger, () => "0123456789abcdef");
   const created = (version: number) => ({
     ...{ source: "aws.s3", "detail-type": "Object Created", time: at },

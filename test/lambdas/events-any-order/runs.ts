@@ -77,7 +77,7 @@ export async function trainingRuns({ platform: given, calls }: World): Promise<r
     minute,
     ...worker("run-again", 0, [job("run-again", 0, "FAILED", [137, 1])]),
     ...[0, 5, 10, 15].map(batch),
-    // It is charged by what its workers' rows say when it ends, so here they have nothing to say: an event that comes later is charged no more.
+    // It is charged by what its workers' rows say when it ends, so they have none here: a later event is no longer charged.
     ...["RUNNABLE", "STARTING", "RUNNING"].map((status) => job("run-aborted", 0, status)),
     aborted,
     ...["i-0", "i-1"].map(

@@ -19,7 +19,7 @@ export interface World {
 /** Its clock stands still: what differs between two worlds is not the time. */
 export const at = "2026-01-01T00:00:00.000Z";
 
-/** What is there before the events, the same in each world, and the events, in the order in which they happened. */
+/** Creates the state before the events, the same in each world, and the events in their original order. */
 export async function createWorld(embedded: Embedded): Promise<World & { readonly deliveries: readonly Delivery[] }> {
   const { platform, calls } = createTestPlatform(embedded, { now: () => Date.parse(at) });
   const world = { embedded, platform, calls };

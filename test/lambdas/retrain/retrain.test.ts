@@ -75,7 +75,7 @@ describe("an event says what has happened", () => {
       { type: "none" },
     ],
     [
-      "a drift alarm, by the moment that it went off",
+      "a drift alarm, by the time of its state change",
       alarm("ringmaster-drift-team-a.model-b"),
       {
         type: "drift",

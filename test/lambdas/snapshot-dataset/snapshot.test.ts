@@ -56,7 +56,7 @@ describe("a raw file in a team's inbox", () => {
     const { ETag } = await embedded.s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: Buffer.from(body) }));
     return eventOf(Key, { size: body.length, etag: ETag!.replaceAll('"', "") });
   }
-  /** What `ringmaster datasets push` does. */
+  /** Executes `ringmaster datasets push`. */
   async function push(name: string, rows: number) {
     const file = join(directory, `${rows}.csv`);
     writeFileSync(file, toyCsv(rows));
@@ -143,7 +143,7 @@ describe("a raw file in a team's inbox", () => {
     [
       "cannot be read",
       "toy/torn.parquet",
-      "PAR1 and no more",
+      "PAR1 and nothing else",
       { code: "INVALID_INPUT", reason: expect.stringContaining("torn") },
     ],
     ["is none of a dataset that is there", "fresh/a.csv", toyCsv(30), { code: "DATASET_NOT_FOUND" }],
@@ -174,7 +174,7 @@ describe("a raw file in a team's inbox", () => {
     expect(await takeFilePut(platform, again)).toMatchObject({ id, status: "taken", version: 2 });
   });
 
-  it("that was sent in parts is taken, too; tried again it has a report anew, because its ETag is another then", async () => {
+  it("that was uploaded in parts is accepted, too; a retry has a new report, because its ETag differs", async () => {
     const at = { Bucket: bucket, Key: "teams/vision/inbox/parts/big.csv" };
     const { UploadId } = await embedded.s3.send(new CreateMultipartUploadCommand(at));
     const Body = Buffer.from(toyCsv(51));

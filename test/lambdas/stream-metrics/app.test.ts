@@ -8,7 +8,7 @@ import { runOf } from "../../support/fixtures";
 
 type Handler = (event: object, stream: PassThrough, context: object) => Promise<void>;
 
-/** What the Lambda runtime gives a function whose answer is streamed. */
+/** The Lambda runtime's streams for a function with a streamed response. */
 const metadata = new WeakMap<PassThrough, { readonly statusCode: number; readonly headers: Record<string, string> }>();
 const awslambda = {
   streamifyResponse: (handler: Handler) => handler,

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from "fast-check";
 
-/** What searches look at, by what they search: texts, and numbers. */
+/** Fields of the searches: texts, and numbers. */
 const fields = {
   runs: {
     texts: [

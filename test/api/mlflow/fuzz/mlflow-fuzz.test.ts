@@ -12,7 +12,7 @@ import { furnish, thingsIn } from "./world";
 /** `RINGMASTER_FUZZ_REQUESTS=10000 RINGMASTER_FUZZ_SEED=7 npx jest test/api/mlflow/fuzz` goes deeper, or elsewhere. */
 const requests = Number(process.env["RINGMASTER_FUZZ_REQUESTS"] ?? 300);
 const seed = Number(process.env["RINGMASTER_FUZZ_SEED"] ?? 20_260_101);
-/** Requests after which there is something of everything anew. */
+/** Number of requests after which new things of every kind are created. */
 const roundLength = 120;
 /** From here on each operation must have succeeded at least once. */
 const thorough = 10_000;
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 
-it("whatever is sent, MLflow's door answers as MLflow's clients know it, and never fails", async () => {
+it("answers any request in MLflow's format, and never fails", async () => {
   let rounds = 0;
   await fc.assert(
     fc.asyncProperty(fc.oneof(...mlflowOperations.map(draftsOf)), async (draft) => {

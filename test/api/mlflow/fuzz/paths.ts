@@ -27,7 +27,7 @@ const part = fc.oneof(
   { weight: 1, arbitrary: fc.string({ maxLength: 12, unit: "binary" }) },
 );
 
-/** Of a file, as a member or a query says it. */
+/** Generates a file's path for a member or a query. */
 export const filePath: Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("model/MLmodel", "model/MLmodel", "MLmodel", "a/file.txt") },
   { weight: 3, arbitrary: fc.array(part, { minLength: 1, maxLength: 5 }).map((all) => all.join("/")) },

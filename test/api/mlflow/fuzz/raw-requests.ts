@@ -56,7 +56,9 @@ const searchedRuns = fc.record(
   { requiredKeys: ["experiment_ids"] },
 );
 
-/** Of operations that read their requests by themselves: files, the search of runs, the server's own. */
+/**
+ * Generates requests of operations that read their requests themselves: files, the search of runs, the server's own.
+ */
 export function rawRequests({ method, path }: MlflowOperation): Arbitrary<Own> {
   if (path === "/mlflow/runs/search") {
     const body = fc.oneof(

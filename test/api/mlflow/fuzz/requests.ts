@@ -17,7 +17,7 @@ export interface Draft {
   readonly body?: string;
   /** The body's characters are bytes, not all of them UTF-8. */
   readonly bytes?: boolean;
-  /** Which of the things that fit. */
+  /** Selects one of the things that fit. */
   readonly at: number;
   /** By the app that streams bodies, where it has the operation. */
   readonly streamed: boolean;
@@ -27,7 +27,7 @@ export interface Draft {
 
 export const nameOf = ({ method, path }: MlflowOperation): string => `${method} ${path}`;
 
-/** What breaks parsers. */
+/** Bodies that may break parsers. */
 const oddBodies = [
   "",
   "null",

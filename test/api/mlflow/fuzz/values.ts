@@ -3,7 +3,7 @@ import type { Shape } from "../../../../api/mlflow/fields";
 import { filterOf, orderOf, type Searched } from "./filters";
 import { filePath } from "./paths";
 
-/** What an operation's path says of the things that its members name. */
+/** The kinds of things that an operation's members name, as its path implies. */
 export interface Sense {
   readonly searched: Searched;
   /** Whether `name` is that of something new. */

@@ -77,8 +77,8 @@ async function doomed(call: Call, round: number): Promise<readonly Thing[]> {
 
 /** An upload in parts of which the only part has been sent. */
 async function begun(app: Requested, path: string): Promise<Thing> {
-  const asked = JSON.stringify({ path: "parts.bin", num_parts: 1 });
-  const text = await taken(app, "POST", `/api/2.0/mlflow-artifacts/mpu/create/${path}`, asked);
+  const requested = JSON.stringify({ path: "parts.bin", num_parts: 1 });
+  const text = await taken(app, "POST", `/api/2.0/mlflow-artifacts/mpu/create/${path}`, requested);
   const { upload_id, credentials } = JSON.parse(text) as {
     readonly upload_id: string;
     readonly credentials: readonly { readonly url: string }[];

@@ -26,7 +26,7 @@ function binary(rows: readonly Row[], classes: readonly string[] = ["no", "yes"]
   };
 }
 const times = (count: number, row: Row): Row[] => Array.from({ length: count }, () => row);
-const asked = { column: "group", minRows: 2, seed: 1 };
+const requested = { column: "group", minRows: 2, seed: 1 };
 const found = (evidence: SliceEvidence | Unjudged): SliceEvidence => {
   if ("reason" in evidence) throw new Error(evidence.reason);
   return evidence;
@@ -49,7 +49,7 @@ const worked = binary([
 
 describe("gates on slices, by hand", () => {
   it("the worst slice, worst first", () => {
-    const { estimate, slices, lower, upper } = found(worstSlice(worked, { ...asked, metric: "accuracy" }));
+    const { estimate, slices, lower, upper } = found(worstSlice(worked, { ...requested, metric: "accuracy" }));
     expect(estimate).toBe(29 / 40);
     expect(slices.map(({ value, rows, estimate: each }) => [value, rows, each])).toEqual([
       ["b", 40, 29 / 40],
@@ -57,32 +57,32 @@ describe("gates on slices, by hand", () => {
     ]);
     expect(lower).toBeLessThan(estimate);
     expect(upper).toBeGreaterThan(estimate);
-    expect(found(worstSlice(worked, { ...asked, metric: "logLoss" })).slices[0]!.value).toBe("b");
+    expect(found(worstSlice(worked, { ...requested, metric: "logLoss" })).slices[0]!.value).toBe("b");
   });
 
   it("the gap of a metric", () => {
-    expect(found(sliceGap(worked, { ...asked, metric: "recall" })).estimate).toBeCloseTo(0.3, 12);
-    expect(found(sliceGap(worked, { ...asked, metric: "accuracy" })).estimate).toBeCloseTo(17 / 20 - 29 / 40, 12);
+    expect(found(sliceGap(worked, { ...requested, metric: "recall" })).estimate).toBeCloseTo(0.3, 12);
+    expect(found(sliceGap(worked, { ...requested, metric: "accuracy" })).estimate).toBeCloseTo(17 / 20 - 29 / 40, 12);
   });
 
   it("demographic parity: the difference of the shares that are called positive", () => {
-    const evidence = found(rateDifference(worked, { ...asked, kind: "demographic-parity" }));
+    const evidence = found(rateDifference(worked, { ...requested, kind: "demographic-parity" }));
     expect(evidence).toMatchObject({ positive: "yes", rate: "selection", judged: 2, leftOut: 0 });
     expect(evidence.estimate).toBeCloseTo(9 / 20 - 11 / 40, 12);
     expect(evidence.slices.map(({ value }) => value)).toEqual(["a", "b"]);
-    // Of the other class it is the same; of none it is refused.
-    const other = found(rateDifference(worked, { ...asked, kind: "demographic-parity", positive: "no" }));
+    // The result for the other class is the same; an unknown class is refused.
+    const other = found(rateDifference(worked, { ...requested, kind: "demographic-parity", positive: "no" }));
     expect(other.estimate).toBeCloseTo(evidence.estimate, 12);
-    expect(rateDifference(worked, { ...asked, kind: "demographic-parity", positive: "maybe" })).toEqual({
+    expect(rateDifference(worked, { ...requested, kind: "demographic-parity", positive: "maybe" })).toEqual({
       reason: '"maybe" is not a class of the label; the classes are no, yes',
     });
   });
 
   it("equalised odds: the larger of the differences of true and of false positives", () => {
-    const evidence = found(rateDifference(worked, { ...asked, kind: "equalized-odds" }));
+    const evidence = found(rateDifference(worked, { ...requested, kind: "equalized-odds" }));
     expect(evidence).toMatchObject({ rate: "true-positive", positive: "yes" });
     expect(evidence.estimate).toBeCloseTo(0.3, 12);
-    expect(found(rateDifference(worked, { ...asked, kind: "equalized-odds", positive: "no" })).rate).toBe(
+    expect(found(rateDifference(worked, { ...requested, kind: "equalized-odds", positive: "no" })).rate).toBe(
       "false-positive",
     );
   });
@@ -100,17 +100,17 @@ describe("gates on slices, by hand", () => {
       classes: ["x", "y", "z"],
       columns: [{ column: "group", values: ["a", "b"], codes: Int32Array.from([0, 0, 0, 0, 1, 1, 1, 1]) }],
     };
-    expect(found(rateDifference(three, { ...asked, kind: "demographic-parity" }))).toMatchObject({
+    expect(found(rateDifference(three, { ...requested, kind: "demographic-parity" }))).toMatchObject({
       estimate: 0.5,
       positive: "z",
     });
     // TPR of y: 1 and 0. FPR of z: 0 and 1/2.
-    expect(found(rateDifference(three, { ...asked, kind: "equalized-odds" }))).toMatchObject({
+    expect(found(rateDifference(three, { ...requested, kind: "equalized-odds" }))).toMatchObject({
       estimate: 1,
       positive: "y",
       rate: "true-positive",
     });
-    expect(found(rateDifference(three, { ...asked, kind: "equalized-odds", positive: "z" }))).toMatchObject({
+    expect(found(rateDifference(three, { ...requested, kind: "equalized-odds", positive: "z" }))).toMatchObject({
       estimate: 0.5,
       rate: "false-positive",
     });
@@ -118,7 +118,7 @@ describe("gates on slices, by hand", () => {
 
   it("leaves out small slices, and rates of no rows", () => {
     const rows: Row[] = [...times(30, ["a", 1, 0.9]), ...times(30, ["b", 1, 0.1]), ...times(3, ["tiny", 1, 0.1])];
-    const small = { ...asked, minRows: 10 };
+    const small = { ...requested, minRows: 10 };
     expect(found(worstSlice(binary(rows), { ...small, metric: "accuracy" }))).toMatchObject({ judged: 2, leftOut: 1 });
     // There are no negatives: no false positives to compare, and true positives are.
     expect(found(rateDifference(binary(rows), { ...small, kind: "equalized-odds" }))).toMatchObject({
@@ -129,21 +129,21 @@ describe("gates on slices, by hand", () => {
 
   it.each<[string, SliceEvidence | Unjudged, RegExp]>([
     [
-      "a column that was not asked for",
-      sliceGap(worked, { ...asked, column: "age", metric: "f1" }),
+      "a column that was not requested",
+      sliceGap(worked, { ...requested, column: "age", metric: "f1" }),
       /no slices by age/,
     ],
-    ["a metric of other tasks", worstSlice(worked, { ...asked, metric: "rmse" }), /no metric of that name/],
+    ["a metric of other tasks", worstSlice(worked, { ...requested, metric: "rmse" }), /no metric of that name/],
     [
       "one slice",
-      sliceGap(worked, { ...asked, minRows: 30, metric: "f1" }),
+      sliceGap(worked, { ...requested, minRows: 30, metric: "f1" }),
       /only one slice by group has at least 30 rows/,
     ],
-    ["none", worstSlice(worked, { ...asked, minRows: 99, metric: "f1" }), /no slice by group has at least 99 rows/],
+    ["none", worstSlice(worked, { ...requested, minRows: 99, metric: "f1" }), /no slice by group has at least 99 rows/],
     [
       "an area that one slice has no positives for",
       sliceGap(binary([...times(9, ["a", 1, 0.3]), ...times(9, ["b", 0, 0.2]), ["b", 1, 0.3]]), {
-        ...asked,
+        ...requested,
         metric: "auc",
       }),
       /defined for only one slice/,
@@ -187,7 +187,7 @@ describe("simultaneous intervals", () => {
   it.each([
     [2, 60],
     [12, 40],
-  ])("of %i slices that are alike, of %i rows, accuse about one in twenty at most", (slices, rows) => {
+  ])("finds at most about one in twenty of %i equal slices of %i rows worse", (slices, rows) => {
     const random = seededRandom(9);
     const rounds = 60;
     let gaps = 0;
@@ -196,7 +196,7 @@ describe("simultaneous intervals", () => {
       const sliced = binary(
         Array.from({ length: slices * rows }, (_, at): Row => [`s${at % slices}`, 1, random() < 0.8 ? 0.9 : 0.1]),
       );
-      const of = { ...asked, seed: round, metric: "accuracy" };
+      const of = { ...requested, seed: round, metric: "accuracy" };
       if (found(sliceGap(sliced, of)).lower > 0) gaps += 1;
       const { upper } = found(worstSlice(sliced, of));
       if (upper < 0.8) worsts += 1;
@@ -214,15 +214,15 @@ describe("simultaneous intervals", () => {
         return [`s${slice}`, 1, random() < (slice === 7 ? 0.6 : 0.9) ? 0.9 : 0.1];
       }),
     );
-    const gap = found(sliceGap(sliced, { ...asked, metric: "accuracy" }));
+    const gap = found(sliceGap(sliced, { ...requested, metric: "accuracy" }));
     expect(gap.lower).toBeGreaterThan(0.1);
     expect(gap.slices[1]!.value).toBe("s7");
-    expect(found(worstSlice(sliced, { ...asked, metric: "accuracy" })).upper).toBeLessThan(0.8);
+    expect(found(worstSlice(sliced, { ...requested, metric: "accuracy" })).upper).toBeLessThan(0.8);
   });
 
   it("do not take twenty right answers of twenty for certainty", () => {
     const sliced = binary([...times(20, ["a", 1, 0.9]), ...times(500, ["b", 1, 0.9])]);
-    const { lower, slices } = found(worstSlice(sliced, { ...asked, metric: "accuracy" }));
+    const { lower, slices } = found(worstSlice(sliced, { ...requested, metric: "accuracy" }));
     // The rule of three says 1 - 3 / 20.
     expect(lower).toBeGreaterThan(0.8);
     expect(lower).toBeLessThan(0.9);
@@ -230,7 +230,7 @@ describe("simultaneous intervals", () => {
   });
 
   it("are a function of predictions and seed", () => {
-    const of = { ...asked, metric: "accuracy" };
+    const of = { ...requested, metric: "accuracy" };
     expect(sliceGap(worked, of)).toEqual(sliceGap(worked, of));
   });
 });

@@ -5,22 +5,26 @@ import { createRegistry } from "../../../../core/registry/registry";
 import type { ModelRepository } from "../../../../core/registry/repository";
 import type { Turn } from "./table";
 
-interface Told {
+interface Pointed {
   readonly revision: number;
   readonly version: number;
 }
 
-/** A bus and a bucket that remember: what was told, and what the pointer to the champion has said. */
+/** A bus and a bucket that remember: the published events, and the pointer to the champion. */
 export class Aftermath {
   /** Revisions in the order in which the bus took them. */
   readonly published: number[] = [];
   readonly violations: string[] = [];
   pointer?: { readonly body: string; readonly tag: string };
 
-  /** What follows from a process's changes. @param turn waits for the process's turn, for ever where it is dead */
+  /**
+   * Returns the outbox of a process.
+   *
+   * @param turn waits for the process's turn, forever if it is dead
+   */
   outboxOf(repository: ModelRepository, turn: Turn): Outbox {
     const reader = createRegistry(repository);
-    const pointer = createPointer<Told>({
+    const pointer = createPointer<Pointed>({
       keyOf: (model) => model,
       pause: () => turn("within"),
       source: {
@@ -56,23 +60,27 @@ export class Aftermath {
   }
 
   private point(body: string): void {
-    const before = this.told();
+    const before = this.pointed();
     this.pointer = { body, tag: `${body} ${this.published.length}` };
-    if (before && before.revision >= this.told()!.revision)
-      this.violations.push(`the pointer went from revision ${before.revision} to ${this.told()!.revision}`);
+    if (before && before.revision >= this.pointed()!.revision)
+      this.violations.push(`the pointer went from revision ${before.revision} to ${this.pointed()!.revision}`);
   }
 
-  told(): Told | undefined {
-    return this.pointer && (JSON.parse(this.pointer.body) as Told);
+  pointed(): Pointed | undefined {
+    return this.pointer && (JSON.parse(this.pointer.body) as Pointed);
   }
 
   repeats(): number {
     return this.published.length - new Set(this.published).size;
   }
 
-  /** What is wrong when all is done. @param left rows of the outbox */
+  /**
+   * Returns the violations at the end.
+   *
+   * @param left rows of the outbox
+   */
   wrongAtTheEnd(model: Champion, left: number): readonly string[] {
-    return [...this.violations, ...pointerAndBusViolations(model, this.published, this.told(), left)];
+    return [...this.violations, ...pointerAndBusViolations(model, this.published, this.pointed(), left)];
   }
 }
 
@@ -82,11 +90,11 @@ interface Champion {
   readonly productionRevision?: number;
 }
 
-/** @param published revisions as the bus heard of them @param told what the pointer says @param left rows of the outbox */
+/** @param published revisions as the bus heard of them @param pointed what the pointer says @param left rows of the outbox */
 export function pointerAndBusViolations(
   { revision, production, productionRevision }: Champion,
   published: readonly number[],
-  told: Told | undefined,
+  pointed: Pointed | undefined,
   left: number,
 ): readonly string[] {
   const wrong: string[] = [];
@@ -94,7 +102,7 @@ export function pointerAndBusViolations(
   const all = Array.from({ length: revision }, (_, at) => at + 1);
   if (first.join() !== all.join()) wrong.push(`the bus first heard of ${first}, and there were ${revision} changes`);
   if (left > 0) wrong.push(`${left} events were left`);
-  if (told?.version !== production || told?.revision !== productionRevision)
-    wrong.push(`the pointer says ${JSON.stringify(told)}, and ${production} is in production`);
+  if (pointed?.version !== production || pointed?.revision !== productionRevision)
+    wrong.push(`the pointer says ${JSON.stringify(pointed)}, and ${production} is in production`);
   return wrong;
 }

@@ -34,7 +34,7 @@ export interface Operation {
   readonly value?: string;
 }
 
-/** What a verdict was about: history's reason of a verdict has it, because nothing else tells what its judge saw. */
+/** The subject of a verdict. The history's reason has it, because nothing else shows what its judge saw. */
 export interface About {
   /** 0: none. */
   readonly champion: number;

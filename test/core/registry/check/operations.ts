@@ -18,7 +18,7 @@ export function preparedOperations(versions: number, name: string): readonly Ope
   ];
 }
 
-/** A version that has passed becomes a canary under test, and somebody approves it. */
+/** A version that has passed becomes a canary under test, and a person approves it. */
 export function testedOperations(version: number, name: string): readonly Operation[] {
   const operation = (kind: OperationKind, value?: string): Operation => ({
     id: `${name}-${kind}-${version}`,

@@ -44,8 +44,8 @@ export async function perform(registry: Registry, model: string, operation: Oper
       return;
     case "pass":
     case "fail": {
-      // As a judge does: he looks, and what he finds is recorded later, whatever has become of it.
-      // Where the model was deleted after his first attempt, which nobody heard the answer of, the second finds that it was done.
+      // Like a judge, which reads the state and records its finding later, even if the state has changed.
+      // If the model was deleted after the first attempt, whose response was lost, the second attempt finds that it was done.
       const { production, policy } = (await registry.repository.find(model)) ?? {};
       const about = { champion: production ?? 0, rules: policy?.rulesRevision ?? 0 };
       const verdict: GateVerdict = {

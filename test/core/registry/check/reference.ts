@@ -1,8 +1,8 @@
 import { type About, type Operation, type Policy, policies } from "./operation";
 
 /**
- * What the registry should do, said a second time and otherwise: one operation after another upon a small state. It shares no code with
- * `core/registry`.
+ * A second, independent definition of the registry: one operation after another on a small state. It shares no code
+ * with `core/registry`.
  */
 export interface ReferenceVersion {
   readonly stage: string;
@@ -51,12 +51,12 @@ export const emptyState: ReferenceState = {
 const refused = (code: string): Outcome => ({ kind: "refused", code });
 const nothing: Outcome = { kind: "nothing" };
 
-/** Of the model: what changes of it. */
+/** Changes the model. */
 function ofModel(state: ReferenceState, change: Partial<ReferenceState>, version?: number): Outcome {
   return { kind: "changed", state: { ...state, ...change, revision: state.revision + 1 }, version };
 }
 
-/** Of a version, and of the model with it. */
+/** Changes a version, and the model with it. */
 function ofVersion(
   state: ReferenceState,
   version: number,
@@ -173,18 +173,18 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
     }
     case "promote": {
       if (champion) return nothing;
-      const closed = atTheDoor(state, found);
+      const closed = refusalToServe(state, found);
       if (closed !== undefined) return refused(closed);
       if (decided(state, found) !== "approved") return refused("NOT_APPROVED");
       if (state.arm?.version === version && state.arm.tested) return refused("CANARY_UNDER_TEST");
       const next = production === undefined ? others : [...others, production];
       const { verdict, words } = found;
-      return enthroned(state, version, { served: { verdict, words } }, next);
+      return withChampion(state, version, { served: { verdict, words } }, next);
     }
     case "stage": {
       if (champion) return refused("IN_PRODUCTION");
       if (found.stage === value) return nothing;
-      const closed = value === "canary" ? atTheDoor(state, found) : undefined;
+      const closed = value === "canary" ? refusalToServe(state, found) : undefined;
       return closed === undefined ? ofVersion(state, version, { stage: value, ...tried(found) }) : refused(closed);
     }
     case "alias":
@@ -210,7 +210,7 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
     case "traffic": {
       if (found.stage !== "canary") return refused("NOT_A_CANARY");
       const [arm, tested] = [state.arm, value === "tested"];
-      const closed = arm?.version === version ? undefined : atTheDoor(state, found);
+      const closed = arm?.version === version ? undefined : refusalToServe(state, found);
       if (closed !== undefined) return refused(closed);
       if (arm?.version === version && arm.tested === tested) return nothing;
       return ofModel(state, { arm: { version, tested } });
@@ -224,7 +224,7 @@ function rolledBack(state: ReferenceState): Outcome {
   const target = state.former.at(-1);
   if (target === undefined) return refused("NOTHING_TO_ROLL_BACK");
   const { served } = state.versions[target - 1]!;
-  const back = enthroned(state, target, { ...served }, state.former.slice(0, -1));
+  const back = withChampion(state, target, { ...served }, state.former.slice(0, -1));
   if (back.kind !== "changed") return back;
   // Nobody's word carries the one that goes to production again.
   const versions = back.state.versions.map((each, at) => (at + 1 === state.production ? { ...each, words: [] } : each));
@@ -234,7 +234,7 @@ function rolledBack(state: ReferenceState): Outcome {
 /** A canary that goes back has been tried: words of before were not about that. */
 const tried = ({ stage }: ReferenceVersion): Partial<ReferenceVersion> => (stage === "canary" ? { words: [] } : {});
 
-function enthroned(
+function withChampion(
   state: ReferenceState,
   version: number,
   next: Partial<ReferenceVersion>,
@@ -265,8 +265,8 @@ function decided(state: ReferenceState, version: ReferenceVersion): "approved" |
   return people.size >= policies[state.policy?.name ?? "one"]!.required ? "approved" : "waiting";
 }
 
-/** Why it may answer nobody. */
-function atTheDoor({ production, policy }: ReferenceState, version: ReferenceVersion): string | undefined {
+/** Returns why a version may not serve. */
+function refusalToServe({ production, policy }: ReferenceState, version: ReferenceVersion): string | undefined {
   if (!version.verdict?.passed) return "GATE_NOT_PASSED";
   if (isRejected(version)) return "NOT_APPROVED";
   return isOutdated({ production, policy }, version.verdict) ? "GATE_OUTDATED" : undefined;

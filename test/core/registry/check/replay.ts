@@ -43,29 +43,33 @@ export function replay(
   const revisions = new Map<string, number>();
   const violations: string[] = [];
   for (const [at, entry] of history.entries()) {
-    const told = `entry ${entry.revision} (${entry.action} ${entry.version}, ${entry.reason})`;
+    const entryText = `entry ${entry.revision} (${entry.action} ${entry.version}, ${entry.reason})`;
     const { id, about } = readReason(entry.reason ?? "");
     const operation = operations.get(id);
-    if (entry.revision !== at + 1) violations.push(`${told} stands in place ${at + 1}: history has a gap or a double`);
+    if (entry.revision !== at + 1)
+      violations.push(`${entryText} stands in place ${at + 1}: history has a gap or a double`);
     if (operation === undefined) {
-      violations.push(`${told} is of no operation`);
+      violations.push(`${entryText} is of no operation`);
       return { states, revisions, violations };
     }
-    if (revisions.has(operation.id)) violations.push(`${told}: done twice, at ${revisions.get(operation.id)} too`);
+    if (revisions.has(operation.id)) violations.push(`${entryText}: done twice, at ${revisions.get(operation.id)} too`);
     revisions.set(operation.id, entry.revision);
     if (entry.by !== operation.by || Number.isNaN(Date.parse(entry.at)) || !isActionOf(operation.kind, entry.action))
-      violations.push(`${told} by ${entry.by} at ${entry.at} is not what ${operation.by} asked: ${operation.kind}`);
+      violations.push(
+        `${entryText} by ${entry.by} at ${entry.at} is not what ${operation.by} requested: ${operation.kind}`,
+      );
     const before = states.at(-1)!;
     const outcome = step(before, operation, about);
     if (outcome.kind !== "changed" || outcome.version !== entry.version) {
-      violations.push(`${told} cannot follow upon ${JSON.stringify(before)}: ${JSON.stringify(outcome)}`);
+      violations.push(`${entryText} cannot follow upon ${JSON.stringify(before)}: ${JSON.stringify(outcome)}`);
       return { states, revisions, violations };
     }
-    if (before.production !== undefined && outcome.state.production === undefined) violations.push(`${told} left none`);
+    if (before.production !== undefined && outcome.state.production === undefined)
+      violations.push(`${entryText} left none`);
     const [from, to] = [before, outcome.state].map((state) => state.versions[(entry.version ?? 0) - 1]?.stage);
     const moved = from === to ? "" : `${from ?? ""} to ${to}`;
     const said = entry.to === undefined ? "" : `${entry.from ?? ""} to ${entry.to}`;
-    if (moved !== said) violations.push(`${told} says that it moved ${said}, and it moved ${moved}`);
+    if (moved !== said) violations.push(`${entryText} says that it moved ${said}, and it moved ${moved}`);
     states.push(outcome.state);
   }
   const rows = rowsOf({ model, versions, history });
@@ -135,7 +139,7 @@ function plain({ policy, proposal, versions, arm, ...state }: ReferenceState): R
   };
 }
 
-/** What holds at every instant, also in the middle of whatever others do. */
+/** Returns violations of what must hold at every instant, also during other changes. */
 export function instantViolations({ model, versions, history }: ModelSnapshot): readonly string[] {
   const champions = versions.filter(({ stage }) => stage === "production").map(({ version }) => version);
   const found: string[] = [];

@@ -12,10 +12,10 @@ import { MemoryTable, type Turn } from "./table";
 
 const model = "digits";
 
-interface Told {
+interface Reply {
   readonly operation: Operation;
-  /** The model's revision when it was first asked for, and when it was answered. */
-  readonly asked: number;
+  /** The model's revision when it was first requested, and when it was answered. */
+  readonly requested: number;
   readonly answered: number;
   /** A refusal's code. */
   readonly answer: "done" | "died" | string;
@@ -34,11 +34,11 @@ export interface RoundOptions {
 
 export interface RoundResult {
   readonly violations: readonly string[];
-  readonly told: readonly Told[];
+  readonly replies: readonly Reply[];
   readonly deaths: number;
   /** Changes that were made. */
   readonly entries: number;
-  /** Events that the bus was told more than once. */
+  /** Events that the bus received more than once. */
   readonly repeats: number;
 }
 
@@ -48,8 +48,8 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   const table = new MemoryTable();
   const violations: string[] = [];
   const waiting: { readonly go: () => void; readonly die: () => void }[] = [];
-  const told: Told[] = [];
-  const asked = new Map<string, number>();
+  const replies: Reply[] = [];
+  const requested = new Map<string, number>();
   const mayBeDeleted = [...prepared, ...operations].some(({ kind }) => kind === "delete-model");
   let deaths = 0;
 
@@ -72,11 +72,11 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   const before = revision();
   table.onWrite(() => violations.push(...instantViolations(now()!)));
 
-  /** Each process has turns of its own; dead, it takes none any more, and who asked asks another process, or gives up. */
+  /** Each process has turns of its own; dead, it takes none any more, and the caller requests another process, or gives up. */
   function begin(operation: Operation): void {
-    asked.set(operation.id, asked.get(operation.id) ?? revision());
+    requested.set(operation.id, requested.get(operation.id) ?? revision());
     const tell = (answer: string) =>
-      told.push({ operation, asked: asked.get(operation.id)!, answered: revision(), answer });
+      replies.push({ operation, requested: requested.get(operation.id)!, answered: revision(), answer });
     let alive = true;
     const die = () => {
       // It waits in several places at once where it reads several rows.
@@ -107,7 +107,7 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
     ...Array.from({ length: readers }, () => read),
   ];
   while (starts.length > 0 || waiting.length > 0) {
-    // Some are asked for when others are on their way already.
+    // Some are requested when others are on their way already.
     if (starts.length > 0 && (waiting.length === 0 || random() < 0.3)) {
       starts.splice(Math.floor(random() * starts.length), 1)[0]!();
     } else {
@@ -128,11 +128,11 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
   const replayed = replay(end, all);
   violations.push(...aftermath.wrongAtTheEnd(end.model, leftOf(table).length));
   violations.push(...replayed.violations, ...table.overwritten.map((key) => `${key} was written twice`));
-  for (const each of told) {
+  for (const each of replies) {
     const reason = unjust(each, replayed);
     if (reason !== undefined) violations.push(`${each.operation.id} ${JSON.stringify(each)}: ${reason}`);
   }
-  return { violations, told, deaths, entries: end.history.length - before, repeats: aftermath.repeats() };
+  return { violations, replies, deaths, entries: end.history.length - before, repeats: aftermath.repeats() };
 }
 
 async function answerOf(work: Promise<void>): Promise<string> {
@@ -145,23 +145,23 @@ async function answerOf(work: Promise<void>): Promise<string> {
   }
 }
 
-/** Why an answer is right at no moment between question and answer; nothing where it is. */
-function unjust({ operation, asked, answered, answer }: Told, { states, revisions }: Replay): string | undefined {
+/** Returns why a reply is right at no time between request and reply; `undefined` if it is right. */
+function unjust({ operation, requested, answered, answer }: Reply, { states, revisions }: Replay): string | undefined {
   const revision = revisions.get(operation.id);
   if (answer === "died") return undefined;
-  const moments = states.slice(asked, answered + 1);
-  const outcomes = moments.map((state) => step(state, operation));
+  const between = states.slice(requested, answered + 1);
+  const outcomes = between.map((state) => step(state, operation));
   if (answer === "done") {
-    if (revision !== undefined) return revision > asked && revision <= answered ? undefined : `done at ${revision}`;
+    if (revision !== undefined) return revision > requested && revision <= answered ? undefined : `done at ${revision}`;
     return outcomes.some(({ kind }) => kind === "nothing") ? undefined : "said to be done, and history has nothing";
   }
   if (revision !== undefined) return `refused, and done at ${revision}`;
   if (answer === "REGISTRY_BUSY") return undefined;
   if (answer === "ROLLBACK_OVERTAKEN")
-    return new Set(moments.map(({ production }) => production)).size > 1 ? undefined : "nobody overtook it";
+    return new Set(between.map(({ production }) => production)).size > 1 ? undefined : "no other change preceded it";
   return outcomes.some((outcome) => outcome.kind === "refused" && outcome.code === answer)
     ? undefined
-    : "there was no moment to refuse it";
+    : "it was never to be refused";
 }
 
 /** Revisions that wait in the outbox. */

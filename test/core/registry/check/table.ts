@@ -28,7 +28,7 @@ export class MemoryTable {
     return [...this.itemsByKey.keys()].sort().map((key) => this.itemsByKey.get(key)!);
   }
 
-  /** @param conflicts whether a transaction meets another at this moment, and is cancelled */
+  /** @param conflicts whether a transaction meets another one now, and is cancelled */
   client(turn: Turn, conflicts: () => boolean): DynamoDBDocumentClient {
     const send = async (command: unknown): Promise<object> => {
       await turn("before");

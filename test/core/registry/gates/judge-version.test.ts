@@ -107,11 +107,11 @@ describe("judging a version", () => {
     }
     const first = await trained(0);
     await registry.apply("toy", [], setPolicy({ ...noRules, ...rules }, approvals, { by: "ada", at }));
-    const asked: { readonly id: string; readonly key: string; readonly request: HookRequest }[] = [];
+    const requested: { readonly id: string; readonly key: string; readonly request: HookRequest }[] = [];
     const answers: { hook: HookOutcome } = { hook: { unanswered: "it sleeps" } };
     const hooks: CheckHooks = {
       async ask(_check, id, key, request) {
-        asked.push({ id, key: keyText(key), request });
+        requested.push({ id, key: keyText(key), request });
         return answers.hook;
       },
       problemOf: async () => undefined,
@@ -127,7 +127,7 @@ describe("judging a version", () => {
       await registry.apply("toy", [version], decideApproval(version, "approved", { by: "ada", at }));
       await registry.apply("toy", [version], promote(version, { by: "ada", at }));
     };
-    return { platform, dependencies, registry, calls, trained, judge, decide, first, asked, answers };
+    return { platform, dependencies, registry, calls, trained, judge, decide, first, requested, answers };
   }
 
   it("judges slices by what the evaluation stored, and the champion by the same rows, running neither model", async () => {
@@ -223,7 +223,7 @@ describe("judging a version", () => {
   });
 
   it("asks a hook until it answers, under one id and key, and not again", async () => {
-    const { judge, first, asked, answers, platform, dependencies } = await setup("d", { checks: [http] });
+    const { judge, first, requested, answers, platform, dependencies } = await setup("d", { checks: [http] });
     const waiting = await judge(first);
     expect(waiting.gate!.checks).toMatchObject([{ pending: true, evidence: "safety has no answer yet: it sleeps" }]);
     await expect(
@@ -236,9 +236,9 @@ describe("judging a version", () => {
     answers.hook = { answer: { passed: true, evidence: "safe", by: "hook safety", at } };
     expect((await judge(first)).gate).toMatchObject({ passed: true });
     expect((await judge(first)).gate).toMatchObject({ passed: true });
-    expect(asked).toHaveLength(2);
-    expect([asked[0]!.id, asked[0]!.key]).toEqual([asked[1]!.id, asked[1]!.key]);
-    expect(asked[0]!.request).toMatchObject({
+    expect(requested).toHaveLength(2);
+    expect([requested[0]!.id, requested[0]!.key]).toEqual([requested[1]!.id, requested[1]!.key]);
+    expect(requested[0]!.request).toMatchObject({
       type: "ringmaster.check",
       team: "d",
       model: "toy",
@@ -251,7 +251,7 @@ describe("judging a version", () => {
     });
     const of = { model: "toy", check: "safety", generation: 1 };
     const key = await hookKey(platform.objects, dependencies.randomBytes, of);
-    expect(keyText(key)).toBe(asked[0]!.key);
+    expect(keyText(key)).toBe(requested[0]!.key);
     const others = await Promise.all(
       [
         { ...of, generation: 2 },
@@ -262,7 +262,7 @@ describe("judging a version", () => {
     expect(new Set([key, ...others].map(keyText)).size).toBe(4);
   });
 
-  it("a changed declaration asks anew", async () => {
+  it("a changed declaration sends a new request", async () => {
     const { judge, first, dependencies, registry } = await setup("e", { checks: [command] });
     await judge(first);
     const target = { model: "toy", version: first, check: "review" };

@@ -30,7 +30,7 @@ function judge(given: Given) {
       lacking: "it was not measured",
       ...subject,
     },
-    () => outcome ?? { unanswered: "nobody has been asked" },
+    () => outcome ?? { unanswered: "no request was sent" },
     at,
   );
 }
@@ -76,7 +76,7 @@ const excluded = { job: { regressionRule: "excluded" as const } };
 
 describe("the gates", () => {
   it.each([
-    ["nothing asked, nothing refused", {}, true],
+    ["nothing requested, nothing refused", {}, true],
     ["at least: reached exactly", { thresholds: { accuracy: 0.95 } }, true],
     ["at least: missed", { thresholds: { accuracy: 0.951 } }, false],
     ["at most, where less is better", { thresholds: { logLoss: 0.2 } }, true],
@@ -116,7 +116,7 @@ describe("the gates", () => {
     ],
     ["waived by the model", { ...against(-0.02, -0.03, -0.01), ...ruled("waived") }, true],
     [
-      "waived by the model, and asked for by the job",
+      "waived by the model, and requested by the job",
       { ...against(-0.02, -0.03, -0.01), ...ruled("waived"), job: { regressionTolerance: 0 } },
       false,
     ],
@@ -326,7 +326,7 @@ describe("checks of one's own", () => {
     const waiting = judge({ policy, at });
     expect(waiting).toMatchObject({
       passed: false,
-      checks: [{ pending: true, evidence: "review has no answer yet: nobody has been asked" }],
+      checks: [{ pending: true, evidence: "review has no answer yet: no request was sent" }],
     });
     expect(isPending(waiting)).toBe(true);
     const passed = judge({ policy, at, outcome: { answer: { ...answer, exitCode: 0 } } });

@@ -119,7 +119,7 @@ describe("a version's report", () => {
     }
   });
 
-  it("as Markdown: tables that no word breaks", () => {
+  it("as Markdown: tables that no text breaks", () => {
     const markdown = reportMarkdown(report);
     const rows = markdown.split("\n").filter((line) => line.startsWith("| ✘ | worst-slice"));
     expect(rows).toHaveLength(1);

@@ -28,7 +28,7 @@ describe("assign", () => {
     expect(Math.abs((counts.get(3) ?? 0) - 13_000)).toBeLessThan(340);
   });
 
-  it("deals anew for each model, and when canaries begin anew", () => {
+  it("assigns differently for each model, and again when canaries start again", () => {
     const again = to(without(without(arms, 4, 8), 5, 9), [[6, 0.1]], 10);
     const tries = (model: string, traffic: Traffic) =>
       new Set(units.filter((unit) => assign(model, unit, 3, traffic) !== 3));
@@ -75,7 +75,7 @@ describe("redirect", () => {
     );
   });
 
-  it("counts outcomes anew when weights change, and not when nothing does", () => {
+  it("counts outcomes from zero when weights change, and not when nothing does", () => {
     const before = to(noTraffic, [[4, 0.1]], 7);
     expect([before.deal, before.epoch]).toEqual([7, 7]);
     expect(to(before, [[4, 0.1]], 8)).toEqual(before);

@@ -22,7 +22,7 @@ describe("a comparison", () => {
     expect(baseline).toBe("a");
     expect(metrics.map(({ metric, goal, best }) => [metric, goal, best])).toEqual([
       ["validation/loss", "min", ["b"]],
-      // Of equals all are best; where nobody says what is better, none is.
+      // All equal values are best; without a goal none is.
       ["acc", "max", ["a", "b"]],
       ["steps", undefined, []],
     ]);
@@ -73,7 +73,7 @@ describe("a comparison", () => {
     ]);
   });
 
-  it("reads the curves that are asked for, of those who have them, and no more points than fit", async () => {
+  it("reads the requested curves of the runs that have them, and at most as many points as fit", async () => {
     const ports = comparedRuns();
     await compareRuns(ports, requestOf({ metrics: ["acc", "nothing"], points: 50 }));
     expect(ports.read).toEqual(["a/acc/50", "b/acc/50"]);
@@ -98,7 +98,7 @@ describe("a comparison", () => {
     expect(filtered.runs.map(({ runId }) => runId)).toEqual(["a"]);
   });
 
-  it("puts a baseline beside runs that it is none of", async () => {
+  it("adds a baseline that is not among the runs", async () => {
     const idsOf = async (request: Parameters<typeof requestOf>[0]) =>
       (await compare(request)).runs.map(({ runId }) => runId);
     expect(await idsOf({ runs: ["a", "b", "a"], baseline: "c" })).toEqual(["c", "a", "b"]);

@@ -103,7 +103,7 @@ describe("Markdown", () => {
       expect(new Set(widths).size).toBe(1);
     }
     expect(text).toContain("| `validation/loss` ↓ | 0.5 | **0.25** −0.25 (−50 %) | NaN |");
-    // What stands between backticks is shown as it is.
+    // Text between backticks is shown literally.
     const outside = text.replaceAll(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, "");
     expect(outside).not.toMatch(/<|\[a\]\(/);
     expect(outside).toContain("&lt;img");

@@ -69,7 +69,7 @@ describe("a call that logs metrics", () => {
     );
   });
 
-  it("that says no times is of now", () => {
+  it("without times has the present time", () => {
     expect(seriesOf(series({ steps: [1, 2], values: [1, 2] }), 7)).toEqual([
       { metric: "loss", steps: [1, 2], values: [1, 2], times: [7, 7] },
     ]);

@@ -32,7 +32,7 @@ describe("the parameters of a job", () => {
 });
 
 describe("a training run's record", () => {
-  it("tells what the run's rows and what is kept beside them tell", () => {
+  it("combines the run's rows with the stored record", () => {
     expect(record).toMatchObject({
       name: "run-a",
       tags: { owner: "ada" },

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { datasetOf, runOf, type Told, told } from "./runs";
+import { datasetOf, runOf, type TestRun, testRun } from "./runs";
 
 const value = fc.constantFrom(0, 1, -1, 0.5, 2, 1e-4, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
 const text = fc.constantFrom("0", "1", "0.5", "1e-4", "adam", "sgd", "Ab", "a%", "x_y", "", "nan", "10", "9");
@@ -11,7 +11,7 @@ const few = { loss: optional(value), acc: optional(value) };
 const texts = { lr: optional(text), opt: optional(text) };
 
 /** A run with few, telling values of all kinds. */
-export function runArbitrary(runId: fc.Arbitrary<string>): fc.Arbitrary<Told> {
+export function runArbitrary(runId: fc.Arbitrary<string>): fc.Arbitrary<TestRun> {
   return fc
     .record({
       runId,
@@ -30,10 +30,10 @@ export function runArbitrary(runId: fc.Arbitrary<string>): fc.Arbitrary<Told> {
       ]),
     })
     .map(({ runId: id, metrics, params, tags, seed, ...rest }) =>
-      told(
+      testRun(
         runOf(id, { ...rest, params: defined(params), tags: defined(tags), ...(seed === undefined ? {} : { seed }) }),
         Object.fromEntries(
-          // Least and greatest are told apart from the last.
+          // Minimum and maximum are independent of the last value.
           Object.entries(defined(metrics)).map(([name, last]) => [name, [last, last - 1, last + 1, 3]]),
         ),
       ),

@@ -1,11 +1,11 @@
 import { AmbiguousNameError, SearchSyntaxError } from "../../../../core/tracking/search/errors";
 import { parseFilter, parseOrder, searchLimits } from "../../../../core/tracking/search/native";
-import { datasetOf, found, runOf, told } from "./runs";
+import { datasetOf, found, runOf, testRun } from "./runs";
 
 const day = (text: string): number => Date.parse(text);
 
 const runs = [
-  told(
+  testRun(
     runOf("a", {
       name: "baseline",
       status: "completed",
@@ -19,7 +19,7 @@ const runs = [
     }),
     { val_loss: [0.5, 0.4, 2, 90], "train/loss": 0.3 },
   ),
-  told(
+  testRun(
     runOf("b", {
       name: "wide net",
       status: "failed",
@@ -31,7 +31,7 @@ const runs = [
     }),
     { "validation/loss": Number.NaN, accuracy: 0.25 },
   ),
-  told(
+  testRun(
     runOf("c", {
       name: "it's 100%",
       status: "running",
@@ -41,7 +41,7 @@ const runs = [
     }),
     { "val/loss": Number.POSITIVE_INFINITY },
   ),
-  told(runOf("d", { name: "deleted", lifecycle: "deleted" })),
+  testRun(runOf("d", { name: "deleted", lifecycle: "deleted" })),
 ];
 
 describe("a filter", () => {
@@ -63,7 +63,7 @@ describe("a filter", () => {
     ["NOT metrics.val_loss < 1", "c b"],
     ["metrics.accuracy IS NULL", "c a"],
     ["metrics.accuracy is not null", "b"],
-    // Of a name between quotes only that name is meant.
+    // A name in quotes means only itself.
     ["metrics.`val_loss` > 0", "a"],
     // Params: numbers as numbers, texts as texts, short names for long ones.
     ["params.learning_rate BETWEEN 1e-4 AND 1e-3", "b a"],
@@ -147,7 +147,7 @@ describe("a filter", () => {
     expect(found(runs, { filter }, Date.parse("2026-03-03T11:00:00Z")).join(" ")).toBe(ids);
   });
 
-  it("sees deleted runs where they are asked for", () => {
+  it("sees deleted runs where they are requested", () => {
     expect(found(runs, { view: "deleted" })).toEqual(["d"]);
     expect(found(runs, { view: "all", filter: "lifecycle = 'deleted' OR run_id = 'a'" })).toEqual(["a", "d"]);
   });
@@ -225,7 +225,7 @@ describe("a filter that is none", () => {
   });
 
   it("is one whose short name means several params of a run, whatever the rest says of that run", () => {
-    const both = told(runOf("both", { params: { "head.depth": "1", "tail.depth": "2" } }));
+    const both = testRun(runOf("both", { params: { "head.depth": "1", "tail.depth": "2" } }));
     const search = (): unknown => found([both], { filter: "run_id = 'other' AND params.depth = 1" });
     expect(search).toThrow(AmbiguousNameError);
     expect(search).toThrow("matches several params of run both: `head.depth`, `tail.depth`");
@@ -233,7 +233,7 @@ describe("a filter that is none", () => {
     expect(found([both], { filter: "params.head.depth = 1" })).toEqual(["both"]);
     expect(found([both], { filter: "params.`depth` IS NULL" })).toEqual(["both"]);
     // A run with the very name means that.
-    const exact = told(runOf("exact", { params: { depth: "1", "head.depth": "3" } }));
+    const exact = testRun(runOf("exact", { params: { depth: "1", "head.depth": "3" } }));
     expect(found([exact], { filter: "params.depth = 1" })).toEqual(["exact"]);
     // Runs that are not looked at make nothing ambiguous.
     const deleted = { ...both, record: { ...both.record, lifecycle: "deleted" as const } };

@@ -80,11 +80,11 @@ describe("LIKE", () => {
 
   it("stops at a character that the text does not have", () => {
     const segment = segmentOf(codes("_a_c"));
-    const asked: number[] = [];
+    const requested: number[] = [];
     const end = segment.endIn(codes("aaaa"), 0, 4, (code) => {
-      asked.push(code);
+      requested.push(code);
       return undefined;
     });
-    expect([end, asked]).toEqual([-1, codes("a")]);
+    expect([end, requested]).toEqual([-1, codes("a")]);
   });
 });

@@ -3,14 +3,14 @@ import type { MetricSummary } from "../../../../core/tracking/metric-store";
 import type { RunRecord } from "../../../../core/tracking/run-record";
 import type { SearchSources } from "../../../../core/tracking/search/run-search";
 
-/** A team's runs behind the ports that a search reads, with what the real ones promise and no more: a list that is behind, marks by second. */
+/** A team's runs behind the ports that a search reads, with only the guarantees of the real ones: a delayed list, marks by second. */
 export class MemoryRuns implements SearchSources {
   private readonly kept = new Map<string, RunRecord>();
   private readonly listed = new Map<string, RunRecord>();
   private readonly summaries = new Map<string, readonly MetricSummary[]>();
   private readonly marks: { readonly experimentId: string; readonly second: number; readonly runId: string }[] = [];
-  /** What was asked for, in the order. */
-  readonly asked: string[] = [];
+  /** The calls, in order. */
+  readonly requested: string[] = [];
   /** Waited for between what a read finds and its answer. */
   pause: () => Promise<void> = () => Promise.resolve();
   private time = 1_000_000_000;
@@ -45,7 +45,7 @@ export class MemoryRuns implements SearchSources {
 
   readonly records = {
     findMany: async (runIds: readonly string[]) => {
-      this.asked.push(`findMany ${runIds.length}`);
+      this.requested.push(`findMany ${runIds.length}`);
       const found = runIds.flatMap((runId) => this.kept.get(runId) ?? []);
       await this.pause();
       return found;
@@ -54,7 +54,7 @@ export class MemoryRuns implements SearchSources {
   };
 
   private async *pages(experimentId: string): AsyncGenerator<readonly RunRecord[]> {
-    this.asked.push(`list ${experimentId}`);
+    this.requested.push(`list ${experimentId}`);
     const all = [...this.listed.values()].filter((record) => record.experimentId === experimentId);
     for (let at = 0; at < all.length; at += 250) {
       await this.pause();
@@ -64,7 +64,7 @@ export class MemoryRuns implements SearchSources {
 
   readonly changes = {
     since: async (experimentId: string, since: number) => {
-      this.asked.push(`since ${experimentId}`);
+      this.requested.push(`since ${experimentId}`);
       const from = Math.floor(since / 1_000);
       const found = this.marks.filter((mark) => mark.experimentId === experimentId && mark.second >= from);
       await this.pause();

@@ -2,15 +2,15 @@ import type { Condition, Expression, Field, OrderTerm, Value } from "../../../..
 import { parseFilter, parseOrder } from "../../../../core/tracking/search/native";
 import type { SearchQuery } from "../../../../core/tracking/search/query";
 import { numberOfText } from "../../../../core/tracking/search/record-values";
-import type { Told } from "./runs";
+import type { TestRun } from "./runs";
 
 type Truth = boolean | undefined;
 
 /**
- * A second evaluator, written as the language is told: SQL's three truth values, values looked up by name in the record, a sort of everything. Slow, and
+ * A second evaluator, written from the language's definition: SQL's three truth values, values looked up by name in the record, a sort of everything. Slow, and
  * without a line in common with the first.
  */
-export function naiveSearch(runs: readonly Told[], query: SearchQuery): readonly string[] {
+export function naiveSearch(runs: readonly TestRun[], query: SearchQuery): readonly string[] {
   const filter = parseFilter(query.filter, 0);
   const order = parseOrder(query.orderBy);
   return runs
@@ -20,7 +20,7 @@ export function naiveSearch(runs: readonly Told[], query: SearchQuery): readonly
     .map(({ record }) => record.runId);
 }
 
-function truth(expression: Expression, run: Told): Truth {
+function truth(expression: Expression, run: TestRun): Truth {
   switch (expression.type) {
     case "and": {
       const parts = expression.operands.map((one) => truth(one, run));
@@ -44,7 +44,7 @@ function truth(expression: Expression, run: Told): Truth {
   }
 }
 
-function valuesOf(field: Field, { record, metrics }: Told): readonly Value[] {
+function valuesOf(field: Field, { record, metrics }: TestRun): readonly Value[] {
   const list = (value: Value | undefined): readonly Value[] => (value === undefined ? [] : [value]);
   switch (field.kind) {
     case "metric": {
@@ -116,7 +116,7 @@ function compared(value: Value, comparator: string, wanted: Value): Truth {
   }
 }
 
-function compareRuns(a: Told, b: Told, order: readonly OrderTerm[]): number {
+function compareRuns(a: TestRun, b: TestRun, order: readonly OrderTerm[]): number {
   for (const { field, ascending } of order) {
     const [left, right] = [sortable(field, a), sortable(field, b)];
     const group = left.group - right.group;
@@ -129,7 +129,7 @@ function compareRuns(a: Told, b: Told, order: readonly OrderTerm[]): number {
 }
 
 /** Numbers by size in one group with the texts, which sort after every number; then NaN; then nothing. */
-function sortable(field: Field, run: Told): { readonly group: number; readonly value: string } {
+function sortable(field: Field, run: TestRun): { readonly group: number; readonly value: string } {
   const [value] = valuesOf(field, run);
   if (value === undefined) return { group: 2, value: "" };
   const number = typeof value === "number" ? value : numberOfText(String(value));

@@ -2,14 +2,14 @@ import { mlflowRuns } from "../../../../api/mlflow/search/runs";
 import { PageTokenError, SearchSyntaxError } from "../../../../core/tracking/search/errors";
 import { parseOrder } from "../../../../core/tracking/search/native";
 import { planQuery, selectPage } from "../../../../core/tracking/search/select";
-import { experimentNames, found, queryOf, rowsOf, runOf, type Told, told } from "./runs";
+import { experimentNames, found, queryOf, rowsOf, runOf, type TestRun, testRun } from "./runs";
 
 const runs = [
-  told(runOf("a", { startedAt: 1, params: { depth: "9" }, tags: { n: "x" } }), { loss: [0.5, 0.1, 1, 1] }),
-  told(runOf("b", { startedAt: 2, params: { depth: "10" } }), { loss: [Number.NaN, 0.4, 1, 1] }),
-  told(runOf("c", { startedAt: 3, params: { depth: "deep" } })),
-  told(runOf("d", { startedAt: 4 }), { loss: [Number.NEGATIVE_INFINITY, 0.3, 1, 1] }),
-  told(runOf("e", { startedAt: 4, params: { depth: "-1" } }), { loss: [0.5, 0.2, 1, 1] }),
+  testRun(runOf("a", { startedAt: 1, params: { depth: "9" }, tags: { n: "x" } }), { loss: [0.5, 0.1, 1, 1] }),
+  testRun(runOf("b", { startedAt: 2, params: { depth: "10" } }), { loss: [Number.NaN, 0.4, 1, 1] }),
+  testRun(runOf("c", { startedAt: 3, params: { depth: "deep" } })),
+  testRun(runOf("d", { startedAt: 4 }), { loss: [Number.NEGATIVE_INFINITY, 0.3, 1, 1] }),
+  testRun(runOf("e", { startedAt: 4, params: { depth: "-1" } }), { loss: [0.5, 0.2, 1, 1] }),
 ];
 
 describe("an order", () => {
@@ -53,7 +53,7 @@ describe("an order", () => {
 });
 
 describe("pages", () => {
-  const page = (all: readonly Told[], limit: number, pageToken?: string, orderBy = ["metrics.loss"]) => {
+  const page = (all: readonly TestRun[], limit: number, pageToken?: string, orderBy = ["metrics.loss"]) => {
     const query = queryOf({ orderBy, limit, ...(pageToken === undefined ? {} : { pageToken }) });
     const { rows, nextToken } = selectPage(planQuery(query, 0), rowsOf(all), { experimentNames });
     return { ids: rows.map(({ record }) => record.runId), nextToken };
@@ -75,14 +75,14 @@ describe("pages", () => {
     const first = page(runs, 2);
     expect(first.ids).toEqual(["d", "e"]);
     // The last of the first page goes; one comes before it, one right after it.
-    const meanwhile = [
+    const inBetween = [
       ...runs.filter(({ record }) => record.runId !== "e"),
-      told(runOf("before", { startedAt: 9 }), { loss: 0.1 }),
-      told(runOf("after", { startedAt: 3 }), { loss: 0.5 }),
+      testRun(runOf("before", { startedAt: 9 }), { loss: 0.1 }),
+      testRun(runOf("after", { startedAt: 3 }), { loss: 0.5 }),
     ];
-    const second = page(meanwhile, 2, first.nextToken);
+    const second = page(inBetween, 2, first.nextToken);
     expect(second.ids).toEqual(["after", "a"]);
-    expect(page(meanwhile, 2, second.nextToken)).toEqual({ ids: ["b", "c"], nextToken: undefined });
+    expect(page(inBetween, 2, second.nextToken)).toEqual({ ids: ["b", "c"], nextToken: undefined });
   });
 
   it("go on from texts, NaN and what is absent", () => {

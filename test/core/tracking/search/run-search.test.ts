@@ -25,17 +25,17 @@ describe("a search", () => {
     runs.wait(120_000);
     const search = searchOver(runs);
     expect(await search({ filter: "metrics.loss < 2" })).toEqual(["run-1", "run-0"]);
-    expect(runs.asked).toEqual(["list 1", "since 1"]);
+    expect(runs.requested).toEqual(["list 1", "since 1"]);
     runs.put(runOf("run-7"), metricsOf({ loss: -1 }));
     expect(await search({ filter: "metrics.loss < 0" })).toEqual(["run-7"]);
-    expect(runs.asked.slice(2)).toEqual(["since 1", "findMany 1"]);
+    expect(runs.requested.slice(2)).toEqual(["since 1", "findMany 1"]);
     // Later nothing is read but that nothing changed.
     runs.wait(10_000);
     await search();
     runs.wait(10_000);
-    runs.asked.length = 0;
+    runs.requested.length = 0;
     await search();
-    expect(runs.asked).toEqual(["since 1"]);
+    expect(runs.requested).toEqual(["since 1"]);
   });
 
   it("sees what the list does not have yet, and what is not there any more", async () => {
@@ -74,7 +74,7 @@ describe("a search", () => {
     expect(await search({ filter: "metrics.loss = 1" })).toEqual(["a"]);
   });
 
-  it("loads anew where it has not looked for longer than marks are kept", async () => {
+  it("loads again if its last refresh is older than the marks", async () => {
     const runs = new MemoryRuns();
     const search = searchOver(runs);
     runs.put(runOf("a"));
@@ -83,9 +83,9 @@ describe("a search", () => {
     runs.put(runOf("b"));
     runs.settle();
     runs.wait(changesKeptMs);
-    runs.asked.length = 0;
+    runs.requested.length = 0;
     expect(await search({ orderBy: ["run_id"] })).toEqual(["a", "b"]);
-    expect(runs.asked).toEqual(["list 1", "since 1"]);
+    expect(runs.requested).toEqual(["list 1", "since 1"]);
   });
 
   it("follows a run from one lifecycle to the other", async () => {
@@ -119,7 +119,7 @@ describe("a search", () => {
     const search = searchOver(runs);
     await search();
     runs.wait(20_000);
-    runs.asked.length = 0;
+    runs.requested.length = 0;
     runs.pause = tick;
     const early = search();
     await Promise.resolve();
@@ -128,7 +128,7 @@ describe("a search", () => {
     const later = [search(), search(), search()];
     expect(await early).toEqual([]);
     for (const one of later) expect(await one).toEqual(["late"]);
-    expect(runs.asked).toEqual(["since 1", "since 1", "findMany 1"]);
+    expect(runs.requested).toEqual(["since 1", "since 1", "findMany 1"]);
   });
 
   it("tries again after a read has failed", async () => {
@@ -154,7 +154,7 @@ describe("a search", () => {
     for (const experimentId of ["1", "2", "1", "3", "1", "2"]) {
       expect(await search({ experimentIds: [experimentId] })).toHaveLength(4);
     }
-    expect(runs.asked.filter((one) => one.startsWith("list"))).toEqual(["list 1", "list 2", "list 3", "list 2"]);
+    expect(runs.requested.filter((one) => one.startsWith("list"))).toEqual(["list 1", "list 2", "list 3", "list 2"]);
     // One that is larger than all may be is kept while it is used.
     const large = searchOver(runs, 2);
     expect(await large({ experimentIds: [] })).toHaveLength(12);
@@ -172,9 +172,9 @@ describe("a search", () => {
     const ask = (team: string, runs: MemoryRuns) => searches.of(team, runs).search(queryOf({ experimentIds: ["1"] }));
     expect((await ask("a", ours)).runs.map(({ record }) => record.runId)).toEqual(["ours"]);
     expect((await ask("b", theirs)).runs.map(({ record }) => record.runId)).toEqual(["theirs"]);
-    // Asked for again, a team finds the index that is there.
+    // A second request of a team finds the existing index.
     expect((await ask("a", ours)).runs.map(({ record }) => record.runId)).toEqual(["ours"]);
-    expect(ours.asked.filter((one) => one === "list 1")).toHaveLength(1);
+    expect(ours.requested.filter((one) => one === "list 1")).toHaveLength(1);
   });
 });
 

@@ -5,7 +5,7 @@ import { RowMaker, type SearchRow } from "../../../../core/tracking/search/row";
 import { planQuery, selectPage } from "../../../../core/tracking/search/select";
 
 /** A run with what a test is about; the rest is usual. */
-export function runOf(runId: string, told: Partial<RunRecord> = {}): RunRecord {
+export function runOf(runId: string, given: Partial<RunRecord> = {}): RunRecord {
   return {
     runId,
     team: "default",
@@ -26,25 +26,28 @@ export function runOf(runId: string, told: Partial<RunRecord> = {}): RunRecord {
     environment: {},
     artifactUri: `mlflow-artifacts:/1/${runId}/artifacts`,
     revision: 1,
-    ...told,
+    ...given,
   };
 }
 
-export function datasetOf(name: string, told: Partial<DatasetInput> = {}): DatasetInput {
-  return { name, digest: `digest-${name}`, sourceType: "local", source: "{}", tags: {}, ...told };
+export function datasetOf(name: string, given: Partial<DatasetInput> = {}): DatasetInput {
+  return { name, digest: `digest-${name}`, sourceType: "local", source: "{}", tags: {}, ...given };
 }
 
 /** `{loss: 0.5}` or `{loss: [last, min, max, step]}`. */
 export function metricsOf(metrics: Readonly<Record<string, number | readonly number[]>>): readonly MetricSummary[] {
-  return Object.entries(metrics).map(([metric, told]) => {
-    const [last, min, max, lastStep, lastTime = 0] = typeof told === "number" ? [told, told, told, 0] : told;
+  return Object.entries(metrics).map(([metric, given]) => {
+    const [last, min, max, lastStep, lastTime = 0] = typeof given === "number" ? [given, given, given, 0] : given;
     return { metric, last: last!, min: min!, max: max!, lastStep: lastStep!, lastTime };
   });
 }
 
-export type Told = SearchedRun;
+export type TestRun = SearchedRun;
 
-export function told(record: RunRecord, metrics: Readonly<Record<string, number | readonly number[]>> = {}): Told {
+export function testRun(
+  record: RunRecord,
+  metrics: Readonly<Record<string, number | readonly number[]>> = {},
+): TestRun {
   return { record, metrics: metricsOf(metrics) };
 }
 
@@ -53,7 +56,7 @@ export const experimentNames = new Map([
   ["2", "prices"],
 ]);
 
-export function rowsOf(runs: readonly Told[]): readonly SearchRow[] {
+export function rowsOf(runs: readonly TestRun[]): readonly SearchRow[] {
   const maker = new RowMaker();
   return runs.map(({ record, metrics }) => maker.make(record, metrics));
 }
@@ -63,7 +66,7 @@ export function queryOf(query: Partial<SearchQuery>): SearchQuery {
 }
 
 /** Ids that a query finds, in its order. */
-export function found(runs: readonly Told[], query: Partial<SearchQuery>, now = 0): readonly string[] {
+export function found(runs: readonly TestRun[], query: Partial<SearchQuery>, now = 0): readonly string[] {
   const { rows } = selectPage(planQuery(queryOf(query), now), rowsOf(runs), { experimentNames });
   return rows.map(({ record }) => record.runId);
 }

@@ -12,7 +12,7 @@ export interface ModelJob {
   reason?: string;
 }
 
-/** ListJobs may miss what was submitted a moment ago. */
+/** ListJobs may miss a job that was just submitted. */
 const visibleAfterMs = 1_000;
 
 /** AWS Batch, as far as a run meets it. A name is no key: who submits twice has two jobs. */

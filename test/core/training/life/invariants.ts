@@ -2,7 +2,7 @@ import { hostLossReason } from "../../../../core/runs/attempts";
 import { isOpen } from "../../../../core/runs/run";
 import type { Simulation } from "./simulation";
 
-/** What must hold at every point. */
+/** Returns violations of what must hold at every point. */
 export function violationsNow(simulation: Simulation): readonly string[] {
   const { batch, run, rows, ends } = simulation;
   const found: string[] = [];
@@ -35,7 +35,7 @@ export function violationsNow(simulation: Simulation): readonly string[] {
   return found;
 }
 
-/** What must hold once nothing more will happen. */
+/** Returns violations of what must hold at the end. */
 export function violationsAtRest(simulation: Simulation): readonly string[] {
   const { batch, run, rows, world, execution, resultInTime, cancelled, rejected } = simulation;
   const { retries } = run.job;
@@ -48,7 +48,7 @@ export function violationsAtRest(simulation: Simulation): readonly string[] {
     if (status === "submitting" || status === "submitted") found.push(`attempt ${attempt} is still ${status}`);
 
   if (run.status === "killed" && !cancelled) found.push("nobody cancelled it");
-  // A state is tried seven times; whoever kills its function as often has ended the run.
+  // A state is tried seven times; if its function is killed as often, the run has ended.
   const worn = simulation.deadInvocations >= 7;
   if (resultInTime && run.status === "failed" && !worn)
     found.push(`its result was there, but it failed: ${run.failure?.message}`);

@@ -12,7 +12,7 @@ export const runId = "run-a";
 const refuse = () => Promise.reject(new Error("no metrics are to be copied"));
 const noMetrics = { summaries: refuse, readAfter: refuse, append: refuse };
 
-/** What the functions of `lambdas/` do, by the same calls of core. The steps around training are short ones. */
+/** Executes the functions of `lambdas/` with the same calls of core. The steps around training are short. */
 export async function perform(
   ports: ReconcileDependencies,
   { state, token, conclusion, error }: Invocation,

@@ -1,6 +1,6 @@
 import type { Run } from "../../../../core/runs/run";
 
-/** What becomes of a job that nothing disturbs. */
+/** The end of a job that nothing disturbs. */
 export type Fate =
   | "succeeds"
   | "lost"
@@ -14,11 +14,11 @@ export type Fate =
 export interface Scenario {
   readonly retries: number;
   readonly market: "spot" | "on-demand";
-  /** Of the first job, the second, …; those that are not named succeed. */
+  /** Fates of the first job, the second, …; further jobs succeed. */
   readonly fates?: readonly Fate[];
   /** The n-th job, and those after it, are refused by Batch. */
   readonly refusedFrom?: number;
-  /** Which of two things comes first where nothing is chosen: what a process does next or what the world does; the older call or the newer. */
+  /** The default order of two events: a process's or the world's first; the older call or the newer first. */
   readonly first?: { readonly world?: boolean; readonly newest?: boolean };
   readonly choices: readonly number[];
 }
@@ -26,7 +26,7 @@ export interface Scenario {
 export interface Outcome {
   readonly violations: readonly string[];
   readonly log: readonly string[];
-  /** How many things could have happened at each point. */
+  /** The number of possible events at each point. */
   readonly widths: readonly number[];
   readonly run: Run;
 }

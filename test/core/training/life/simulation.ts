@@ -20,7 +20,7 @@ type Budget = "crash" | "double" | "drop" | "deaf" | "failure" | "loss" | "jump"
 
 /** Longer than a wait without heartbeats lives. */
 const slowMs = 40 * 60_000;
-/** Somebody reconciles meanwhile. */
+/** A concurrent reconciliation. */
 const unhurriedMs = 90_000;
 /** A function's time, and the platform's step towards it. */
 const functionMs = 60_000;
@@ -108,7 +108,7 @@ export class Simulation {
     return quiet && !isOpen(run.status) && !listed && this.execution?.status !== "running";
   }
 
-  /** What may happen next: the undisturbed course first. */
+  /** Returns the possible next events, the undisturbed course first. */
   private options(): readonly Option[] {
     const { world = false, newest = false } = this.scenario.first ?? {};
     const calls = newest ? [...this.schedule.calls()].reverse() : this.schedule.calls();
@@ -331,11 +331,11 @@ export class Simulation {
   /** At least once: a delivery whose function dies is made again, twice. */
   private event(label: string, work: (ports: ReconcileDependencies) => Promise<unknown>, tries = 3): void {
     const option = {
-      label: `told: ${label}`,
+      label: `event: ${label}`,
       again: () => this.event(label, work, tries),
       act: () => {
         this.events = this.events.filter((one) => one !== option);
-        this.actor(`told ${label}`, work, () => tries > 1 && this.event(label, work, tries - 1));
+        this.actor(`event ${label}`, work, () => tries > 1 && this.event(label, work, tries - 1));
       },
     };
     this.events.push(option);

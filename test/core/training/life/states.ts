@@ -38,7 +38,7 @@ const conclusions: Readonly<Partial<Record<StateName, Conclusion>>> = {
 
 export const waitsForToken = (state: StateName): boolean => state === "LaunchTraining" || state === "AwaitApproval";
 
-/** Of `LaunchTraining`. */
+/** Heartbeat timeout of `LaunchTraining`. */
 const heartbeatMs = 900_000;
 const retries = 6;
 
@@ -118,7 +118,7 @@ export class ModelExecution {
     if (token === this.token) this.heartbeatAt = this.now();
   }
 
-  /** Time has passed. The retrier of missed heartbeats begins the state anew. */
+  /** Time has passed. The retrier of missed heartbeats starts the state again. */
   tick(): void {
     if (this.status !== "running" || this.state !== "LaunchTraining" || this.token === undefined) return;
     if (this.now() - this.heartbeatAt > heartbeatMs) this.call();

@@ -18,12 +18,12 @@ export interface Services {
   readonly startExecution: () => void;
 }
 
-/** What all processes share, and each process's way to it: every call waits for its turn. */
+/** The shared state of all processes. Every call of a process waits for its turn. */
 export class World {
   readonly runs = createMemoryRuns();
   readonly objects = new Map<string, string>();
   readonly measured: Measures[] = [];
-  /** What EventBridge accepted. */
+  /** Events that EventBridge accepted. */
   readonly ends: RunEnded[] = [];
   private readonly cached = new Map<string, CachedOutput>();
   readonly models = createMemoryModels();
