@@ -6,7 +6,7 @@ import { ComputeStack } from "../../infra/stacks/compute-stack";
 import { resources } from "./synthesized";
 
 function networkOf(settings: RingmasterConfig) {
-  const app = new App();
+  const app = new App({ builtinCloudFormationValidation: false });
   const config = readConfig(settings, app.node);
   const stack = new Stack(app, "Stack");
   const network = new TrainerNetwork(stack, "Network", config);
@@ -99,7 +99,7 @@ it("creates only a security group in an existing VPC", () => {
 });
 
 it("uses the configured number of zones, without lookups even if the account is known", () => {
-  const app = new App();
+  const app = new App({ builtinCloudFormationValidation: false });
   const config = readConfig({ network: { mode: "public", zones: 5, cidr: "10.9.0.0/20" } }, app.node);
   const stack = new ComputeStack(app, "Compute", {
     config,
@@ -117,7 +117,7 @@ it("uses the configured number of zones, without lookups even if the account is 
 });
 
 it("uses the named zones, and the first of them for gangs", () => {
-  const app = new App();
+  const app = new App({ builtinCloudFormationValidation: false });
   const config = readConfig(
     { network: { mode: "public", zones: 2, zoneNames: ["us-east-1d", "us-east-1b"] } },
     app.node,
