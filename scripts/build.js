@@ -104,6 +104,16 @@ const evaluateModules = {
   },
 };
 
+/** zod exports its messages in 50 languages as one object, which esbuild cannot shake. All of ours are English. */
+const englishOnly = {
+  name: "english-only",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
+  },
+};
+
 async function bundleInto(directory) {
   await require("esbuild").build({
     ...settings,
@@ -113,7 +123,7 @@ async function bundleInto(directory) {
     sourcesContent: false, // traces need positions only, and every start of a process reads the map
     legalComments: "none",
     external: [...external],
-    plugins: [evaluateModules],
+    plugins: [evaluateModules, englishOnly],
   });
   fs.writeFileSync(path.join(directory, "openapi.json"), evaluate("api/openapi/text.ts", "openApiText"));
 }
