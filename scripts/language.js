@@ -29,8 +29,13 @@ const checked = [
   "test/cli",
   "test/client",
   "test/core",
+  "test/docs",
+  "test/e2e",
+  "test/examples",
   "test/lambdas",
+  "test/peers",
   "test/platform",
+  "test/support",
 ];
 
 /** Words that make the first words of a comment or string a fragment. */
@@ -92,6 +97,8 @@ const exceptions = [
   ["test/support/memory-gang-store.ts", /^accused$/, "an attribute of stored rows"],
   ["trainer-container/collective", /^pulse$/, "a value on the wire, the kind of a connection"],
   ["test/trainer/collective", /^pulse$/, "a value on the wire, the kind of a connection"],
+  ["test/e2e/newcomer/files.ts", /^he$/, "He's initialization of weights"],
+  ["test/lock.test.ts", /^parcel$/, "the name of a package"],
   ["core", /^mostFrequent/, "the most frequent value, an imputation strategy"],
 ];
 

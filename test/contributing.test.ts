@@ -21,7 +21,7 @@ describe("the worked example of CONTRIBUTING.md", () => {
       cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
     }
     symlinkSync(path.join(root, "node_modules"), path.join(copy, "node_modules"));
-    // Where the lines around the example have changed, write the diff again: git diff -U1.
+    // If the lines around the example have changed, create the diff again: git diff -U1.
     execFileSync("git", ["apply", "-"], { cwd: copy, input: diff, stdio: ["pipe", "pipe", "inherit"] });
     const settings = { absWorkingDir: copy, bundle: true, platform: "node", format: "cjs", logLevel: "error" } as const;
     buildSync({

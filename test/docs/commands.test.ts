@@ -63,7 +63,7 @@ describe("the commands of README and docs", () => {
   }
 });
 
-/** What of the printed output is not in what came out, in its order; numbers and ids apart. */
+/** Returns the lines of the documented output that are missing in the actual output, in order; numbers and ids may differ. */
 function describeOutput(place: string, printed: readonly string[], output: string): string | undefined {
   const actual = output.split("\n").map(masked);
   let from = 0;

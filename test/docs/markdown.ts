@@ -6,7 +6,7 @@ export const root = join(__dirname, "../..");
 /** A fenced block of a Markdown page. */
 export interface Block {
   readonly file: string;
-  /** Of its first line of content, from 1. */
+  /** Number of its first line of content, from 1. */
   readonly line: number;
   readonly language: string;
   readonly lines: readonly string[];
@@ -100,7 +100,7 @@ function isWhole(text: string): boolean {
   return quote === "" && !text.endsWith("\\") && (!/^\s*for\b/.test(text) || /\bdone\b/.test(text));
 }
 
-/** What a shell is given to run the command. */
+/** Returns the shell script that runs the command. */
 export function scriptOf({ language }: Block, { text }: PrintedCommand): string {
   return language === "python" ? `python - <<'PYTHON'\n${text}\nPYTHON` : withoutComment(text).trim();
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 
 export interface CommandResult {
   readonly code: number;
-  /** Of both streams, in order. */
+  /** Output of both streams, in order. */
   readonly output: string;
 }
 

@@ -8,7 +8,7 @@ import { sha256 } from "../../core/digest";
 import { journalsOf, storesOf } from "../../local/storage/stores";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
-/** What a person sees of the command line alone: files that it writes, its exit codes, what it prints. */
+/** Tests the command line as a person sees it: written files, exit codes, output. */
 describe("the command line", () => {
   const stack = new TestStack();
   beforeAll(() => stack.up());

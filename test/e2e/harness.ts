@@ -102,7 +102,7 @@ export class TestStack {
     return { endpoint: this.endpoint, region: "us-east-1", credentials: ownerKeys(this.data) };
   }
 
-  /** Of the API, once the stack is up. */
+  /** URL of the API, once the stack is up. */
   get url(): string {
     return this.api;
   }
@@ -113,7 +113,7 @@ export class TestStack {
     return (await (await fetch(`${this.api}/api/v1${path}`, { headers })).json()) as T;
   }
 
-  /** Asks the API as somebody, without the cost of a process; whatever it answers. */
+  /** Sends a request to the API as a caller, without the cost of a process; returns any response. */
   async as<T>(actor: string, method: "POST" | "PUT" | "GET", path: string, body?: object) {
     const token = this.tokens.get(actor);
     const headers = {

@@ -13,7 +13,7 @@ export interface Phase {
   readonly outcomes: { readonly session: Outcomes; readonly job: Outcomes };
 }
 
-/** A training module that makes every request before its training and during it, once it is told to. */
+/** A training module that makes every request before its training and during it, once a file permits it. */
 export class HostileModule {
   private readonly directory: string;
   readonly source: string;
@@ -43,8 +43,8 @@ export default defineTraining({
   /** Lets the module attack, and returns what became of it. */
   async attack(phase: "before" | "during", world: Omit<HostileWorld, "connection">): Promise<Phase> {
     const file = (ending: string): string => join(this.directory, `${phase}.${ending}`);
-    writeFileSync(file("told"), JSON.stringify(world));
-    renameSync(file("told"), file("go"));
+    writeFileSync(file("world"), JSON.stringify(world));
+    renameSync(file("world"), file("go"));
     const found = await until(`the module's requests ${phase} its training`, async () => {
       try {
         return JSON.parse(readFileSync(file("json"), "utf8")) as Phase & { readonly failed?: string };

@@ -143,7 +143,7 @@ describe("a model that declares a policy", () => {
     const [webhooks, messages] = accepted.map((each) =>
       each
         .map(({ path, body }) => JSON.parse(path === "/sns" ? JSON.parse(body).Message : body) as Notice)
-        // What is refused comes again later.
+        // A refused request is sent again later.
         .sort((one, other) => (one.timestamp < other.timestamp ? -1 : 1)),
     );
     expect(webhooks!.map(({ type, data }) => [type, data.version, data.checks, data.decision])).toEqual([
@@ -273,12 +273,12 @@ describe("a model that declares a policy", () => {
   it("has all of it in its history, each with who and why", async () => {
     const { history } = await stack.json<{ history: readonly HistoryEntry[] }>(["models", "history", "toy", "--all"]);
     expect(history.map(({ revision }) => revision)).toEqual(history.map((_, i) => i + 1));
-    const told = history
+    const sent = history
       .filter(({ action }) => ["policy-set", "approved", "promoted", "rolled-back"].includes(action))
       .map(({ action, version = "", by, reason = "" }) =>
         `${action} ${version} ${by.replace(/run-\w+/, "RUN")} ${reason}`.trim(),
       );
-    const [set, ...rest] = told;
+    const [set, ...rest] = sent;
     expect(set).toMatch(/^policy-set .* goes to users$/);
     expect(rest).toEqual([
       "approved 1 grace seen",

@@ -10,7 +10,7 @@ import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
 
-/** What is asked of a run long after it: is it the same again, and may the model leave. */
+/** Tests questions about an old run: whether it can be reproduced, and whether its model can be exported. */
 describe("after a run", () => {
   const stack = new TestStack();
   let first: Shown;

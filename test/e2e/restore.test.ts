@@ -9,7 +9,7 @@ import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
 
-/** What the gates say of the model is not the matter here. */
+/** Disables the gates, which are not tested here. */
 const ends = [0, 3];
 
 describe("a run restored from another's checkpoint", () => {

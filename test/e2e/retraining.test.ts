@@ -12,7 +12,7 @@ import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 type Shown = ReturnType<typeof describeRun>;
 type Rule = RuleState & { readonly causes: readonly CauseRecord[] };
 
-/** What happens retrains, on the whole embedded cloud, by the commands that a person types and by the events that AWS sends. */
+/** Tests retraining on the whole embedded cloud, with a person's commands and AWS's events. */
 describe("retraining", () => {
   const stack = new TestStack();
   let job: string;
@@ -153,7 +153,7 @@ describe("retraining", () => {
     expect((await fetch(url, { method: "POST", body })).status).toBe(403);
     expect((await clock("POST", body)).status).toBe(200);
     const run = await runFor("nightly", `schedule:${next[0]}`);
-    // What the Scheduler sends, sent again.
+    // A repetition of the Scheduler's event.
     const scheduledTime = next[0]!.replace(".000Z", "Z");
     for (let again = 0; again < 3; again += 1) {
       await invoke({ type: "retraining-schedule", team: "default", rule: "nightly", scheduledTime });

@@ -111,7 +111,7 @@ describe("raw data to a champion model", () => {
     expect(predictions.map(({ label }) => label)).toEqual([0, 2]);
   });
 
-  it("an identical run reuses every step and says so; nobody is asked again", async () => {
+  it("an identical run reuses every step and says so, without a new approval", async () => {
     const again = await watch(await submit(job));
     expect(again).toMatchObject({ status: "completed", weightsSha256: first.weightsSha256, outcome: { version: 1 } });
     expect(again.reused.map(({ step, reusedFrom }) => [step, reusedFrom])).toEqual(
@@ -164,13 +164,13 @@ describe("raw data to a champion model", () => {
   });
 
   it.each([1, 3, 8])(
-    "computed anew with %d workers the weights are the same bytes as with 2",
+    "computed again with %d workers, the weights are the same bytes as with 2",
     async (workers) => {
       // None begins without the others, however slowly they start.
       const all = ["workers", "minWorkers"].flatMap((name) => ["--set", `resources.${name}=${workers}`]);
-      const anew = await watch(await submit(job, "--no-cache", ...all));
-      expect(anew).toMatchObject({ weightsSha256: first.weightsSha256, reused: [] });
-      expect(anew.workers.map(({ rank }) => rank)).toEqual(Array.from({ length: workers }, (_, rank) => rank));
+      const repeated = await watch(await submit(job, "--no-cache", ...all));
+      expect(repeated).toMatchObject({ weightsSha256: first.weightsSha256, reused: [] });
+      expect(repeated.workers.map(({ rank }) => rank)).toEqual(Array.from({ length: workers }, (_, rank) => rank));
     },
     240_000,
   );

@@ -129,8 +129,8 @@ describe("two teams with the same dataset and the same model", () => {
       as<{ token: string }>("vision", "tokens", "create", name, ...more);
     const { token } = await create("ann", "--scope", "read,write,approve", "--expires", "1d");
     const { token: without } = await create("ben");
-    const asked = await stack.json(["models", "list"], [2]);
-    expect(asked).toMatchObject({ error: { code: "UNAUTHENTICATED" } });
+    const refused = await stack.json(["models", "list"], [2]);
+    expect(refused).toMatchObject({ error: { code: "UNAUTHENTICATED" } });
     expect((await stack.run("status")).code).toBe(0);
     process.env["RINGMASTER_TOKEN"] = without;
     try {

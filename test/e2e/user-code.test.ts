@@ -99,7 +99,7 @@ describe("user code", () => {
     await stack.up();
     const csv = stack.file("toy.csv", toyCsv(300));
     await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
-    // The module's bundler looks for packages beside the module.
+    // The module's bundler looks for packages next to the module.
     symlinkSync(resolve(__dirname, "../../node_modules"), join(stack.directory, "node_modules"));
   });
   afterAll(() => stack.remove());

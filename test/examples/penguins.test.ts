@@ -7,7 +7,7 @@ import { evaluateModule } from "../../trainer-container/host/load-module";
 
 const model = path.join(__dirname, "../../examples/penguins/model.ts");
 
-/** Two classes, told apart by the first of two inputs. */
+/** Two classes, which the first of two inputs determines. */
 const batch = {
   inputs: Float32Array.of(-1, 0.5, 1, 0.5, -1, -0.5, 1, -0.5),
   labels: Int32Array.of(0, 1, 0, 1),

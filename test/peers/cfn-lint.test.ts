@@ -15,13 +15,13 @@ interface Finding {
   readonly Filename: string;
 }
 
-/** What cfn-lint 1.51 finds that is as it should be: the rule, where, and why. One that finds nothing any more is to be taken out. */
+/** Accepted findings of cfn-lint 1.51: the rule, the place, and the reason. Entries without a finding must be removed. */
 const exceptions: readonly { readonly rule: string; readonly at: RegExp; readonly reason: string }[] = [
   {
     rule: "W3005",
     at: /DependsOn/,
     reason:
-      "CDK lists a function's role beside the role's policies, of which a function must wait as well; the role by itself is implied, and does no harm.",
+      "CDK lists a function's role next to the role's policies, of which a function must wait as well; the role by itself is implied, and does no harm.",
   },
   {
     rule: "E3002",

@@ -67,7 +67,7 @@ export class Browser {
   }
 }
 
-/** How long the browser may take for one command. */
+/** Time limit of one command of the browser. */
 const commandMs = 20_000;
 
 /** @throws Error that names the command which was not answered in time */
@@ -86,7 +86,7 @@ async function within<T>(answered: Promise<T>, command: string): Promise<T> {
 export class Page {
   constructor(private readonly send: (method: string, params: Fields) => Promise<Fields>) {}
 
-  /** Opens an address, as somebody who types it. @returns whether the browser shows it; false for a download */
+  /** Opens an address, like a person who types it. @returns whether the browser shows it; false for a download */
   async open(url: string): Promise<boolean> {
     const { errorText } = await this.send("Page.navigate", { url });
     if (errorText === "net::ERR_ABORTED") return false;

@@ -98,7 +98,7 @@ function normal(value: unknown): unknown {
   );
 }
 
-/** Where DynamoDB Local is not like DynamoDB, or two errors are both right and it reports the other one first. */
+/** Cases in which DynamoDB Local differs from DynamoDB, or two errors are both right and it reports the other one first. */
 function knownDifference({ operation }: RandomRequest, theirs: Answer, mine: Answer): boolean {
   if (theirs.outcome === mine.outcome) return false;
   // It stores an item whose index key an update has given another type.

@@ -123,8 +123,8 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
         const kind = { "report.html": "text/html", "figure.svg": "image/svg+xml", "data.xml": "application/xml" }[
           name
         ]!;
-        const asked = new URLSearchParams({ "response-content-type": kind, "response-content-disposition": "inline" });
-        const owners = await presign({ url: `${stored}?${asked}`, service: "s3" }, credentials);
+        const query = new URLSearchParams({ "response-content-type": kind, "response-content-disposition": "inline" });
+        const owners = await presign({ url: `${stored}?${query}`, service: "s3" }, credentials);
         expect(owners).toContain(endpoint);
         reports = [];
         const ways = [

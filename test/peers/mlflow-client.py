@@ -1,4 +1,4 @@
-"""What the stock MLflow client does, with nothing set but MLFLOW_TRACKING_URI. Each step says what it found; the first that is wrong ends it."""
+"""Uses the stock MLflow client, with only MLFLOW_TRACKING_URI set. Each step prints its result; the first error ends the script."""
 
 import json
 import math
@@ -107,8 +107,8 @@ def histories():
 
 @step
 def what_is_refused():
-    told = refused("INVALID_PARAMETER_VALUE", lambda: client.log_param(known["run"], "lr", 7))
-    assert "lr" in told and "0.01" in told
+    message = refused("INVALID_PARAMETER_VALUE", lambda: client.log_param(known["run"], "lr", 7))
+    assert "lr" in message and "0.01" in message
     refused("RESOURCE_DOES_NOT_EXIST", lambda: client.get_run("0" * 32))
     refused("RESOURCE_DOES_NOT_EXIST", lambda: client.delete_tag(known["run"], "nothing"))
     refused("INVALID_PARAMETER_VALUE", lambda: mlflow.search_runs(filter_string="metrics.loss >"))

@@ -28,7 +28,7 @@ const steps = [
   "what_goes",
 ] as const;
 
-describeWithMlflow(`the stock client of MLflow ${mlflowVersion}, told nothing but where the server is`, () => {
+describeWithMlflow(`the stock client of MLflow ${mlflowVersion}, configured only with the server's URL`, () => {
   let ours: MlflowServer;
   let results: Readonly<Record<string, string>>;
   const directory = mkdtempSync(join(tmpdir(), "mlflow-client-"));

@@ -16,38 +16,38 @@ from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
 
 def main():
-    asked = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     with tempfile.TemporaryDirectory() as folder:
         uri = f"sqlite:///{folder}/mlflow.db"
         store = SqlAlchemyStore(uri, folder)
         registry = Registry(uri)
         experiments = {"0": "Default"}
-        for told in asked["experiments"]:
-            made = store.create_experiment(told["name"], tags=[ExperimentTag(k, v) for k, v in told["tags"].items()])
-            experiments[made] = told["name"]
+        for given in request["experiments"]:
+            made = store.create_experiment(given["name"], tags=[ExperimentTag(k, v) for k, v in given["tags"].items()])
+            experiments[made] = given["name"]
         experiment = store.get_experiment_by_name("runs")
         names = {}
-        for told in asked["runs"]:
-            run = store.create_run(experiment.experiment_id, told["user"], told["start"], [], told["name"])
+        for given in request["runs"]:
+            run = store.create_run(experiment.experiment_id, given["user"], given["start"], [], given["name"])
             run_id = run.info.run_id
-            names[run_id] = told["id"]
+            names[run_id] = given["id"]
             store.log_batch(
                 run_id,
-                [Metric(k, float(v), told["start"], 0) for k, v in told["metrics"].items()],
-                [Param(k, v) for k, v in told["params"].items()],
-                [RunTag(k, v) for k, v in told["tags"].items()],
+                [Metric(k, float(v), given["start"], 0) for k, v in given["metrics"].items()],
+                [Param(k, v) for k, v in given["params"].items()],
+                [RunTag(k, v) for k, v in given["tags"].items()],
             )
             store.log_inputs(run_id, [
                 DatasetInput(Dataset(d["name"], d["digest"], "local", "x"), [InputTag("mlflow.data.context", d["context"])])
-                for d in told["datasets"]
+                for d in given["datasets"]
             ])
-            if told["status"] != "RUNNING":
+            if given["status"] != "RUNNING":
                 from mlflow.entities import RunStatus
-                store.update_run_info(run_id, RunStatus.from_string(told["status"]), told["end"], told["name"])
-        for told in asked["models"]:
-            registry.create_registered_model(told["name"], [RegisteredModelTag(k, v) for k, v in told["tags"].items()])
-            for version in told["versions"]:
-                registry.create_model_version(told["name"], version["source"], version["runId"],
+                store.update_run_info(run_id, RunStatus.from_string(given["status"]), given["end"], given["name"])
+        for given in request["models"]:
+            registry.create_registered_model(given["name"], [RegisteredModelTag(k, v) for k, v in given["tags"].items()])
+            for version in given["versions"]:
+                registry.create_model_version(given["name"], version["source"], version["runId"],
                                               [ModelVersionTag(k, v) for k, v in version["tags"].items()])
 
         def search(one):
@@ -63,7 +63,7 @@ def main():
             return [f"{version.name}/{version.version}" for version in found]
 
         answers = []
-        for one in asked["searches"]:
+        for one in request["searches"]:
             try:
                 answers.append({"found": search(one)})
             except MlflowException as error:

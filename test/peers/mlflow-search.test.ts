@@ -103,7 +103,7 @@ const meantToDiffer: Readonly<Record<string, "found" | "refused">> = {
 function same({ filter, orderBy }: Search, theirs: Answer, ours: Answer): boolean {
   const meant = meantToDiffer[orderBy[0] ?? filter];
   if (meant !== undefined) return meant in ours && !(meant in theirs);
-  // What breaks MLflow's server, or its database, is refused here.
+  // Requests that break MLflow's server or its database are refused here.
   if (!("found" in theirs)) return "refused" in ours;
   return "found" in ours && JSON.stringify(theirs.found) === JSON.stringify(ours.found);
 }

@@ -36,7 +36,7 @@ export class MotoServer {
     return new MotoServer(child, endpoint);
   }
 
-  /** What an SDK client needs to talk to it. */
+  /** Settings for an SDK client. */
   get clientConfig() {
     return {
       endpoint: this.endpoint,

@@ -42,7 +42,7 @@ seed: 7
 `;
 
 (probe.status === 0 ? describe : describe.skip)(title, () => {
-  // Made when it runs: a suite that is skipped leaves no directory behind.
+  // Created when the suite runs, so that a skipped suite leaves no directory.
   let stack: TestStack;
   let digits: string;
 

@@ -10,7 +10,7 @@ import { s3Contract } from "../local/s3/contract";
  *     RINGMASTER_ORACLES=1 npx jest test/peers/s3-oracle.test.ts      # RINGMASTER_ORACLE_S3=http://… for another address
  */
 const endpoint = process.env["RINGMASTER_ORACLE_S3"] ?? "http://127.0.0.1:9000";
-const asked = process.env["RINGMASTER_ORACLES"] !== undefined;
+const isRequested = process.env["RINGMASTER_ORACLES"] !== undefined;
 
 const client = new S3Client({
   endpoint,
@@ -19,7 +19,7 @@ const client = new S3Client({
 });
 afterAll(() => client.destroy());
 
-(asked ? describe : describe.skip)("MinIO (skipped unless RINGMASTER_ORACLES is set and MinIO runs)", () => {
+(isRequested ? describe : describe.skip)("MinIO (skipped unless RINGMASTER_ORACLES is set and MinIO runs)", () => {
   beforeAll(async () => {
     const probe = client.send(new HeadBucketCommand({ Bucket: "reachable" }));
     await probe.catch((error: Error) => {

@@ -129,7 +129,7 @@ function rowsOf(outputs: readonly number[], classes: number): readonly (number |
   );
 }
 
-/** How far apart, of the larger of 1 and the value; NaN equals NaN. */
+/** Difference relative to the larger of 1 and the value; NaN equals NaN. */
 function distance(ours: Measured[string], theirs: Measured[string]): number {
   if (typeof ours === "number" && typeof theirs === "number") {
     if (Number.isNaN(ours) && Number.isNaN(theirs)) return 0;

@@ -100,7 +100,7 @@ function keySchema(of: { readonly partitionKey: { name: string }; readonly sortK
   ];
 }
 
-/** What the services that a test does without were asked. */
+/** Requests to the services that a test does without. */
 export interface Calls {
   readonly submitted: JobRequest[];
   readonly terminated: string[];
@@ -117,16 +117,16 @@ export interface Calls {
   readonly notable: (RunEnded | ApprovalNeeded)[];
   /** Messages of notifications; `to` is a URL or a topic's ARN. */
   readonly sent: { readonly to: string; readonly message: Message }[];
-  /** What receivers and SNS answer; a test changes it. */
+  /** Responses of receivers and SNS; a test changes them. */
   accepts: AttemptResult;
   readonly measured: { readonly measures: Measures; readonly team?: string }[];
   /** When any job's workers ran; a test changes it. */
   spans: readonly WorkerSpan[];
-  /** What Batch says of any job; a test changes it. */
+  /** Batch's state of any job; a test changes it. */
   job: JobOutcome;
 }
 
-/** The default team's platform on real stores (`forTeam` gives others'), with a clock that stands still unless told otherwise and with recorded calls to Batch and Step Functions. */
+/** The default team's platform on real stores (`forTeam` gives others'), with a clock that does not advance by default, and with recorded calls to Batch and Step Functions. */
 export function createTestPlatform(
   embedded: Embedded,
   clock: Clock = stillClock(),

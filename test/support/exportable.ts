@@ -19,7 +19,7 @@ import { versionRow } from "./registry";
 export const columns: readonly ColumnSchema[] = [
   { name: "Beak (mm)", type: "float", role: "feature", nullable: true, minimum: 0 },
   { name: "probabilities", type: "int", role: "feature" },
-  { name: "doors", type: "int", role: "feature", values: [2, 4, 5] },
+  { name: "wheels", type: "int", role: "feature", values: [2, 4, 5] },
   { name: "island", type: "string", role: "feature", nullable: true },
   { name: "wet", type: "bool", role: "feature", nullable: true },
   { name: "seen", type: "timestamp", role: "feature", nullable: true },
@@ -32,7 +32,7 @@ export const mixedRows: readonly RawRow[] = Array.from({ length: 24 }, (_, i) =>
   "Beak (mm)": i % 7 === 0 ? null : 38 + ((i * 13) % 11),
   // Large, so that float32 would not tell its neighbours apart.
   probabilities: 1_000_000_000 + i * 3,
-  doors: [2, 4, 5][i % 3],
+  wheels: [2, 4, 5][i % 3],
   island: i % 5 === 0 ? null : islands[i % islands.length],
   wet: i % 6 === 0 ? null : i % 2 === 0,
   seen: i % 8 === 0 ? null : `20${10 + i}-0${1 + (i % 9)}-1${i % 10}T0${i % 10}:59:59Z`,
@@ -48,7 +48,7 @@ export const labels = {
   regression: { name: "size", type: "float", role: "label" },
 } as const satisfies Readonly<Record<string, ColumnSchema>>;
 
-/** What the fitter learns of rows, all of which are the training split's. */
+/** Fits rows that are all in the training split. */
 export async function fitted(schema: readonly ColumnSchema[], rows: readonly RawRow[]) {
   const fitter = new FeatureFitter(planFeatures(schema, []), { standardize: true });
   for await (const batch of memoryRows(rows).read(schema)) fitter.add(batch, () => "train");

@@ -21,7 +21,7 @@ export class ManualClock implements Clock {
     return () => this.timers.delete(timer);
   }
 
-  /** Moves time by `ms`; a timer sees the moment at which it was due. */
+  /** Moves time by `ms`; a timer sees the time at which it was due. */
   advance(ms: number): void {
     const end = this.time + ms;
     for (;;) {
@@ -34,7 +34,7 @@ export class ManualClock implements Clock {
     this.time = end;
   }
 
-  /** How many timers wait: a leak check. */
+  /** Number of waiting timers: a leak check. */
   get pending(): number {
     return this.timers.size;
   }

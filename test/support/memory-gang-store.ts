@@ -15,7 +15,7 @@ export class MemoryGangStore implements GangStore {
     return this.readHeadAt(gangId, memberId);
   }
 
-  /** What a read at this instant gives. */
+  /** Returns the result of a read at this instant. */
   view(gangId: string): GangView {
     return { head: this.headOf(gangId), members: [...this.of(gangId).values()] };
   }

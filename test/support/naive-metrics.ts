@@ -1,7 +1,7 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-store";
 
-/** What a store of metrics has to answer, worked out in the plainest way from all that was ever written. */
+/** Computes the expected results of a metric store from everything that was written, in the simplest way. */
 
 const ordinal = (value: number): number => (Number.isNaN(value) ? 0 : value);
 const sign = (a: number, b: number): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -13,7 +13,7 @@ export const bySteps = (a: MetricPoint, b: MetricPoint): number =>
 export const inTime = (a: MetricPoint, b: MetricPoint): number =>
   sign(a.time, b.time) || sign(a.step, b.step) || byValue(a, b);
 
-function told(written: readonly MetricSeries[], metric: string): MetricPoint[] {
+function writtenPoints(written: readonly MetricSeries[], metric: string): MetricPoint[] {
   return written
     .filter((one) => one.metric === metric)
     .flatMap(({ steps, values, times }) => steps.map((step, i) => ({ step, value: values[i]!, time: times[i]! })))
@@ -22,7 +22,7 @@ function told(written: readonly MetricSeries[], metric: string): MetricPoint[] {
 
 export function naivePoints(written: readonly MetricSeries[], metric: string, source: "training" | "logged") {
   const once = new Map<string, MetricPoint>();
-  for (const point of told(written, metric)) {
+  for (const point of writtenPoints(written, metric)) {
     once.set(source === "training" ? `${point.step}` : `${point.step} ${point.time} ${point.value}`, point);
   }
   return [...once.values()].sort(bySteps);
@@ -30,7 +30,7 @@ export function naivePoints(written: readonly MetricSeries[], metric: string, so
 
 export function naiveSummaries(written: readonly MetricSeries[]): MetricSummary[] {
   return [...new Set(written.map(({ metric }) => metric))].sort().map((metric) => {
-    const points = told(written, metric);
+    const points = writtenPoints(written, metric);
     const numbers = points.map(({ value }) => value).filter((value) => !Number.isNaN(value));
     const latest = points.at(-1)!;
     return {

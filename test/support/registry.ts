@@ -22,13 +22,13 @@ export function verdictOn(
   };
 }
 
-/** Records a verdict about the champion of this moment. */
+/** Records a verdict about the present champion. */
 export async function judgeNow(registry: Registry, model: string, version: number, passed = true): Promise<void> {
   const head = await registry.head(model);
   await registry.apply(model, [version], recordGate(version, verdictOn(head, passed), actor));
 }
 
-/** Through the one door: judged against the champion of this moment, approved, promoted. */
+/** Promotes a version: judged against the present champion, approved, promoted. */
 export async function promoteJudged(registry: Registry, model: string, version: number): Promise<void> {
   await judgeNow(registry, model, version);
   await registry.apply(model, [version], decideApproval(version, "approved", actor));

@@ -84,7 +84,7 @@ describe("exports", () => {
     const found = await runtime.run(bytes(manifest, "model.onnx"), {
       ...column("Beak (mm)", "double", Float64Array.of(40.5, Number.NaN, 3) as never),
       ...column("probabilities", "double", Float64Array.of(1e9, 1e9 + 1, 1e9 + 2) as never),
-      ...column("doors", "double", Float64Array.of(4, 3, 2) as never),
+      ...column("wheels", "double", Float64Array.of(4, 3, 2) as never),
       ...column("island", "string", ["Torgersen ✓", "?", ""] as never),
       ...column("wet", "double", Float64Array.of(1, Number.NaN, 0) as never),
       ...column(
@@ -107,17 +107,17 @@ describe("exports", () => {
       {
         "Beak (mm)": 40.5,
         probabilities: 1e9,
-        doors: 4,
+        wheels: 4,
         island: "Torgersen ✓",
         wet: true,
         seen: "2024-02-29T23:59:00Z",
         patch: [1, 2, 3, 4],
       },
-      { "Beak (mm)": null, probabilities: 1e9 + 1, doors: 3, island: null, wet: null, seen: null, patch: null },
+      { "Beak (mm)": null, probabilities: 1e9 + 1, wheels: 3, island: null, wet: null, seen: null, patch: null },
       {
         "Beak (mm)": 3,
         probabilities: 1e9 + 2,
-        doors: 2,
+        wheels: 2,
         island: "",
         wet: false,
         seen: "1969-12-31T01:00:00Z",

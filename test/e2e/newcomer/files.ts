@@ -1,4 +1,4 @@
-/** What a newcomer brings: data, a model, jobs. Made by arithmetic, so that every machine has the same rows. */
+/** A newcomer's files: data, a model, jobs. Computed by arithmetic, so that every machine has the same rows. */
 
 export const plans = ["basic", "plus", "pro"] as const;
 

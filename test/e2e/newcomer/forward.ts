@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { decodeSafetensors } from "../../../core/safetensors/safetensors";
 import type { Customer } from "./files";
 
-/** What of an exported transform is used here. */
+/** The part of an exported transform that is used here. */
 interface Output {
   readonly kind: "numeric" | "one-hot";
   readonly column: keyof Customer;

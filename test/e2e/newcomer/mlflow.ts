@@ -3,13 +3,13 @@ import { resolve } from "node:path";
 
 const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
 
-/** Why MLflow's own client is not used; `undefined` where it is. */
+/** The reason why MLflow's own client is not used; `undefined` if it is. */
 export const withoutMlflow =
   spawnSync(python, ["-c", "import mlflow, onnx, onnxruntime"]).status === 0
     ? undefined
     : `${python} cannot import mlflow, onnx and onnxruntime; name a Python that can in RINGMASTER_PEERS_PYTHON`;
 
-/** Runs a script with MLflow's client, told nothing but where the server is. @returns the JSON document that it printed last */
+/** Runs a script with MLflow's client, configured only with the server's URL. @returns the last JSON document of its output */
 export function runPython<T>(api: string, script: string, ...args: readonly string[]): T {
   const env = {
     ...process.env,

@@ -7,7 +7,7 @@ import type { CliResult } from "../harness";
 
 const root = resolve(__dirname, "..", "..", "..");
 
-/** What a newcomer has: none of the variables of the checkout's npm, and no stack but the project's own. */
+/** A newcomer's environment: none of the variables of the checkout's npm, and no stack but the project's own. */
 const environment: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE_PATH)/i.test(name))),
   RINGMASTER_API_URL: undefined,

@@ -24,7 +24,7 @@ export interface Step {
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * What later steps need of the answer: `{ run: "run.info.run_id" }`, where numbers are places in lists. Saved values
+   * Parts of the response for later steps: `{ run: "run.info.run_id" }`, where numbers are indexes of lists. Saved values
    * are equal to each other in comparison.
    */
   readonly save?: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export interface Step {
    * A phrase that the message of a refusal contains: MLflow's own client tests read it. Other wording is not compared.
    */
   readonly says?: string;
-  /** Where ours is meant to differ: MLflow's answer is not compared, ours must be this. */
+  /** The platform's response if it differs from MLflow's on purpose; MLflow's response is not compared. */
   readonly ours?: { readonly why: string; readonly status: number; readonly body?: unknown };
 }
 

@@ -48,7 +48,7 @@ function isEmpty(body: unknown): boolean {
 }
 
 /**
- * What a step sends, with all that was saved put in. A text that is one variable alone becomes its value, whatever its
+ * Returns a step with all saved values filled in. A text that is one variable alone becomes its value, whatever its
  * type.
  */
 function filled(step: Step, saved: ReadonlyMap<string, Saved>): Step {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Comparison } from "./case";
 
-/** What was saved in a conversation, and where it was found. */
+/** A value that was saved in a conversation, and its place. */
 export interface Saved {
   readonly value: unknown;
   /** The last name of the path that it was saved from. */
@@ -14,7 +14,7 @@ export interface Saved {
  */
 const tellingLength = 8;
 /** Characters of a text that is recorded whole. */
-const longestText = 200;
+const maxText = 200;
 const hourMs = 3_600_000;
 const timeKey = /(_time|timestamp|_time_ms|_timestamp_ms)$/;
 const id = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/g;
@@ -109,9 +109,9 @@ function compactJson(text: string): string {
   }
 }
 
-/** A long text is told by its beginning, its length and its digest. */
+/** Describes a long text by its start, its length and its digest. */
 function shortened(text: string): string {
-  if (text.length <= longestText) return text;
+  if (text.length <= maxText) return text;
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
   return `${text.slice(0, 20)}… ${text.length} characters, ${digest}`;
 }

@@ -18,7 +18,7 @@ describe("ours answers as MLflow's server did when it was recorded", () => {
       const recorded = cases[each.name];
       if (recorded?.steps !== stepsDigest(each)) {
         throw new Error(
-          `the recording has no such conversation: RINGMASTER_RECORD_MLFLOW=1 npx jest test/peers/mlflow/mlflow.test.ts makes it anew`,
+          `the recording has no such conversation: RINGMASTER_RECORD_MLFLOW=1 npx jest test/peers/mlflow/mlflow.test.ts records it`,
         );
       }
       await checkOurs(ours.base, each, recorded.answers);

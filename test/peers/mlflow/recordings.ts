@@ -4,7 +4,7 @@ import type { CaseGroup } from "./case";
 import { stepsDigest } from "./check";
 import type { Answer } from "./converse";
 
-/** What MLflow's server answered to a group's cases: an answer a line. */
+/** Responses of MLflow's server to a group's cases, one on each line. */
 export interface Recording {
   /** The server's version. */
   readonly mlflow: string;
@@ -29,7 +29,7 @@ export function writeRecording(
   answers: ReadonlyMap<string, readonly Answer[]>,
 ): void {
   const recorded = cases.map((each) => {
-    // What is not compared is not kept.
+    // Values that are not compared are not stored.
     const kept = answers.get(each.name)?.map((answer, index) => (each.steps[index]?.ours ? null : answer)) ?? [];
     const lines = kept.map((answer) => JSON.stringify(answer)).join(",\n");
     return `${JSON.stringify(each.name)}:{"steps":"${stepsDigest(each)}","answers":[\n${lines}]}`;

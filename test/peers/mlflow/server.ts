@@ -68,7 +68,7 @@ export async function startMlflow(
       },
     },
   );
-  // Who is ended before he has stopped it takes it with him.
+  // If this process ends before it has stopped the server, the server ends with it.
   const forget = (): void => void endGroup(child);
   process.once("exit", forget);
   const base = `http://127.0.0.1:${port}`;

@@ -129,7 +129,7 @@ const files: readonly MlflowCase[] = [
 const redirected = (step: Step): Step => ({
   ...step,
   ours: {
-    why: "MLflow's router sends whoever writes `//` to `/`",
+    why: "MLflow's router redirects `//` to `/`",
     status: 400,
     body: "INVALID_PARAMETER_VALUE",
   },

@@ -10,7 +10,7 @@ const tag = (key: unknown, value?: unknown): Step =>
 const untag = (key: string): Step => post("experiments/delete-experiment-tag", { experiment_id: "<experiment>", key });
 const remove = post("experiments/delete", { experiment_id: "<experiment>" });
 const restore = post("experiments/restore", { experiment_id: "<experiment>" });
-/** What it is numbered follows from no request. */
+/** Its number follows from no request. */
 const named = (name: string, more: object = {}): Step => post("experiments/create", { name, ...more }, unnumbered);
 
 const lifecycle: readonly MlflowCase[] = [

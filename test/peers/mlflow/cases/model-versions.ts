@@ -260,7 +260,7 @@ const files: readonly MlflowCase[] = [
   },
 ];
 
-/** How versions are made, and of what. */
+/** Creation of versions, and their sources. */
 export const modelVersionCases: CaseGroup = {
   group: "model-versions",
   cases: [...making, ...files],

@@ -191,7 +191,7 @@ const params: readonly MlflowCase[] = [
     param("b", "x".repeat(6001)),
   ),
   onRun("a param's key of 250 characters, and of more", param("k".repeat(250), "1"), param("k".repeat(251), "1")),
-  onRun("keys are told apart by case", param("a", "1"), param("A", "2"), getRun),
+  onRun("keys are distinguished by case", param("a", "1"), param("A", "2"), getRun),
 ];
 
 const inputs = (datasets: unknown, more: object = {}): Step =>

@@ -110,7 +110,7 @@ const searching: readonly MlflowCase[] = [
   },
 ];
 
-/** What versions are found by. */
+/** Search criteria of versions. */
 export const versionSearchCases: CaseGroup = {
   group: "version-searches",
   cases: [...searching],
