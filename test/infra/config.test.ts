@@ -116,8 +116,8 @@ describe("refuses", () => {
     ],
     ["half a vCPU", { compute: { cpu: { maxVcpus: 1.5 } } }, /^compute\.cpu\.maxVcpus is 1\.5, but/],
     ["NaN", { budget: { monthlyUsd: Number.NaN } }, /^budget\.monthlyUsd is NaN, but must be US dollars/],
-    ["a misspelt setting", { tems: [] }, /^tems is no setting; infra\/config\/schema\.ts lists/],
-    ["a misspelt setting of a team", team({ wieght: 2 }), /^teams\[0\]\.wieght is no setting/],
+    ["a misspelt setting", { tems: [] }, /^tems is not a setting; infra\/config\/schema\.ts lists/],
+    ["a misspelt setting of a team", team({ wieght: 2 }), /^teams\[0\]\.wieght is not a setting/],
     ["a team without a name", { teams: [{}] }, /^teams\[0\]\.name is missing: it must be 1–32 lower-case/],
     [
       "a team twice",
