@@ -1,5 +1,5 @@
-import { createHmac, randomBytes } from "node:crypto";
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSecret, sealSecret } from "../../core/sealed-secret";
 import { makeDirectory, syncDirectory } from "./directory";
@@ -22,18 +22,8 @@ export function stackSecret(data: string): string {
   const directory = join(data, "iam");
   const file = join(directory, "secret");
   makeDirectory(directory, 0o700);
-  if (!existsSync(file)) {
-    const unfinished = `${file}.tmp`;
-    const handle = openSync(unfinished, "w", 0o600);
-    try {
-      writeSync(handle, sealSecret(randomBytes(32).toString("hex")));
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(unfinished, file);
-  }
-  // Also needed for an existing file, because the process that renamed it may have died before it synced the directory.
+  if (!existsSync(file)) createSecret(file);
+  // Also needed for an existing file, because the process that created it may have died before it synced the directory.
   syncDirectory(directory);
   chmodSync(file, 0o600);
   const secret = openSecret(readFileSync(file, "utf8"));
@@ -43,6 +33,19 @@ export function stackSecret(data: string): string {
     );
   }
   return secret;
+}
+
+/** Creates the secret. The first of several concurrent calls decides, in this process or in others. */
+function createSecret(file: string): void {
+  const unfinished = `${file}.${randomUUID()}.tmp`;
+  try {
+    writeFileSync(unfinished, sealSecret(randomBytes(32).toString("hex")), { mode: 0o600, flag: "wx", flush: true });
+    linkSync(unfinished, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
 }
 
 /**

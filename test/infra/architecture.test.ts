@@ -13,11 +13,11 @@ describe("docs/architecture.md", () => {
   it("draws what is deployed", () => {
     // UPDATE_DOCS=1 draws it again.
     if (process.env["UPDATE_DOCS"]) {
-      const anew = text.replace(
+      const updated = text.replace(
         /(holds it to them:\n\n```mermaid\n)[\s\S]*?(\n```)/,
         (_all, head, tail) => head + drawn + tail,
       );
-      fs.writeFileSync(file, anew);
+      fs.writeFileSync(file, updated);
     } else expect(text).toContain(`\`\`\`mermaid\n${drawn}\n\`\`\``);
   });
 
@@ -30,7 +30,7 @@ describe("docs/architecture.md", () => {
     const stacks = fs
       .readdirSync(path.join(repository, "infra", "stacks"))
       .map((name) => name.replace("-stack.ts", ""));
-    const section = text.slice(text.indexOf("## What is deployed"), text.indexOf("What calls what"));
+    const section = text.slice(text.indexOf("## What is deployed"), text.indexOf("The following calls"));
     const named = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect(named.sort()).toEqual(stacks.sort());
   });

@@ -60,8 +60,8 @@ it("adds the team default unless it is named", () => {
 it.each([
   ["iam", { mode: "iam" }, undefined, false],
   ["tokens", { mode: "oidc", issuer: "https://id.example.com", audience: "ringmaster" }, undefined, true],
-  ["tokens, but is told not to", { mode: "cognito" }, false, false],
-  ["iam, but is told to", { mode: "iam" }, true, true],
+  ["tokens, but is set not to", { mode: "cognito" }, false, false],
+  ["iam, but is set to", { mode: "iam" }, true, true],
 ])("puts a web ACL before an API that admits by %s: %#", (_name, auth, waf, expected) => {
   expect(read({ api: { auth, waf } }).api.waf).toBe(expected);
 });
@@ -160,7 +160,7 @@ describe("refuses", () => {
       /^teams take \d+ bytes .* at most 2048/,
     ],
     [
-      "more shares than an environment holds beside the teams",
+      "more shares than fit in an environment with the teams",
       { teams: Array.from({ length: 25 }, (_, i) => ({ name: `a-team-with-number-${i}`, priority: 100 })) },
       /^teams take \d+ bytes .* at most 2048/,
     ],

@@ -16,7 +16,7 @@ it.each<readonly [string, JsonSchema, JsonSchema]>([
     { type: "number", minimum: 0, maximum: 1 },
   ],
   [
-    "an exclusive bound beside one",
+    "an exclusive bound next to one",
     { type: "number", exclusiveMinimum: 0, minimum: 2 },
     { type: "number", minimum: 2 },
   ],

@@ -113,8 +113,8 @@ describe("observability", () => {
     const drawn = drawDashboard(dashboardRows(new PlatformMetrics("ringmaster", "arn")));
     // UPDATE_DOCS=1 draws it again.
     if (process.env["UPDATE_DOCS"]) {
-      const anew = runbook.replace(/```text\n\+?[\s\S]*?```/, () => `\`\`\`text\n${drawn}\n\`\`\``);
-      fs.writeFileSync(path.join(repository, "docs", "operations.md"), anew);
+      const updated = runbook.replace(/```text\n\+?[\s\S]*?```/, () => `\`\`\`text\n${drawn}\n\`\`\``);
+      fs.writeFileSync(path.join(repository, "docs", "operations.md"), updated);
       return;
     }
     expect(runbook).toContain(`\`\`\`text\n${drawn}\n\`\`\``);

@@ -76,7 +76,7 @@ describe("notifications", () => {
     expect(matchesPattern(pattern, event("Training Run Ended", "ringmaster"))).toBe(true);
     expect(matchesPattern(pattern, event("Approval Needed", "ringmaster"))).toBe(true);
     expect(matchesPattern(pattern, event("Approval Needed", "another"))).toBe(false);
-    expect(matchesPattern(pattern, event("Approval Needed", "ringmaster", "somebody"))).toBe(false);
+    expect(matchesPattern(pattern, event("Approval Needed", "ringmaster", "another-platform"))).toBe(false);
     expect(matchesPattern(pattern, event("Model Version Changed", "ringmaster"))).toBe(false);
     triggers.hasResourceProperties("AWS::Events::Rule", {
       Name: "ringmaster-notable-event",

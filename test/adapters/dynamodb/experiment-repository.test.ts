@@ -9,13 +9,15 @@ afterAll(() => embedded.stop());
 const at = "2026-01-01T00:00:00.000Z";
 /** Returns the repository of a new process. */
 const experiments = (team = "default") => createTestPlatform(embedded).platform.forTeam(team).experiments;
-const asked = (name: string) => ({ name, tags: {}, by: "ada", at });
+const experimentNamed = (name: string) => ({ name, tags: {}, by: "ada", at });
 
 describe("experiments", () => {
   it("begin with Default, which always exists", async () => {
     expect(await experiments("fresh").findByName("Default")).toMatchObject({ experimentId: "0", team: "fresh" });
     expect((await experiments("fresh").list()).map(({ experimentId }) => experimentId)).toEqual(["0"]);
-    await expect(experiments("fresh").create(asked("Default"))).rejects.toMatchObject({ code: "EXPERIMENT_EXISTS" });
+    await expect(experiments("fresh").create(experimentNamed("Default"))).rejects.toMatchObject({
+      code: "EXPERIMENT_EXISTS",
+    });
   });
 
   it("are created once per name by concurrent requests", async () => {
@@ -26,14 +28,19 @@ describe("experiments", () => {
   });
 
   it("get distinct, ordered ids from concurrent requests", async () => {
-    const made = await Promise.all(Array.from({ length: 12 }, (_, i) => experiments().create(asked(`one of ${i}`))));
+    const made = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => experiments().create(experimentNamed(`one of ${i}`))),
+    );
     expect(new Set(made.map(({ experimentId }) => experimentId)).size).toBe(12);
     const ids = (await experiments().list()).map(({ experimentId }) => Number(experimentId));
     expect(ids).toEqual([...ids].sort((a, b) => a - b));
   });
 
   it("keep the changes of two processes, and give a name to one of them", async () => {
-    const [a, b] = await Promise.all([experiments().create(asked("a")), experiments().create(asked("b"))]);
+    const [a, b] = await Promise.all([
+      experiments().create(experimentNamed("a")),
+      experiments().create(experimentNamed("b")),
+    ]);
     const tag = (key: string) =>
       experiments().change(a.experimentId, (before) => ({ ...before, tags: { ...before.tags, [key]: "" } }));
     await Promise.all(Array.from({ length: 8 }, (_, i) => tag(`tag-${i}`)));
@@ -61,7 +68,7 @@ describe("experiments", () => {
   });
 
   it("refuse more tags than fit in a row, and do not change", async () => {
-    const { experimentId } = await experiments().create(asked("large"));
+    const { experimentId } = await experiments().create(experimentNamed("large"));
     const tags = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`k${i}`, "v".repeat(5_000)]));
     const change = experiments().change(experimentId, (before) => ({ ...before, tags }));
     await expect(change).rejects.toMatchObject({ code: "EXPERIMENT_TOO_LARGE" });

@@ -1,4 +1,3 @@
-import { createHash, createHmac } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
@@ -12,13 +11,13 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
+import { Sha256 } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";
-import type { SourceData } from "@smithy/types";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { contentType, Signer } from "../../../adapters/signer";
 
-/** A server that sends prepared answers and records requests. */
-interface Asked {
+/** A request that the test server received. */
+interface Received {
   readonly operation: string;
   readonly agent: string | undefined;
   readonly body: unknown;
@@ -29,18 +28,18 @@ const options = { region: "eu-north-1", credentials: { accessKeyId: "AK", secret
 
 describe("the lean client", () => {
   let server: Server;
-  let asked: Asked[];
+  let received: Received[];
   let answers: { status: number; body: object }[];
   let documents: DynamoDBDocumentClient;
   let stock: DynamoDBDocumentClient;
 
   beforeEach(async () => {
-    asked = [];
+    received = [];
     answers = [];
     server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-      asked.push({
+      received.push({
         operation: String(request.headers["x-amz-target"]).split(".")[1]!,
         agent: request.headers["user-agent"],
         body: JSON.parse(Buffer.concat(chunks).toString("utf8")),
@@ -58,7 +57,7 @@ describe("the lean client", () => {
     });
     // The client learns the address from the first request.
     await documents.send(new GetCommand({ TableName: "table", Key: key }));
-    asked = [];
+    received = [];
   });
 
   afterEach(async () => {
@@ -120,7 +119,7 @@ describe("the lean client", () => {
   ])("asks %s what the SDK asks", async (operation, command) => {
     await documents.send(command as PutCommand);
     await stock.send(command as PutCommand);
-    const [lean, theirs] = asked;
+    const [lean, theirs] = received;
     expect(lean).toEqual({ operation, agent: undefined, body: theirs!.body });
     expect(theirs).toMatchObject({ operation, agent: expect.stringContaining("aws-sdk-js") });
   });
@@ -158,7 +157,7 @@ describe("the lean client", () => {
     ];
     const { $metadata: ours, ...lean } = await documents.send(command as GetCommand);
     const { $metadata: _theirs, ...theirs } = await stock.send(command as GetCommand);
-    expect(asked[0]!.agent).toBeUndefined();
+    expect(received[0]!.agent).toBeUndefined();
     expect(ours.httpStatusCode).toBe(200);
     expect(lean).toEqual(theirs);
   });
@@ -178,7 +177,7 @@ describe("the lean client", () => {
     const error: unknown = await documents.send(new PutCommand({ TableName: "table", Item: key })).catch((e) => e);
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({ name, message: "why", ...members });
-    expect(asked).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   it.each([
@@ -188,8 +187,8 @@ describe("the lean client", () => {
   ])("leaves %i %s to the SDK", async (status, name) => {
     answers = [{ status, body: { __type: name } }];
     await documents.send(new PutCommand({ TableName: "table", Item: key }));
-    expect(asked.map(({ agent }) => agent === undefined)).toEqual([true, false]);
-    expect(asked[1]!.body).toEqual(asked[0]!.body);
+    expect(received.map(({ agent }) => agent === undefined)).toEqual([true, false]);
+    expect(received[1]!.body).toEqual(received[0]!.body);
   });
 
   it("throws the SDK's error for a request that is refused permanently", async () => {
@@ -197,13 +196,13 @@ describe("the lean client", () => {
     answers = [refusal, refusal];
     const put = documents.send(new PutCommand({ TableName: "table", Item: key }));
     await expect(put).rejects.toMatchObject({ name: "ValidationException", message: "no key" });
-    expect(asked).toHaveLength(2);
+    expect(received).toHaveLength(2);
   });
 
   it("repeats a transaction with the same token", async () => {
     answers = [{ status: 503, body: {} }];
     await documents.send(new TransactWriteCommand({ TransactItems: [{ Put: { TableName: "table", Item: key } }] }));
-    const tokens = asked.map(({ body }) => (body as { ClientRequestToken: string }).ClientRequestToken);
+    const tokens = received.map(({ body }) => (body as { ClientRequestToken: string }).ClientRequestToken);
     expect(tokens).toHaveLength(2);
     expect(tokens[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(tokens[1]).toBe(tokens[0]);
@@ -211,31 +210,15 @@ describe("the lean client", () => {
 
   it.each([[new Set(["a"])], [10n]])("lets the SDK translate special values (%p)", async (value) => {
     await documents.send(new PutCommand({ TableName: "table", Item: { ...key, value } }));
-    expect(asked.map(({ agent }) => agent === undefined)).toEqual([false]);
+    expect(received.map(({ agent }) => agent === undefined)).toEqual([false]);
   });
 
   it("refuses non-finite numbers like the SDK", async () => {
     const put = documents.send(new PutCommand({ TableName: "table", Item: { ...key, value: Number.NaN } }));
     await expect(put).rejects.toThrow("NaN");
-    expect(asked).toEqual([]);
+    expect(received).toEqual([]);
   });
 });
-
-/** As the SDK wants it. */
-class Sha256 {
-  private parts: Buffer[] = [];
-  constructor(private readonly secret?: SourceData) {}
-  update(data: SourceData): void {
-    this.parts.push(Buffer.from(data as string));
-  }
-  async digest(): Promise<Uint8Array> {
-    const hash = this.secret === undefined ? createHash("sha256") : createHmac("sha256", this.secret as Buffer);
-    return hash.update(Buffer.concat(this.parts)).digest();
-  }
-  reset(): void {
-    this.parts = [];
-  }
-}
 
 describe("Signer", () => {
   it.each([

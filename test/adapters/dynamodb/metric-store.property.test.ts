@@ -162,15 +162,15 @@ async function checkHistory(
   points: readonly MetricPoint[],
   limit: number,
 ): Promise<void> {
-  const told: MetricPoint[] = [];
+  const read: MetricPoint[] = [];
   let token: string | undefined;
   do {
     const page = await store.history(runId, metric, token === undefined ? { limit } : { limit, token });
     expect(page.points.length).toBeLessThanOrEqual(limit);
-    told.push(...page.points);
+    read.push(...page.points);
     token = page.nextToken;
   } while (token !== undefined);
-  expect(told).toEqual([...points].sort(inTime));
+  expect(read).toEqual([...points].sort(inTime));
 }
 
 async function checkView(

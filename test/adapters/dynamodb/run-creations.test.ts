@@ -48,8 +48,8 @@ describe("runs that are created together", () => {
   it("are created once by concurrent requests, which do not block each other", async () => {
     const { records } = platform();
     await records.create(loggedRun("run-there"));
-    const asked = ["run-there", "run-new-1", "run-new-1", "run-new-2", "run-there", "run-new-3"];
-    const made = await Promise.all(asked.map((runId) => records.create(loggedRun(runId))));
+    const requested = ["run-there", "run-new-1", "run-new-1", "run-new-2", "run-there", "run-new-3"];
+    const made = await Promise.all(requested.map((runId) => records.create(loggedRun(runId))));
     expect(made.map(({ created }) => created)).toEqual([false, true, false, true, false, true]);
   });
 

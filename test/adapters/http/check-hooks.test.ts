@@ -18,7 +18,7 @@ const request: HookRequest = {
 const key = Buffer.from("0123456789abcdef0123456789abcdef");
 const now = Date.parse("2026-01-01T00:00:00.000Z");
 
-interface Asked {
+interface Received {
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 }
@@ -26,7 +26,7 @@ interface Asked {
 describe("a check's hook", () => {
   let server: Server;
   let port: number;
-  const asked: Asked[] = [];
+  const received: Received[] = [];
   let answer: (response: ServerResponse, times: number) => void = () => undefined;
 
   beforeAll(async () => {
@@ -36,8 +36,8 @@ describe("a check's hook", () => {
         body += chunk;
       });
       incoming.on("end", () => {
-        asked.push({ headers: incoming.headers, body });
-        answer(response, asked.length);
+        received.push({ headers: incoming.headers, body });
+        answer(response, received.length);
       });
     });
     await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
@@ -48,7 +48,7 @@ describe("a check's hook", () => {
     await new Promise((closed) => server.close(closed));
   });
   beforeEach(() => {
-    asked.length = 0;
+    received.length = 0;
   });
 
   const check = (more: Partial<HttpCheck> = {}): HttpCheck => ({
@@ -84,8 +84,8 @@ describe("a check's hook", () => {
         at: "2026-01-01T00:00:00.000Z",
       },
     });
-    expect(asked).toHaveLength(1);
-    const [{ headers, body }] = asked as [Asked];
+    expect(received).toHaveLength(1);
+    const [{ headers, body }] = received as [Received];
     expect(JSON.parse(body)).toEqual(request);
     const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = headers;
     expect([id, timestamp]).toEqual([deliveryId(check(), request), String(now / 1_000)]);
@@ -98,7 +98,9 @@ describe("a check's hook", () => {
     answer = (response, times) =>
       (times < 3 ? says("busy", times === 1 ? 503 : 429) : says({ passed: true }))(response);
     expect(await ask(check())).toMatchObject({ answer: { passed: true, evidence: "" } });
-    expect(asked.map(({ headers }) => headers["webhook-id"])).toEqual(new Array(3).fill(deliveryId(check(), request)));
+    expect(received.map(({ headers }) => headers["webhook-id"])).toEqual(
+      new Array(3).fill(deliveryId(check(), request)),
+    );
     expect(pauses).toEqual([1, 2]);
   });
 
@@ -119,7 +121,7 @@ describe("a check's hook", () => {
   ])("has not answered where it %s", async (_name, times, behaviour, why) => {
     answer = behaviour;
     expect(await ask(check())).toEqual({ unanswered: expect.stringMatching(why) });
-    expect(asked).toHaveLength(times);
+    expect(received).toHaveLength(times);
   });
 
   it("is limited in time", async () => {
@@ -129,7 +131,7 @@ describe("a check's hook", () => {
     expect(await ask(check({ timeoutSeconds: 1 }), late)).toEqual({
       unanswered: expect.stringContaining("no answer within 1000 ms"),
     });
-    expect(asked.length).toBeLessThan(3);
+    expect(received.length).toBeLessThan(3);
   });
 
   it.each<[string, string, readonly string[] | undefined, RegExp]>([
@@ -142,12 +144,12 @@ describe("a check's hook", () => {
     ["a name of a private address", "https://example.com/", ["93.184.215.14", "192.168.0.1"], /192\.168\.0\.1/],
     ["a name of the loopback", "https://example.com/", ["127.0.0.1"], /127\.0\.0\.1/],
     ["a name of nothing", "https://example.com/", [], /has no address/],
-  ])("is not asked at %s", async (_name, url, addresses, why) => {
+  ])("is not called at %s", async (_name, url, addresses, why) => {
     const resolveName = async () => addresses ?? [];
     expect(await ask(check({ url }), { targets: publicTargets, resolveName })).toEqual({
       unanswered: expect.stringMatching(why),
     });
-    expect(asked).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it("is called at the checked address, even if its name resolves differently later", async () => {
@@ -156,7 +158,7 @@ describe("a check's hook", () => {
     const resolveName = async () => [resolved++ === 0 ? "127.0.0.1" : "10.0.0.1"];
     const named = check({ url: `http://rebinding.example:${port}/` });
     expect(await ask(named, { resolveName })).toMatchObject({ answer: { passed: true } });
-    expect([resolved, asked[0]!.headers.host]).toEqual([1, `rebinding.example:${port}`]);
+    expect([resolved, received[0]!.headers.host]).toEqual([1, `rebinding.example:${port}`]);
   });
 });
 

@@ -17,12 +17,12 @@ type Behaviour = (response: ServerResponse, socket: Socket) => void;
 /** A hostile receiver, and a bystander that no request may reach. */
 describe("a hostile hook", () => {
   let behave: Behaviour = () => undefined;
-  let asked = 0;
+  let calls = 0;
   let tries = 0;
   let reached = 0;
   const timers: NodeJS.Timeout[] = [];
   const hostile = createServer((incoming: IncomingMessage, response) => {
-    asked += 1;
+    calls += 1;
     incoming.resume().on("end", () => behave(response, incoming.socket));
   });
   const bystander = createServer((incoming, response) => {
@@ -45,7 +45,7 @@ describe("a hostile hook", () => {
     }
   });
   beforeEach(() => {
-    [asked, reached] = [0, 0];
+    [calls, reached] = [0, 0];
   });
   afterEach(() => {
     for (const timer of timers.splice(0)) clearInterval(timer);
@@ -118,7 +118,7 @@ describe("a hostile hook", () => {
   ])("gives no verdict where it %s", async (_name, behaviour, why) => {
     behave = behaviour;
     expect(await ask()).toEqual({ unanswered: expect.stringMatching(why) });
-    expect(asked).toBeGreaterThan(0);
+    expect(calls).toBeGreaterThan(0);
   });
 
   it("counts only its first answer on a connection", async () => {
@@ -168,7 +168,7 @@ describe("a hostile hook", () => {
         ]);
       }
     }
-    expect(asked).toBe(0);
+    expect(calls).toBe(0);
   });
 
   it("reaches nothing by a name that later resolves to the stack", async () => {
@@ -183,19 +183,19 @@ describe("a hostile hook", () => {
     expect(await ask(`http://rebinding.example:${port}/`, more)).toEqual({
       unanswered: expect.stringMatching(/must be an https URL|10\.0\.0\.1, which is no public address/),
     });
-    expect([seen.length, asked]).toEqual([2, 1]);
+    expect([seen.length, calls]).toEqual([2, 1]);
   });
 
   it.each([
     ["several addresses, one of them private", ["93.184.215.14", "10.0.0.1"]],
     ["the loopback and a public address", ["127.0.0.1", "93.184.215.14"]],
     ["an address with a zone", ["fe80::1%lo"]],
-  ])("is not asked where its name has %s", async (_name, addresses) => {
+  ])("is not called if its name has %s", async (_name, addresses) => {
     const more = { resolveName: async () => addresses, targets: publicTargets };
     expect(await ask(`https://name.example:${port}/`, more)).toEqual({
       unanswered: expect.stringContaining("no public address"),
     });
-    expect(asked).toBe(0);
+    expect(calls).toBe(0);
   });
 });
 

@@ -15,7 +15,7 @@ const message: Message = { id: "run-ended-run-1", type: "run.failed", body: '{"t
 const now = Date.parse("2026-01-01T00:00:00.000Z");
 
 describe("a webhook", () => {
-  const asked: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
+  const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
   const pauses: number[] = [];
   let statuses: number[] = [];
   let server: Server;
@@ -25,7 +25,7 @@ describe("a webhook", () => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {
-        asked.push({ headers: request.headers, body: Buffer.concat(chunks).toString("utf8") });
+        received.push({ headers: request.headers, body: Buffer.concat(chunks).toString("utf8") });
         response.writeHead(statuses.shift() ?? 204, { location: "http://169.254.169.254/" }).end();
       });
     });
@@ -37,7 +37,7 @@ describe("a webhook", () => {
     await new Promise((closed) => server.close(closed));
   });
   beforeEach(() => {
-    asked.length = 0;
+    received.length = 0;
     pauses.length = 0;
     statuses = [];
   });
@@ -56,7 +56,7 @@ describe("a webhook", () => {
     const signature = createHmac("sha256", key)
       .update(`run-ended-run-1.${now / 1_000}.${message.body}`)
       .digest("base64");
-    for (const { headers, body } of asked) {
+    for (const { headers, body } of received) {
       expect(body).toBe(message.body);
       expect(headers).toMatchObject({
         "content-type": "application/json",
@@ -65,7 +65,7 @@ describe("a webhook", () => {
         "webhook-signature": `v1,${signature}`,
       });
     }
-    expect(asked).toHaveLength(3);
+    expect(received).toHaveLength(3);
   });
 
   it.each([
@@ -81,7 +81,7 @@ describe("a webhook", () => {
   ] as const)("reports %s", async (_, answers, times, answer, retryable) => {
     statuses = [...answers];
     expect(await webhooks.post(url, key, message, 3)).toEqual({ accepted: false, answer, retryable });
-    expect(asked).toHaveLength(times);
+    expect(received).toHaveLength(times);
   });
 
   it("is accepted by the receiver in docs/notifications.md, which refuses another key", async () => {

@@ -35,7 +35,7 @@ describe("createObjectStore, when S3 fails", () => {
 
   it.each([
     { name: "its own first try won, and only the answer was lost", attempts: 2, found: "mine", created: true },
-    { name: "somebody else was faster", attempts: 2, found: "theirs", created: false },
+    { name: "another writer was faster", attempts: 2, found: "theirs", created: false },
   ])("tells after a retry whether $name", async ({ attempts, found, created }) => {
     const { store } = scripted([failure("PreconditionFailed", 412, attempts), body(found)]);
     expect(await store.putNew("k", "mine")).toBe(created);

@@ -150,7 +150,7 @@ describe("signatures of version 4", () => {
   it.each([
     [1, 200, '"scopes":"read"'],
     [0, 401, "of ben expired at"],
-  ])("has the scopes and the expiry of its token, which ends in %i minutes: %i", async (minutes, status, told) => {
+  ])("has the scopes and the expiry of its token, which ends in %i minutes: %i", async (minutes, status, expected) => {
     const limits = { expiresAt: new Date(now + minutes * minute).toISOString(), scopes: ["read"] as const };
     const { record: limited } = makeToken(
       { team: "vision", actor: "ben", createdAt: "2026-01-01T00:00:00.000Z", ...limits },
@@ -159,7 +159,7 @@ describe("signatures of version 4", () => {
     await tokens.add(limited);
     const answer = await bySdk(get, await signingKeys(tokens, limited.id));
     await tokens.revoke(limited.id);
-    expect(answer).toEqual({ status, body: expect.stringContaining(told) });
+    expect(answer).toEqual({ status, body: expect.stringContaining(expected) });
   });
 
   it.each([
@@ -213,13 +213,13 @@ describe("signatures of version 4", () => {
       { ...get, protocol: "http:", hostname: "127.0.0.1", query: {}, headers: { host } } as unknown as HttpRequest,
       { signingDate: new Date(now) },
     );
-    const asked = (url: string, more: Record<string, string> = {}, method = "GET") =>
+    const sendPresigned = (url: string, more: Record<string, string> = {}, method = "GET") =>
       send(url, { method, headers: { ...headers, ...more } });
-    expect((await asked(get.path)).status).toBe(200);
-    expect((await asked(`${get.path}?limit=1`)).status).toBe(401);
-    expect((await asked("/api/v1/runs")).status).toBe(401);
-    expect((await asked(get.path, {}, "DELETE")).status).toBe(401);
-    expect((await asked(get.path, { "x-amz-security-token": "t" })).body).toContain("does not cover");
+    expect((await sendPresigned(get.path)).status).toBe(200);
+    expect((await sendPresigned(`${get.path}?limit=1`)).status).toBe(401);
+    expect((await sendPresigned("/api/v1/runs")).status).toBe(401);
+    expect((await sendPresigned(get.path, {}, "DELETE")).status).toBe(401);
+    expect((await sendPresigned(get.path, { "x-amz-security-token": "t" })).body).toContain("does not cover");
   });
 
   it("is answered in the client's error format", async () => {

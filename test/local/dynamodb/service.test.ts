@@ -168,12 +168,12 @@ describe("DynamoDB on AWS, where DynamoDB Local differs", () => {
         },
       ],
     });
-    const asked = { ReturnItemCollectionMetrics: "SIZE" as const };
+    const metrics = { ReturnItemCollectionMetrics: "SIZE" as const };
     const Item = { pk: S("p"), sk: N(1) };
-    const single = await subject.client.send(new PutItemCommand({ TableName: table, Item, ...asked }));
+    const single = await subject.client.send(new PutItemCommand({ TableName: table, Item, ...metrics }));
     expect(single.ItemCollectionMetrics).toEqual({ ItemCollectionKey: { pk: S("p") }, SizeEstimateRangeGB: [0, 1] });
     const { ItemCollectionMetrics } = await subject.client.send(
-      new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName: table, Item } }], ...asked }),
+      new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName: table, Item } }], ...metrics }),
     );
     expect(ItemCollectionMetrics?.[table]?.[0]?.ItemCollectionKey).toEqual({ pk: S("p") });
   });

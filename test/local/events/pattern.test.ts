@@ -77,7 +77,7 @@ describe("patterns", () => {
       true,
     ],
     [
-      "$or beside a field",
+      "$or next to a field",
       { source: ["aws.s3"], $or: [{ detail: { ok: [false] } }, { detail: { ok: [true] } }] },
       false,
     ],

@@ -121,16 +121,16 @@ describe("front", () => {
       403,
     ],
     [
-      "a link that somebody follows",
+      "a link that a person follows",
       { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
       200,
     ],
-    ["somebody who types the address", { "sec-fetch-site": "none" }, 200],
+    ["a person who types the address", { "sec-fetch-site": "none" }, 200],
     ["another port's number", { host: "127.0.0.1:1" }, 403],
     ["every address of this machine", { host: "0.0.0.0" }, 403],
     ["a name that only begins as this machine's", { host: "127.0.0.1.example.com" }, 403],
     ["a bucket's own host", { host: "models.localhost" }, 200],
-  ])("asked by %s answers %j with %d", async (_, headers: Readonly<Record<string, string>>, expected) => {
+  ])("for %s answers %j with %d", async (_, headers: Readonly<Record<string, string>>, expected) => {
     expect(await send(base, await sign({ url: base, service: "batch", headers }, testIam.owner))).toBe(expected);
     const health = `${base}/_ringmaster/health`;
     expect(await send(health, headers)).toBe(expected);

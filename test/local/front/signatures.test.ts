@@ -35,8 +35,8 @@ describe("signatures at the AWS port", () => {
       await createS3({ dataDirectory: join(directory, "s3"), events: { put: () => undefined } }),
       createSts(iam),
     ];
-    const door = async (_: unknown, response: Parameters<typeof sendJson>[0]) => sendJson(response, 200, {});
-    server = createFront(services, iam, { "/_ringmaster/clock": door });
+    const endpoint = async (_: unknown, response: Parameters<typeof sendJson>[0]) => sendJson(response, 200, {});
+    server = createFront(services, iam, { "/_ringmaster/clock": endpoint });
     await listen(server, 0, "");
     base = `http://127.0.0.1:${portOf(server)}`;
     s3 = new S3Client({
@@ -67,7 +67,7 @@ describe("signatures at the AWS port", () => {
   };
   const signed = async (request: Unsigned, keys: Keys = iam.owner, at?: Date) =>
     send(request, await sign(request, keys, at));
-  const requests = (): Readonly<Record<"dynamodb" | "s3" | "sts" | "door", Unsigned>> => ({
+  const requests = (): Readonly<Record<"dynamodb" | "s3" | "sts" | "endpoint", Unsigned>> => ({
     dynamodb: {
       method: "POST",
       url: `${base}/`,
@@ -83,10 +83,10 @@ describe("signatures at the AWS port", () => {
       body: "Action=GetCallerIdentity&Version=2011-06-15",
       service: "sts",
     },
-    door: { url: `${base}/_ringmaster/clock`, service: "ringmaster" },
+    endpoint: { url: `${base}/_ringmaster/clock`, service: "ringmaster" },
   });
 
-  describe.each(["dynamodb", "s3", "sts", "door"] as const)("of %s", (name) => {
+  describe.each(["dynamodb", "s3", "sts", "endpoint"] as const)("of %s", (name) => {
     it("accepts the owner's", async () => {
       expect((await signed(requests()[name])).status).toBe(200);
     });
@@ -149,7 +149,7 @@ describe("signatures at the AWS port", () => {
   });
 
   it("allows only the owner to use the platform's own paths", async () => {
-    const { status, text } = await signed(requests().door, iam.issue(role));
+    const { status, text } = await signed(requests().endpoint, iam.issue(role));
     expect([status, text]).toEqual([403, expect.stringContaining("only the owner")]);
   });
 
@@ -203,7 +203,7 @@ describe("signatures at the AWS port", () => {
   });
 
   it.each(["text/html", "image/svg+xml", "application/xml", "application/xhtml+xml", "text/javascript"])(
-    "serves stored %s as a file that no browser shows, whatever was asked for",
+    "serves stored %s as a file that no browser shows, whatever was requested",
     async (ContentType) => {
       const Key = "report.html";
       const Body = "<script>alert(1)</script>";

@@ -20,8 +20,8 @@ it.each([
   ["a wildcard of one character", "s3:Ge?Object", "s3:GetObject", true],
   ["a longer action", "s3:GetObject", "s3:GetObjectTagging", false],
   ["another service", "s3:*", "sts:AssumeRole", false],
-] as const)("actions: %s", (_what, Action, asked, allowed) => {
-  expect(decide([policy({ Action })], ask(asked, "x")).allowed).toBe(allowed);
+] as const)("actions: %s", (_what, Action, requested, allowed) => {
+  expect(decide([policy({ Action })], ask(requested, "x")).allowed).toBe(allowed);
 });
 
 it.each([
@@ -32,8 +32,8 @@ it.each([
   ["a name that goes on", "arn:aws:s3:::b/teams/a/*", "arn:aws:s3:::b/teams/ab/x", false],
   ["a dot is a dot", "arn:aws:s3:::b.c/*", "arn:aws:s3:::bxc/k", false],
   ["a line break in a key", "arn:aws:s3:::b/*", "arn:aws:s3:::b/a\nb", true],
-] as const)("resources: %s", (_what, Resource, asked, allowed) => {
-  expect(decide([policy({ Resource })], ask("s3:GetObject", asked)).allowed).toBe(allowed);
+] as const)("resources: %s", (_what, Resource, requested, allowed) => {
+  expect(decide([policy({ Resource })], ask("s3:GetObject", requested)).allowed).toBe(allowed);
 });
 
 it.each<[string, Record<string, Record<string, string | string[]>>, RequestContext, boolean]>([

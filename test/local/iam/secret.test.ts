@@ -1,8 +1,10 @@
+import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ownerKeys, stackSecret } from "../../../adapters/files/owner-keys";
 import { KeyMaker } from "../../../local/iam/keys";
+import { bundle } from "../lambda/bundle";
 
 const directory = mkdtempSync(join(tmpdir(), "secret-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -18,6 +20,31 @@ it("is created once and readable by its owner alone; one that a kill cut short i
   rmSync(join(killed, "iam/secret"));
   writeFileSync(join(killed, "iam/secret.tmp"), "half");
   expect(stackSecret(killed)).toMatch(/^[0-9a-f]{64}$/);
+});
+
+it("is the same for processes that create it at the same time", async () => {
+  const program = `
+    const { stackSecret } = require(${JSON.stringify(bundle("adapters/files/owner-keys.ts", directory))});
+    process.stdin.once("data", () => {
+      const secrets = Array.from({ length: 20 }, (_, i) => stackSecret(${JSON.stringify(directory)} + "/common-" + i));
+      process.stdout.write(JSON.stringify(secrets), () => process.exit(0));
+    });
+    process.stdout.write("ready");
+  `;
+  const children = [1, 2, 3, 4].map(() =>
+    spawn(process.execPath, ["-e", program], { stdio: ["pipe", "pipe", "inherit"] }),
+  );
+  await Promise.all(children.map(({ stdout }) => new Promise((resolve) => stdout.once("data", resolve))));
+  const outputs = children.map(async ({ stdin, stdout }) => {
+    stdin.write("go");
+    let text = "";
+    for await (const chunk of stdout) text += chunk;
+    return JSON.parse(text) as readonly string[];
+  });
+  const [first, ...others] = await Promise.all(outputs);
+  for (const secrets of others) expect(secrets).toEqual(first);
+  expect(first?.map((_, i) => stackSecret(join(directory, `common-${i}`)))).toEqual(first);
+  expect(new Set(first).size).toBe(20);
 });
 
 it("is closed to others where an earlier mode was wider, and refused where it is damaged", () => {

@@ -63,7 +63,7 @@ describe("an event between an object's change and a kill -9", () => {
     client.destroy();
   }
 
-  const told = async () => {
+  const publishedEvents = async () => {
     const s3 = await startS3({ directory: data });
     await s3.close();
     return s3.events.map(({ detailType, detail }) => [detailType, (detail as { object: { key: string } }).object.key]);
@@ -77,10 +77,10 @@ describe("an event between an object's change and a kill -9", () => {
       await client.send(new PutObjectCommand({ Bucket, Key: "before", Body: "x" }));
       await client.send(new PutObjectCommand({ Bucket, Key: "fatal", Body: "x" }));
     });
-    expect(await told()).toEqual([["Object Created", "fatal"]]);
-    expect(await told()).toEqual([]);
+    expect(await publishedEvents()).toEqual([["Object Created", "fatal"]]);
+    expect(await publishedEvents()).toEqual([]);
     await untilDeath((client) => client.send(new DeleteObjectCommand({ Bucket, Key: "fatal" })));
-    expect(await told()).toEqual([["Object Deleted", "fatal"]]);
+    expect(await publishedEvents()).toEqual([["Object Deleted", "fatal"]]);
   });
 
   it("is not published if the change was not made", async () => {
@@ -95,6 +95,6 @@ describe("an event between an object's change and a kill -9", () => {
       { bucket: Bucket, key: "before", event: { ...event, detailType: "Object Deleted" } },
     ];
     fs.writeFileSync(path.join(data, "notifications.ndjson"), intents.map((line) => JSON.stringify(line)).join("\n"));
-    expect(await told()).toEqual([]);
+    expect(await publishedEvents()).toEqual([]);
   });
 });

@@ -147,7 +147,7 @@ describe("beyond the contract", () => {
   });
 
   it("repeats the answer to a completion whose answer was lost", async () => {
-    const Key = "asked-twice";
+    const Key = "completed-twice";
     const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
     const { ETag } = await s3.client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" }));
     const complete = () =>

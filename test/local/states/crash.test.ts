@@ -161,8 +161,8 @@ it.each([1, 4])("killed after every %i. write, an execution ends as if it never 
   // Events that were not published before a kill are published by the next process.
   const last = new Life(data, 0, () => undefined);
   await last.ready();
-  const told = () => new Set([...statuses, ...last.statuses]);
-  while (told().size < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  const published = () => new Set([...statuses, ...last.statuses]);
+  while (published().size < 2) await new Promise((resolve) => setTimeout(resolve, 10));
   await last.kill();
-  expect(told()).toEqual(new Set(["RUNNING", "SUCCEEDED"]));
+  expect(published()).toEqual(new Set(["RUNNING", "SUCCEEDED"]));
 });

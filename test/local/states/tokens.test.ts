@@ -6,7 +6,7 @@ let tokens: string[] = [];
 const handlers = {
   ask: ({ token }: { token: string }) => {
     tokens.push(token);
-    return "asked";
+    return "waiting";
   },
   refuses: () => new FunctionFailure({ errorType: "Refused" }),
 };
