@@ -24,6 +24,7 @@ const layers = {
 
 /** Files and folders without I/O. They may import only each other and `purePackages`. */
 const pure = [
+  "api/export/",
   "core/",
   "platform/",
   "trainer-container/checkpoint/policy.ts",

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { exportFormats } from "../../core/export/formats";
-import { exportManifest } from "../../core/export/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";
+import { exportManifest } from "../export/shapes";
 import { nameText, versionNumber } from "../schemas/common";
 
 const tag = "Models";

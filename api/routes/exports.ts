@@ -1,5 +1,5 @@
-import { exportVersion, listExports } from "../../core/export/export-version";
 import * as contracts from "../contracts/exports";
+import { exportVersion, listExports } from "../export/export-version";
 import { defineRoute } from "../http/route";
 
 export const exportRoutes = [

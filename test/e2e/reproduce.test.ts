@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ExportManifest } from "../../api/export/export-version";
 import type { describeRun } from "../../cli/run-description";
-import type { ExportManifest } from "../../core/export/export-version";
 import type { LineageGraph } from "../../core/lineage/graph";
 import type { Comparison } from "../../core/tracking/compare/comparison";
 import type { CheckpointSummary } from "../../core/training/checkpoint/list";

@@ -2,11 +2,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
+import type { ExportManifest } from "../../api/export/export-version";
+import { probabilitiesOf } from "../../api/export/probabilities";
+import type { TransformDocument } from "../../api/export/transform-document";
 import type { Prediction } from "../../cli/predict";
 import type { describeRun } from "../../cli/run-description";
-import type { ExportManifest } from "../../core/export/export-version";
-import { probabilitiesOf } from "../../core/export/probabilities";
-import type { TransformDocument } from "../../core/export/transform-document";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
 import { TestStack } from "../e2e/harness";
 

@@ -1,6 +1,6 @@
 import type { Platform } from "../../../adapters/platform";
-import { exportVersion } from "../../../core/export/export-version";
 import type { ModelVersion } from "../../../core/registry/model";
+import { exportVersion } from "../../export/export-version";
 import { exportUri } from "../export-place";
 import { parseModelUri, schemeOf } from "./source";
 

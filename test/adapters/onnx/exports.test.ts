@@ -1,9 +1,9 @@
 import { exportTools } from "../../../adapters/export-tools";
 import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
+import { applier } from "../../../api/export/applier";
+import { checkRowsOf } from "../../../api/export/check-rows";
+import { type ExportManifest, exportVersion, listExports } from "../../../api/export/export-version";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
-import { applier } from "../../../core/export/applier";
-import { checkRowsOf } from "../../../core/export/check-rows";
-import { type ExportManifest, exportVersion, listExports } from "../../../core/export/export-version";
 import { exportFormats } from "../../../core/export/formats";
 import { createRowTransform } from "../../../core/features/transform";
 import type { CachedOutput, StepCache } from "../../../core/runs/run-repository";

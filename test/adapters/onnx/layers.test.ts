@@ -3,12 +3,12 @@ import { input, type LayersModel, layers, model, type SymbolicTensor, sequential
 import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
 import { networkOf } from "../../../adapters/tfjs/network";
 import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
+import { GraphBuilder } from "../../../api/export/onnx/builder";
+import { encodeOnnx } from "../../../api/export/onnx/file";
+import { addNetwork } from "../../../api/export/onnx/network-graph";
+import { checkParity } from "../../../api/export/parity";
 import { mulberry32 } from "../../../core/datasets/split";
 import { UnsupportedLayerError } from "../../../core/export/errors";
-import { GraphBuilder } from "../../../core/export/onnx/builder";
-import { encodeOnnx } from "../../../core/export/onnx/file";
-import { addNetwork } from "../../../core/export/onnx/network-graph";
-import { checkParity } from "../../../core/export/parity";
 
 type Layer = Parameters<ReturnType<typeof sequential>["add"]>[0];
 type Apply = (from: SymbolicTensor) => SymbolicTensor;

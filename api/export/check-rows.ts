@@ -1,11 +1,11 @@
-import type { ColumnSchema } from "../datasets/manifest";
-import { elementsOf, isNullable } from "../datasets/rules";
-import { mulberry32 } from "../datasets/split";
-import type { ModelArtifact } from "../evaluation/model-artifact";
-import type { FeatureTransform } from "../features/manifest";
-import { createRowTransform, type RawRow } from "../features/transform";
-import type { CheckRows } from "./formats";
-import type { ExportableModel } from "./ports";
+import type { ColumnSchema } from "../../core/datasets/manifest";
+import { elementsOf, isNullable } from "../../core/datasets/rules";
+import { mulberry32 } from "../../core/datasets/split";
+import type { ModelArtifact } from "../../core/evaluation/model-artifact";
+import type { CheckRows } from "../../core/export/formats";
+import type { ExportableModel } from "../../core/export/ports";
+import type { FeatureTransform } from "../../core/features/manifest";
+import { createRowTransform, type RawRow } from "../../core/features/transform";
 
 export const checkedRows = 64;
 const seed = 32;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Shape } from "../deep-readonly";
-import { count, sha256 } from "../shapes";
-import { exportFormats } from "./formats";
+import type { Shape } from "../../core/deep-readonly";
+import { exportFormats } from "../../core/export/formats";
+import { count, sha256 } from "../../core/shapes";
 
 export const exportManifest = z
   .object({

@@ -1,7 +1,7 @@
-import type { ColumnSchema } from "../datasets/manifest";
-import type { ModelArtifact } from "../evaluation/model-artifact";
-import type { FeatureTransform, LabelEncoding } from "../features/manifest";
-import type { ExportedFile, ExportSource } from "./formats";
+import type { ColumnSchema } from "../../core/datasets/manifest";
+import type { ModelArtifact } from "../../core/evaluation/model-artifact";
+import type { ExportedFile, ExportSource } from "../../core/export/formats";
+import type { FeatureTransform, LabelEncoding } from "../../core/features/manifest";
 import { probabilitiesOf } from "./probabilities";
 
 export const transformFormat = "ringmaster/transform@1";

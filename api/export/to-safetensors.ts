@@ -1,6 +1,6 @@
-import { sha256 } from "../digest";
-import { decodeSafetensors, encodeSafetensors } from "../safetensors/safetensors";
-import type { Exporter } from "./formats";
+import { sha256 } from "../../core/digest";
+import type { Exporter } from "../../core/export/formats";
+import { decodeSafetensors, encodeSafetensors } from "../../core/safetensors/safetensors";
 import { checkParity } from "./parity";
 import { documents, transformDocument } from "./transform-document";
 

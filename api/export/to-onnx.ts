@@ -1,5 +1,6 @@
-import { taskOf } from "../features/model-task";
-import type { CheckRows, ExportedFile, Exporter, ExportSource } from "./formats";
+import type { CheckRows, ExportedFile, Exporter, ExportSource } from "../../core/export/formats";
+import type { OnnxData, OnnxInput, OnnxRuntime, OnnxTensor } from "../../core/export/ports";
+import { taskOf } from "../../core/features/model-task";
 import { missingText } from "./missing-text";
 import { addAnswer, addNetworkAnswer } from "./onnx/answer-graph";
 import { GraphBuilder } from "./onnx/builder";
@@ -7,7 +8,6 @@ import { addFeatures, type RawInput } from "./onnx/features-graph";
 import { encodeOnnx } from "./onnx/file";
 import { addNetwork } from "./onnx/network-graph";
 import { checkParity } from "./parity";
-import type { OnnxData, OnnxInput, OnnxRuntime, OnnxTensor } from "./ports";
 import { probabilitiesOf } from "./probabilities";
 import { documents } from "./transform-document";
 

@@ -1,5 +1,5 @@
-import type { LabelEncoding } from "../../features/manifest";
-import type { Task } from "../../runs/model-definition";
+import type { LabelEncoding } from "../../../core/features/manifest";
+import type { Task } from "../../../core/runs/model-definition";
 import type { GraphBuilder } from "./builder";
 import type { TensorValue } from "./file";
 

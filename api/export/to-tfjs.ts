@@ -1,6 +1,6 @@
-import { taskOf } from "../features/model-task";
+import type { ExportedFile, Exporter, ExportSource } from "../../core/export/formats";
+import { taskOf } from "../../core/features/model-task";
 import { applier } from "./applier";
-import type { ExportedFile, Exporter, ExportSource } from "./formats";
 import { checkParity } from "./parity";
 import { documents, transformDocument } from "./transform-document";
 

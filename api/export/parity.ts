@@ -1,4 +1,4 @@
-import { ExportParityError } from "./errors";
+import { ExportParityError } from "../../core/export/errors";
 
 /** Tolerance relative to the larger of 1 and the value: absolute for probabilities, relative for large values. */
 export const tolerance = 1e-5;

@@ -1,4 +1,4 @@
-import type { FeatureTransform } from "../features/manifest";
+import type { FeatureTransform } from "../../core/features/manifest";
 
 /**
  * Returns the text that means a missing value in an exported model, because ONNX's strings have no null: a text that no

@@ -1,9 +1,9 @@
 import { stringify } from "yaml";
-import type { ColumnSchema } from "../datasets/manifest";
-import { isNullable } from "../datasets/rules";
-import type { LabelEncoding } from "../features/manifest";
-import type { RawRow } from "../features/transform";
-import type { ExportedFile, Exporter, ExportSource } from "./formats";
+import type { ColumnSchema } from "../../core/datasets/manifest";
+import { isNullable } from "../../core/datasets/rules";
+import type { ExportedFile, Exporter, ExportSource } from "../../core/export/formats";
+import type { LabelEncoding } from "../../core/features/manifest";
+import type { RawRow } from "../../core/features/transform";
 import { loaderModule, loaderSource } from "./mlflow/loader";
 import { checkedModel } from "./to-onnx";
 import { documents } from "./transform-document";
