@@ -33,6 +33,7 @@ const checked = [
   "test/docs",
   "test/e2e",
   "test/examples",
+  "test/infra",
   "test/lambdas",
   "test/local",
   "test/peers",

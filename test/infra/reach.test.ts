@@ -4,7 +4,7 @@ import path from "node:path";
 import { derive } from "./reach/derive";
 import { repository } from "./synthesized";
 
-/** Ports of the shapes that this repository's have. */
+/** Ports with the forms of this repository's. */
 const ports = `
 import { DeleteObjectCommand, GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { SendTaskFailureCommand, SendTaskSuccessCommand, type SFNClient } from "@aws-sdk/client-sfn";
@@ -99,12 +99,12 @@ const cases: readonly (readonly [what: string, code: string, needs: readonly str
     read,
   ],
   [
-    "a table of commands by which requests are told apart",
+    "a table of commands that distinguishes requests",
     `import { ListObjectsV2Command } from "@aws-sdk/client-s3"; const known = new Map<unknown, string>([[ListObjectsV2Command, "list"]]); export const handler = () => known.get(1) ?? platform.store.remove();`,
     remove,
   ],
   [
-    "a callback that somebody else calls",
+    "a callback that other code calls",
     "export const handler = () => setTimeout(() => platform.store.remove(), 1);",
     remove,
   ],

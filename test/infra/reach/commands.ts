@@ -1,9 +1,9 @@
 import type { Permission } from "../../../platform/permissions";
 
-/** SDK commands and what IAM asks for them: the action (service authorization reference) and the resource that it is asked on. */
+/** SDK commands and their rights: the action (service authorization reference) and its resource. */
 export const fixed: Readonly<Record<string, readonly (readonly [action: string, resource: Permission["resource"]])[]>> =
   {
-    // Who may not list is answered 403 where an object is missing.
+    // A caller who may not list gets 403 for a missing object.
     GetObjectCommand: [
       ["s3:GetObject", "objects"],
       ["s3:ListBucket", "bucket"],
@@ -12,7 +12,7 @@ export const fixed: Readonly<Record<string, readonly (readonly [action: string, 
       ["s3:GetObject", "objects"],
       ["s3:ListBucket", "bucket"],
     ],
-    // Onto itself: the source is read, too.
+    // A copy of an object onto itself also reads it.
     CopyObjectCommand: [
       ["s3:GetObject", "objects"],
       ["s3:PutObject", "objects"],
@@ -45,7 +45,7 @@ export const fixed: Readonly<Record<string, readonly (readonly [action: string, 
     PutEventsCommand: [["events:PutEvents", "event-bus"]],
     PublishCommand: [["sns:Publish", "team-topics"]],
     AssumeRoleCommand: [["sts:AssumeRole", "run-role"]],
-    // A schedule is handed the role by which it calls its target.
+    // A schedule gets the role with which it calls its target.
     CreateScheduleCommand: [
       ["scheduler:CreateSchedule", "retraining-schedules"],
       ["iam:PassRole", "retraining-role"],
@@ -58,12 +58,12 @@ export const fixed: Readonly<Record<string, readonly (readonly [action: string, 
     ListSchedulesCommand: [["scheduler:ListSchedules", "*"]],
   };
 
-/** Files that sign requests themselves instead of sending the SDK's commands. */
+/** The files that sign requests themselves instead of sending the SDK's commands. */
 export const signing: typeof fixed = {
   "adapters/iam/session-denials.ts": [["iam:PutRolePolicy", "run-role"]],
 };
 
-/** Of the document client. */
+/** The commands of the document client. */
 export const tableCommands: Readonly<Record<string, string>> = {
   GetCommand: "GetItem",
   BatchGetCommand: "BatchGetItem",
@@ -73,7 +73,7 @@ export const tableCommands: Readonly<Record<string, string>> = {
   DeleteCommand: "DeleteItem",
   BatchWriteCommand: "BatchWriteItem",
 };
-/** Parts of a transaction, each of which asks for its own right. */
+/** The parts of a transaction. Each needs its own right. */
 export const transactionParts: Readonly<Record<string, string>> = {
   Put: "PutItem",
   Update: "UpdateItem",

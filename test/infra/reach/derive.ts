@@ -5,10 +5,10 @@ import { buildSync } from "esbuild";
 import { repository } from "../synthesized";
 
 /**
- * What each entry point asks IAM for, as `action resource`, by `reach/main.ts`: bundled and run by itself, because the compiler's API is an ES
- * module.
+ * Returns the rights that each entry point needs, as `action resource`, by `reach/main.ts`. That program is bundled and
+ * run separately, because the compiler's API is an ES module.
  * @param root directory with a tsconfig.json
- * @throws Error where an entry point takes something from the SDK that `commands.ts` does not know
+ * @throws Error if an entry point uses a part of the SDK that `commands.ts` does not list
  */
 export function derive(root: string, entries: readonly string[]): Readonly<Record<string, readonly string[]>> {
   const program = path.join(repository, "dist", `reach-${process.pid}.mjs`);

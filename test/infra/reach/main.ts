@@ -2,7 +2,10 @@ import { needsOf } from "./needs";
 import { Reach } from "./reach";
 import { Sources } from "./sources";
 
-/** `main.js <root> <file>…`: what each entry point asks IAM for, as JSON. A program of its own, because the compiler's API is an ES module. */
+/**
+ * The program `main.js <root> <file>…`. It prints the rights that each entry point needs as JSON. It is separate,
+ * because the compiler's API is an ES module.
+ */
 const [root, ...entries] = process.argv.slice(2) as [string, ...string[]];
 const sources = new Sources(root);
 try {

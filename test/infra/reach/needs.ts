@@ -3,16 +3,16 @@ import { fixed, signing, tableCommands, transactionParts, transactions } from ".
 import type { Unit } from "./model";
 import type { Reach } from "./reach";
 
-/** Settings by which adapters learn their table or function. */
+/** The settings that give adapters their table or function. */
 const functionSettings: Readonly<Record<string, string>> = {
   ingestFunction: "function/ingest-metrics",
   credentialsFunction: "function/run-credentials",
 };
 
-/** What of the SDK needs no right by itself. */
+/** The values of the SDK that need no right by themselves. */
 const harmless = /Client$|^DynamoDBDocumentClient$|Exception$|^getSignedUrl$/;
 
-/** The rights that reached code asks for, as `action resource`, sorted. */
+/** Returns the rights that reached code needs, as `action resource`, sorted. */
 export function needsOf(reach: Reach): readonly string[] {
   const needs = new Set<string>();
   const settings = new Map<string, Set<string>>();
@@ -76,12 +76,12 @@ function tableNeeds(
   );
 }
 
-/** Whether reached code of a file makes a transaction's part. */
+/** Returns whether reached code of a file creates a transaction's part. */
 function writes(reach: Reach, file: string, part: string): boolean {
   return [...reach.units.values()].some((unit) => unit.file === file && unit.properties.has(part));
 }
 
-/** The unit itself, or the nearest callers, that know what they work on. */
+/** Returns the unit itself, or the nearest callers that know the resource. */
 function ownersOf(unit: Unit, knows: (unit: Unit) => boolean): readonly Unit[] {
   const owners = new Set<Unit>();
   const seen = new Set([unit]);

@@ -13,10 +13,10 @@ import type { Handover, Unit, Wiring } from "./model";
 import { keyOf, type Sources, type TypeScriptSymbol } from "./sources";
 import { append, isFunction, isTypeOnly, moduleOf, nameOf, once, textOf, unwrapped } from "./syntax";
 
-/** Names that such parameters have in this repository. */
+/** The names of such parameters in this repository. */
 const handedOn = new Set(["table"]);
 
-/** A method of an object or a class: its code is reached once the object may be there and somebody names the method. */
+/** A method of an object or a class. Its code is reached once the object may exist and code names the method. */
 interface Member {
   readonly name: string;
   readonly value: Node;
@@ -26,14 +26,16 @@ interface Member {
 }
 
 /**
- * The code that a module can reach: rapid type analysis, with members instead of classes.
+ * The code that a module can reach: rapid type analysis with members instead of classes.
  *
- * `createPlatform` makes every port, so what a function can reach is not what it makes, but what it makes *and* names. A function is reached
- * when its name occurs in code that is reached; a method of an object literal or a class when the literal or the class is reached and a
- * property access in reached code resolves to that method: by the declaration that both refer to, or else by its name, where the
- * object's type may stand for the accessed one. All else that is written inside a reached function counts as run. So calls that
- * cannot happen may be counted, and none that can are missed but those that the compiler does not see: values that pass through `any`,
- * `Reflect`, and names computed at run time.
+ * `createPlatform` creates every port, so a function's reach depends on what it creates *and* names. A function is
+ * reached when its name occurs in reached code. A method of an object literal or a class is reached when the literal or
+ * the class is reached and a property access in reached code resolves to the method. It resolves by their common
+ * declaration, or else by name if the object's type may be the accessed one. All other code inside a reached function
+ * counts as run.
+ *
+ * The result may therefore include impossible calls. It misses only calls that the compiler does not see: values that
+ * pass through `any`, `Reflect`, and names computed at run time.
  */
 export class Reach {
   readonly units = new Map<Node, Unit>();
@@ -129,7 +131,7 @@ export class Reach {
       case SyntaxKind.TypeAliasDeclaration:
       case SyntaxKind.FunctionDeclaration:
       case SyntaxKind.ClassDeclaration:
-        return; // run when they are named
+        return; // They run when they are named.
       case SyntaxKind.ClassExpression:
         this.reach(node, unit);
         return;
@@ -152,7 +154,7 @@ export class Reach {
       if (is.isObjectBindingPattern(node.name)) {
         const source = node.initializer ?? node.name;
         this.destructure(node.name, () => this.sources.typeOf(source), unit);
-      } else if (node.initializer && isFunction(unwrapped(node.initializer))) return; // run when it is named
+      } else if (node.initializer && isFunction(unwrapped(node.initializer))) return; // It runs when it is named.
     }
     if (is.isParameterDeclaration(node) && is.isObjectBindingPattern(node.name)) {
       const { name } = node;
@@ -167,7 +169,10 @@ export class Reach {
     node.forEachChild((child) => this.scan(child, unit));
   }
 
-  /** A name is as good as a call: whoever holds a function may run it. But commands in a list are known by it, not made: they are made elsewhere. */
+  /**
+   * Records a mention, which counts as a call, because code with a reference to a function may run it. Commands in a
+   * list are an exception: the list only recognizes them, and they are created elsewhere.
+   */
   private mention(identifier: Node, unit: Unit): void {
     const symbol = this.sources.symbolOf(identifier);
     const isListed = is.isArrayLiteralExpression(identifier.parent);
@@ -226,14 +231,14 @@ export class Reach {
       }
       const type = contextual();
       const property = type && this.sources.checker.getPropertyOfType(type, text);
-      // Nobody of ours declares the property: whoever does may call it.
+      // The property is declared outside the repository, and its owner may call it.
       if (type && (!property || property.declarations.some((declaration) => !this.sources.isOurs(declaration))))
         this.reach(lazy, unit);
       else this.offer(name, lazy, unit, (property?.declarations ?? []).map(keyOf), types);
     }
   }
 
-  /** The code behind a member that runs only when the member is named. */
+  /** Returns the code behind a member that runs only when the member is named. */
   private lazyValue(value: Node): Node | undefined {
     if (isFunction(value)) return value;
     return is.isIdentifier(value) ? this.sources.functionOf(this.sources.symbolOf(value)) && value : undefined;
@@ -274,7 +279,7 @@ export class Reach {
       const units = this.accessesByKey.get(key) ?? new Set();
       this.accessesByKey.set(key, units.add(unit));
       for (const member of this.membersByKey.get(key) ?? []) this.reach(member.value, unit);
-      // A namespace import's member is a declaration itself.
+      // The member of a namespace import is a declaration itself.
       if (symbol) this.declared(symbol, declaration, unit);
     }
     const type = typeOf();
@@ -288,7 +293,7 @@ export class Reach {
     if (member.types().some((own) => this.sources.mayBe(own, type))) this.reach(member.value, unit);
   }
 
-  /** `object[name]`: any of its members. */
+  /** Records `object[name]`, which may mean any of its members. */
   private computed(object: Node, argument: Node, unit: Unit): void {
     const type = this.sources.typeOf(object);
     if (!type) return;
@@ -326,7 +331,7 @@ export class Reach {
     }
   }
 
-  /** A property that `platform/config` declares, with those around it: `tables.catalog`. */
+  /** Returns the property that `platform/config` declares, with the outer ones: `tables.catalog`. */
   private setting(name: Node): string | undefined {
     const [handle] = this.sources.symbolOf(name)?.declarations ?? [];
     if (!handle?.path.includes("/platform/config/")) return undefined;

@@ -14,7 +14,7 @@ import { isFunction, moduleOf, unwrapped } from "./syntax";
 
 export type { TypeScriptSymbol };
 
-/** The repository as the compiler sees it. Answers are kept: every function's reach asks for the same. */
+/** The repository as the compiler sees it. Answers are cached, because every function's reach repeats the questions. */
 export class Sources {
   private readonly api: API;
   private readonly project: Project;
@@ -50,7 +50,10 @@ export class Sources {
     return file;
   }
 
-  /** What a name stands for. A file's names are asked for all at once: each question is a message to the compiler's process. */
+  /**
+   * Returns the symbol of a name. All names of a file are resolved at once, because each question is a message to the
+   * compiler's process.
+   */
   symbolOf(name: Node): TypeScriptSymbol | undefined {
     const file = name.getSourceFile();
     if (!this.prepared.has(file)) {
@@ -79,13 +82,14 @@ export class Sources {
     return this.types.get(node);
   }
 
-  /** Whether a value of the one type may stand where the other is asked for; true where types do not tell. */
-  mayBe(source: Type, asked: Type): boolean {
-    const key = `${source.id} ${asked.id}`;
+  /** Returns whether a value of the first type is assignable to the second. Returns true if the types do not decide. */
+  mayBe(source: Type, requested: Type): boolean {
+    const key = `${source.id} ${requested.id}`;
     let answer = this.assignable.get(key);
     if (answer === undefined) {
-      // `this` is a type parameter, too: of its class, or what extends it.
-      const target = asked.flags & TypeFlags.TypeParameter ? this.checker.getBaseConstraintOfType(asked) : asked;
+      // `this` is also a type parameter: of its class or a subclass.
+      const target =
+        requested.flags & TypeFlags.TypeParameter ? this.checker.getBaseConstraintOfType(requested) : requested;
       const unclear = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.TypeParameter;
       answer = !target || (target.flags & unclear) !== 0 || this.checker.isTypeAssignableTo(source, target);
       this.assignable.set(key, answer);
@@ -93,7 +97,7 @@ export class Sources {
     return answer;
   }
 
-  /** The function that a name stands for, imported or not. */
+  /** Returns the function that a name refers to, imported or not. */
   functionOf(symbol: TypeScriptSymbol | undefined): Node | undefined {
     for (const handle of symbol?.declarations ?? []) {
       if (!this.isOurs(handle)) continue;
@@ -109,7 +113,7 @@ export class Sources {
     return undefined;
   }
 
-  /** Where the function or class is that a name stands for. */
+  /** Returns the file of the function or class that a name refers to. */
   fileOf(symbol: TypeScriptSymbol | undefined): string | undefined {
     for (const handle of symbol?.declarations ?? []) {
       const node = this.isOurs(handle) ? this.nodeOf(handle) : undefined;

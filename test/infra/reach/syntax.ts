@@ -18,7 +18,7 @@ export function isFunction(node: Node): node is ArrowFunction | FunctionExpressi
   );
 }
 
-/** Without what changes the type only. */
+/** Returns a node without the syntax that changes only its type. */
 export function unwrapped(node: Node): Node {
   return is.isParenthesizedExpression(node) || is.isAsExpression(node) || is.isSatisfiesExpression(node)
     ? unwrapped(node.expression)
@@ -39,7 +39,7 @@ export function isTypeOnly(statement: Node): boolean {
   return clause !== undefined && "isTypeOnly" in clause && clause.isTypeOnly === true;
 }
 
-/** Whence an imported name comes; undefined for a local export. */
+/** Returns the module of an imported name, or undefined for a local export. */
 export function moduleOf(node: Node): string | undefined {
   let parent: Node = node;
   while (!is.isImportDeclaration(parent) && !is.isExportDeclaration(parent)) parent = parent.parent;
