@@ -102,7 +102,7 @@ const exceptions = [
   ["test/trainer/collective", /^pulse$/, "a value on the wire, the kind of a connection"],
   ["test/e2e/newcomer/files.ts", /^he$/, "He's initialization of weights"],
   ["test/lock.test.ts", /^parcel$/, "the name of a package"],
-  ["core", /^mostFrequent/, "the most frequent value, an imputation strategy"],
+  ["core", /^mostFrequent/, "the most frequent element, no limit"],
 ];
 
 const ignored = /^(?:scripts\/language\.js|test\/peers\/.*recorded\/.*|examples\/.*\.(?:csv|json))$/;
