@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { approvalRules } from "../../core/registry/policy-shapes";
-import { policyRulesSchema } from "../../core/runs/gate-rule-schemas";
+import { policyRulesSchema } from "../../core/runs/gate-rules";
 
 /** Maximum size of a policy, because each change of the model reads and writes its head row. */
 const policyBytes = 32_768;

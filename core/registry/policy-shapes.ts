@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Shape } from "../deep-readonly";
-import { policyRulesSchema } from "../runs/gate-rule-schemas";
 import type { PolicyRules } from "../runs/gate-rules";
+import { policyRulesSchema } from "../runs/gate-rules";
 import { count, instant } from "../shapes";
 
 /** Rules as rows hold them. Rows of earlier releases lack members that got a default later. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { DeepReadonly } from "../deep-readonly";
-import { jobGatesSchema } from "./gate-rule-schemas";
+import { jobGatesSchema } from "./gate-rules";
 import { hyperparametersSchema as hyperparameters } from "./hyperparameters";
 
 const name = z

@@ -1,4 +1,4 @@
-import type { JobGates } from "../../runs/gate-rule-schemas";
+import type { JobGates } from "../../runs/gate-rules";
 import { defaultNoRegression, type NoRegressionRule, type PolicyRules } from "../policy";
 
 export type RegressionRule = NoRegressionRule["rule"];

@@ -7,7 +7,7 @@ import { setPolicy } from "../../../core/registry/lifecycle";
 import { setTraffic } from "../../../core/registry/serving/set-traffic";
 import { setStage } from "../../../core/registry/stages";
 import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
-import { policyRulesSchema } from "../../../core/runs/gate-rule-schemas";
+import { policyRulesSchema } from "../../../core/runs/gate-rules";
 import { verdictOn } from "../../support/registry";
 import type { Thing } from "./knowledge";
 
