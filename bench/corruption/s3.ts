@@ -29,7 +29,7 @@ import { Notifications } from "../../local/s3/notifications";
 import { readObject } from "../../local/s3/operations/read";
 import { Store } from "../../local/s3/store";
 import { Uploads } from "../../local/s3/uploads";
-import { WrittenIndex } from "../../local/s3/written";
+import { WrittenIndex } from "../../local/s3/written-index";
 import { Observation, type Subject } from "./subject";
 
 const Bucket = "data";

@@ -6,7 +6,7 @@ import { flushDirectory, holdsObject } from "./directories";
 import type { Disk } from "./disk";
 import { readDocument, writeDocument } from "./documents";
 import { noSuchBucket, S3Error } from "./errors";
-import type { WrittenIndex } from "./written";
+import type { WrittenIndex } from "./written-index";
 
 export interface Bucket {
   readonly name: string;

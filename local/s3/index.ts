@@ -14,7 +14,7 @@ import { Notifications } from "./notifications";
 import { route } from "./route";
 import { Store } from "./store";
 import { Uploads } from "./uploads";
-import { WrittenIndex } from "./written";
+import { WrittenIndex } from "./written-index";
 
 export interface S3Options {
   /** The data directory. It is created if it does not exist. Only one process at a time may use it. */

@@ -8,7 +8,7 @@ import type { Disk } from "./disk";
 import { readDocument } from "./documents";
 import { toBinary } from "./keys";
 import { findRecord, type ObjectRecord } from "./record";
-import type { WrittenIndex } from "./written";
+import type { WrittenIndex } from "./written-index";
 
 export type ObjectEventType = "Object Created" | "Object Deleted";
 

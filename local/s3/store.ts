@@ -15,7 +15,7 @@ import { type BinaryKey, fromBinary, toBinary } from "./keys";
 import { type Announcement, announced } from "./notifications";
 import { Pins } from "./pins";
 import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile, type Tags } from "./record";
-import type { WrittenIndex } from "./written";
+import type { WrittenIndex } from "./written-index";
 
 /** An object that is open for reading. It stays complete until `release`, even if its key changes in the meantime. */
 export interface OpenObject extends StoredFile<ObjectRecord> {

@@ -2,8 +2,8 @@ import { statusEvent } from "./engine/status-event";
 import type { ExecutionSummary } from "./store/records";
 
 /*
- * The keys of the store are in `store/store.ts`. An execution whose log has lost a record cannot go on: nobody can tell
- * what it has done. It is ended as failed, with its event, so that whatever waits for it is notified.
+ * The keys of the store are in `store/store.ts`. An execution whose log has lost a record cannot continue, because its
+ * progress is unknown. It is ended as failed, with its event, so that waiting callers are notified.
  */
 
 const error = "States.Runtime";

@@ -4,8 +4,8 @@ import type { Container, StateMachine } from "../types";
 import { type ExecutionState, type JoinPhase, rootThread, stateOf, type Thread } from "./thread";
 
 /*
- * state = fold(log). Pure: the same function applies a record when it happens and when it is read back after a restart, so a
- * restarted execution stands exactly where its last record left it.
+ * state = fold(log). The fold is pure: the same function applies a record when it happens and when it is read after a
+ * restart. A restarted execution therefore has exactly the state after its last record.
  */
 
 export const emptyState = (machine: StateMachine): ExecutionState => ({

@@ -2,9 +2,9 @@ import type { Json, JsonObject } from "../json";
 import type { StateType } from "../types";
 
 /*
- * The log of an execution: the truth about it. What is in memory is folded from it (`fold.ts`), and what AWS shows as the
- * history is projected from it (`api/history-event.ts`). Every value that an expression gave is in the record that it led to:
- * nothing recorded is ever evaluated again.
+ * The log of an execution determines its state. The state in memory is folded from it (`fold.ts`), and the history that
+ * AWS shows is a projection of it (`api/history-event.ts`). A record contains every value of its expressions, so recorded
+ * expressions are never evaluated again.
  */
 
 export interface FailureDetails {

@@ -4,13 +4,13 @@ import type { LogRecord } from "./log-record";
 import type { ExecutionSummary, MachineRecord } from "./records";
 
 /*
- * Keys, with `/` between parts (no name may hold one):
+ * The keys. Their parts are separated by `/`, which no name may contain.
  *   m/machine                     state machine
- *   x/machine/execution           execution's summary
+ *   x/machine/execution           summary of an execution
  *   s/machine/start time/execution   executions by start time
  *   l/machine/execution/seq       log
- *   r/machine/execution           execution that is running
- *   o/machine/execution/status    status event that may not have been delivered
+ *   r/machine/execution           running execution
+ *   o/machine/execution/status    status event that may be undelivered
  * A batch that has resolved survives `kill -9` and a power loss; one that has not is there whole, or not at all.
  */
 
