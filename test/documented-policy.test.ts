@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { declaredPolicy } from "../api/schemas/policies";
-import { lessIsBetter } from "../core/evaluation/metric-direction";
-import { classificationMetricNames, regressionMetricNames } from "../core/evaluation/metric-names";
+import { classificationMetricNames, lessIsBetter, regressionMetricNames } from "../core/evaluation/metric-names";
 import { metricsOf } from "../core/evaluation/metrics";
 import { parseYamlInput } from "../core/yaml-input";
 

@@ -1,4 +1,4 @@
-import type { Measures, Meter } from "../../core/metering/meter";
+import type { Measures, Meter } from "../../core/metering/metrics";
 import {
   type MetricDefinition,
   metricNamespace,

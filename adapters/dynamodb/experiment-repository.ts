@@ -10,14 +10,15 @@ import { inRounds } from "../../core/backoff";
 import { isoTime } from "../../core/clock";
 import { sha256 } from "../../core/digest";
 import type { Clock } from "../../core/ports";
-import { defaultExperimentId, type Experiment } from "../../core/tracking/experiment";
 import type { Experiments } from "../../core/tracking/experiments";
+import { defaultExperimentId } from "../../core/tracking/experiments";
 import {
   ExperimentBusyError,
   ExperimentExistsError,
   ExperimentNotFoundError,
   ExperimentTooLargeError,
 } from "../../core/tracking/records/errors";
+import type { Experiment } from "../../core/tracking/shapes";
 import { holds, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 import { RecentExperiments } from "./recent-experiments";

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../core/bounded-map";
 import type { Clock } from "../../core/ports";
-import type { Experiment } from "../../core/tracking/experiment";
+import type { Experiment } from "../../core/tracking/shapes";
 
 /** The time that a cached experiment is trusted. Another process's change is seen after that. */
 const trustedMs = 1_000;

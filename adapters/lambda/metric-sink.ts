@@ -1,5 +1,5 @@
 import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
-import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
+import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-batch";
 import { encodedSeries } from "../../core/tracking/metric-values";
 
 /** The final errors of the ingest function: they concern the batch itself. */

@@ -1,5 +1,5 @@
 import type { Curve } from "../../core/tracking/compare/comparison";
-import { goalOf } from "../../core/tracking/compare/goal";
+import { goalOf } from "../../core/tracking/compare/metric-rank";
 import { curvePlot } from "./comparison/curve-plot";
 import { html, type Markup } from "./comparison/markup";
 

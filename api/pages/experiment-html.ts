@@ -1,8 +1,7 @@
 import { formatDuration } from "../../core/quantities";
 import { displayedStatus, workMs } from "../../core/runs/run-status";
 import type { Row } from "../../core/tracking/compare/comparison";
-import { goalOf } from "../../core/tracking/compare/goal";
-import { byRank } from "../../core/tracking/compare/metric-rank";
+import { byRank, goalOf } from "../../core/tracking/compare/metric-rank";
 import { timeText } from "../../core/tracking/compare/numbers";
 import { metricsOf } from "../../core/tracking/compare/pivot";
 import type { SearchedRun } from "../../core/tracking/search/query";

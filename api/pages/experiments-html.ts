@@ -1,5 +1,5 @@
 import { timeText } from "../../core/tracking/compare/numbers";
-import type { Experiment } from "../../core/tracking/experiment";
+import type { Experiment } from "../../core/tracking/shapes";
 import { html } from "./comparison/markup";
 import { link, type Page, pageOf } from "./layout";
 import type { Links } from "./links";

@@ -14,12 +14,12 @@ import type { Curve } from "../../core/tracking/compare/comparison";
 import { curvesOf } from "../../core/tracking/compare/curves";
 import { mayHaveCurve } from "../../core/tracking/compare/metric-rank";
 import { metricsOf } from "../../core/tracking/compare/pivot";
-import type { Experiment } from "../../core/tracking/experiment";
 import type { Experiments } from "../../core/tracking/experiments";
 import type { MetricStore, MetricSummary } from "../../core/tracking/metric-store";
 import type { RunRecord } from "../../core/tracking/run-record";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { SearchedRun } from "../../core/tracking/search/query";
+import type { Experiment } from "../../core/tracking/shapes";
 import { filesOf, type RunFiles } from "./run-files";
 
 /** Limits of a page: a response has a few megabytes, and a person reads less. */

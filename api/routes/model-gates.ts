@@ -1,6 +1,6 @@
 import { answerVersionCheck } from "../../core/registry/gates/answer";
 import { CheckNotFoundError } from "../../core/registry/gates/errors";
-import { hookKey } from "../../core/registry/gates/hook-key";
+import { hookKey } from "../../core/registry/gates/hook";
 import { rulesOf } from "../../core/registry/policy";
 import { reportMarkdown } from "../../core/registry/report/markdown";
 import { versionReport } from "../../core/registry/report/report";

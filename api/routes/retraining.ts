@@ -4,7 +4,7 @@ import { InvalidInputError } from "../../core/errors";
 import { RuleNotFoundError } from "../../core/retraining/errors";
 import { fire } from "../../core/retraining/fire";
 import { createRule, deleteRule, getRule, setEnabled, updateRule } from "../../core/retraining/lifecycle";
-import { nextFirings } from "../../core/retraining/next-firings";
+import { nextFirings } from "../../core/retraining/rule";
 import * as contracts from "../contracts/retraining";
 import { defineRoute } from "../http/route";
 

@@ -1,7 +1,7 @@
 import type { Platform } from "../../adapters/platform";
 import { isoTime } from "../../core/clock";
 import { eachLimited } from "../../core/each-limited";
-import type { Experiment, Lifecycle } from "../../core/tracking/experiment";
+import type { Experiment, Lifecycle } from "../../core/tracking/shapes";
 
 /** A listing may lack changes of the last minute; the marks of changes have them. */
 const listingLagMs = 60_000;

@@ -17,3 +17,10 @@ export const classificationMetricNames = [
 
 /** Metrics of the whole test split and of slices, for labels of type float. */
 export const regressionMetricNames = ["rmse", "mae", "r2"] as const;
+
+/** Metrics for which less is better. For all others more is better. */
+const lessIsBetterOf = new Set(["logLoss", "rmse", "mae", "mse", "loss"]);
+
+export function lessIsBetter(metric: string): boolean {
+  return lessIsBetterOf.has(metric);
+}

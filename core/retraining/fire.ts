@@ -2,7 +2,7 @@ import { inRounds, type Pause } from "../backoff";
 import { isoTime } from "../clock";
 import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
-import type { Meter } from "../metering/meter";
+import type { Meter } from "../metering/metrics";
 import { hyperparametersSchema } from "../runs/hyperparameters";
 import type { Job } from "../runs/job";
 import { isOpen, type Run } from "../runs/run";

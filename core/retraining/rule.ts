@@ -3,7 +3,7 @@ import type { DeepReadonly, Shape } from "../deep-readonly";
 import { jobSchema } from "../runs/job";
 import type { CodeReference } from "../runs/run";
 import { codeReference, job } from "../runs/shapes";
-import { ExpressionError, parseExpression } from "../schedules/expression";
+import { ExpressionError, nextFire, parseExpression } from "../schedules/expression";
 import { isTimeZone } from "../schedules/time-zone";
 import { count, instant } from "../shapes";
 
@@ -150,4 +150,26 @@ function expressionProblem(text: string): string | undefined {
       return `must be rate(value unit) or cron(minutes hours day-of-month month day-of-week year): ${error.message}`;
     throw error;
   }
+}
+
+/**
+ * Returns the next times of a rule's cron expression. For a rate the result is empty, because only the Scheduler knows
+ * its start.
+ */
+export function nextFirings(
+  { trigger, enabled, deletedAt }: RetrainingRule,
+  now: number,
+  count = 3,
+): readonly string[] {
+  if (trigger.type !== "schedule" || !enabled || deletedAt !== undefined) return [];
+  const expression = parseExpression(trigger.expression);
+  const times: string[] = [];
+  let after = now;
+  while (expression.kind === "cron" && times.length < count) {
+    const next = nextFire(expression, after, { timeZone: trigger.timeZone, base: now });
+    if (next === undefined) break;
+    times.push(new Date(next).toISOString());
+    after = next;
+  }
+  return times;
 }

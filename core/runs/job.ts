@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { DeepReadonly } from "../deep-readonly";
 import { jobGatesSchema } from "./gate-rules";
-import { hyperparametersSchema as hyperparameters } from "./hyperparameters";
+import {
+  type Hyperparameters,
+  hyperparametersSchema as hyperparameters,
+  withoutLaterDefaults,
+} from "./hyperparameters";
 
 const name = z
   .string()
@@ -195,3 +199,15 @@ export type Job = DeepReadonly<z.output<typeof jobSchema>>;
 /** A job as people write it. */
 export type JobInput = z.input<typeof jobSchema>;
 export type ModelSpec = Job["model"];
+
+/** Returns a job without options whose value is the one that all jobs had before the option existed. */
+export function withoutLaterOptions(job: Job): Omit<Job, "hyperparameters"> & {
+  readonly hyperparameters: Partial<Hyperparameters>;
+} {
+  const { tf32, ...resources } = job.resources;
+  return {
+    ...job,
+    hyperparameters: withoutLaterDefaults(job.hyperparameters),
+    resources: tf32 === true ? job.resources : resources,
+  };
+}

@@ -1,5 +1,5 @@
 import { RingmasterError } from "../errors";
-import type { Lifecycle } from "./experiment";
+import type { Lifecycle } from "./shapes";
 
 /**
  * A model that a client has logged: files in one place, optionally of a run. MLflow 3 has logged models between runs

@@ -1,3 +1,4 @@
+import { RingmasterError } from "../errors";
 import type { TrainingProgress } from "../runs/progress";
 import type { MachineRecord, RecoveryRecord } from "../runs/run";
 
@@ -33,4 +34,21 @@ export interface PointColumns {
 export interface MetricSeries extends PointColumns {
   /** `train/loss`, `system/worker-0/rss`, … */
   readonly metric: string;
+}
+
+/** The destination of a trainer's metrics. */
+export interface MetricSink {
+  /**
+   * Resolves once the batch is stored. Idempotent.
+   *
+   * @throws MetricsRefusedError if the same batch will always be refused
+   */
+  send(batch: MetricBatch): Promise<void>;
+}
+
+/** Thrown when the receiver refuses a batch permanently. */
+export class MetricsRefusedError extends RingmasterError {
+  constructor(reason: string, details?: unknown) {
+    super(`metrics were refused: ${reason}`, { code: "METRICS_REFUSED", httpStatus: 400, details });
+  }
 }

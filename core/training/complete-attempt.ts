@@ -1,5 +1,5 @@
 import { isoTime } from "../clock";
-import type { Meter } from "../metering/meter";
+import type { Meter } from "../metering/metrics";
 import { type AttemptEnd, monthOf } from "../runs/attempt-repository";
 import type { RunDetails, TrainingAttempt } from "../runs/run";
 import { spansOfRows, usageOf } from "../runs/usage";

@@ -1,4 +1,4 @@
-import type { Measures, Meter } from "../metering/meter";
+import type { Measures, Meter } from "../metering/metrics";
 import type { WorkerRecord } from "../runs/run";
 import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
 

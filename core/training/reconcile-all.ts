@@ -1,5 +1,5 @@
 import { eachLimited } from "../each-limited";
-import type { Meter } from "../metering/meter";
+import type { Meter } from "../metering/metrics";
 import type { Clock } from "../ports";
 import type { Run } from "../runs/run";
 import { type ReconcileDependencies, reconcile } from "./reconcile";

@@ -1,4 +1,4 @@
-import type { Meter } from "../metering/meter";
+import type { Meter } from "../metering/metrics";
 import { isOpen, type RunDetails } from "../runs/run";
 import type { InstanceUse, RunRepository } from "../runs/run-repository";
 

@@ -7,7 +7,7 @@ import type { Clock } from "../ports";
 import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "../runs/errors";
 import type { Job } from "../runs/job";
-import { withoutLaterOptions } from "../runs/job-identity";
+import { withoutLaterOptions } from "../runs/job";
 import type { Executions } from "../runs/ports";
 import type { CodeReference, Run } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";

@@ -1,6 +1,5 @@
 import { createPlatform, type Deployment } from "../../adapters/platform";
-import { ingest } from "../../core/tracking/ingest";
-import { IngestLag } from "../../core/tracking/ingest-lag";
+import { IngestLag, ingest } from "../../core/tracking/ingest";
 
 let deployment: Deployment | undefined;
 let lag: IngestLag | undefined;

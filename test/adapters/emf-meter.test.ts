@@ -1,7 +1,7 @@
 import { createEmfMeter } from "../../adapters/cloudwatch/emf-meter";
-import type { Measures } from "../../core/metering/meter";
+import type { Measures } from "../../core/metering/metrics";
 import { operationalMetrics } from "../../core/metering/metrics";
-import { IngestLag } from "../../core/tracking/ingest-lag";
+import { IngestLag } from "../../core/tracking/ingest";
 
 function metered() {
   const lines: string[] = [];

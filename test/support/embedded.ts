@@ -8,7 +8,7 @@ import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { createDeployment, type Platform } from "../../adapters/platform";
 import { defaultTeam } from "../../core/access/teams";
 import { createLogger } from "../../core/logging";
-import type { Measures } from "../../core/metering/meter";
+import type { Measures } from "../../core/metering/metrics";
 import type { AttemptResult } from "../../core/notifications/delivery";
 import type { Message } from "../../core/notifications/event";
 import { contentDigestOf } from "../../core/object-keys";

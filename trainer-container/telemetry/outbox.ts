@@ -3,7 +3,7 @@ import path from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { type BackoffTiming, backoffMs } from "../../core/backoff";
 import type { MetricBatch } from "../../core/tracking/metric-batch";
-import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-sink";
+import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-batch";
 import type { Sender } from "./sender";
 import { within } from "./within";
 

@@ -1,4 +1,4 @@
-import type { Experiment } from "../../../core/tracking/experiment";
+import type { Experiment } from "../../../core/tracking/shapes";
 import { entityGrammar, entityOrder, parseEntityFilter, parseEntityOrder } from "./entities";
 
 /** The part of an experiment that MLflow's `experiments/search` reads. */

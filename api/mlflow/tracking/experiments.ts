@@ -1,6 +1,7 @@
 import { isoTime } from "../../../core/clock";
-import { defaultExperimentId, type Experiment } from "../../../core/tracking/experiment";
+import { defaultExperimentId } from "../../../core/tracking/experiments";
 import { ExperimentExistsError } from "../../../core/tracking/records/errors";
+import type { Experiment } from "../../../core/tracking/shapes";
 import { setLifecycle } from "../../services/experiment-lifecycle";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, oneOf, required, text } from "../fields";

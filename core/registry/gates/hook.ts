@@ -1,5 +1,6 @@
 import { sha256 } from "../../digest";
-import type { ContentReference } from "../../ports";
+import type { ContentReference, ObjectStore } from "../../ports";
+import { signingKey } from "../../signing-key";
 import type { ExternalCheck } from "../policy";
 import type { CheckAnswer } from "./verdict";
 
@@ -40,4 +41,13 @@ export function deliveryId(
   { team, model, version }: Pick<HookRequest, "team" | "model" | "version">,
 ): string {
   return `check_${sha256(JSON.stringify([team, model, version, name, url, keyGeneration ?? 1])).slice(0, 32)}`;
+}
+
+/** Derives the key that signs one check's requests, from model, check and generation. */
+export function hookKey(
+  objects: ObjectStore,
+  randomBytes: (count: number) => Uint8Array,
+  of: { readonly model: string; readonly check: string; readonly generation: number },
+): Promise<Uint8Array> {
+  return signingKey(objects, randomBytes, ["ringmaster.check", of.model, of.check, of.generation]);
 }

@@ -1,5 +1,5 @@
 import type { ChampionComparison } from "../../evaluation/champion";
-import { lessIsBetter } from "../../evaluation/metric-direction";
+import { lessIsBetter } from "../../evaluation/metric-names";
 import type { RegressionRequirement } from "./regression-rule";
 import type { GateCheck } from "./verdict";
 import { shownInterval, shownNumber, signed } from "./wording";

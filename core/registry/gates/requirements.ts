@@ -1,4 +1,4 @@
-import { lessIsBetter } from "../../evaluation/metric-direction";
+import { lessIsBetter } from "../../evaluation/metric-names";
 import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../policy";
 import { type JobEvaluation, type RegressionRequirement, type RegressionRule, regressionOf } from "./regression-rule";
 

@@ -1,4 +1,4 @@
-import { lessIsBetter } from "../../evaluation/metric-direction";
+import { lessIsBetter } from "../../evaluation/metric-names";
 import type { GateCheck } from "./verdict";
 import { compared } from "./wording";
 

@@ -7,8 +7,7 @@ import type { RunSearch, SearchedRun } from "../search/query";
 import type { Axis, Comparison, Goal } from "./comparison";
 import { curvesOf } from "./curves";
 import { differencesOf } from "./differences";
-import { goalOf } from "./goal";
-import { mayHaveCurve } from "./metric-rank";
+import { goalOf, mayHaveCurve } from "./metric-rank";
 import { metricRows, metricsOf, paramRows } from "./pivot";
 
 export const compareLimits = { runs: 50, metrics: 100, curves: 24, points: 2_000 } as const;

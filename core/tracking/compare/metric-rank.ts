@@ -1,6 +1,29 @@
 import type { MetricSummary } from "../metric-store";
 import { testPrefix } from "../test-metrics";
-import { goalOf } from "./goal";
+import type { Goal } from "./comparison";
+
+const less =
+  /(?:^|[/._\s-])(?:loss|logloss|error|err|rmse|mse|mae|mape|perplexity|ppl|latency|regret|wer|cer|fid)(?:$|[/._\s-])/;
+const more =
+  /(?:^|[/._\s-])(?:accuracy|acc|auc|f1|precision|recall|ndcg|mrr|map|r2|score|bleu|rouge|iou|dice|reward|throughput)(?:$|[/._\s@-])/;
+
+/** Derives a metric's goal from its name if possible: `validation/loss` is minimized, `top-5-accuracy` maximized. */
+export function goalOf(metric: string): Goal | undefined {
+  // The last part of the name decides: `accuracy-loss` is a loss.
+  const name = metric.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+  const lastOf = (pattern: RegExp): number => {
+    let at = -1;
+    for (let from = 0; ; ) {
+      const found = name.slice(from).search(pattern);
+      if (found === -1) return at;
+      at = from + found;
+      from = at + 1;
+    }
+  };
+  const [toLess, toMore] = [lastOf(less), lastOf(more)];
+  if (toLess === toMore) return undefined;
+  return toLess > toMore ? "min" : "max";
+}
 
 /** Metrics of the test split that summarize a model. */
 const headline = ["accuracy", "auc", "logLoss", "rmse", "mae", "r2"].map((name) => `${testPrefix}${name}`);

@@ -2,8 +2,7 @@ import type { MetricSummary } from "../metric-store";
 import { encodeValue } from "../metric-values";
 import type { SearchedRun } from "../search/query";
 import type { Goal, MetricCell, MetricRow, Row } from "./comparison";
-import { goalOf } from "./goal";
-import { byRank } from "./metric-rank";
+import { byRank, goalOf } from "./metric-rank";
 
 /**
  * Returns the params that differ between the runs, and the others; by name. Equal numbers in different notation

@@ -1,4 +1,4 @@
-import type { Experiment } from "../experiment";
+import type { Experiment } from "../shapes";
 import { withTags } from "./transitions";
 
 /** A client's change of an experiment. */

@@ -3,14 +3,15 @@ import { digestOf, sha256 } from "../../digest";
 import type { Clock } from "../../ports";
 import { IdempotencyConflictError } from "../../runs/errors";
 import { isOpen, type RunStatus } from "../../runs/run";
-import { defaultExperimentId, type Experiment } from "../experiment";
 import type { Experiments } from "../experiments";
+import { defaultExperimentId } from "../experiments";
 import type { MetricSeries } from "../metric-batch";
 import type { MetricStore } from "../metric-store";
 import { decodeValue, type EncodedValue } from "../metric-values";
 import { checkReferences, type ReferencePorts } from "../references";
 import type { DatasetInput, RunCode, RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
+import type { Experiment } from "../shapes";
 import { ExperimentDeletedError, ExperimentNotFoundError } from "./errors";
 
 export interface LogRunDependencies extends ReferencePorts {

@@ -1,6 +1,6 @@
-import type { Experiment } from "../experiment";
 import type { Experiments } from "../experiments";
 import { ExperimentNotFoundError } from "../records/errors";
+import type { Experiment } from "../shapes";
 
 /**
  * Returns the ids of experiments that are given by id or by name. Digits that are both an id and a name are the id. An

@@ -1,6 +1,6 @@
 import type { FeaturesOutput } from "../../features/materialize";
 import { decidingHyperparameters } from "../../runs/hyperparameters";
-import { withoutLaterOptions } from "../../runs/job-identity";
+import { withoutLaterOptions } from "../../runs/job";
 import type { NumericsRecord } from "../../runs/numerics";
 import type { RunDetails } from "../../runs/run";
 import { findOutput } from "../../runs/step";

@@ -8,8 +8,7 @@ import {
   syncSchedule,
   updateRule,
 } from "../../../core/retraining/lifecycle";
-import { nextFirings } from "../../../core/retraining/next-firings";
-import { type RuleDefinitionInput, ruleDefinitionSchema } from "../../../core/retraining/rule";
+import { nextFirings, type RuleDefinitionInput, ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { sweep } from "../../../core/retraining/sweep";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";

@@ -1,6 +1,6 @@
 import type { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
-import type { Measures } from "../../../core/metering/meter";
+import type { Measures } from "../../../core/metering/metrics";
 import { ingest } from "../../../core/tracking/ingest";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import type { MetricStore } from "../../../core/tracking/metric-store";

@@ -1,4 +1,4 @@
-import type { Measures } from "../../../core/metering/meter";
+import type { Measures } from "../../../core/metering/metrics";
 import type { ReconcileDependencies } from "../../../core/training/reconcile";
 import { reconcileAll } from "../../../core/training/reconcile-all";
 import { runLevels } from "../../../core/training/run-levels";

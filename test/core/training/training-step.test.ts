@@ -1,5 +1,4 @@
-import { type JobInput, jobSchema } from "../../../core/runs/job";
-import { withoutLaterOptions } from "../../../core/runs/job-identity";
+import { type JobInput, jobSchema, withoutLaterOptions } from "../../../core/runs/job";
 import type { RunDetails } from "../../../core/runs/run";
 import { inputHashOf } from "../../../core/runs/step";
 import { trainingStep, trainingTaskOf } from "../../../core/training/training-step";

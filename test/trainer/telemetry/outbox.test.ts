@@ -2,7 +2,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { MetricBatch } from "../../../core/tracking/metric-batch";
-import { MetricsRefusedError } from "../../../core/tracking/metric-sink";
+import { MetricsRefusedError } from "../../../core/tracking/metric-batch";
 import { Outbox } from "../../../trainer-container/telemetry/outbox";
 
 const batch = (step: number): MetricBatch => ({

@@ -7,7 +7,7 @@ import type { FeatureManifest } from "../../../../core/features/manifest";
 import { objectKeys } from "../../../../core/object-keys";
 import { answerVersionCheck } from "../../../../core/registry/gates/answer";
 import type { CheckHooks, HookOutcome, HookRequest } from "../../../../core/registry/gates/hook";
-import { hookKey } from "../../../../core/registry/gates/hook-key";
+import { hookKey } from "../../../../core/registry/gates/hook";
 import { judgeVersion } from "../../../../core/registry/gates/judge-version";
 import { pathIn } from "../../../../core/registry/gates/subject";
 import { setPolicy } from "../../../../core/registry/lifecycle";

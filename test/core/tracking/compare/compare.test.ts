@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../../../core/errors";
 import { RunNotFoundError } from "../../../../core/runs/errors";
 import { compareRuns } from "../../../../core/tracking/compare/compare";
-import { goalOf } from "../../../../core/tracking/compare/goal";
+import { goalOf } from "../../../../core/tracking/compare/metric-rank";
 import { comparedRuns, hostile, requestOf } from "./compared";
 
 const compare = (request: Parameters<typeof requestOf>[0] = {}) => compareRuns(comparedRuns(), requestOf(request));

@@ -1,4 +1,4 @@
-import type { Measures } from "../../../../core/metering/meter";
+import type { Measures } from "../../../../core/metering/metrics";
 import type { ObjectStore } from "../../../../core/ports";
 import type { Model, ModelVersion } from "../../../../core/registry/model";
 import { createRegistry } from "../../../../core/registry/registry";

@@ -1,3 +1,0 @@
-export type { Experiment, Lifecycle } from "./shapes";
-
-export const defaultExperimentId = "0";
