@@ -95,7 +95,7 @@ async function main() {
         `version ${made.version} of ${made.model} needs none: ${waiting.outcome?.decision ?? waiting.status}\n`,
       );
 
-    title("What serving loads");
+    title("The version that serving loads");
     await show(["models", "resolve", made.model]);
 
     const done = ask("runs", "show", run.runId);

@@ -8,7 +8,7 @@ import { median } from "../support/median";
 import { findTorch, type PeerPython } from "../support/peer-python";
 import type { TrainerReport, TrainerTask } from "./protocol";
 
-/** Milliseconds of computing between the writes to the state. */
+/** Milliseconds of computation between the writes to the state. */
 const stepTimes = [0, 100, 500, 2000];
 const checkpointsEach = 3;
 const rounds = 2;
@@ -25,11 +25,11 @@ interface TorchReport {
 
 interface Line {
   readonly name: string;
-  /** Of the first checkpoint of a process, whose pages are all new; median over the processes. */
+  /** Blocking time of a process's first checkpoint, whose pages are all new; median over the processes. */
   readonly firstBlockedMs: number;
   readonly blockedMs: number;
   readonly totalMs: number;
-  /** Over the synchronous time. */
+  /** Share of the synchronous time. */
   readonly firstShare: number;
   readonly share: number;
   readonly peakOverState: number;
@@ -63,7 +63,7 @@ async function measure(): Promise<{ readonly lines: readonly Line[]; readonly st
     client.destroy();
     const kinds: readonly (number | undefined)[] = [undefined, ...stepTimes];
     const reports = new Map<number | undefined, TrainerReport[]>(kinds.map((kind) => [kind, []]));
-    // In turn, so that what else the machine does meets all of them.
+    // In alternation, so that other load on the machine affects all of them.
     for (let round = 0; round < rounds; round += 1) {
       for (const stepMs of kinds) {
         const step = stepMs === undefined ? {} : { stepMs };
@@ -116,7 +116,7 @@ function runTorch({ python }: PeerPython, stateBytes: number): TorchReport {
   return JSON.parse(stdout.trim().split("\n").at(-1)!) as TorchReport;
 }
 
-/** What a checkpoint of 500 MB costs the training, against the embedded S3 in another process; `--json` for machines. */
+/** Measures the cost of a checkpoint of 500 MB to the training, against the embedded S3 in another process. */
 export async function benchCheckpoint(args: readonly string[]): Promise<void> {
   const machine = describeMachine();
   const torch = findTorch();
@@ -137,7 +137,7 @@ export async function benchCheckpoint(args: readonly string[]): Promise<void> {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   print(`${machineLine(machine)} (${after.loadAverage} at the end)`);
   print(
-    `state ${(stateBytes / 1e6).toFixed(0)} MB: weights and two moments; ${rounds} processes a line in turn, ${checkpointsEach} checkpoints each`,
+    `state ${(stateBytes / 1e6).toFixed(0)} MB: weights and two moments; ${rounds} processes a line in alternation, ${checkpointsEach} checkpoints each`,
   );
   print("");
   print("| | blocked, first | share | blocked, later | share | until visible | peak RSS | ÷ state | idle process |");
@@ -157,7 +157,9 @@ export async function benchCheckpoint(args: readonly string[]): Promise<void> {
   }
   const later = (times: readonly number[]) => `${median(times.slice(1)).toFixed(0)} ms`;
   const over = (peer.peakBytes / stateBytes).toFixed(2);
-  print(`peer: PyTorch ${torch.torch}, same state, to a local folder (no digests, no upload), first round left out:`);
+  print(
+    `peer: PyTorch ${torch.torch}, same state, to a local folder (no digests, no upload), without the first round:`,
+  );
   print(
     `torch.save ${later(peer.save)}; distributed.checkpoint.save ${later(peer.dcpSave)}; async_save blocks ${later(peer.asyncBlocked)}`,
   );

@@ -6,7 +6,7 @@ import { listen, portOf } from "../../local/listen";
 import { createS3 } from "../../local/s3";
 import { testIam } from "../../test/support/iam";
 
-/** The embedded S3 in a process of its own, until its standard input ends. Prints its endpoint. */
+/** Runs the embedded S3 in a separate process until its standard input ends. Prints its endpoint. */
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-bench-s3-"));
   const front = createFront([await createS3({ dataDirectory: directory, events: { put: () => undefined } })], testIam);

@@ -13,7 +13,7 @@ import type { ParameterSlot } from "../../trainer-container/engine/engine";
 import type { Replica } from "../../trainer-container/loop/replica";
 import type { CheckpointTime, TrainerReport, TrainerTask } from "./protocol";
 
-/** 41.7 million parameters; with Adam's moments 500 MB. Tensors of one part, of several, and biases. */
+/** Returns a layout of 41.7 million parameters, 500 MB with Adam's moments: tensors of one part, of several, and biases. */
 function layoutOf(): readonly ParameterSlot[] {
   const shapes = [[4096, 2000], ...Array.from({ length: 6 }, () => [2048, 2048]), [2048, 4085]];
   const slots: ParameterSlot[] = [];
@@ -65,13 +65,13 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
     buffers: [],
   } as unknown as Replica;
   const buffers = [weights, state.m, state.v];
-  // No two processes have the same content: the store would take the second's as sent.
+  // The content of two processes differs, otherwise the store would skip the second upload.
   const salt = Math.floor(Math.random() * 2 ** 32);
   buffers.forEach((buffer, i) => {
     const words = new Uint32Array(buffer.buffer, buffer.byteOffset, buffer.length);
     for (let at = 0; at < words.length; at += 1) words[at] = at * (i + 1) + salt;
   });
-  /** Every word of the state changes, in place. */
+  /** Changes every word of the state in place. */
   const write = () => {
     for (const { buffer, byteOffset, length } of buffers) {
       const words = new Uint32Array(buffer, byteOffset, length);
@@ -108,7 +108,7 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
   for (let taken = 0; taken < task.checkpoints; taken += 1) {
     write();
     if (replica.finishedSteps === 1) {
-      // A boundary where nothing is due: the trainer makes the copy's pages here.
+      // A boundary without a due checkpoint: the trainer allocates the copy's pages here.
       checkpointer.boundary(replica, "leader", 0, undefined);
       await sleep(Math.max(2_000, task.stepMs ?? 0));
     }
@@ -123,9 +123,9 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
     });
     while (task.stepMs !== undefined && uploading) {
       await sleep(task.stepMs);
-      const asked = performance.now();
+      const startedAt = performance.now();
       await checkpointer.writable();
-      blockedMs += performance.now() - asked;
+      blockedMs += performance.now() - startedAt;
       write();
     }
     const totalMs = await done;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureAll } from "../cloud/bench";
 import { bundleOf, startVariant } from "../cloud/variants";
-import { nativeDoor } from "../ingest/doors";
 import { runLoad } from "../ingest/load";
+import { nativeTarget } from "../ingest/targets";
 import { cpuMsOf, wholeCpuMsOf } from "../support/cpu";
 import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
@@ -17,7 +17,7 @@ interface Time {
   readonly wallMs: number;
 }
 
-/** Measurements in turn, the same number of each. */
+/** Measurements in alternation, the same number of each. */
 interface Row {
   readonly name: string;
   readonly without: readonly Time[];
@@ -25,17 +25,17 @@ interface Row {
 }
 
 /**
- * Measures what the checksums of stored data cost: requests to the embedded services, metric ingest and the quickstart, each
- * in pairs with a copy of the product without them.
+ * Measures the cost of the checksums of stored data: requests to the embedded services, metric ingest and the quickstart,
+ * each in pairs with a copy of the product without them.
  */
 export async function benchChecksums(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       json: { type: "boolean", default: false },
-      /** Of the services' requests and of ingest. */
+      /** Rounds of the services' requests and of ingest. */
       rounds: { type: "string", default: "7" },
-      /** Pairs of quickstarts. */
+      /** Number of pairs of quickstarts. */
       quickstarts: { type: "string", default: "3" },
     },
   });
@@ -69,7 +69,7 @@ async function measureServices(copy: string, rounds: number): Promise<readonly R
   }
 }
 
-/** Measures both in turn, after one measurement of each that does not count. */
+/** Measures both in alternation, after one measurement of each that does not count. */
 async function inPairs(
   name: string,
   copy: string,
@@ -93,12 +93,12 @@ async function inPairs(
   return row;
 }
 
-/** Times are of 1,000 calls. */
+/** Measures ingest. Times are of 1,000 calls. */
 async function ingest(root: string): Promise<Time> {
   const stack = startStack(root);
   try {
     const options = { clients: 20, metrics: 500, seconds: 10, oneRun: false, checkEvery: 0 };
-    const { cpuMs, perSecond } = await runLoad(stack.api, nativeDoor, options, () => cpuMsOf(stack.pid));
+    const { cpuMs, perSecond } = await runLoad(stack.api, nativeTarget, options, () => cpuMsOf(stack.pid));
     return { cpuMs: 1_000 * cpuMs, wallMs: 1e6 / perSecond };
   } finally {
     stack.close();
@@ -109,7 +109,7 @@ async function quickstart(root: string): Promise<Time> {
   const stack = startStack(root);
   try {
     const before = wholeCpuMsOf(stack.pid);
-    // The shell's `time` counts all processes that the quickstart has waited for; the stack is counted by itself.
+    // The shell's `time` counts all processes that the quickstart has waited for; the stack is counted separately.
     const { status, stderr } = spawnSync("bash", ["-c", "TIMEFORMAT='%R %U %S'; time node bin/quickstart.js"], {
       cwd: root,
       encoding: "utf8",
@@ -124,7 +124,7 @@ async function quickstart(root: string): Promise<Time> {
   }
 }
 
-/** Medians, and the medians of the ratios pair by pair. */
+/** Formats medians, and the medians of the ratios of each pair. */
 function tableOf(rows: readonly Row[]): string {
   const cells = (row: Row, member: keyof Time) => {
     const without = row.without.map((time) => time[member]);

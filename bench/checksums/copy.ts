@@ -59,10 +59,10 @@ const folders = [
 const files = ["package.json", "package-lock.json", "cdk.json", "tsconfig.json"];
 
 /**
- * Copies the product without its checksums of stored data, for comparison. Data that it writes can be read by itself alone.
+ * Copies the product without its checksums of stored data, for comparison. Only the copy can read the data that it writes.
  *
- * @returns the copy's directory, and what deletes it
- * @throws Error where the code to leave out has changed
+ * @returns the copy's directory, and a function that deletes it
+ * @throws Error if the code to leave out has changed
  */
 export function copyWithoutChecksums(): { readonly directory: string; readonly remove: () => void } {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-no-checksums-"));

@@ -6,22 +6,22 @@ import { bundleOf, startVariant, type Variant } from "./variants";
 import type { Operation } from "./work";
 
 interface Measurement {
-  /** CPU time of the services for 1,000 requests, which other processes of the machine hardly change. */
+  /** CPU time of the services for 1,000 requests. Other processes of the machine hardly affect it. */
   readonly cpuMs: number;
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
 }
 
-/** The measurements of an operation: by variant, then by round. */
+/** The measurements of an operation, by variant, then by round. */
 interface Row {
   readonly name: string;
   readonly rounds: readonly (readonly Measurement[])[];
 }
 
 /**
- * Throughput, latency and CPU time of the embedded cloud, through stock AWS clients: as it is, without waiting for the
- * disk, and with the services of another checkout. All run side by side, and take turns.
+ * Measures throughput, latency and CPU time of the embedded cloud through stock AWS clients: unchanged, without waiting for
+ * the disk, and with the services of another checkout. All run in parallel and take turns.
  */
 export async function benchCloud(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -92,7 +92,7 @@ async function measure({ count, clients, run }: Operation, cpuTime: () => Promis
   return { cpuMs, perSecond: count / seconds, p50: at(0.5), p99: at(0.99) };
 }
 
-/** Medians of the rounds; behind each variant but the first, the median of the ratios to the first, round by round. */
+/** Formats medians of the rounds; after each variant but the first, the median of the ratios to the first by round. */
 function tableOf(variants: readonly string[], rows: readonly Row[]): string {
   const [first, ...others] = variants;
   const columns = [first, ...others.flatMap((name) => [name, `÷ ${first}`])];

@@ -9,7 +9,7 @@ import type { Service } from "../../local/service";
 import { createStepFunctions } from "../../local/states";
 import { runChild, say } from "../support/child";
 
-/** Serves DynamoDB, S3 and Step Functions over a directory, each on a port of its own, until its input ends. */
+/** Serves DynamoDB, S3 and Step Functions over a directory, each on its own port, until its input ends. */
 runChild(async () => {
   const [, , data = "", sync] = process.argv;
   if (sync === "unsynced") doNotSync();
@@ -22,7 +22,7 @@ runChild(async () => {
   ];
   const ports = await Promise.all(services.map(serve));
   say({ ports });
-  // Each line asks for the CPU time that was used until now.
+  // Each line requests the CPU time so far.
   for await (const _line of createInterface({ input: process.stdin })) {
     const { user, system } = process.cpuUsage();
     say({ cpuMs: (user + system) / 1_000 });
@@ -36,7 +36,7 @@ function serve(service: Service): Promise<number> {
   });
 }
 
-/** Shows what syncing costs. The services have no such option. */
+/** Turns syncing off to show its cost. The services have no such option. */
 function doNotSync(): void {
   const { batch } = ClassicLevel.prototype;
   ClassicLevel.prototype.batch = function unsynced(this: unknown, operations: unknown, options?: object) {

@@ -5,7 +5,7 @@ import { build } from "esbuild";
 import { LineProcess } from "../support/line-process";
 import { type Operation, prepare } from "./work";
 
-/** The services in one way to run them, in a process of their own. */
+/** The services in one configuration, in a separate process. */
 export interface Variant {
   readonly name: string;
   readonly operations: readonly Operation[];
@@ -36,7 +36,7 @@ export async function startVariant(name: string, bundle: string, sync: "synced" 
   }
 }
 
-/** Bundles `services.ts` with the services of another checkout. Returns the bundle's path. */
+/** Bundles `services.ts` with the services of another checkout. @returns the bundle's path */
 export async function bundleOf(checkout: string): Promise<string> {
   const outfile = join(__dirname, "cloud-services-before.js");
   await build({

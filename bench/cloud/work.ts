@@ -18,7 +18,7 @@ export interface Operation {
   readonly name: string;
   /** Requests in one measurement. */
   readonly count: number;
-  /** Clients at once. */
+  /** Number of concurrent clients. */
   readonly clients: number;
   run(i: number): Promise<unknown>;
 }
@@ -30,7 +30,7 @@ const large = Buffer.alloc(8 * 1024 * 1024, 7);
 const small = Buffer.alloc(1024, 7);
 const rowsOfPartition = 100;
 
-/** The operations that are measured, against the ports of DynamoDB, S3 and Step Functions. */
+/** Prepares the measured operations against the ports of DynamoDB, S3 and Step Functions. */
 export async function prepare([dynamoDbPort, s3Port, statesPort]: readonly number[]): Promise<readonly Operation[]> {
   const connection = (port: number | undefined) => ({
     endpoint: `http://127.0.0.1:${port}`,

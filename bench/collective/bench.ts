@@ -8,7 +8,7 @@ import { type Line, renderTable, type Times } from "./table";
 
 const worldSizes = [2, 4];
 const transports: readonly Transport[] = ["tcp", "local"];
-/** Bytes of the vector; iterations of one round. */
+/** Bytes of the vector, and iterations of one round. */
 const sizes: readonly (readonly [bytes: number, iterations: number])[] = [
   [4 * 1024, 500],
   [64 * 1024, 300],
@@ -19,7 +19,7 @@ const sizes: readonly (readonly [bytes: number, iterations: number])[] = [
   [64 * 1024 * 1024, 4],
   [100_000_000, 3],
 ];
-/** Ours over either transport and the peer take turns, so that what else the machine does meets all. */
+/** Our all-reduce over both transports and the peer alternate, so that other load on the machine affects all. */
 const rounds = 5;
 
 interface Gangs {
@@ -58,7 +58,7 @@ function timesOf(measured: readonly GangMeasured[]): Times {
   };
 }
 
-/** Our all-reduce over TCP loopback and over local sockets against PyTorch Gloo's over TCP loopback; `--json` for machines. */
+/** Measures our all-reduce over TCP loopback and over local sockets against PyTorch Gloo's over TCP loopback. */
 export async function benchCollective(args: readonly string[]): Promise<void> {
   const machine = describeMachine();
   const torch = findTorch();
@@ -67,7 +67,7 @@ export async function benchCollective(args: readonly string[]): Promise<void> {
     const own = { tcp: await startOurs(worldSize, "tcp"), local: await startOurs(worldSize, "local") };
     const peer = typeof torch === "string" ? undefined : await startGloo(worldSize, torch);
     try {
-      // Compiling and importing is over; let the machine settle.
+      // Compiling and importing are over; let the machine settle.
       await sleep(1_000);
       for (const [bytes, iterations] of sizes) {
         lines.push(...(await measureSize({ own, peer }, worldSize, bytes, iterations)));
@@ -87,7 +87,7 @@ export async function benchCollective(args: readonly string[]): Promise<void> {
   process.stdout.write(
     typeof torch === "string"
       ? `peer skipped: ${torch}\n\n`
-      : `peer: PyTorch ${torch.torch} Gloo, one thread a rank, loopback; medians over ${rounds} rounds in turn\n\n`,
+      : `peer: PyTorch ${torch.torch} Gloo, one thread a rank, loopback; medians over ${rounds} rounds in alternation\n\n`,
   );
   process.stdout.write(`${renderTable(lines)}\n`);
 }

@@ -7,15 +7,15 @@ import type { PeerPython } from "../support/peer-python";
 import type { Measured, RankAddress, Task } from "./protocol";
 
 export interface GangMeasured {
-  /** Of each all-reduce, on its slowest rank. */
+  /** Time of each all-reduce on its slowest rank. */
   readonly micros: readonly number[];
-  /** Of one all-reduce, the mean over ranks. */
+  /** CPU time of one all-reduce, the mean over ranks. */
   readonly cpuMicros: number;
-  /** What each rank wrote to its sockets for one (ours only). */
+  /** Bytes that each rank wrote to its sockets for one all-reduce (ours only). */
   readonly bytesByRank: readonly number[];
 }
 
-/** W processes that all-reduce together, one at a time with other gangs. */
+/** W processes that all-reduce together. One gang runs at a time. */
 export interface BenchGang {
   measure(task: Task): Promise<GangMeasured>;
   close(): void;
@@ -31,7 +31,7 @@ async function measureAll(ranks: readonly LineProcess[], task: Task): Promise<Ga
   };
 }
 
-/** `local`: what members on one host choose by themselves; `tcp`: what they take between hosts. */
+/** `local`: the choice of members on one host; `tcp`: the choice between hosts. */
 export type Transport = "tcp" | "local";
 
 export async function startOurs(worldSize: number, transport: Transport): Promise<BenchGang> {

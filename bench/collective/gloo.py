@@ -19,7 +19,7 @@ for line in sys.stdin:
     dist.all_reduce(values)
     expected = world_size * (world_size + 1) / 2
     assert bool((values == expected).all()), "Gloo's sum is wrong"
-    # Zeros from here on: in place, sums would grow past float32.
+    # Zeros from here on, because sums in place would exceed float32.
     values.zero_()
     for _ in range(task["warmUps"]):
         dist.all_reduce(values)

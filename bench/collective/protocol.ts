@@ -1,4 +1,4 @@
-/** What a rank is asked to do, as one line of JSON; `gloo.py` understands the same. */
+/** A rank's task, as one line of JSON. `gloo.py` reads the same. */
 export interface Task {
   readonly elements: number;
   readonly warmUps: number;
@@ -6,7 +6,7 @@ export interface Task {
 }
 
 export interface Measured {
-  /** Of each iteration. */
+  /** Time of each iteration. */
   readonly micros: readonly number[];
   /** User and system time of the process in one iteration, all threads. */
   readonly cpuMicros: number;
@@ -14,7 +14,7 @@ export interface Measured {
   readonly bytes?: number;
 }
 
-/** What a rank of ours says at first, and is told of the others; without `incarnation` they are dialled over TCP. */
+/** The first message of one of our ranks, and of the other ranks to it. Without `incarnation` they are dialled over TCP. */
 export interface RankAddress {
   readonly port: number;
   readonly incarnation?: string;

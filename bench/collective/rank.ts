@@ -1,4 +1,4 @@
-/** One rank of our own all-reduce, wired as the trainer wires it: a process, a listener, a mesh, a pulse thread. */
+/** One rank of our own all-reduce, wired like the trainer: a process, a listener, a mesh, a heartbeat thread. */
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";

@@ -3,17 +3,17 @@ import type { Transport } from "./gangs";
 export interface Times {
   /** Median of one all-reduce on its slowest rank. */
   readonly micros: number;
-  /** Median over rounds of a rank's CPU time for one. */
+  /** Median over rounds of a rank's CPU time for one all-reduce. */
   readonly cpuMicros: number;
 }
 
-/** One size on one world. */
+/** One size for one number of ranks. */
 export interface Line extends Times {
   readonly worldSize: number;
   readonly transport: Transport;
   readonly bytes: number;
   readonly peer: Times | undefined;
-  /** Bytes written by the rank that wrote most, over 2(W−1)/W · S. */
+  /** Bytes written by the rank with the most, over 2(W−1)/W · S. */
   readonly wireOverBound: number;
 }
 
@@ -32,7 +32,7 @@ const columns = [
   "wire ÷ bound",
 ];
 
-/** Markdown. Algorithm bandwidth: bytes of the vector by time. */
+/** Renders Markdown. Algorithm bandwidth: bytes of the vector by time. */
 export function renderTable(lines: readonly Line[]): string {
   const rows = lines.map(({ worldSize, transport, bytes, micros, cpuMicros, peer, wireOverBound }) => [
     String(worldSize),

@@ -7,8 +7,8 @@ import { damageKinds } from "./damage";
 import { outcomes } from "./subject";
 
 /**
- * Damages every class of file of a data directory and counts what its readers say. `silent`: a wrong answer, or lost data, without an error.
- * The target is none.
+ * Damages every class of file of a data directory and counts the readers' results. `silent`: a wrong answer, or lost data,
+ * without an error. The target is none.
  */
 export async function benchCorruption(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -23,7 +23,7 @@ export async function benchCorruption(args: readonly string[]): Promise<void> {
       stride: { type: "string" },
       /** Damages only the classes whose names contain this text. */
       only: { type: "string", default: "" },
-      /** Damages the data directory of a whole stack: some seconds a case. */
+      /** Damages the data directory of a whole stack: some seconds per case. */
       stack: { type: "boolean", default: false },
       unverified: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
@@ -74,7 +74,7 @@ export async function benchCorruption(args: readonly string[]): Promise<void> {
   if (totalOf(counts, "silent") > 0) process.exitCode = 1;
 }
 
-/** A row a class of file and damage. */
+/** Renders one row per class of file and damage. */
 export function tableOf(counts: Counts): string {
   const lines = [`| class | damage | ${outcomes.join(" | ")} |`, `|---|---|${outcomes.map(() => "---:|").join("")}`];
   for (const [subject, kinds] of Object.entries(counts)) {

@@ -11,16 +11,16 @@ import { wholeStackSubject } from "./whole-stack";
 
 export interface CampaignOptions {
   readonly cases: number;
-  /** The number of the first case: with the seed it says what a case does. */
+  /** The number of the first case. With the seed it determines a case. */
   readonly from: number;
-  /** Every how many cases this process takes one. */
+  /** This process takes every n-th case. */
   readonly stride: number;
   readonly seed: number;
-  /** Runs readers that verify nothing instead: the campaign must then count silent cases. */
+  /** Runs readers that verify nothing: the campaign must then count silent cases. */
   /** Damages only the classes whose names contain this text. */
   readonly only?: string;
   readonly unverified: boolean;
-  /** Damages the data directory of a whole stack instead, and reads it through the APIs: some seconds a case. */
+  /** Damages the data directory of a whole stack instead, and reads it through the APIs: some seconds per case. */
   readonly stack?: boolean;
 }
 
@@ -38,7 +38,7 @@ export type Counts = Readonly<Record<string, Readonly<Record<string, Readonly<Pa
 
 export interface CampaignResult {
   readonly counts: Counts;
-  /** Silent cases, and those whose error names nothing. */
+  /** Silent cases, and those whose error names no file. */
   readonly findings: readonly Finding[];
 }
 
@@ -51,10 +51,10 @@ interface Template {
 }
 
 const maxFindings = 50;
-/** In memory where there is such a place: a case copies a template, and flushes. */
+/** In memory if possible, because a case copies a template and flushes. */
 const scratch = fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir();
 
-/** Damages copies of small data directories, one file at a time, and looks what their readers say. */
+/** Damages copies of small data directories, one file at a time, and checks the readers' results. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const root = fs.mkdtempSync(path.join(scratch, "ringmaster-corruption-"));
   try {

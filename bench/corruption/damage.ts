@@ -16,7 +16,7 @@ export type DamageKind = (typeof damageKinds)[number];
 const largestChange = 64;
 const largestZero = 4096;
 
-/** Where files are damaged: a copy of a template, whose files are relative paths. */
+/** A copy of a template whose files are damaged. Files are relative paths. */
 export interface Victims {
   readonly directory: string;
   /** An earlier state of the same data. */
@@ -24,7 +24,7 @@ export interface Victims {
   readonly files: readonly string[];
 }
 
-/** Damages one file (a swap: two) of a copy. @returns the damaged files; none where this damage changes nothing there. */
+/** Damages one file (a swap: two) of a copy. @returns the damaged files; none if this damage changes nothing there */
 export function damageFile(
   kind: DamageKind,
   { directory, earlier, files }: Victims,
@@ -66,7 +66,7 @@ export function damageFile(
   return changed(next);
 }
 
-/** Files below a directory, relative and sorted. */
+/** Lists files below a directory, relative and sorted. */
 export function filesBelow(directory: string): readonly string[] {
   return fs
     .readdirSync(directory, { recursive: true, withFileTypes: true })

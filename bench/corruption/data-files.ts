@@ -1,7 +1,7 @@
 import path from "node:path";
 import { journalsOf, storesOf } from "../../local/storage/stores";
 
-/** Files that are no data, with the reason. */
+/** Files without data, with the reason. */
 const notData: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/\/LOCK$/, "is empty; LevelDB locks it"],
   [/\/LOG(\.old)?$/, "LevelDB's diagnostics, which nothing reads"],
@@ -20,8 +20,8 @@ const otherClasses: readonly (readonly [pattern: RegExp, name: string])[] = [
 ];
 
 /**
- * Returns the class of the campaign that a file of a data directory belongs to, or the reason why the file is no data.
- * Both are undefined for an unknown file.
+ * Returns the class of the campaign for a file of a data directory, or the reason why the file has no data. Both are
+ * undefined for an unknown file.
  *
  * @param file relative to the data directory
  */

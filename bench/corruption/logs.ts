@@ -8,7 +8,7 @@ const streams = ["first", "second"];
 const always = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const logsOf = (directory: string) => path.join(directory, "logs");
 
-/** Log files and their seals. A marker in the events is what tells of damage. */
+/** Damages log files and their seals. A marker in the events reports damage. */
 export function logSubject(): Subject {
   return {
     name: "logs",

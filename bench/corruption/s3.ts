@@ -54,7 +54,7 @@ function subject(name: string, owns: (file: string) => boolean): Subject {
   return { name, owns, build, observe: observeObjects, namesOf: keyOfFile };
 }
 
-/** Reads the key that an error may name from the path of an object's file (`local/s3/keys.ts`). */
+/** Returns the key that an error may name, from the path of an object's file (`local/s3/keys.ts`). */
 function keyOfFile(file: string): readonly string[] {
   if (file.startsWith("index/")) return ["/index"]; // the index is one item: its files name each other
   const [, inside] = file.split("/objects/");
@@ -112,7 +112,7 @@ async function build(directory: string, round: 1 | 2): Promise<void> {
   await service.close();
 }
 
-/** Opens the service's own parts, without a port in between, and gives them to a reader. */
+/** Opens the service's own parts without a port, and passes them to a reader. */
 async function withStore(directory: string, read: (store: Store, seen: Observation) => Promise<void>) {
   const seen = new Observation();
   const disk = new Disk(directory);
@@ -151,7 +151,7 @@ function observeObjects(directory: string): Promise<Observation> {
   });
 }
 
-/** As a trainer reads them: the list, then the content of each. */
+/** Reads checkpoints like a trainer: the list, then the content of each. */
 function observeCheckpoints(directory: string): Promise<Observation> {
   return withStore(directory, async (store, seen) => {
     const objects = objectsOf(store);
@@ -190,7 +190,7 @@ function metadataOf(store: Store, key: string): unknown {
   return [record.etag, record.headers, record.metadata, store.tagsOf(Bucket, toBinary(key), record)];
 }
 
-/** The port that readers of checkpoints use, on the store itself. */
+/** Returns the port that readers of checkpoints use, on the store itself. */
 function objectsOf(store: Store): Pick<ObjectStore, "list" | "find" | "getContent"> & ObjectStore {
   const find = async (key: string): Promise<Uint8Array | undefined> => {
     try {
@@ -215,7 +215,7 @@ function objectsOf(store: Store): Pick<ObjectStore, "list" | "find" | "getConten
   return reader as unknown as ObjectStore;
 }
 
-/** Reads bodies from their files without verifying anything: what the campaign must see as silent. */
+/** Reads bodies from their files without verification: the campaign must count these as silent. */
 export function unverifiedSubject(): Subject {
   return {
     name: "unverified bodies (self-test)",

@@ -14,12 +14,12 @@ import { Observation, type Subject } from "./subject";
 const rows = 60;
 const lastPid = 4002;
 
-/** Every database of a stack, opened as its service opens it: most hold JSON by text, `dynamodb` text by bytes. */
+/** Opens every database of a stack like its service: most hold JSON by text, `dynamodb` text by bytes. */
 export function databaseSubjects(): readonly Subject[] {
   return storesOf("/").map(({ store }) => ({
     name: `database ${store}`,
     owns: () => true,
-    // A file that names the others is damaged: the error names the file that it does not find, in the same directory.
+    // If a file that names others is damaged, the error names the missing file in the same directory.
     namesOf: (file) => [path.dirname(file)],
     async build(directory, round) {
       await withDatabase(directory, store, async (database) => {
@@ -92,7 +92,7 @@ export function journalSubject(): Subject {
   };
 }
 
-/** Small files at the top of a data directory. */
+/** Damages small files at the top of a data directory. */
 export function fileSubjects(): readonly Subject[] {
   const token = (n: number) =>
     makeToken(
@@ -111,14 +111,14 @@ export function fileSubjects(): readonly Subject[] {
       async observe(directory) {
         const seen = new Observation();
         const store = createTokenStore(directory);
-        // A lost secret is made again: signatures with the keys of before are refused.
+        // A lost secret is created again: signatures with the earlier keys are refused.
         if (!existsSync(path.join(directory, "tokens", "signing-secret"))) {
           seen.fail(new Error("signatures are refused: signing-secret is not the one that made their keys"));
           return seen;
         }
         for (const n of [1, 2]) {
           const { token: text, record } = token(n);
-          // A token is revoked by removing its file. Its owner is refused, whoever removed it.
+          // Removing its file revokes a token. Its owner is then refused in any case.
           await seen.read(record.id, async () => {
             const found = await store.verify(text);
             if (!found) throw new Error(`the token ${record.id} is refused`);
@@ -138,7 +138,7 @@ export function fileSubjects(): readonly Subject[] {
       async observe(directory) {
         const seen = new Observation();
         const missing = !existsSync(path.join(directory, "iam", "secret"));
-        // A lost secret is made again: every key that was issued is then refused.
+        // A lost secret is created again: every issued key is then refused.
         await seen.read("secret", () => {
           if (missing) throw new Error("keys of the lost secret are refused");
           return JSON.stringify(ownerKeys(directory));
@@ -159,11 +159,11 @@ export function fileSubjects(): readonly Subject[] {
       },
       async observe(directory) {
         const seen = new Observation();
-        // A missing file is what a stack that was stopped leaves.
+        // A stopped stack leaves no file.
         await seen.read("stack.json", () => {
           const stack = readStackFile(directory);
           if (!stack) throw new Error("no stack.json: no stack is running");
-          // Every command asks the stack that the file names; the ports of an earlier one do not answer.
+          // Every command calls the stack that the file names. The ports of an earlier one do not answer.
           if (stack.pid !== lastPid) throw new Error("the stack that stack.json names does not answer");
           return JSON.stringify(stack);
         });

@@ -5,7 +5,7 @@ export class Observation {
   readonly values = new Map<string, string>();
   readonly errors: string[] = [];
 
-  /** Reads one item; an error is an answer too. */
+  /** Reads one item. An error is also an answer. */
   async read(item: string, value: () => Promise<string | undefined> | string | undefined): Promise<void> {
     try {
       const found = await value();
@@ -23,26 +23,26 @@ export class Observation {
 
 const failed = "\u0000failed";
 
-/** A class of files of a data directory, with the code that reads it. */
+/** A class of files of a data directory, and the code that reads it. */
 export interface Subject {
   readonly name: string;
-  /** Writes data; called a second time it changes some of it, so that there are earlier states. */
+  /** Writes data. The second call changes some of it, so that earlier states exist. */
   build(directory: string, round: 1 | 2): Promise<void>;
-  /** Which files belong to this class. */
+  /** Whether a file belongs to this class. */
   owns(file: string): boolean;
-  /** The class of a file, where a subject has several: a case draws a class first. */
+  /** Returns the class of a file if a subject has several: a case draws a class first. */
   classOf?(file: string): string | undefined;
-  /** Under which names an error may tell of a file; its own path and name by default. */
+  /** Returns the names by which an error may report a file. Default: its own path and name. */
   namesOf?(file: string): readonly string[];
   /** Reads everything, as the stack does after a start. */
   observe(directory: string): Promise<Observation>;
 }
 
 export const outcomes = ["detected", "healed", "harmless", "unnamed", "silent"] as const;
-/** `unnamed`: an error that does not say what is damaged. `silent`: a wrong answer, or lost data, without an error. */
+/** `unnamed`: an error that does not name the damage. `silent`: a wrong answer, or lost data, without an error. */
 export type Outcome = (typeof outcomes)[number];
 
-/** The names by which an error may tell of damaged files: those of the files, and of the items that they hold. */
+/** Returns the names by which an error may report damaged files: those of the files, and of their items. */
 export function namesOf(subject: Subject, expected: Observation, damaged: readonly string[]): readonly string[] {
   const items = [...expected.values.keys()];
   return [...items, ...damaged.flatMap((file) => [file, path.basename(file), ...(subject.namesOf?.(file) ?? [])])];

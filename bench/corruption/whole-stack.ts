@@ -11,8 +11,8 @@ import { Observation, type Subject } from "./subject";
 const operationsOfLoad = 5;
 
 /**
- * The data directory of a stack that clients of every entry point have used. A case starts the stack over the damaged directory, and looks for
- * the effect of each acknowledged operation through the API that it was sent to.
+ * The data directory of a stack that clients of every entry point have used. A case starts the stack over the damaged
+ * directory, and reads the effect of each acknowledged operation through the API of that operation.
  *
  * The stack always runs at one path, a link to the directory of the case, so that its clients stay valid.
  */
@@ -37,7 +37,7 @@ export function wholeStackSubject(root: string): Subject {
   return {
     name: "the whole stack",
     owns: (file) => classify(path.relative("data", file)).notData === undefined,
-    // A file that names the others is damaged: the error names the file that it does not find, in the same directory.
+    // If a file that names others is damaged, the error names the missing file in the same directory.
     namesOf: (file) => (file.endsWith("/CURRENT") ? [path.dirname(file)] : []),
     classOf: (file) => classify(path.relative("data", file)).class,
     async build(directory, round) {

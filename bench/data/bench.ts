@@ -14,7 +14,7 @@ interface Line {
   readonly workers: number;
   readonly steps: number;
   readonly backend: string;
-  /** Of each worker: share of the time from its first step to its last. */
+  /** Each worker's share of the time from its first step to its last. */
   readonly dataWait: readonly number[];
   readonly communication: readonly number[];
   readonly samplesPerSecond: readonly number[];
@@ -39,8 +39,8 @@ const percent = (shares: readonly number[]) =>
   shares.length === 0 ? "–" : shares.map((share) => `${(share * 100).toFixed(2)} %`).join(", ");
 
 /**
- * How long a step waits for its data: the 3,000,000 flights through the whole platform, as a user runs them; the shares are the
- * metrics that every run records.
+ * Measures how long a step waits for its data: the 3,000,000 flights through the whole platform, as a user runs them. The
+ * shares are the metrics that every run records.
  */
 export async function benchData(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({

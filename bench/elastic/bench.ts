@@ -21,8 +21,8 @@ function jobs({ workers, backend }: ElasticOptions): { readonly usual: Job; read
 }
 
 /**
- * Workers are taken away at random moments of real runs: `npm run bench -- elastic`. Every trial must complete with the bits of the
- * undisturbed run and without a finished step done again.
+ * Removes workers at random times of real runs: `npm run bench -- elastic`. Every trial must complete with the bits of the
+ * undisturbed run and without repeating a finished step.
  */
 export async function benchElastic(args: readonly string[]): Promise<void> {
   const options = readOptions(args);
@@ -81,7 +81,7 @@ export async function benchElastic(args: readonly string[]): Promise<void> {
   say(peerLine(peer));
 }
 
-/** @throws where worlds differ: nothing could be compared with them. */
+/** @throws if numbers of workers give different weights: nothing could be compared with them */
 async function undisturbed(ground: Ground, job: Job, say: (text: string) => void) {
   const references = [];
   for (const workers of undisturbedWorlds)

@@ -4,7 +4,7 @@ import { integerBelow, oneOf, type Random } from "./random";
 import type { Disturbance, Trial } from "./scenarios";
 import type { Worker } from "./worker";
 
-/** Where a worker has just sealed, connected, begun, stored or ended something. */
+/** Log messages at which a worker has just sealed, connected, begun, stored or ended something. */
 const anyInstant = [
   "ready",
   "gang: sealed",
@@ -15,13 +15,13 @@ const anyInstant = [
   "completed",
   "gang: left",
 ];
-/** While the others come together again. */
+/** Log messages during a re-formation. */
 const reformation = ["gang: lost a member", "gang: sealed", "gang: entered", "generation lost", "generation started"];
 
-/** Two to four faults; each after the first meets, as a rule, the re-formation after the one before it. */
+/** Causes two to four faults. Each after the first usually meets the re-formation after the previous one. */
 export async function faultsInARow(trial: Trial): Promise<Disturbance> {
   const { crew, random } = trial;
-  const told: string[] = [];
+  const descriptions: string[] = [];
   let at = 0;
   let victims: readonly Worker[] = [];
   const faults = 2 + integerBelow(random, 3);
@@ -34,12 +34,12 @@ export async function faultsInARow(trial: Trial): Promise<Disturbance> {
     at = Date.now();
     const [what, hit] = await strike(trial, speaker, random);
     victims = [...victims, ...hit];
-    told.push(`${what} at "${message}" (${count}) of ${speaker?.workerIndex ?? "nobody"}`);
+    descriptions.push(`${what} at "${message}" (${count}) of ${speaker?.workerIndex ?? "nobody"}`);
   }
-  return { what: told.join(", then "), at, victims };
+  return { what: descriptions.join(", then "), at, victims };
 }
 
-/** The worker that says the message for the `count`-th time from now on, or nobody within a while. */
+/** Resolves with the worker that logs the message for the `count`-th time from now on, or with none after a while. */
 async function hears(crew: Crew, message: string, count: number): Promise<Worker | undefined> {
   const times = (worker: Worker) => worker.messages.filter((said) => said === message).length;
   const all = () => crew.workers.reduce((sum, worker) => sum + times(worker), 0);

@@ -5,8 +5,8 @@ import { Worker, type WorkerOptions } from "./worker";
 const retryCode = 75;
 
 /**
- * The workers of one run, supervised as Batch does: each index is a job; a job whose process exits with "try again" gets its next attempt, one
- * that was killed gets it where the trial says so.
+ * The workers of one run, supervised like Batch: each index is a job. A job whose process exits with "try again" gets its next
+ * attempt. A killed one gets it if the trial says so.
  */
 export class Crew {
   readonly workers: Worker[] = [];
@@ -37,7 +37,7 @@ export class Crew {
     return worker;
   }
 
-  /** As `start`, a while later; the crew is not over before. */
+  /** Starts a worker later. The crew is not over before. */
   startLater(workerIndex: number, afterMs: number): void {
     this.open += 1;
     void sleep(afterMs).then(() => {
@@ -47,7 +47,7 @@ export class Crew {
     });
   }
 
-  /** Processes that run, by worker index. */
+  /** Running processes, by worker index. */
   get live(): readonly Worker[] {
     return this.workers.filter(({ running, killedAt }) => running && killedAt === undefined);
   }
@@ -56,7 +56,7 @@ export class Crew {
     return Math.max(0, ...this.workers.map(({ steps }) => steps.at(-1)?.step ?? 0));
   }
 
-  /** Resolves when it holds, or when all is over. */
+  /** Resolves when the condition holds, or when all is over. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition() && this.open > 0) {
       await new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ export class Crew {
     }
   }
 
-  /** True where all processes have ended in time. */
+  /** Resolves to true if all processes have ended in time. */
   async over(withinMs: number): Promise<boolean> {
     const deadline = new AbortController();
     const late = sleep(withinMs, false, { signal: deadline.signal }).catch(() => false);

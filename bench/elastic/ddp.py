@@ -1,4 +1,4 @@
-"""The peer's worker: DistributedDataParallel over Gloo, a checkpoint on disk each N steps, a line for each finished step."""
+"""The peer's worker: DistributedDataParallel over Gloo, a checkpoint on disk every N steps, a line for each finished step."""
 
 import json
 import os
@@ -36,7 +36,7 @@ for step in range(start + 1, steps + 1):
     torch.nn.functional.cross_entropy(model(inputs), labels).backward()
     optimizer.step()
     line = {"rank": rank, "pid": os.getpid(), "restart": restart, "step": step, "at": time.time() * 1_000}
-    # One write: the ranks share a pipe.
+    # One write, because the ranks share a pipe.
     os.write(1, (json.dumps(line) + "\n").encode())
     if step % interval == 0 and rank == 0:
         torch.save(

@@ -9,16 +9,16 @@ export interface ElasticOptions {
   readonly backend: "wasm" | "native";
   readonly seed: number;
   readonly json: boolean;
-  /** A line for each trial. */
+  /** Prints a line for each trial. */
   readonly verbose: boolean;
-  /** Where transcripts of trials go: of those that went wrong, or of all. */
+  /** Folder for transcripts of trials: of failed ones, or of all. */
   readonly keep: string | undefined;
 }
 
 export const usage =
   "usage: npm run bench -- elastic [--scenario kill,stop,cut,join,two,all,big,chaos] [--trials N] [--workers 3] [--backend wasm|native] [--seed N] [--verbose] [--keep FOLDER] [--json]";
 
-/** @throws Error that says which option is wrong. */
+/** @throws Error that names the wrong option */
 export function readOptions(args: readonly string[]): ElasticOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -33,14 +33,14 @@ export function readOptions(args: readonly string[]): ElasticOptions {
       keep: { type: "string" },
     },
   });
-  const asked = (values.scenario ?? scenarioNames.filter((name) => !scenarios[name].onRequest)).flatMap((list) =>
+  const requested = (values.scenario ?? scenarioNames.filter((name) => !scenarios[name].onRequest)).flatMap((list) =>
     list.split(","),
   );
-  const unknown = asked.find((name) => !scenarioNames.some((known) => known === name));
+  const unknown = requested.find((name) => !scenarioNames.some((known) => known === name));
   if (unknown !== undefined) throw new Error(`there is no scenario ${unknown}; ${usage}`);
   if (values.backend !== "wasm" && values.backend !== "native") throw new Error(`backend ${values.backend}; ${usage}`);
   return {
-    scenarios: scenarioNames.filter((name) => asked.includes(name)),
+    scenarios: scenarioNames.filter((name) => requested.includes(name)),
     trials: values.trials === undefined ? undefined : whole("trials", values.trials, 1, 10_000),
     workers: whole("workers", values.workers, 2, 8),
     backend: values.backend,

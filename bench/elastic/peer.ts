@@ -11,16 +11,16 @@ export interface PeerSummary {
   readonly trials: number;
   readonly complete: number;
   readonly checkpointEverySteps: number;
-  /** From the kill to the next step that had not been finished before, of the trials that completed. */
+  /** From the kill to the next step that was not finished before, for completed trials. */
   readonly resumesMs: readonly number[];
-  /** Finished steps that were done again, by trial. */
+  /** Finished steps that were repeated, by trial. */
   readonly lostSteps: readonly number[];
 }
 
 interface Step {
   readonly rank: number;
   readonly pid: number;
-  /** How often the agent has started the workers anew. */
+  /** Number of times that the agent has restarted the workers. */
   readonly restart: number;
   readonly step: number;
   /** Milliseconds since the epoch. */
@@ -32,7 +32,7 @@ const steps = 1_000;
 const checkpointEverySteps = 50;
 const trialMs = 90_000;
 
-/** torchrun's elastic agent on the same kind of trial: a worker killed at a random step. A text says why there is none. */
+/** Runs torchrun's elastic agent on the same kind of trial: a worker killed at a random step. A text gives the reason for none. */
 export async function measurePeer(trials: number): Promise<PeerSummary | string> {
   const torch = findTorch();
   if (typeof torch === "string") return torch;
@@ -109,7 +109,7 @@ async function watch(agent: ChildProcess, killAfter: number, rank: number) {
   return { resumeMs, lost: Math.max(0, furthest + 1 - begun) };
 }
 
-/** The agent's workers are in sessions of their own, and outlive it. */
+/** Ends the agent and its workers, which are in their own sessions and outlive it. */
 function end(agent: ChildProcess): void {
   const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", String(agent.pid)], { encoding: "utf8" });
   agent.kill("SIGKILL");
@@ -117,7 +117,7 @@ function end(agent: ChildProcess): void {
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }

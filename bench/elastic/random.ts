@@ -1,8 +1,8 @@
-/** Numbers in [0, 1) from a seed (mulberry32): a trial that failed is run again by its seed. */
+/** Returns numbers in [0, 1) from a seed (mulberry32), so that a failed trial can be repeated. */
 export type Random = () => number;
 
 export function seededRandom(seed: number): Random {
-  let state = Math.imul(seed, 0x9e3779b1) >>> 0; // neighbouring seeds should have little in common
+  let state = Math.imul(seed, 0x9e3779b1) >>> 0; // so that neighbouring seeds differ much
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -19,7 +19,7 @@ export function oneOf<T>(random: Random, values: readonly T[]): T {
   return values[integerBelow(random, values.length)]!;
 }
 
-/** `count` different ones, in random order. */
+/** Returns `count` different values in random order. */
 export function someOf<T>(random: Random, values: readonly T[], count: number): readonly T[] {
   const rest = [...values];
   return Array.from(

@@ -13,7 +13,7 @@ import { parseHello } from "../../trainer-container/collective/hello";
 
 const digest = "x-amz-content-sha256";
 
-/** Whether bytes from one worker may not reach another now. */
+/** Whether bytes from one worker may not reach another at present. */
 export type Blocked = (from: number, to: number) => boolean;
 
 interface Registration {
@@ -25,18 +25,18 @@ interface Registration {
 }
 
 /**
- * The network between workers, in our hands without root: a relay before the store writes its own port into a worker's registration, so
- * that the others dial the relay. It can drop a pair's connections, or let them stand and hold back what one side sends.
+ * Controls the network between workers without root: a relay in front of the store writes its own port into a worker's
+ * registration, so that others dial the relay. It can drop a pair's connections, or keep them and hold back one side's data.
  */
 export class Relay {
   private readonly lines = new Set<Line>();
-  private readonly doors = new Map<number, TcpServer>();
-  /** Worker indexes by rank, of each sealed list, by its token. */
+  private readonly listeners = new Map<number, TcpServer>();
+  /** Worker indexes by rank for each sealed list, by its token. */
   private readonly lists = new Map<string, readonly number[]>();
   private blocked: Blocked = () => false;
   private away: "dynamodb" | "s3" | undefined;
   private store: Server | undefined;
-  /** Data connections so far. */
+  /** Number of data connections so far. */
   carried = 0;
 
   private constructor(private readonly target: URL) {}
@@ -48,22 +48,22 @@ export class Relay {
     return relay;
   }
 
-  /** Of the store, as workers have to see it. */
+  /** Endpoint of the store for workers. */
   get endpoint(): string {
     return `http://127.0.0.1:${(this.store!.address() as AddressInfo).port}`;
   }
 
-  /** From now on requests to that service end in a closed connection. */
+  /** Makes requests to that service end in a closed connection from now on. */
   takeAway(service: "dynamodb" | "s3" | undefined): void {
     this.away = service;
   }
 
-  /** Cuts what there is between two workers; they may connect anew. */
+  /** Cuts the connections between two workers. They may connect again. */
   drop(one: number, other: number): void {
     for (const line of [...this.lines]) if (line.joins(one, other)) line.destroy();
   }
 
-  /** From now on; what is held back arrives when it is blocked no more. */
+  /** Blocks from now on. Held data arrive when they are no longer blocked. */
   block(blocked: Blocked): void {
     this.blocked = blocked;
     for (const line of [...this.lines]) line.flow();
@@ -71,7 +71,7 @@ export class Relay {
 
   async close(): Promise<void> {
     for (const line of [...this.lines]) line.destroy();
-    for (const door of this.doors.values()) door.close();
+    for (const listener of this.listeners.values()) listener.close();
     this.store!.closeAllConnections();
     await new Promise((resolve) => this.store!.close(resolve));
   }
@@ -84,7 +84,7 @@ export class Relay {
     }
     const service = serviceName(incoming) ?? "";
     const body = service === "s3" ? undefined : await this.bodyFor(incoming);
-    // The store's address is not the one that the worker signed for, and the body may be another one.
+    // The store's address differs from the signed one, and the body may differ.
     const dropped = new Set(["host", "authorization", "connection", ...(body ? ["content-length", digest] : [])]);
     const kept = Object.entries(headers).flatMap(([name, value]) =>
       value === undefined || dropped.has(name) ? [] : [[name, String(value)] as const],
@@ -120,14 +120,14 @@ export class Relay {
       );
     } else if (item.port && item.port.N !== "0") {
       const port = Number(item.port.N);
-      item.port.N = String(await this.doorTo(port));
+      item.port.N = String(await this.listenerTo(port));
     }
   }
 
-  private async doorTo(port: number): Promise<number> {
-    let door = this.doors.get(port);
-    if (!door) {
-      door = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
+  private async listenerTo(port: number): Promise<number> {
+    let listener = this.listeners.get(port);
+    if (!listener) {
+      listener = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
         const line: Line = new Line(
           socket,
           port,
@@ -140,14 +140,14 @@ export class Relay {
         );
         this.lines.add(line);
       });
-      this.doors.set(port, door);
-      await new Promise<void>((resolve) => door!.listen(0, "127.0.0.1", resolve));
+      this.listeners.set(port, listener);
+      await new Promise<void>((resolve) => listener!.listen(0, "127.0.0.1", resolve));
     }
-    return (door.address() as AddressInfo).port;
+    return (listener.address() as AddressInfo).port;
   }
 }
 
-/** One connection through the relay. Its first line says who dialled whom. */
+/** One connection through the relay. Its first line names both sides. */
 class Line {
   private readonly listener: Socket;
   private readonly out: Direction;
@@ -215,7 +215,7 @@ class Line {
   }
 }
 
-/** What one side sends, in order: bytes, then perhaps the end or the break of the connection. A network that is cut tells of neither. */
+/** Data of one side in order: bytes, then an end or a break of the connection, which a cut network does not report. */
 class Direction {
   private readonly queue: (Buffer | "end" | "close")[] = [];
 

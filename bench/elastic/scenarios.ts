@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { faultsInARow } from "./chaos";
 import type { Crew } from "./crew";
-import { anyMoment, type Life, type Moment, momentOfTraining, momentText, reached } from "./moment";
 import { integerBelow, oneOf, type Random, someOf } from "./random";
 import type { Relay } from "./relay";
 import type { Job } from "./task";
 import { totalSteps } from "./task";
+import { anyTimePoint, type Life, reached, type TimePoint, timePointOfTraining, timePointText } from "./time-point";
 import type { Worker } from "./worker";
 
-/** A trial under way, as what disturbs it sees it. */
+/** A running trial as a disturbance sees it. */
 export interface Trial {
   readonly crew: Crew;
   readonly relay: Relay;
@@ -19,7 +19,7 @@ export interface Trial {
   readonly index: number;
 }
 
-/** What was done to a trial. */
+/** The disturbance of a trial. */
 export interface Disturbance {
   readonly what: string;
   /** Milliseconds since the epoch. */
@@ -30,15 +30,15 @@ export interface Disturbance {
 export interface Scenario {
   readonly title: string;
   readonly trials: number;
-  /** Steps that may be repeated although no survivor had finished them: what a checkpoint is behind. */
+  /** Steps that may be repeated although no survivor had finished them: those since the last checkpoint. */
   readonly repeats?: "an interval";
-  /** Workers reach each other through the relay. */
+  /** Workers connect through the relay. */
   readonly relayed?: boolean;
-  /** Each worker's clock is wrong by up to so much. */
+  /** Maximum error of each worker's clock. */
   readonly clockErrorMs?: number;
-  /** Runs only where it is asked for. */
+  /** Runs only on request. */
   readonly onRequest?: boolean;
-  /** Workers that are started; all by default. */
+  /** Returns the number of started workers; all by default. */
   started?(job: Job): number;
   disturb(trial: Trial): Promise<Disturbance>;
 }
@@ -48,26 +48,30 @@ export type ScenarioName = (typeof scenarioNames)[number];
 
 export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
   kill: {
-    title: "one of three killed at any moment",
+    title: "one of three killed at any time",
     trials: 50,
     async disturb(trial) {
-      const moment = anyMoment(trial.random, trial.life, totalSteps(trial.job));
-      return killSome(trial, moment, 1, oneOf(trial.random, ["no replacement", "a replacement"]));
+      const timePoint = anyTimePoint(trial.random, trial.life, totalSteps(trial.job));
+      return killSome(trial, timePoint, 1, oneOf(trial.random, ["no replacement", "a replacement"]));
     },
   },
   stop: {
     title: "one of three stopped (SIGSTOP)",
     trials: 10,
     async disturb({ crew, random, life, job }) {
-      const moment = momentOfTraining(random, life.trainMs, totalSteps(job), 0.8);
-      await reached(crew, moment);
+      const timePoint = timePointOfTraining(random, life.trainMs, totalSteps(job), 0.8);
+      await reached(crew, timePoint);
       const victim = oneOf(random, crew.live);
       const wakesAfterMs = oneOf(random, [1_000, 9_900, 10_500, 12_000, undefined]);
       victim.stop();
       const at = Date.now();
-      const text = wakesAfterMs === undefined ? "for good" : `for ${wakesAfterMs} ms`;
+      const text = wakesAfterMs === undefined ? "permanently" : `for ${wakesAfterMs} ms`;
       void wakeLater(crew, victim, wakesAfterMs);
-      return { what: `worker ${victim.workerIndex} stopped ${text} at ${momentText(moment)}`, at, victims: [victim] };
+      return {
+        what: `worker ${victim.workerIndex} stopped ${text} at ${timePointText(timePoint)}`,
+        at,
+        victims: [victim],
+      };
     },
   },
   cut: {
@@ -75,8 +79,8 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     trials: 10,
     relayed: true,
     async disturb({ crew, relay, random, life, job, index }) {
-      const moment = momentOfTraining(random, life.trainMs, totalSteps(job), 0.8);
-      await reached(crew, moment);
+      const timePoint = timePointOfTraining(random, life.trainMs, totalSteps(job), 0.8);
+      await reached(crew, timePoint);
       const [one, other] = someOf(random, crew.live, 2);
       const kind = (["connections dropped", "one way silent", "both ways silent", "isolated"] as const)[index % 4]!;
       const healMs = oneOf(random, [3_000, 12_000, 20_000]);
@@ -95,7 +99,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
       for (const worker of [one!, other!]) worker.disturbedAt = at;
       const text = kind === "connections dropped" ? kind : `${kind} for ${healMs} ms`;
       return {
-        what: `workers ${one!.workerIndex} and ${other!.workerIndex}: ${text}, at ${momentText(moment)}`,
+        what: `workers ${one!.workerIndex} and ${other!.workerIndex}: ${text}, at ${timePointText(timePoint)}`,
         at,
         victims: [one!, other!],
       };
@@ -106,17 +110,17 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     trials: 10,
     started: ({ workers }) => workers - 1,
     async disturb({ crew, random, life, job }) {
-      const moment = anyMoment(random, life, totalSteps(job));
-      await reached(crew, moment);
+      const timePoint = anyTimePoint(random, life, totalSteps(job));
+      await reached(crew, timePoint);
       const joiner = crew.start(job.workers - 1);
       await crew.until(() => joiner.starts.length > 0 || !joiner.running);
-      // What it costs is the pause of the others.
+      // The cost is the pause of the other workers.
       const { at, generation } = joiner.starts[0] ?? { at: Date.now(), generation: 0 };
       const before = crew.workers
         .filter((worker) => worker !== joiner)
         .flatMap(({ steps }) => steps.filter((step) => step.generation < generation).map((step) => step.at));
       return {
-        what: `worker ${joiner.workerIndex} started at ${momentText(moment)}`,
+        what: `worker ${joiner.workerIndex} started at ${timePointText(timePoint)}`,
         at: generation === 0 ? at : Math.max(0, ...before),
         victims: [],
       };
@@ -126,8 +130,8 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     title: "two of three killed at once",
     trials: 10,
     async disturb(trial) {
-      const moment = anyMoment(trial.random, trial.life, totalSteps(trial.job));
-      return killSome(trial, moment, 2, oneOf(trial.random, ["no replacement", "a replacement"]));
+      const timePoint = anyTimePoint(trial.random, trial.life, totalSteps(trial.job));
+      return killSome(trial, timePoint, 2, oneOf(trial.random, ["no replacement", "a replacement"]));
     },
   },
   all: {
@@ -135,8 +139,8 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     trials: 10,
     repeats: "an interval",
     async disturb(trial) {
-      const moment = momentOfTraining(trial.random, trial.life.trainMs, totalSteps(trial.job));
-      return killSome(trial, moment, trial.job.workers, "a replacement");
+      const timePoint = timePointOfTraining(trial.random, trial.life.trainMs, totalSteps(trial.job));
+      return killSome(trial, timePoint, trial.job.workers, "a replacement");
     },
   },
   big: {
@@ -145,8 +149,8 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     async disturb(trial) {
       const { crew, random, job, index } = trial;
       await crew.until(() => crew.workers.some(({ starts }) => starts.at(-1)?.worldSize === job.workers));
-      const moment = { afterStep: crew.finishedSteps + 10 + integerBelow(random, 10), plusMs: random() * 20 };
-      return killSome(trial, moment, job.workers / 4, index % 2 === 0 ? "no replacement" : "a replacement");
+      const timePoint = { afterStep: crew.finishedSteps + 10 + integerBelow(random, 10), plusMs: random() * 20 };
+      return killSome(trial, timePoint, job.workers / 4, index % 2 === 0 ? "no replacement" : "a replacement");
     },
   },
   chaos: {
@@ -162,21 +166,21 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
 
 async function killSome(
   { crew, random }: Trial,
-  moment: Moment,
+  timePoint: TimePoint,
   count: number,
   then: "no replacement" | "a replacement",
 ): Promise<Disturbance> {
-  await reached(crew, moment);
+  await reached(crew, timePoint);
   const victims = someOf(random, crew.live, count);
   for (const victim of victims) victim.kill();
   const at = Date.now();
   const names = victims.map(({ workerIndex }) => workerIndex).join(", ");
   await Promise.all(victims.map(({ ended }) => ended));
   if (then === "a replacement") for (const { workerIndex } of victims) crew.start(workerIndex);
-  return { what: `${names || "nobody"} killed at ${momentText(moment)}, ${then}`, at, victims };
+  return { what: `${names || "nobody"} killed at ${timePointText(timePoint)}, ${then}`, at, victims };
 }
 
-/** One that never wakes is killed when the others are done, as Batch would at last. */
+/** Wakes a stopped worker. One that never wakes is killed when the others are done, as Batch would finally do. */
 async function wakeLater(crew: Crew, victim: Worker, afterMs: number | undefined): Promise<void> {
   if (afterMs !== undefined) {
     await sleep(afterMs);

@@ -7,10 +7,10 @@ export interface Summary {
   readonly complete: number;
   readonly sameBits: number;
   readonly lostSteps: number;
-  /** Of a trial, at most. */
+  /** Maximum over the trials. */
   readonly repeatedSteps: number;
   readonly pointsMissing: number;
-  /** Trials in which training had begun, and something was left to do. */
+  /** Trials in which training had begun and was not finished. */
   readonly resumed: number;
   readonly medianMs: number | undefined;
   readonly p95Ms: number | undefined;
@@ -33,7 +33,7 @@ export function summaryOf(outcomes: readonly Outcome[], sha256: string): Summary
   };
 }
 
-/** Nearest rank. */
+/** Uses the nearest rank. */
 function quantile(sorted: readonly number[], share: number): number | undefined {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }
@@ -48,10 +48,10 @@ const columns = [
   "resumed",
   "median",
   "p95",
-  "longest",
+  "maximum",
 ];
 
-/** Markdown. */
+/** Renders Markdown. */
 export function renderTable(rows: readonly { readonly scenario: Scenario; readonly summary: Summary }[]): string {
   const lines = rows.map(({ scenario, summary }) => {
     const { trials, complete, sameBits, lostSteps, repeatedSteps, resumed, medianMs, p95Ms, maxMs } = summary;

@@ -2,10 +2,10 @@ import type { ObjectStore } from "../../core/ports";
 import type { TrainingTask } from "../../core/runs/training-task";
 import { storeTask } from "../../test/trainer/process/task";
 
-/** Steps of an epoch: 1,023 rows in batches of 32. */
+/** Steps per epoch: 1,023 rows in batches of 32. */
 const stepsPerEpoch = 31;
 
-/** What every trial of a scenario trains; its bits do not depend on the number of workers. */
+/** The training of every trial of a scenario. Its bits do not depend on the number of workers. */
 export interface Job {
   readonly workers: number;
   readonly minWorkers: number;
@@ -20,7 +20,7 @@ export function totalSteps({ epochs }: Job): number {
   return epochs * stepsPerEpoch;
 }
 
-/** A multilayer perceptron with dropout and AdamW on a synthetic set of three classes: small steps, so that faults matter and not arithmetic. */
+/** Stores a multilayer perceptron with dropout and AdamW on a synthetic set of three classes. Its steps are small, so faults dominate. */
 export function storeJob(
   store: ObjectStore,
   runId: string,

@@ -1,38 +1,38 @@
-/** What one worker process said of itself, in its own log. Times are milliseconds since the epoch. */
+/** Events of one worker process from its own log. Times are milliseconds since the epoch. */
 export interface Trace {
   readonly memberId: string;
   readonly workerIndex: number;
-  /** Each generation that it trained in, with the finished steps that its replica began there with. */
+  /** Each generation in which it trained, with the finished steps of its replica at the start. */
   readonly starts: readonly {
     readonly generation: number;
     readonly worldSize: number;
     readonly step: number;
     readonly at: number;
   }[];
-  /** Each step that it finished. */
+  /** Each finished step. */
   readonly steps: readonly { readonly generation: number; readonly step: number; readonly at: number }[];
   /** Killed by the bench. */
   readonly killedAt?: number;
-  /** Stopped, or cut off from others: from then on the others may go on without it. */
+  /** Stopped, or cut off from others: from then on the others may continue without it. */
   readonly disturbedAt?: number;
 }
 
-/** What a disturbance cost. */
+/** The cost of a disturbance. */
 export interface Cost {
   /**
-   * From the disturbance to the next step that is finished in a generation without the victims' former one. Undefined where training had
-   * not begun, or had nothing left to do.
+   * From the disturbance to the next finished step in a generation without the victims' former one. Undefined if training had
+   * not begun, or was finished.
    */
   readonly resumeMs?: number;
-  /** Finished by a worker that survived, and done again by it or by others. */
+  /** Finished by a surviving worker, and repeated by it or by others. */
   readonly lostSteps: number;
-  /** Finished by anyone, and done again: the step under way may have been finished by the dead alone. */
+  /** Finished by any worker, and repeated: only dead workers may have finished the step in progress. */
   readonly repeatedSteps: number;
 }
 
 /**
- * @param disturbedAt the moment itself.
- * @param victims whom it befell, by member id.
+ * @param disturbedAt time of the disturbance
+ * @param victims affected workers, by member id
  */
 export function costOf(traces: readonly Trace[], disturbedAt: number, victims: readonly string[]): Cost {
   return { ...resumeOf(traces, disturbedAt, victims), ...lossesOf(traces) };
@@ -56,8 +56,8 @@ function resumeOf(traces: readonly Trace[], disturbedAt: number, victims: readon
 }
 
 /**
- * A generation may begin no earlier than where any survivor stood. Survivors are the processes that live and were not disturbed; one that
- * was stopped or cut off counts once it is in the generation.
+ * Finds steps that a generation repeated although a survivor had finished them. Survivors are the live, undisturbed processes.
+ * One that was stopped or cut off counts once it is in the generation.
  */
 function lossesOf(traces: readonly Trace[]): Pick<Cost, "lostSteps" | "repeatedSteps"> {
   let lostSteps = 0;
@@ -84,7 +84,7 @@ function lossesOf(traces: readonly Trace[]): Pick<Cost, "lostSteps" | "repeatedS
   return { lostSteps, repeatedSteps };
 }
 
-/** Each generation in which training went on: where it began, and when. */
+/** Returns each generation in which training continued: its first step and time. */
 function generationsOf(traces: readonly Trace[]) {
   const begun = new Map<number, { generation: number; step: number; at: number }>();
   for (const { generation, step, at } of traces.flatMap(({ starts }) => starts)) {

@@ -2,11 +2,11 @@ import { objectKeys } from "../../core/object-keys";
 import type { TrainingResult } from "../../core/runs/training-task";
 import type { TrainerCloud } from "../../test/trainer/process/cloud";
 import { Crew } from "./crew";
-import type { Life } from "./moment";
 import { seededRandom } from "./random";
 import { Relay } from "./relay";
 import type { Scenario } from "./scenarios";
 import { type Job, storeJob, totalSteps } from "./task";
+import type { Life } from "./time-point";
 import { type Cost, costOf } from "./trace";
 
 const trialMs = 180_000;
@@ -20,21 +20,21 @@ export interface Ground {
 export interface Outcome extends Cost {
   readonly seed: number;
   readonly what: string;
-  /** All processes ended well, and the result is there. */
+  /** All processes exited without an error, and the result exists. */
   readonly complete: boolean;
   readonly sha256: string | undefined;
-  /** Steps without a loss in the store. */
+  /** Number of steps without a loss in the store. */
   readonly pointsMissing: number;
   readonly wallMs: number;
   readonly generations: number;
-  /** Of a trial that went wrong. */
+  /** Set for a failed trial. */
   readonly trouble?: string;
   readonly transcript: string;
 }
 
 let runs = 0;
 
-/** One run of a job, disturbed as the scenario says, to its end. */
+/** Runs a job to its end, disturbed by the scenario. */
 export async function runTrial(
   ground: Ground,
   scenario: Scenario,
@@ -94,7 +94,7 @@ export interface Reference {
   readonly life: Life;
 }
 
-/** The same job with nothing in its way. @throws where it does not complete. */
+/** Runs the same job undisturbed. @throws if it does not complete */
 export async function runUndisturbed({ cloud, script }: Ground, job: Job): Promise<Reference> {
   const runId = `undisturbed-${++runs}`;
   await storeJob(cloud.store, runId, job);

@@ -18,24 +18,24 @@ export interface WorkerOptions {
   readonly runId: string;
   readonly workerIndex: number;
   readonly attempt: number;
-  /** Its wall clock goes wrong by so much. */
+  /** Error of its wall clock. */
   readonly clockOffsetMs?: number;
-  /** It reaches the others by TCP alone, as if on hosts of their own. */
+  /** Reaches the others only by TCP, as if each had its own host. */
   readonly apart?: boolean;
-  /** Over what every worker gets. */
+  /** Added to the environment of every worker. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** One trainer process, started as Batch does: by its environment alone. */
+/** One trainer process. Like Batch, it passes only the environment. */
 export class Worker {
   readonly memberId: string;
   readonly workerIndex: number;
   readonly starts: Mutable<Trace["starts"][number]>[] = [];
   readonly steps: Mutable<Trace["steps"][number]>[] = [];
   readonly lines: string[] = [];
-  /** Messages of its log, in order, but for those of steps. */
+  /** Messages of its log, in order, except those of steps. */
   readonly messages: string[] = [];
   readonly startedAt = Date.now();
   killedAt: number | undefined;
@@ -121,13 +121,13 @@ export class Worker {
   }
 }
 
-/** Run before the trainer, whose code knows nothing of it. */
+/** Returns scripts to run before the trainer, whose code does not know them. */
 function preloads({ clockOffsetMs = 0, apart = false }: WorkerOptions): readonly string[] {
   const sources = [...(clockOffsetMs === 0 ? [] : [otherTime(clockOffsetMs)]), ...(apart ? [noLocalSockets] : [])];
   return sources.flatMap((source) => ["--import", `data:text/javascript,${encodeURIComponent(source)}`]);
 }
 
-/** The process believes in another time; monotonic clocks are right. */
+/** Shifts the wall clock of the process; monotonic clocks are correct. */
 const otherTime = (offsetMs: number) => `
 const Real = Date;
 const now = () => Real.now() + ${offsetMs};
@@ -136,7 +136,7 @@ globalThis.Date = class extends Real {
   static now() { return now(); }
 };`;
 
-/** As on hosts of their own: workers find none of the others' local sockets. */
+/** Hides local sockets, as if each worker had its own host. */
 const noLocalSockets = `
 import net from "node:net";
 import { ownerEnvironment } from "../../test/support/iam";

@@ -13,7 +13,7 @@ import type { FuzzCaller, FuzzCallers, RequestSource } from "./source";
 const heavyEvery = 60;
 const batch = 500;
 
-/** Values of an arbitrary, one after the other, the same for the same seed. */
+/** Returns values of an arbitrary in sequence, the same for the same seed. */
 export function valuesOf<T>(arbitrary: Arbitrary<T>, seed: number): () => T {
   let left: T[] = [];
   let round = 0;
@@ -26,10 +26,10 @@ export function valuesOf<T>(arbitrary: Arbitrary<T>, seed: number): () => T {
   };
 }
 
-/** Requests of one source after which its callers get something new of everything. */
+/** Requests of one source after which its callers get new objects. */
 const roundLength = 1_500;
 
-/** Makes experiments, runs, files, models and versions for a caller, over MLflow's protocol. */
+/** Creates experiments, runs, files, models and versions for a caller over MLflow's protocol. */
 async function furnishFor(api: string, { headers }: FuzzCaller, round: number): Promise<readonly Thing[]> {
   const things = await furnish(
     { request: (path, init) => fetch(`${api}${path}`, { ...init, headers: { ...init.headers, ...headers } }) },
@@ -54,7 +54,7 @@ function inRounds(refresh: (round: number) => Promise<void>): () => Promise<void
   };
 }
 
-/** The native API, from its description. */
+/** Makes requests of the native API from its description. */
 export function nativeSource(
   api: string,
   document: OpenApiDocument,
@@ -90,12 +90,12 @@ export function nativeSource(
       };
     },
     learn(request, answer) {
-      const told = jsonOf(answer) as { readonly nextToken?: string } | undefined;
-      if (told === undefined) return;
-      knowledge.hear(thingsIn(told));
+      const content = jsonOf(answer) as { readonly nextToken?: string } | undefined;
+      if (content === undefined) return;
+      knowledge.hear(thingsIn(content));
       const path = request.url.slice(`${api}/api/v1`.length).split("?")[0]!;
-      if (told.nextToken !== undefined)
-        knowledge.keepToken(request.route.slice("native ".length), path, told.nextToken);
+      if (content.nextToken !== undefined)
+        knowledge.keepToken(request.route.slice("native ".length), path, content.nextToken);
     },
   };
 }
@@ -116,7 +116,7 @@ const heavyNames = [
   "rules",
 ];
 
-/** MLflow's protocol, from its operations' fields. */
+/** Makes requests of MLflow's protocol from its operations' fields. */
 export function mlflowSource(api: string, { teams, all }: FuzzCallers, seed: number): RequestSource {
   const drafts = mlflowOperations.map((operation) => mlflow.draftsOf(operation));
   const next = valuesOf(fc.tuple(fc.oneof(...drafts), fc.nat()), seed);
@@ -148,17 +148,17 @@ export function mlflowSource(api: string, { teams, all }: FuzzCallers, seed: num
       };
     },
     learn(request: FuzzRequest, answer: FuzzAnswer) {
-      const told = jsonOf(answer) as { readonly next_page_token?: string } | undefined;
-      if (told === undefined) return;
-      knowledge.hear(mlflowThingsIn(told));
-      if (told.next_page_token === undefined) return;
+      const content = jsonOf(answer) as { readonly next_page_token?: string } | undefined;
+      if (content === undefined) return;
+      knowledge.hear(mlflowThingsIn(content));
+      if (content.next_page_token === undefined) return;
       const path = request.url.slice(api.length);
-      knowledge.keepToken(request.route.slice("mlflow ".length), path, told.next_page_token);
+      knowledge.keepToken(request.route.slice("mlflow ".length), path, content.next_page_token);
     },
   };
 }
 
-/** Node refuses to send others. @param anyTeam whether the request may ask for a team, which is seldom the caller's */
+/** Drops headers that Node refuses to send. @param anyTeam whether the request may name a team, rarely the caller's */
 function validHeaders(headers: Readonly<Record<string, string>>, anyTeam: boolean): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers)

@@ -2,18 +2,18 @@ import fc, { type Arbitrary } from "fast-check";
 import { hostile, hostileText } from "../../test/api/fuzz/arbitrary";
 
 /**
- * Values of a shape of the AWS SDK's service models, which are data since 3.1000: a number for a simple type, else a list that begins with what it is
- * (`@smithy/core/schema`, "static schema").
+ * Generates values of a shape of the AWS SDK's service models, which are data since 3.1000: a number for a simple type, otherwise a
+ * list that begins with its kind (`@smithy/core/schema`, "static schema").
  */
 export type Shape = number | readonly unknown[] | (() => Shape);
 
 const kinds = { list: 1, map: 2, struct: 3, union: 4 } as const;
 const listModifier = 64;
 const mapModifier = 128;
-/** Depth from which on members that may be left out are left out. */
+/** Depth from which optional members are omitted. */
 const maxDepth = 5;
 
-/** Names of the campaign's own resources, mostly: requests must not reach those of the platform. */
+/** Names, mostly of the campaign's own resources: requests must not reach those of the platform. */
 const resources = ["fuzz", "fuzz", "fuzz", "none", "", "x".repeat(300), "ü", "../fuzz", "fuzz\u0000"];
 const arns = [
   "arn:aws:states:us-east-1:000000000000:stateMachine:fuzz",
@@ -65,7 +65,7 @@ function texts(name: string): Arbitrary<unknown> {
   );
 }
 
-/** @param name of the member, which says what a text means */
+/** @param name name of the member, which shows the meaning of a text */
 export function valuesOf(shape: Shape, name: string, depth = 0): Arbitrary<unknown> {
   if (typeof shape === "function") return valuesOf(shape(), name, depth);
   if (typeof shape === "number") return simpleValues(shape, name);
@@ -123,7 +123,7 @@ function simpleValues(type: number, name: string): Arbitrary<unknown> {
 interface Members {
   readonly names: readonly string[];
   readonly shapes: readonly Shape[];
-  /** The first of them must be there. */
+  /** Number of leading members that are required. */
   readonly required: number;
 }
 

@@ -16,7 +16,7 @@ import { heavyBodies } from "./heavy";
 import type { FuzzRequest } from "./request";
 import type { RequestSource } from "./source";
 
-/** The operations that the embedded cloud serves, by service. One in twenty requests asks for another. */
+/** The operations that the embedded cloud serves, by service. One in twenty requests uses another. */
 const served: Readonly<Record<string, RegExp>> = {
   dynamodb: /^(?:.*Item.*|Query|Scan|.*Table|ListTables|.*TimeToLive|.*TagsOfResource|.*Tag.*Resource)$/,
   s3: /^(?:(?:Put|Get|Head|Delete|Copy|List)Object(?:s|sV2|Tagging)?|.*Multipart.*|.*Part.*|(?:Create|Head|Delete)Bucket|ListBuckets)$/,
@@ -43,7 +43,7 @@ const modules: Readonly<Record<string, object>> = {
   sns,
   sts,
 };
-/** They would start processes. */
+/** Operations that would start processes. */
 const skipped = /^(?:SubmitServiceJob)$/;
 const heavyEvery = 60;
 
@@ -67,7 +67,7 @@ interface AnyClient {
 
 type CommandClass = new (input: object) => { readonly schema?: readonly unknown[] };
 
-/** Every service and operation of the AWS port, by the SDK's own models, serializers and signer. */
+/** Makes requests of every service and operation of the AWS port with the SDK's own models, serializers and signer. */
 export function awsSource(endpoint: string, keys: OwnerKeys, seed: number): RequestSource {
   const operations = Object.entries(modules).flatMap(([service, module]) => operationsOf(service, module));
   const often = operations.filter(({ name, service }) => served[service]!.test(name));
@@ -142,7 +142,7 @@ function operationsOf(service: string, module: object): readonly AwsOperation[] 
   });
 }
 
-/** A client whose requests are signed, and then taken from it instead of sent. */
+/** Creates a client whose requests are signed and captured instead of sent. */
 function capturing(module: object, endpoint: string, credentials: OwnerKeys) {
   const [, Client] = Object.entries(module).find(([name]) => /Client$/.test(name) && !name.startsWith("__"))!;
   let change: (request: Captured) => void = () => undefined;
@@ -153,7 +153,7 @@ function capturing(module: object, endpoint: string, credentials: OwnerKeys) {
     credentials,
     maxAttempts: 1,
     forcePathStyle: true,
-    // It warns of what the campaign does on purpose.
+    // It would warn of what the campaign does on purpose.
     logger: { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
     requestHandler: {
       handle: async (request: Captured) => {

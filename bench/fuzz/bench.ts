@@ -16,8 +16,9 @@ const maxBlockMs = 200;
 const teams = ["red", "blue"];
 
 /**
- * Sends random requests to a stack: the native API, MLflow's protocol and every service of the AWS port. Fails where one is answered 5xx beyond
- * those that are documented, where the event loop is blocked for more than 200 ms, and where data that no request named has changed.
+ * Sends random requests to a stack: the native API, MLflow's protocol and every service of the AWS port. Fails if a request is
+ * answered by an undocumented 5xx, if the event loop is blocked for more than 200 ms, or if data that no request named has
+ * changed.
  */
 export async function benchFuzz(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -118,7 +119,7 @@ function blockedMs({ wallMs, cpuMs }: Block): number {
   return Math.min(wallMs, cpuMs);
 }
 
-/** A block, and the requests that were under way, the last to be sent first. */
+/** Describes a block and the requests in progress, the last sent first. */
 function shownBlock(block: Block, { slow }: CampaignResult): string {
   const from = block.endedAt - block.wallMs;
   const during = slow.filter(({ startedAt, endedAt }) => startedAt <= block.endedAt && endedAt >= from);

@@ -1,7 +1,7 @@
 import { type Framing, type FuzzAnswer, type FuzzRequest, sendRequest } from "./request";
 import type { RequestSource } from "./source";
 
-/** A request that was slow, to be found again by what was under way while the event loop was blocked. */
+/** A slow request, to find those in progress while the event loop was blocked. */
 export interface SlowRequest {
   readonly route: string;
   readonly startedAt: number;
@@ -12,9 +12,9 @@ export interface SlowRequest {
 export interface CampaignResult {
   readonly requests: number;
   readonly seconds: number;
-  /** How often each route was answered with which status; 0: the connection ended without an answer. */
+  /** Number of answers by route and status; 0: the connection ended without an answer. */
   readonly statuses: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  /** Failures beyond those that are documented. */
+  /** Undocumented failures. */
   readonly failures: readonly string[];
   readonly slow: readonly SlowRequest[];
 }
@@ -29,7 +29,7 @@ export interface CampaignOptions {
 const maxFailures = 50;
 const slowMs = 150;
 
-/** Sends requests of all sources, some at a time, and counts what is answered. */
+/** Sends requests of all sources, some concurrently, and counts the answers. */
 export async function runCampaign({ requests, inFlight, sources, progress }: CampaignOptions): Promise<CampaignResult> {
   const statuses = new Map<string, Map<number, number>>();
   const failures: string[] = [];
@@ -62,7 +62,7 @@ export async function runCampaign({ requests, inFlight, sources, progress }: Cam
   return { requests: done, seconds: (Date.now() - begun) / 1000, statuses, failures, slow };
 }
 
-/** Sources by their shares, mixed. */
+/** Mixes sources by their shares. */
 function turnsOf(sources: readonly RequestSource[]): readonly RequestSource[] {
   const turns = sources.flatMap((source) =>
     Array.from({ length: Math.round(source.share * 20) }, (_, i) => ({ source, at: i / source.share })),

@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from "fast-check";
 
 const repeated = (text: string, times: number): string => `[${Array.from({ length: times }, () => text).join(",")}]`;
 
-/** Texts that cost more to read than to send: depth, numbers of values and of names, long texts, and texts that slow patterns take long for. */
+/** Texts that cost more to read than to send: depth, many values and names, long texts, and texts that are slow for patterns. */
 const values: readonly (() => string)[] = [
   () => `${"[".repeat(5_000)}${"]".repeat(5_000)}`,
   () => `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`,
@@ -35,7 +35,7 @@ const values: readonly (() => string)[] = [
   () => "1".repeat(1_000_000),
 ];
 
-/** The texts of JSON objects in which one member has a costly value. They are made when they are sent: a few hundred fill the memory. */
+/** Generates texts of JSON objects with one costly member. They are created when sent, because a few hundred fill the memory. */
 export function heavyBodies(names: readonly string[]): Arbitrary<() => string> {
   return fc.tuple(fc.constantFrom(...names, "unknown"), fc.constantFrom(...values)).map(
     ([name, make]) =>

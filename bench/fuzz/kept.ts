@@ -3,7 +3,7 @@ import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } fr
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { OwnerKeys } from "../../adapters/files/owner-keys";
 
-/** Data that the campaign does not touch, and that must be there afterwards as it was. */
+/** Data that the campaign does not touch, and that must be unchanged afterwards. */
 export interface KeptData {
   /** Reads the current content. */
   read(): Promise<string>;
@@ -14,7 +14,7 @@ interface Target {
   readonly api: string;
   readonly endpoint: string;
   readonly keys: OwnerKeys;
-  /** Belongs to a team that no caller of the campaign is in. */
+  /** For a team without a caller of the campaign. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

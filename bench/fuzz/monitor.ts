@@ -1,11 +1,11 @@
 import { appendFileSync, readFileSync } from "node:fs";
 
 /**
- * Is loaded into the stack's process by `NODE_OPTIONS`, and records when its event loop was blocked. A gap between two ticks counts for as long as the
- * main thread was on a processor in it: the rest is the machine's, which ran other programs.
+ * Records when the event loop of the stack's process was blocked; `NODE_OPTIONS` loads it there. A gap between two ticks counts
+ * for as long as the main thread was on a processor: the rest was used by other programs of the machine.
  */
 const tickMs = 10;
-/** Shorter blocks are not recorded. */
+/** Minimum length of a recorded block. */
 const recordedMs = 50;
 
 /** One block of the event loop. */

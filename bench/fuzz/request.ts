@@ -5,13 +5,13 @@ export interface FuzzRequest {
   /** The name by which answers are counted: `native createModel`, `mlflow POST /mlflow/runs/create`, `aws dynamodb PutItem`. */
   readonly route: string;
   readonly method: string;
-  /** Origin, path and query, as they are sent. */
+  /** Origin, path and query, as sent. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 }
 
-/** How the body goes over the wire. */
+/** Transfer of the body. */
 export type Framing = "length" | "chunked" | "truncated";
 
 export interface FuzzAnswer {
@@ -22,9 +22,9 @@ export interface FuzzAnswer {
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
-/** An answer that takes longer is a failure. */
+/** A slower answer is a failure. */
 const timeoutMs = 60_000;
-/** Limit for an answer's body, in bytes: the stream of an open run goes on for minutes. */
+/** Maximum size of an answer's body in bytes: the stream of an open run lasts for minutes. */
 const maxRead = 256 * 1024;
 
 export function sendRequest({ method, url, headers, body }: FuzzRequest, framing: Framing): Promise<FuzzAnswer> {
@@ -75,7 +75,7 @@ export function sendRequest({ method, url, headers, body }: FuzzRequest, framing
     });
     if (framing === "truncated") {
       sent.write(bytes ?? "");
-      // The server waits for the rest, which never comes.
+      // The server waits for the rest, which is never sent.
       setTimeout(() => sent.destroy(), 20);
     } else sent.end(bytes);
   });

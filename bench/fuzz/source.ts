@@ -1,6 +1,6 @@
 import type { FuzzAnswer, FuzzRequest } from "./request";
 
-/** One protocol's requests, made from what earlier answers contained. */
+/** Requests of one protocol, derived from earlier answers. */
 export interface RequestSource {
   /** The source's share of all requests. */
   readonly share: number;
@@ -8,15 +8,15 @@ export interface RequestSource {
   learn(request: FuzzRequest, answer: FuzzAnswer): void;
 }
 
-/** A caller, and which team and rights it has. */
+/** A caller with its team and permissions. */
 export interface FuzzCaller {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface FuzzCallers {
-  /** One of each team, who may do everything there. */
+  /** One caller per team, with all permissions there. */
   readonly teams: readonly FuzzCaller[];
-  /** A caller stands here as often as it is to call. */
+  /** All callers; a caller is listed as often as it must call. */
   readonly all: readonly FuzzCaller[];
 }

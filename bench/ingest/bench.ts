@@ -3,12 +3,12 @@ import { mlflowVersion, startMlflow } from "../../test/peers/mlflow/server";
 import { cpuMsOf } from "../support/cpu";
 import { describeMachine, machineLine } from "../support/machine";
 import { stackAt, startStack } from "../support/stack";
-import { type Door, mlflowDoor, nativeDoor } from "./doors";
 import { type LoadOptions, type LoadResult, runLoad } from "./load";
+import { mlflowTarget, nativeTarget, type Target } from "./targets";
 
-const doors: Readonly<Record<string, Door>> = { native: nativeDoor, mlflow: mlflowDoor };
+const targets: Readonly<Record<string, Target>> = { native: nativeTarget, mlflow: mlflowTarget };
 
-/** Many metrics a call by many clients at once: into the embedded stack through both of its doors, and into MLflow's own server. */
+/** Measures many metrics per call by many concurrent clients: the embedded stack's two APIs, and MLflow's own server. */
 export async function benchIngest(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -18,8 +18,8 @@ export async function benchIngest(args: readonly string[]): Promise<void> {
       seconds: { type: "string", default: "30" },
       "one-run": { type: "boolean", default: false },
       /** `native,mlflow,peer` */
-      doors: { type: "string", default: "native,mlflow,peer" },
-      /** The `stack.json` of a stack that runs already, in place of one of the bench's own. */
+      targets: { type: "string", default: "native,mlflow,peer" },
+      /** The `stack.json` of a running stack, instead of starting one. */
       stack: { type: "string" },
       "check-every": { type: "string", default: "1" },
       json: { type: "boolean" },
@@ -33,16 +33,19 @@ export async function benchIngest(args: readonly string[]): Promise<void> {
     checkEvery: Number(values["check-every"]),
   };
   const machine = describeMachine();
-  const wanted = values.doors.split(",");
+  const wanted = values.targets.split(",");
   const results: LoadResult[] = [];
   const notes: string[] = [];
   for (const name of wanted) {
-    const door = doors[name];
-    if (door) {
+    const target = targets[name];
+    if (target) {
       const stack = values.stack === undefined ? startStack() : undefined;
       try {
         const { api, pid } = stack ?? stackAt(values.stack as string);
-        results.push({ ...(await runLoad(api, door, options, () => cpuMsOf(pid))), door: `Ringmaster, ${door.name}` });
+        results.push({
+          ...(await runLoad(api, target, options, () => cpuMsOf(pid))),
+          target: `Ringmaster, ${target.name}`,
+        });
       } finally {
         stack?.close();
       }
@@ -59,8 +62,8 @@ export async function benchIngest(args: readonly string[]): Promise<void> {
       const load = { ...options, checkEvery: 50 * options.checkEvery };
       const cpuMs = () => (pid === undefined ? 0 : cpuMsOf(pid));
       results.push({
-        ...(await runLoad(peer.base, mlflowDoor, load, cpuMs)),
-        door: `MLflow ${mlflowVersion}, SQLite`,
+        ...(await runLoad(peer.base, mlflowTarget, load, cpuMs)),
+        target: `MLflow ${mlflowVersion}, SQLite`,
       });
     } finally {
       await peer.stop();
@@ -74,13 +77,13 @@ export async function benchIngest(args: readonly string[]): Promise<void> {
 function tableOf({ clients, metrics, seconds, oneRun }: LoadOptions, results: readonly LoadResult[]): string {
   const runs = oneRun ? "one run" : "a run each";
   const rows = results.map(
-    ({ door, p50, p99, worst, cpuMs, perSecond, requests, checkedPoints, lost, doubled, wrong }) =>
-      `| ${door} | ${[p50, p99, worst].map((ms) => ms.toFixed(1)).join(" | ")} | ${cpuMs.toFixed(2)} | ${perSecond.toFixed(0)} | ${requests} | ${checkedPoints} | ${lost}, ${doubled}, ${wrong} |`,
+    ({ target, p50, p99, worst, cpuMs, perSecond, requests, checkedPoints, lost, doubled, wrong }) =>
+      `| ${target} | ${[p50, p99, worst].map((ms) => ms.toFixed(1)).join(" | ")} | ${cpuMs.toFixed(2)} | ${perSecond.toFixed(0)} | ${requests} | ${checkedPoints} | ${lost}, ${doubled}, ${wrong} |`,
   );
   return [
     `${clients} clients, ${runs}, ${metrics} metrics a call, ${seconds} s`,
     "",
-    "| door | p50 ms | p99 ms | worst ms | CPU ms a call | calls/s | calls | points read back | lost, doubled, wrong |",
+    "| target | p50 ms | p99 ms | worst ms | CPU ms a call | calls/s | calls | points read back | lost, doubled, wrong |",
     "|---|---|---|---|---|---|---|---|---|",
     ...rows,
   ].join("\n");

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 
-/** Keep-alive connections to one server, as cheap as Node has them: the clients share the machine with what they measure. */
+/** Cheap keep-alive connections to one server: the clients share the machine with the measured server. */
 export class HttpClient {
   private readonly agent: Agent;
   private readonly host: string;

@@ -1,27 +1,27 @@
 import { HttpClient } from "./client";
-import { type Door, startTime, valueAt } from "./doors";
+import { startTime, type Target, valueAt } from "./targets";
 
 export interface LoadOptions {
   readonly clients: number;
   readonly metrics: number;
   readonly seconds: number;
-  /** All clients log to the same run, each steps of its own. */
+  /** All clients log to the same run, each client its own steps. */
   readonly oneRun: boolean;
-  /** Of metrics that are read back, every how manieth; 0: none. */
+  /** Every n-th metric is read back; 0: none. */
   readonly checkEvery: number;
 }
 
 export interface LoadResult {
-  readonly door: string;
+  readonly target: string;
   readonly requests: number;
   readonly perSecond: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
   readonly worst: number;
-  /** Processor time of the server a call, milliseconds: what others run on the machine is not in it. */
+  /** Processor time of the server per call in milliseconds, without other programs of the machine. */
   readonly cpuMs: number;
-  /** Read back afterwards. */
+  /** Number of points that were read back. */
   readonly checkedPoints: number;
   readonly lost: number;
   readonly doubled: number;
@@ -29,13 +29,13 @@ export interface LoadResult {
 }
 
 /**
- * Closed loop: each client sends its next call once the last was answered. Then everything is read back.
+ * Runs a closed loop: each client sends its next call once the last was answered. Then everything is read back.
  *
- * @param cpuOf processor time that the server has taken, milliseconds
+ * @param cpuOf returns the server's processor time in milliseconds
  */
 export async function runLoad(
   base: string,
-  door: Door,
+  target: Target,
   options: LoadOptions,
   cpuOf: () => number,
 ): Promise<LoadResult> {
@@ -43,7 +43,7 @@ export async function runLoad(
   const client = new HttpClient(base, clients);
   const metrics = Array.from({ length: options.metrics }, (_, i) => `layer_${i % 50}/statistic_${i}`);
   const runs: string[] = [];
-  for (let i = 0; i < (oneRun ? 1 : clients); i += 1) runs.push(await door.createRun(client));
+  for (let i = 0; i < (oneRun ? 1 : clients); i += 1) runs.push(await target.createRun(client));
   const latencies: number[] = [];
   /** By run. */
   const acknowledged = new Map<string, number[]>(runs.map((runId) => [runId, []]));
@@ -53,8 +53,8 @@ export async function runLoad(
 
   const send = async (index: number): Promise<void> => {
     const runId = runs[index % runs.length]!;
-    const template = door.template(runId, metrics);
-    const path = door.logPath(runId);
+    const template = target.template(runId, metrics);
+    const path = target.logPath(runId);
     for (let call = 0; performance.now() < until; call += 1) {
       const step = oneRun ? call * clients + index : call;
       const body = template.join(String(step));
@@ -67,12 +67,12 @@ export async function runLoad(
   await Promise.all(Array.from({ length: clients }, (_, index) => send(index)));
   const took = (performance.now() - startedAt) / 1000;
   const cpuMs = (cpuOf() - cpuBefore) / latencies.length;
-  const checked = await readBack(client, door, metrics, acknowledged, options.checkEvery);
+  const checked = await readBack(client, target, metrics, acknowledged, options.checkEvery);
   client.close();
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))]!;
   return {
-    door: door.name,
+    target: target.name,
     requests: latencies.length,
     perSecond: latencies.length / took,
     p50: at(0.5),
@@ -85,7 +85,7 @@ export async function runLoad(
 
 async function readBack(
   client: HttpClient,
-  door: Door,
+  target: Target,
   metrics: readonly string[],
   acknowledged: ReadonlyMap<string, readonly number[]>,
   every: number,
@@ -97,7 +97,7 @@ async function readBack(
   const read = async (): Promise<void> => {
     for (let next = reads.pop(); next !== undefined; next = reads.pop()) {
       const { runId, steps, metric, i } = next;
-      const points = await door.history(client, runId, metric);
+      const points = await target.history(client, runId, metric);
       const seen = new Set(points.map(({ step }) => step));
       result.checkedPoints += points.length;
       result.doubled += points.length - seen.size;

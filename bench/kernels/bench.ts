@@ -8,7 +8,7 @@ import { median } from "../support/median";
 import { findTorch } from "../support/peer-python";
 import { operations, type Shape, shapes } from "./shapes";
 
-/** Seconds of CPU time of one product. */
+/** Returns the CPU seconds of one product. */
 type Contender = (shape: Shape, repeat: number) => Promise<number>;
 
 interface Row {
@@ -25,7 +25,7 @@ const cpuSeconds = (): number => {
   return (user + system) / 1e6;
 };
 
-/** A kernel of this process; operands are made once a shape. */
+/** Wraps a kernel of this process. Operands are created once per shape. */
 function inProcess(kernel: MatMul): Contender {
   const operands = new Map<string, { readonly a: tf.Tensor; readonly b: tf.Tensor }>();
   return async (shape, repeat) => {
@@ -52,7 +52,7 @@ async function race(contenders: Readonly<Record<string, Contender>>, rounds: num
     for (let round = -1; round < rounds; round++) {
       for (const [who, contender] of Object.entries(contenders)) {
         const took = await contender(shape, repeat);
-        if (round >= 0) seconds[who] = [...(seconds[who] ?? []), took]; // the first compiles and warms caches
+        if (round >= 0) seconds[who] = [...(seconds[who] ?? []), took]; // the first round compiles and warms caches
       }
     }
     const rates = Object.entries(seconds).map(([who, took]) => [who, operations(shape) / median(took) / 1e9] as const);
@@ -71,7 +71,7 @@ function render(rows: readonly Row[]): string {
   ].join("\n");
 }
 
-/** Matrix products of the benchmark models: our kernel, TensorFlow.js's XNNPACK, PyTorch, one thread each, in turn. */
+/** Measures matrix products of the benchmark models: our kernel, TensorFlow.js's XNNPACK, PyTorch, one thread each, alternating. */
 export async function benchKernels(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],

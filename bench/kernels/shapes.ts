@@ -1,4 +1,4 @@
-/** A product C = A · B, `m` × `k` by `k` × `n`; A or B may be stored transposed, as gradients find them. */
+/** A product C = A · B, `m` × `k` by `k` × `n`. A or B may be stored transposed, as for gradients. */
 export interface Shape {
   readonly name: string;
   readonly m: number;
@@ -8,7 +8,7 @@ export interface Shape {
   readonly transposeB: boolean;
 }
 
-/** Forward, the kernel's gradient and the input's of a dense layer. */
+/** Returns the forward product, the kernel's gradient and the input's gradient of a dense layer. */
 function dense(layer: string, rows: number, inputs: number, units: number): readonly Shape[] {
   const of = (what: string, m: number, k: number, n: number, transposeA: boolean, transposeB: boolean): Shape => ({
     name: `${layer}, ${rows} rows: ${what}`,

@@ -4,11 +4,11 @@ import { RefusedError } from "./operation";
 export interface Api {
   /** @param path below `/api` */
   call<T>(method: string, path: string, body?: object | Uint8Array, headers?: Record<string, string>): Promise<T>;
-  /** As `call`; undefined where the answer is 404. */
+  /** Calls the API; undefined if the answer is 404. */
   find<T>(path: string): Promise<T | undefined>;
 }
 
-/** Longer than any operation takes: a call that takes as long is stuck. */
+/** Longer than any operation takes. A longer call is stuck. */
 const patienceMs = 60_000;
 
 export function createApi(base: () => string, token: string): Api {

@@ -11,13 +11,13 @@ import { prepareLoads } from "./loads";
 import type { Entry } from "./operation";
 import { KillableStack } from "./stack";
 
-/** `kill -9` under mixed load on all entry points; after each restart the history of every operation is checked. */
+/** Runs `kill -9` under mixed load on all entry points. After each restart the history of every operation is checked. */
 export async function benchKills(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       rounds: { type: "string", default: "100" },
-      /** The number of the first round: with the seed it says what a round does. */
+      /** The number of the first round. With the seed it determines a round. */
       from: { type: "string", default: "1" },
       clients: { type: "string", default: "8" },
       minutes: { type: "string", default: "Infinity" },

@@ -5,7 +5,7 @@ import type { KillableStack } from "./stack";
 
 export interface CampaignOptions {
   readonly clients: number;
-  /** Entries of earlier rounds that each round looks at again. */
+  /** Entries of earlier rounds that each round checks again. */
   readonly lookedAtAgain: number;
 }
 
@@ -16,18 +16,18 @@ export interface RoundResult {
   readonly violations: readonly string[];
 }
 
-/** Long enough for the first requests of a round to be under way, and short of most rounds' end. */
+/** Long enough that requests of a round are in progress, and shorter than most rounds. */
 const killWithinMs = 500;
 const sentAgain = 0.5;
 /** The share of starts that are killed. */
 const killedAgain = 0.15;
 
-/** Rounds of mixed load with a kill in each; all that was ever sent is kept and compared with what the stack has. */
+/** Rounds of mixed load with a kill in each. Everything that was sent is recorded and compared with the state of the stack. */
 export class Campaign {
   readonly entries: Entry[] = [];
   /** Stacks that were killed before or soon after they were ready. */
   killedStarts = 0;
-  /** Each load as often as its weight says. */
+  /** Loads, each repeated by its weight. */
   private readonly drawn: readonly Load[];
   private sequence = 0;
 
@@ -64,7 +64,7 @@ export class Campaign {
     return { round, victim, operations: own.length, violations };
   }
 
-  /** Compares everything that was ever sent. */
+  /** Compares everything that was sent. */
   async audit(): Promise<readonly string[]> {
     const violations = await violationsOf(this.entries);
     for (const load of this.loads) {
@@ -74,7 +74,7 @@ export class Campaign {
     return violations;
   }
 
-  /** A client: sends one operation after another until the round is over. */
+  /** Runs a client: it sends one operation after another until the round is over. */
   private async work(round: number, random: Random, state: { readonly over: boolean }): Promise<void> {
     while (!state.over) {
       const operation = oneOf(random, this.drawn).draw!(random, this.nextId(round));
@@ -109,7 +109,7 @@ export class Campaign {
     return /(lambda-runtime|batch-host|trainer|worker)\b/.exec(command)?.[1] ?? "other child";
   }
 
-  /** Starts the stack. In some rounds it is killed while it recovers. */
+  /** Starts the stack. In some rounds it is killed during its recovery. */
   private async restart(random: Random): Promise<void> {
     while (random() < killedAgain) {
       const started = this.stack.start().catch(() => undefined);
@@ -121,7 +121,7 @@ export class Campaign {
     await this.stack.start();
   }
 
-  /** As clients do that got no answer; some give up. */
+  /** Repeats requests without an answer, as clients do. Some give up. */
   private async sendAgain(entries: readonly Entry[], random: Random): Promise<void> {
     const unanswered = entries.filter(({ answer, operation }) => answer === "unanswered" && operation.repeatable);
     await Promise.all(unanswered.filter(() => random() < sentAgain).map((entry) => attempt(entry, true)));
@@ -140,7 +140,7 @@ export class Campaign {
   }
 }
 
-/** @returns whether the process was still there */
+/** @returns whether the process still existed */
 function killProcess(pid: number): boolean {
   try {
     return process.kill(pid, "SIGKILL");
@@ -162,7 +162,7 @@ async function attempt(entry: Entry, again: boolean): Promise<void> {
   }
 }
 
-/** The code of an answer that says that nothing was done. */
+/** Returns the code of an answer that nothing was done. */
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof RefusedError) return error.code;
   const { name, $metadata } = error as { name?: string; $metadata?: { readonly httpStatusCode?: number } };

@@ -1,50 +1,50 @@
 import type { Random } from "../elastic/random";
 
-/** An operation of a client, whose effect can be counted afterwards. */
+/** A client's operation whose effect can be counted afterwards. */
 export interface Operation {
   readonly kind: string;
   /** Unique in the campaign. */
   readonly id: string;
-  /** Whether a client may send it again where it got no answer. */
+  /** Whether a client may repeat it if it got no answer. */
   readonly repeatable: boolean;
-  /** Whether the rules may refuse it, because others changed what it is about. */
+  /** Whether it may be refused because others changed the same object. */
   readonly mayBeRefused?: true;
   /**
    * Sends it.
    *
    * @param again whether it was sent before without an answer
-   * @throws RefusedError for an answer that refuses it; any other error means that no answer came
+   * @throws RefusedError for a refusal; any other error means that no answer arrived
    */
   send(again: boolean): Promise<void>;
-  /** Kills the client that sends it. @returns whether one was there */
+  /** Kills the client that sends it. @returns whether it existed */
   kill?(): boolean;
-  /** Whether an acknowledgement may mean that there was nothing to do. */
+  /** Whether an acknowledged operation may have had no effect. */
   mayDoNothing?(): Promise<boolean>;
-  /** Counts its effect. @throws Error where only a part of it is there */
+  /** Counts its effect. @throws Error if only a part of it exists */
   count(): Promise<number>;
 }
 
-/** A kind of work that clients do at the same time as others. */
+/** A kind of work that clients do concurrently with others. */
 export interface Load {
   readonly name: string;
-  /** How often it is drawn, relative to others. */
+  /** Relative frequency. */
   readonly weight: number;
   draw?(random: Random, id: string): Operation;
-  /** An operation of a client of its own, at most one a round. */
+  /** Returns an operation with its own client, at most one per round. */
   extra?(random: Random, id: string): Operation | undefined;
   /** Called before each round. */
   begin?(round: number): Promise<void>;
-  /** Resolves when nothing that it started is under way. @throws Error that names what is stuck */
+  /** Resolves when nothing that it started is in progress. @throws Error that names what is stuck */
   settle?(): Promise<void>;
-  /** Checks what holds of all operations together. @returns violations */
+  /** Checks properties of all operations together. @returns violations */
   audit?(entries: readonly Entry[]): Promise<readonly string[]>;
 }
 
-/** An operation with what its client knows of it. */
+/** An operation and its client's knowledge of it. */
 export interface Entry {
   readonly operation: Operation;
   readonly round: number;
-  /** `unanswered`: its effect may be there or not. A code: it was refused. */
+  /** `unanswered`: its effect may exist or not. A code: it was refused. */
   answer: "acknowledged" | "unanswered" | string;
   /** Whether a violation of it was reported. */
   reported?: true;
@@ -62,7 +62,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** Compares an entry with what the stack has. @returns what is wrong, or undefined */
+/** Compares an entry with the state of the stack. @returns the violation, or undefined */
 export async function judge({ operation, answer }: Entry): Promise<string | undefined> {
   let count: number;
   try {
@@ -77,7 +77,7 @@ export async function judge({ operation, answer }: Entry): Promise<string | unde
   return count === 0 ? undefined : `refused with ${answer}, and done`;
 }
 
-/** Waits until `look` finds nothing left. @throws Error with what is left after the time */
+/** Waits until `look` returns nothing. @throws Error with the rest after the time */
 export async function drained(
   what: string,
   look: () => Promise<readonly string[]>,

@@ -5,7 +5,7 @@ import { ownerKeys } from "../../adapters/files/owner-keys";
 import type { StackFile } from "../../local/main";
 import { stopWhenEnded } from "../support/ending";
 
-/** A stack that is killed and started again over one data directory, on the same ports. */
+/** A stack that is killed and restarted over one data directory, on the same ports. */
 export class KillableStack {
   private child: ChildProcess | undefined;
   private gone: Promise<unknown> = Promise.resolve();
@@ -22,7 +22,7 @@ export class KillableStack {
     mkdirSync(data, { recursive: true, mode: 0o700 });
   }
 
-  /** @throws Error with the end of the log where it does not start */
+  /** @throws Error with the end of the log if it does not start */
   async start(): Promise<void> {
     const startedAt = performance.now();
     const [port, apiPort] = this.ports;
@@ -69,13 +69,13 @@ export class KillableStack {
     return this.file!.api;
   }
 
-  /** Options of AWS clients, which send each request once: the campaign must know of every repetition. */
+  /** Options of AWS clients that send each request once: the campaign must know every repetition. */
   get connection() {
     const { endpoint } = this.file!;
     return { endpoint, region: "us-east-1", credentials: ownerKeys(this.data), maxAttempts: 1 };
   }
 
-  /** Function environments, hosts of jobs and trainers: pid and command line. */
+  /** Returns function environments, hosts of jobs and trainers: pid and command line. */
   descendants(): readonly { readonly pid: number; readonly command: string }[] {
     const parents = new Map<number, number>();
     for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {

@@ -1,7 +1,7 @@
 import { createOptimizer } from "../../trainer-container/optimizer/create-optimizer";
 import { type AdamVariant, doubleAdam, plainAdam } from "./rounded-adam";
 
-/** Where 10,000 steps end: distance from the float64 optimizer, relative to its weights, and what that does to the loss. */
+/** The end of 10,000 steps: distance from the float64 optimizer relative to its weights, and the effect on the loss. */
 export interface AccuracyLine {
   readonly setting: string;
   readonly arithmetic: string;
@@ -19,7 +19,7 @@ function random(seed: number): () => number {
   };
 }
 
-/** Logistic regression on features whose scales span four decades, labels drawn from a true model. */
+/** Creates a logistic regression on features whose scales span four decades, with labels drawn from a true model. */
 function createProblem() {
   const next = random(5);
   const normal = () => Math.sqrt(-2 * Math.log(next() + 1e-12)) * Math.cos(2 * Math.PI * next());

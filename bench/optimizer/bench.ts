@@ -26,7 +26,7 @@ interface SpeedLine {
   readonly milliseconds: number;
 }
 
-/** State is kept by size: first touches of memory are no part of a step. */
+/** Wraps an implementation. State is kept by size, so that first touches of memory do not count. */
 function ours(name: string, create: (elements: number) => (step: number) => void): Contender {
   const kept = new Map<number, { readonly run: (step: number) => void; steps: number }>();
   return {
@@ -74,7 +74,7 @@ async function measureSpeed(contenders: readonly Contender[]): Promise<SpeedLine
     for (let round = 0; round <= rounds; round++) {
       for (const [index, contender] of contenders.entries()) {
         const measured = await contender.measure(elements);
-        if (round > 0) times[index]?.push(...measured); // the first warms up
+        if (round > 0) times[index]?.push(...measured); // the first round warms up
       }
     }
     lines.push(
@@ -84,7 +84,7 @@ async function measureSpeed(contenders: readonly Contender[]): Promise<SpeedLine
   return lines;
 }
 
-/** One Adam step against PyTorch's, and where 10,000 steps end in each arithmetic. */
+/** Measures one Adam step against PyTorch's, and the end of 10,000 steps in each arithmetic. */
 export async function benchOptimizer(args: readonly string[]): Promise<void> {
   const machine = describeMachine();
   const torch = findTorch();

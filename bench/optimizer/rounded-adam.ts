@@ -1,4 +1,4 @@
-/** Adam in other arithmetics than the product's, to weigh it against them: the same formula, rounded elsewhere or not at all. */
+/** Adam in other arithmetics, to compare them with the product's: the same formula, rounded elsewhere or not at all. */
 
 type Values = Float32Array | Float64Array;
 
@@ -23,7 +23,7 @@ function constants({ step, learningRate, weightDecay }: AdamStep) {
   };
 }
 
-/** Every operation in double precision; what `storage` keeps is rounded to it once. With float64 storage: the reference. */
+/** Runs every operation in double precision, and rounds stored values to `storage`. With float64 storage it is the reference. */
 export function doubleAdam(storage: () => Values): AdamVariant {
   const [weights, m, v] = [storage(), storage(), storage()];
   return {
@@ -42,7 +42,7 @@ export function doubleAdam(storage: () => Values): AdamVariant {
   };
 }
 
-/** Every operation in float32, moments as β·m + (1 − β)·g: as the paper writes it. */
+/** Runs every operation in float32, with moments as β·m + (1 − β)·g, as in the paper. */
 export function plainAdam(size: number): AdamVariant {
   const f = Math.fround;
   const [weights, m, v] = [new Float32Array(size), new Float32Array(size), new Float32Array(size)];

@@ -17,7 +17,7 @@ const shapes: readonly (readonly [mebibytes: number, backwardMs: number])[] = [
   [4, 50],
   [16, 100],
 ];
-/** With and without take turns. */
+/** Rounds with and without overlap alternate. */
 const rounds = 4;
 
 interface Line {
@@ -106,7 +106,7 @@ function renderTable(lines: readonly Line[]): string {
   return [line(columns), line(columns.map(() => "--:")), ...rows.map(line)].join("\n");
 }
 
-/** How much of an all-reduce's time a backward pass hides, on slow links and on none; `--json` for machines. */
+/** Measures how much of an all-reduce's time a backward pass hides, on slow links and on none. */
 export async function benchOverlap(args: readonly string[]): Promise<void> {
   const machine = describeMachine();
   const lines: Line[] = [];

@@ -1,13 +1,13 @@
-/** What a rank is told at first. */
+/** The first message to a rank. */
 export interface Start {
   readonly rank: number;
   readonly ports: readonly number[];
 }
 
-/** One line of JSON. */
+/** A task: one line of JSON. */
 export interface Task {
   readonly elements: number;
-  /** Milliseconds that the last leaf's backward pass takes, in which its elements become final from the last to the first. */
+  /** Duration of the last leaf's backward pass in milliseconds. Its elements become final from the last to the first. */
   readonly backwardMs: number;
   readonly overlap: boolean;
   readonly warmUps: number;

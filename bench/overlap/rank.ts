@@ -1,4 +1,4 @@
-/** One rank: computes a backward pass of a given length, and sums its leaf with the others', overlapped or afterwards. */
+/** One rank: computes a backward pass of a given length, and sums its leaf with the others, overlapped or afterwards. */
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
 import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
@@ -9,7 +9,7 @@ import { defaultCollectiveTiming } from "../../trainer-container/collective/timi
 import { runChild, say } from "../support/child";
 import type { Measured, Start, Task } from "./protocol";
 
-/** Parts in which gradients become final: the layers of a model. */
+/** Number of parts in which gradients become final, like the layers of a model. */
 const layers = 16;
 
 function connect(listener: Listener, { rank, ports }: Start): Promise<Mesh> {
@@ -27,7 +27,7 @@ function connect(listener: Listener, { rank, ports }: Start): Promise<Mesh> {
   });
 }
 
-/** Holds the thread, as the backward pass does. */
+/** Blocks the thread like a backward pass. */
 function backward(
   leaf: Float32Array,
   value: number,

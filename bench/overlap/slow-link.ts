@@ -1,8 +1,8 @@
-/** Stands before a rank's port as a link of so many bytes a second each way: `node slow-link.js PORT BYTES_A_SECOND`. */
+/** Simulates a link in front of a rank's port with a bandwidth per direction: `node slow-link.js PORT BYTES_A_SECOND`. */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 const [port = 0, bytesPerSecond = 0] = process.argv.slice(2).map(Number);
-/** All connections through the link share it, as they share a network card. */
+/** Time from which the link is free. All its connections share it, like a network card. */
 let freeAt = 0;
 
 function carry(from: Socket, to: Socket): void {
@@ -17,7 +17,7 @@ function carry(from: Socket, to: Socket): void {
 
 const server = createServer({ noDelay: true }, (caller) => {
   const rank = connect({ port, host: "127.0.0.1", noDelay: true });
-  // Frames come from the rank that is called: its direction is the slow one.
+  // The called rank sends the frames, so its direction is the slow one.
   carry(rank, caller);
   caller.pipe(rank);
   caller.on("error", () => rank.destroy());

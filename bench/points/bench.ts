@@ -13,9 +13,9 @@ import { countingClient } from "./counting";
 interface Case {
   readonly name: string;
   readonly metrics: number;
-  /** Points of each. */
+  /** Number of points of each metric. */
   readonly points: number;
-  /** Steps of each in a call. */
+  /** Steps of each metric in a call. */
   readonly stepsPerCall: number;
 }
 
@@ -32,13 +32,13 @@ interface Measured {
   readonly points: number;
   readonly itemsWritten: number;
   readonly secondsWriting: number;
-  /** Milliseconds, medians. `cold`: in a process that knows nothing of the run. */
+  /** Median milliseconds. `cold`: in a process that has not read the run before. */
   readonly view: { readonly cold: number; readonly warm: number; readonly items: number };
   readonly zoomed: number;
   readonly all: { readonly milliseconds: number; readonly items: number; readonly points: number };
 }
 
-/** A million points of a run: how many items they take, and how long a view of a thousand takes beside reading them all. */
+/** Measures a million points of a run: their number of items, and the time of a view of a thousand and of reading them all. */
 export async function benchPoints(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],

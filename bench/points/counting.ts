@@ -4,7 +4,7 @@ export interface Counted {
   readonly client: DynamoDBDocumentClient;
   /** Items put or updated. */
   written(): number;
-  /** Items that reads have brought. */
+  /** Number of items that reads returned. */
   read(): number;
   requests(): number;
   reset(): void;
@@ -26,7 +26,7 @@ interface Output {
 const lengths = (lists: Readonly<Record<string, readonly unknown[]>> = {}): number =>
   Object.values(lists).reduce((sum, list) => sum + list.length, 0);
 
-/** A client that counts what it is asked for. */
+/** Wraps a client to count its requests' items. */
 export function countingClient(client: DynamoDBDocumentClient): Counted {
   let [written, read, requests] = [0, 0, 0];
   const send = async (command: { readonly input: Input }) => {
@@ -34,7 +34,7 @@ export function countingClient(client: DynamoDBDocumentClient): Counted {
     const { Item, UpdateExpression, TransactItems, RequestItems } = command.input;
     if (Item !== undefined || UpdateExpression !== undefined) written += 1;
     written += TransactItems?.length ?? 0;
-    // Of what is read the keys are in an object, of what is written the items are in a list.
+    // Keys of reads are in an object, items of writes in a list.
     written += Object.values(RequestItems ?? {}).flatMap((of) => (Array.isArray(of) ? of : [])).length;
     const answer = (await client.send(command as never)) as Output;
     read += (answer.Item ? 1 : 0) + (answer.Items?.length ?? 0) + lengths(answer.Responses);

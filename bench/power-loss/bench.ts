@@ -4,7 +4,7 @@ import { seededRandom } from "../elastic/random";
 import { describeMachine, machineLine } from "../support/machine";
 import { losePower, unavailable } from "./rounds";
 
-/** Cuts the power of the embedded cloud's stores at random moments, and looks for every acknowledged write. */
+/** Cuts the power of the embedded cloud's stores at random times, and looks for every acknowledged write. */
 export async function benchPowerLoss(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],

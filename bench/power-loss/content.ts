@@ -1,4 +1,4 @@
 import { createHash } from "node:crypto";
 
-/** What is stored under a key: about 1.3 KB. */
+/** Returns the content of a key: about 1.3 KB. */
 export const contentOf = (key: string): string => `${key} ${createHash("sha256").update(key).digest("hex").repeat(20)}`;

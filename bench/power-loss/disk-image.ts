@@ -2,9 +2,9 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from "node:path";
 
 /*
- * The state of the disk at each moment of a trace (`sync-trace.c`): a file's content at its last sync, a directory's entries
- * at its last sync. Of the later changes of a directory, the disk has carried out a random number of the first ones: each
- * directory by itself, so that a rename may have reached one directory and not the other.
+ * The state of the disk at each point of a trace (`sync-trace.c`): a file's content at its last sync, a directory's entries
+ * at its last sync. Of the later changes of a directory, the disk has made a random number of the first ones, independently
+ * for each directory. So a rename may have reached one directory and not the other.
  */
 
 interface Entry {
@@ -15,10 +15,10 @@ interface Entry {
 
 interface EntryChange {
   readonly kind: "entry";
-  /** Of the directory. */
+  /** Id of the directory. */
   readonly id: string;
   readonly name: string;
-  /** Undefined where the entry was removed. */
+  /** Undefined if the entry was removed. */
   readonly entry?: Entry;
 }
 
@@ -41,7 +41,7 @@ export function copyImage(image: DiskImage): DiskImage {
   return { root, files: new Map(files), directories: new Map(directories), unsynced: new Map(unsynced) };
 }
 
-/** Reads a directory that is wholly on the disk. */
+/** Reads a directory that is completely on the disk. */
 export function readImage(directory: string): DiskImage {
   const image: DiskImage = { root: idOf(directory), files: new Map(), directories: new Map(), unsynced: new Map() };
   const read = (path: string): void => {
@@ -58,7 +58,7 @@ export function readImage(directory: string): DiskImage {
   return image;
 }
 
-/** Inode and time of birth, as in the trace. */
+/** Returns inode and time of birth, as in the trace. */
 function idOf(path: string): string {
   const { ino, birthtimeNs } = statSync(path, { bigint: true });
   return `${ino}.${birthtimeNs / 1_000_000_000n}.${birthtimeNs % 1_000_000_000n}`;
@@ -109,8 +109,8 @@ export function applyRecord(image: DiskImage, record: TraceRecord): void {
 }
 
 /**
- * Writes an image out. `more` gives the content that a file would have got by its next sync: of what was not synced, the
- * disk has kept a random part.
+ * Writes an image. `more` returns the content that a file would have got by its next sync: the disk has kept a random part of
+ * it.
  */
 export function writeImage(
   image: DiskImage,
@@ -129,7 +129,7 @@ export function writeImage(
   write(image.root, directory);
 }
 
-/** A directory's entries at its last sync, after none, some or all of the changes since then. */
+/** Returns a directory's entries at its last sync, after none, some or all of the later changes. */
 function someEntries(image: DiskImage, id: string, random: () => number): Iterable<Entry> {
   const entries = new Map((image.directories.get(id) ?? []).map((entry) => [entry.name, entry]));
   const changes = image.unsynced.get(id) ?? [];
@@ -142,7 +142,7 @@ function someEntries(image: DiskImage, id: string, random: () => number): Iterab
   return entries.values();
 }
 
-/** Synced content, then nothing, a part of what followed, or a part that ends in zeros: the length reached the disk, the bytes did not. */
+/** Returns synced content, then nothing, a part of the rest, or a part that ends in zeros: the disk has the length, not the bytes. */
 function withPart(synced: Buffer, next: Buffer | undefined, random: () => number): Buffer {
   const choice = random();
   if (!next || next.length <= synced.length || choice < 0.4) return synced;

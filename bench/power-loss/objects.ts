@@ -6,12 +6,11 @@ import { createS3 } from "../../local/s3";
 import { contentOf } from "./content";
 
 /*
- * The workload of the object store. Each writer goes through numbered steps, one at a time, on a few keys of its own. All
- * that a step does follows from its writer and number. So one number says what an object must hold.
+ * The workload of the object store. Each writer runs numbered steps, one at a time, on its own few keys. Writer and number
+ * determine a step completely. So one number determines the content of an object.
  */
-
 const bucket = "power-loss";
-/** Writers share these folders, and remove and make them again. */
+/** Folders that writers share, and remove and create again. */
 const folders = ["a", "a/b", "a/b/c", "d/e"];
 const kinds = ["put", "put", "multipart", "copy", "delete", "multipart", "delete", "copy"] as const;
 const smallestPart = 5 * 1024 ** 2;
@@ -21,7 +20,7 @@ const sourceOf = (writer: number): string => `sources/${writer}`;
 const kindOf = (writer: number, step: number) =>
   kinds[(Math.floor(step / folders.length) + 3 * writer) % kinds.length]!;
 
-/** The parts of a step's content. One multipart upload of each writer has a part of the least size that may be followed. */
+/** Returns the parts of a step's content. One multipart upload of each writer has a part of the minimum size. */
 function partsOf(writer: number, step: number): readonly string[] {
   const kind = kindOf(writer, step);
   if (kind === "copy") return [contentOf(sourceOf(writer))];
@@ -109,7 +108,7 @@ export async function openObjects(data: string, seals: string, acknowledge: (ste
     }
   }
 
-  /** Says in what an object differs from its last acknowledged step, or from the next one, which was under way. */
+  /** Describes how an object differs from its last acknowledged step, or from the next one, which was in progress. */
   async function fault(writer: number, step: number, listed: string): Promise<string | undefined> {
     const key = keyOf(writer, step);
     const { status, headers, text } = await send("GET", `/${key}`);
@@ -127,7 +126,7 @@ export async function openObjects(data: string, seals: string, acknowledge: (ste
   }
 
   return {
-    /** Makes the bucket, and what copies are made of. */
+    /** Creates the bucket, and the sources of copies. */
     async prepare(writers: readonly number[]): Promise<void> {
       await change("PUT", "");
       for (const writer of writers) await change("PUT", `/${sourceOf(writer)}`, contentOf(sourceOf(writer)));

@@ -18,7 +18,7 @@ import { openStores } from "./stores";
 export interface PowerLossResult {
   readonly rounds: number;
   readonly syncs: number;
-  /** Acknowledged writes that were looked for, over all rounds. */
+  /** Number of acknowledged writes that were checked, over all rounds. */
   readonly acknowledged: number;
   readonly lost: readonly string[];
   /** Rounds in which a store was refused as damaged. */
@@ -27,10 +27,10 @@ export interface PowerLossResult {
 
 export interface PowerLossOptions {
   readonly rounds: number;
-  /** Writes of each of fifteen writers. */
+  /** Number of writes of each of fifteen writers. */
   readonly writes: number;
   readonly random: () => number;
-  /** Takes every sync for one that the disk did not carry out: the check must then find losses. */
+  /** Treats every sync as ignored by the disk: the check must then find losses. */
   readonly ignoreSyncs?: boolean;
   /** The built `workload.ts`. */
   readonly workload: string;
@@ -38,13 +38,13 @@ export interface PowerLossOptions {
   readonly source: string;
 }
 
-/** Says why the simulation cannot run here, if so. */
+/** Returns the reason why the simulation cannot run here, if any. */
 export function unavailable(): string | undefined {
   if (process.platform !== "linux") return "it needs Linux";
   return spawnSync("cc", ["--version"]).status === 0 ? undefined : "it needs a C compiler (cc)";
 }
 
-/** Runs one workload under the trace, and cuts the power at random moments of it. */
+/** Runs one workload under the trace, and cuts the power at random points of it. */
 export async function losePower(options: PowerLossOptions): Promise<PowerLossResult> {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-power-loss-"));
   try {
@@ -54,15 +54,15 @@ export async function losePower(options: PowerLossOptions): Promise<PowerLossRes
     const refused: string[] = [];
     let acknowledged = 0;
     for (let round = 0; round < options.rounds; round++) {
-      const moment = Math.floor(options.random() * (records.length + 1));
+      const point = Math.floor(options.random() * (records.length + 1));
       const data = join(directory, `after-${round}`);
-      cutPower(initial, records, moment, data, options.random);
-      const promised = records.slice(0, moment).flatMap((one) => (one.kind === "acknowledged" ? [one.line] : []));
+      cutPower(initial, records, point, data, options.random);
+      const promised = records.slice(0, point).flatMap((one) => (one.kind === "acknowledged" ? [one.line] : []));
       acknowledged += promised.length;
       try {
-        lost.push(...(await missing(data, promised)).map((line) => `moment ${moment}: ${line}`));
+        lost.push(...(await missing(data, promised)).map((line) => `record ${point}: ${line}`));
       } catch (error) {
-        refused.push(`moment ${moment}: ${error instanceof Error ? error.message : String(error)}`);
+        refused.push(`record ${point}: ${error instanceof Error ? error.message : String(error)}`);
       } finally {
         rmSync(data, { recursive: true, force: true });
       }
@@ -98,14 +98,14 @@ async function runWorkload(
 function cutPower(
   initial: DiskImage,
   records: readonly TraceRecord[],
-  moment: number,
+  point: number,
   to: string,
   random: () => number,
 ): void {
   const image = copyImage(initial);
-  for (const record of records.slice(0, moment)) applyRecord(image, record);
-  // The sync under way: the disk may have carried it out in part. Later ones depend on it.
-  const next = records.slice(moment).find(({ kind }) => kind === "file" || kind === "directory");
+  for (const record of records.slice(0, point)) applyRecord(image, record);
+  // The sync in progress: the disk may have completed a part of it. Later ones depend on it.
+  const next = records.slice(point).find(({ kind }) => kind === "file" || kind === "directory");
   const more = new Map<string, Buffer>();
   if (next?.kind === "directory" && random() < 0.5) applyRecord(image, next);
   if (next?.kind === "file") {

@@ -8,7 +8,8 @@ import { openObjects } from "./objects";
 const buffer = 64 * 1024;
 
 /**
- * The stores under test: those of DynamoDB, of the services that keep JSON, a journal, and S3.
+ * Opens the stores under test: those of DynamoDB, of the services that keep JSON, a journal, and S3.
+ *
  * @param acknowledge see `openObjects`
  */
 export async function openStores(data: string, acknowledge?: (step: string) => void) {

@@ -3,7 +3,7 @@ import { stackSecret } from "../../adapters/files/owner-keys";
 import { contentOf } from "./content";
 import { openStores } from "./stores";
 
-/** Writes to all stores at once; each write that is acknowledged is noted in the trace, as `A <store> <key>`. */
+/** Writes to all stores concurrently. Each acknowledged write is recorded in the trace, as `A <store> <key>`. */
 async function work(data: string, trace: string, writes: number): Promise<void> {
   const acknowledge = (store: string, key: string) => appendFileSync(trace, `A ${store} ${key}\n`);
   acknowledge("secret", stackSecret(data));
@@ -36,7 +36,7 @@ async function work(data: string, trace: string, writes: number): Promise<void> 
     ...writers.flatMap((write, store) => numbers.map((writer) => repeat((i) => write(`${store}-${writer}-${i}`, i)))),
     ...numbers.map((writer) => repeat((i) => stores.objects.take(writer, i))),
   ]);
-  // The power goes: nothing is closed.
+  // A power loss: nothing is closed.
   process.exit(0);
 }
 

@@ -8,7 +8,7 @@ import { connection, connectRegistry } from "./registry";
 import { playRound, prepareRound, type RoundResult } from "./round";
 import { startStore } from "./store";
 
-/** Promotions, approvals, rejections, gates, registrations and rollbacks of one model by processes that are killed; each round a new model. */
+/** Runs promotions, approvals, rejections, gates, registrations and rollbacks of one model per round, with killed processes. */
 export async function benchPromotions(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -86,11 +86,11 @@ function totals(results: readonly RoundResult[]) {
 function tableOf({ answers, expected, violations, ...total }: ReturnType<typeof totals>): string {
   const ended = Object.entries(answers).sort(([, a], [, b]) => b - a);
   return [
-    "| rounds | operations | processes killed | commits that lost a race and were retried | looks by a reader | history expected | found | events told | violations |",
+    "| rounds | operations | processes killed | commits that lost a race and were retried | reads of the model | history expected | found | events published | violations |",
     "| --: | --: | --: | --: | --: | --: | --: | --: | --: |",
     `| ${total.rounds} | ${total.operations} | ${total.kills} | ${total.lostRaces} | ${total.looks} | ${expected.join(" to ")} | ${total.found} | ${total.events} | ${violations.length} |`,
     "",
-    `How they ended: ${ended.map(([answer, count]) => `${answer} ${count}`).join(", ")}`,
+    `Results: ${ended.map(([answer, count]) => `${answer} ${count}`).join(", ")}`,
     ...violations.slice(0, 20),
   ].join("\n");
 }

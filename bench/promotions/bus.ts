@@ -4,16 +4,16 @@ import { readBody, sendJson } from "../../local/wire";
 import { modelChanged } from "../../platform/event-names";
 
 export interface Bus {
-  /** EventBridge's PutEvents, and no more. It remembers changes of models. */
+  /** Implements only EventBridge's PutEvents. It records changes of models. */
   readonly service: Service;
-  /** A model's events in the order in which they were accepted. */
+  /** Returns a model's events in the order of acceptance. */
   of(model: string): readonly ModelEvent[];
   forget(model: string): void;
 }
 
-/** A bus that remembers what it was told. */
+/** Creates a bus that records its events. */
 export function createBus(): Bus {
-  const told = new Map<string, ModelEvent[]>();
+  const published = new Map<string, ModelEvent[]>();
   return {
     service: {
       signingName: "events",
@@ -24,12 +24,12 @@ export function createBus(): Bus {
         const events = body.Entries.filter(({ DetailType }) => DetailType === modelChanged.DetailType).map(
           ({ Detail }) => JSON.parse(Detail) as ModelEvent,
         );
-        for (const event of events) told.set(event.model, [...(told.get(event.model) ?? []), event]);
+        for (const event of events) published.set(event.model, [...(published.get(event.model) ?? []), event]);
         sendJson(response, 200, { FailedEntryCount: 0, Entries: body.Entries.map((_, at) => ({ EventId: `${at}` })) });
       },
       close: () => Promise.resolve(),
     },
-    of: (model) => told.get(model) ?? [],
-    forget: (model) => void told.delete(model),
+    of: (model) => published.get(model) ?? [],
+    forget: (model) => void published.delete(model),
   };
 }

@@ -1,4 +1,4 @@
-/** A process of those that change a model: it does all that it is told at the same time, and says how each thing ended. It may be killed at any instant. */
+/** A process that changes a model. It runs all its orders concurrently, and reports the result of each. It may be killed at any time. */
 import { createInterface } from "node:readline";
 import { RingmasterError } from "../../core/errors";
 import type { Operation } from "../../test/core/registry/check/operation";

@@ -1,6 +1,6 @@
 import type { LineProcess } from "../support/line-process";
 
-/** Client processes, and some that are started already to take the place of those that are killed: a round does not wait for them to load. */
+/** Client processes, and started spares that replace killed ones without a wait for their start. */
 export class Clients {
   private readonly working: LineProcess[];
   private readonly spare: LineProcess[];
@@ -18,7 +18,7 @@ export class Clients {
     return this.working[index]!;
   }
 
-  /** Puts another in the place of one that has ended. */
+  /** Replaces one that has ended. */
   replace(index: number): LineProcess {
     this.spare.push(this.start());
     const next = this.spare.shift()!;

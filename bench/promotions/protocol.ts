@@ -1,16 +1,16 @@
 import type { Operation } from "../../test/core/registry/check/operation";
 
-/** What a client is told. */
+/** An order to a client. */
 export interface Order {
   readonly model: string;
   readonly operations: readonly Operation[];
 }
 
-/** What it says of each. */
+/** A client's answer to each operation. */
 export interface Answer {
   readonly id: string;
   /** `done`, or a refusal's code. */
   readonly answer: string;
-  /** Commits of this process that others were faster than, since it last answered. */
+  /** Number of commits of this process that lost a race since its last answer. */
   readonly lostRaces: number;
 }

@@ -25,7 +25,7 @@ export interface Connection {
   readonly maxAttempts?: number;
 }
 
-/** Names of a platform's parts. */
+/** Names of a platform's resources. */
 export interface Place {
   readonly table: string;
   readonly bucket: string;
@@ -45,7 +45,7 @@ export const manifest = Buffer.from(
   JSON.stringify({ weightsSha256: "a".repeat(64), weights: { sha256: "a".repeat(64) }, inputSchema: [] }),
 );
 
-/** Connects the registry as the platform's functions have it, with outbox and pointers, by stock clients. */
+/** Connects the registry like the platform's functions, with outbox and pointers, by stock clients. */
 export function connectRegistry(options: Connection, { table, bucket, platform }: Place = benchPlace) {
   const client = new DynamoDBClient(options);
   const s3 = new S3Client({ ...options, forcePathStyle: true });
@@ -70,14 +70,14 @@ export function connectRegistry(options: Connection, { table, bucket, platform }
     pointers: createPointerStore(s3, bucket, prefix),
     events: createPlatformEvents(events, platform),
     uriOf: (key) => `s3://${bucket}/${prefix}${key}`,
-    // A change that is told of later is the sweep's: what comes of it is looked at, not the warning.
+    // The sweep publishes late events. The result is checked, so the warning is dropped.
     logger: createLogger(() => undefined, Date),
   });
   return {
     ...connected,
     objects,
     outboxIndex: createOutboxIndex(dynamodb, table),
-    /** Commits that others were faster than, since the last question. */
+    /** Number of lost races since the last call. */
     lostRaces(): number {
       const count = lostRaces;
       lostRaces = 0;

@@ -13,18 +13,18 @@ import type { Store } from "./store";
 import { judge, type Verdict } from "./verdict";
 
 const versions = 8;
-/** The chance that who looks at the model also sweeps, beside those who publish: a sweep of each minute would seldom meet them. */
+/** The chance that a reader also sweeps. A sweep of each minute would rarely coincide with publishers. */
 const sweeps = 0.1;
-/** When everything that waits in the outbox has waited long enough. */
+/** A time at which every event in the outbox is due. */
 const late = { now: () => Date.parse("2100-01-01T00:00:00.000Z") };
 
 export interface RoundResult extends Verdict {
   readonly kills: number;
-  /** Operations by how they ended; `died`: nobody lived to hear the answer. */
+  /** Operations by result; `died`: the client died before the answer. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Commits of an operation that others were faster than. */
+  /** Commits of an operation that lost a race. */
   readonly lostRaces: number;
-  /** Whole looks at the model and its pointer while it was changed. */
+  /** Complete reads of the model and its pointer during its changes. */
   readonly looks: number;
 }
 
@@ -35,14 +35,14 @@ export interface Round {
   readonly random: Random;
 }
 
-/** Versions of a new model, one after another. */
+/** Creates versions of a new model, one after another. */
 export async function prepareRound({ registry }: ConnectedRegistry, model: string): Promise<readonly Operation[]> {
   const prepared = preparedOperations(versions, `${model}-prepare`);
   for (const operation of prepared) await perform(registry, model, operation);
   return prepared;
 }
 
-/** Operations on one model at the same time by processes of which some are killed; then all is held against the reference. */
+/** Runs operations on one model concurrently in processes, some of which are killed; then compares all with the reference. */
 export async function playRound(
   store: Store,
   connected: ConnectedRegistry,
@@ -56,20 +56,20 @@ export async function playRound(
   const busy = new Set<number>();
   let [kills, lostRaces, looks] = [0, 0, 0];
 
-  /** Gives a client its share, and its successor what is left where it is killed; some who asked do not ask again. */
+  /** Gives a client its operations, and its successor the rest after a kill. Some operations are not repeated. */
   async function employ(at: number): Promise<void> {
     const share = drawn.filter((_operation, index) => index % clients.count === at);
     const waiting = new Map(share.map((operation) => [operation.id, operation]));
     clients.at(at).send({ model, operations: share });
     while (waiting.size > 0) {
-      const told = await clients
+      const reply = await clients
         .at(at)
         .receive<Answer>()
         .catch(() => undefined);
-      if (told !== undefined) {
-        answers.set(told.id, told.answer);
-        lostRaces += told.lostRaces;
-        waiting.delete(told.id);
+      if (reply !== undefined) {
+        answers.set(reply.id, reply.answer);
+        lostRaces += reply.lostRaces;
+        waiting.delete(reply.id);
         void killSome();
         continue;
       }
@@ -82,7 +82,7 @@ export async function playRound(
     busy.delete(at);
   }
 
-  /** Kills come when so many answers have, so that they hit clients at work; a little later, so that they hit any instant of it. */
+  /** Numbers of answers after which a kill follows a little later, so that it hits clients at any point of their work. */
   const killAfter = Array.from({ length: killCount }, () => integerBelow(random, operations)).sort((a, b) => a - b);
   async function killSome(): Promise<void> {
     while (busy.size > 0 && killAfter.length > 0 && answers.size >= killAfter[0]!) {
@@ -100,17 +100,17 @@ export async function playRound(
       outboxOf: () => connected.outbox,
       clock: late,
       until: Number.POSITIVE_INFINITY,
-      onError: (name, error) => violations.push(`the sweep of ${name} met ${error}`),
+      onError: (name, error) => violations.push(`the sweep of ${name} failed: ${error}`),
     });
   }
 
-  /** As those who serve do. */
+  /** Reads like a serving process. */
   async function look(): Promise<void> {
     let pointed = 0;
     while (busy.size > 0) {
       const seen = await connected.registry.snapshot(model).catch((error: unknown) => {
         // Deleting and restoring it is one of the operations.
-        if (!(error instanceof ModelNotFoundError)) violations.push(`a reader met ${error}`);
+        if (!(error instanceof ModelNotFoundError)) violations.push(`a reader failed: ${error}`);
       });
       if (seen) violations.push(...instantViolations(seen).map((violation) => `a reader: ${violation}`));
       const { revision = 0 } = (await connected.production.find(model)) ?? {};
@@ -128,8 +128,8 @@ export async function playRound(
   await sweep();
 
   const all = new Map([...prepared, ...drawn].map((operation) => [operation.id, operation]));
-  const asked = { operations: all, prepared: prepared.length, answers };
-  const verdict = await judge(store, connected, model, asked);
+  const requested = { operations: all, prepared: prepared.length, answers };
+  const verdict = await judge(store, connected, model, requested);
   store.bus.forget(model);
   const counts: Record<string, number> = {};
   for (const answer of answers.values()) counts[answer] = (counts[answer] ?? 0) + 1;

@@ -16,20 +16,20 @@ import { bucket, connection, table } from "./registry";
 export interface Store {
   readonly endpoint: string;
   readonly bus: Bus;
-  /** Resolves when nothing was asked for a while: what a killed process has sent is done, or never will be. */
+  /** Resolves after a time without requests: everything that a killed process has sent is done, or never will be. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The embedded DynamoDB and S3 in a folder of their own, with a catalog, a bucket, and a bus that remembers. */
+/** Starts the embedded DynamoDB and S3 in their own folder, with a catalog, a bucket, and a recording bus. */
 export async function startStore(): Promise<Store> {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-bench-promotions-"));
   const bus = createBus();
-  let [asked, inFlight] = [0, 0];
+  let [requested, inFlight] = [0, 0];
   const counted = (service: Service): Service => ({
     signingName: service.signingName,
     async handle(...request) {
-      asked += 1;
+      requested += 1;
       inFlight += 1;
       await service.handle(...request).finally(() => {
         inFlight -= 1;
@@ -50,9 +50,9 @@ export async function startStore(): Promise<Store> {
     endpoint,
     bus,
     async quiet() {
-      for (let still = 0, before = asked; still < 5; before = asked) {
+      for (let still = 0, before = requested; still < 5; before = requested) {
         await sleep(5);
-        still = asked === before && inFlight === 0 ? still + 1 : 0;
+        still = requested === before && inFlight === 0 ? still + 1 : 0;
       }
     },
     async close() {

@@ -6,40 +6,40 @@ import type { ConnectedRegistry } from "./registry";
 import type { Store } from "./store";
 
 export interface Verdict {
-  /** Entries of history that the answers call for, the least and the most (who died may have done it), and those that there are. */
+  /** Number of history entries by the answers, minimum and maximum (a dead client may have succeeded), and the actual one. */
   readonly expected: readonly [number, number];
   readonly found: number;
-  /** Events that the bus was told, repetitions among them. */
+  /** Number of events on the bus, including repetitions. */
   readonly events: number;
   readonly violations: readonly string[];
 }
 
 /**
- * Holds a model that nobody changes any more against the reference: its rows (those of deleted versions too), what was answered, what the bus has heard and
- * where the pointer points.
+ * Compares a model after all changes with the reference: its rows (also of deleted versions), the answers, the events on the
+ * bus, and the pointer.
  *
  * @param prepared ids of operations that were done before, one after another
- * @param answers of the others
+ * @param answers answers of the others
  */
 export async function judge(
   { bus }: Store,
   { registry, production }: ConnectedRegistry,
   model: string,
-  asked: {
+  requested: {
     readonly operations: ReadonlyMap<string, Operation>;
     readonly prepared: number;
     readonly answers: ReadonlyMap<string, string>;
   },
 ): Promise<Verdict> {
   const { repository } = registry;
-  const [head, versions, history, told] = await Promise.all([
+  const [head, versions, history, published] = await Promise.all([
     repository.find(model),
     repository.listVersions(model),
     repository.history(model),
     production.find(model),
   ]);
   const end = { model: head!, versions, history };
-  const { states, revisions, violations: wrong } = replay(end, asked.operations);
+  const { states, revisions, violations: wrong } = replay(end, requested.operations);
   const heard = bus.of(model);
   const left = (await Promise.all(history.map(({ revision }) => repository.findEvent(model, revision)))).filter(
     Boolean,
@@ -49,7 +49,7 @@ export async function judge(
     ...pointerAndBusViolations(
       end.model,
       heard.map(({ revision }) => revision),
-      told,
+      published,
       left.length,
     ),
   );
@@ -57,12 +57,12 @@ export async function judge(
   for (const { team: _team, model: _model, ...event } of heard) {
     const { platform: _platform, ...entry } = event as typeof event & { readonly platform: string };
     if (JSON.stringify(Object.entries(entry).sort()) !== entries.get(entry.revision))
-      violations.push(`the bus heard ${JSON.stringify(entry)}, history has ${entries.get(entry.revision)}`);
+      violations.push(`the bus has ${JSON.stringify(entry)}, history has ${entries.get(entry.revision)}`);
   }
 
-  let [least, most] = [asked.prepared, asked.prepared];
-  for (const [id, answer] of asked.answers) {
-    const operation = asked.operations.get(id)!;
+  let [least, most] = [requested.prepared, requested.prepared];
+  for (const [id, answer] of requested.answers) {
+    const operation = requested.operations.get(id)!;
     const nothingToDo = states.some((state) => step(state, operation).kind === "nothing");
     if (answer === "died") most += 1;
     if (answer === "done" && (revisions.has(id) || !nothingToDo)) [least, most] = [least + 1, most + 1];

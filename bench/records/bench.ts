@@ -11,10 +11,10 @@ interface Measured {
   readonly runs: number;
   readonly callsPerRun: number;
   readonly runsPerSecond: number;
-  /** Milliseconds of a run's calls, one after the other. */
+  /** Milliseconds of a run's calls in sequence. */
   readonly p50: number;
   readonly p99: number;
-  /** Milliseconds of processor time that the server took a run; not known of a peer with several processes. */
+  /** Milliseconds of server processor time per run; unknown for a peer with several processes. */
   readonly serverMs?: number;
 }
 
@@ -58,7 +58,7 @@ async function measure(
   }
 }
 
-/** How fast runs are made that have ten parameters and five metrics, beside MLflow's server. */
+/** Measures how fast runs with ten parameters and five metrics are created, next to MLflow's server. */
 export async function benchRecords(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -67,7 +67,7 @@ export async function benchRecords(args: readonly string[]): Promise<void> {
       "peer-runs": { type: "string", default: "500" },
       clients: { type: "string", default: "16" },
       ways: { type: "string", default: "native,mlflow,peer" },
-      /** The `stack.json` of a stack that runs already, in place of one of the bench's own. */
+      /** The `stack.json` of a running stack, instead of starting one. */
       stack: { type: "string" },
       json: { type: "boolean" },
     },
@@ -105,7 +105,7 @@ export async function benchRecords(args: readonly string[]): Promise<void> {
 
 function table(results: readonly Measured[]): string {
   const head =
-    "| runs made through | runs | calls a run | runs/s | p50 | p99 | server's processor time a run |\n" +
+    "| runs created through | runs | calls a run | runs/s | p50 | p99 | server's processor time a run |\n" +
     "| --- | --: | --: | --: | --: | --: | --: |\n";
   const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(1)} ms`);
   const rows = results.map(

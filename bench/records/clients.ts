@@ -1,8 +1,8 @@
 import { Agent, request } from "node:http";
 
-/** JSON over connections that stay open: what a busy client does. */
+/** Sends JSON over keep-alive connections, like a busy client. */
 export interface JsonClient {
-  /** @throws Error where the answer is no 2xx */
+  /** @throws Error if the answer is no 2xx */
   send(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown>;
   close(): void;
 }

@@ -1,7 +1,7 @@
 import { seededRandom } from "../elastic/random";
 import type { JsonClient } from "./clients";
 
-/** What each run has: ten parameters and five metrics. */
+/** The content of each run: ten parameters and five metrics. */
 interface RunContent {
   readonly name: string;
   readonly params: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ interface RunContent {
 
 const metricNames = ["train/loss", "train/accuracy", "validation/loss", "validation/accuracy", "epoch-seconds"];
 
-/** A grid's runs: what differs between them, and what does not. */
+/** Returns the content of one run of a grid: equal and different values. */
 export function runContent(index: number): RunContent {
   const random = seededRandom(index + 1);
   return {
@@ -31,10 +31,10 @@ export function runContent(index: number): RunContent {
   };
 }
 
-/** A way in: how an experiment and its runs are made, and how many there are. */
+/** An API to create an experiment and its runs, and to count them. */
 export interface Way {
   readonly name: string;
-  /** Requests a run. */
+  /** Requests per run. */
   readonly calls: number;
   prepare(client: JsonClient): Promise<string>;
   create(client: JsonClient, experiment: string, content: RunContent): Promise<void>;
@@ -64,7 +64,7 @@ export const native: Way = {
   },
 };
 
-/** The fewest calls that MLflow's client makes of it: `create_run`, then `log_batch` of all parameters and metrics. */
+/** The minimum number of calls of MLflow's client: `create_run`, then `log_batch` with all parameters and metrics. */
 export const mlflow: Way = {
   name: "MLflow's protocol",
   calls: 2,

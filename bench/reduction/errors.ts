@@ -1,15 +1,15 @@
 import type { SumMethod } from "./sums";
 
-/** How far a sum is from the leaves' sum in float64. */
+/** Distance of a sum from the leaves' sum in float64. */
 export interface ErrorLine {
   readonly vector: string;
   readonly method: string;
   /** ‖error‖ / ‖sum‖. */
   readonly relativeNorm: number;
-  /** Of each element's |error| / |sum|: Adam divides an element's gradient by its own size. */
+  /** Median of each element's |error| / |sum|: Adam divides an element's gradient by its own size. */
   readonly median: number;
   readonly percentile99: number;
-  /** Share of elements whose sum is not zero, but came out as zero. */
+  /** Share of elements whose sum is not zero, but was computed as zero. */
   readonly lost: number;
 }
 

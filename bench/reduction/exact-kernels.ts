@@ -1,8 +1,9 @@
 /**
- * The exact integer sum as SIMD kernels, to weigh it against the canonical tree: a block's greatest magnitude over all leaves gives its
- * exponent; each leaf is rounded to fixed point by it and added as integers, in any order.
+ * The exact integer sum as SIMD kernels, to compare it with the canonical tree. A block's greatest magnitude over all leaves
+ * gives its exponent. Each leaf is rounded to fixed point by it and added as integers, in any order.
  *
- * `int64` holds its integers in float64, which adds integers below 2⁵³ exactly: WebAssembly's SIMD converts no float64 to 64-bit integers.
+ * `int64` holds its integers in float64, which adds integers below 2⁵³ exactly, because WebAssembly's SIMD cannot convert
+ * float64 to 64-bit integers.
  */
 import type { Code } from "../../adapters/wasm/encoding";
 import { advance, f32x4, f64x2, i32, i32x4, local, v128, whileLoop } from "../../adapters/wasm/instructions";
@@ -10,10 +11,10 @@ import type { WasmFunction } from "../../adapters/wasm/module";
 import { kernelsInSumMemory } from "../../trainer-container/collective/sum-memory";
 
 const get = local.get;
-/** 1.5 · 2⁵²: adding and subtracting it rounds to an integer. */
+/** 1.5 · 2⁵². Adding and subtracting it rounds to an integer. */
 const rounder = 1.5 * 2 ** 52;
 
-/** For each block: what precedes it, a loop over its elements by fours, what follows. */
+/** Generates a loop over blocks: code before, a loop over a block's elements by fours, code after. */
 function blocked(blocks: number, left: number, blockElements: number, before: Code, loop: Code, after: Code): Code {
   return whileLoop(
     get(blocks),

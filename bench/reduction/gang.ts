@@ -4,7 +4,7 @@ import { median, slowest } from "../support/median";
 import { type Contender, contenders } from "./contenders";
 import type { RankMeasured, RankTask } from "./rank";
 
-/** One way to sum between processes. */
+/** One method to sum between processes. */
 export interface OrderLine {
   readonly worldSize: number;
   readonly elements: number;
@@ -16,8 +16,8 @@ export interface OrderLine {
 }
 
 /**
- * Elements of the vector, all-reduces of one turn: few, so that what else the machine does meets all contenders. The smallest is about what
- * agreeing on exponents of 5 million elements would send.
+ * Elements of the vector, and all-reduces per turn: few, so that other load affects all contenders. The smallest vector is about
+ * the size of the exponents of 5 million elements.
  */
 const sizes: readonly (readonly [elements: number, iterations: number])[] = [
   [5_000, 50],
@@ -25,7 +25,7 @@ const sizes: readonly (readonly [elements: number, iterations: number])[] = [
   [536_000, 4],
   [5_000_000, 1],
 ];
-/** Turns of each contender for each round asked for. */
+/** Turns of each contender per requested round. */
 const turnsARound = 4;
 
 async function startRanks(worldSize: number): Promise<readonly LineProcess[]> {
@@ -47,7 +47,7 @@ export async function measureOrders(worldSizes: readonly number[], rounds: numbe
         const cpu = contenders.map(() => [] as number[]);
         for (let round = 0; round < rounds * turnsARound; round++) {
           for (let turn = 0; turn < contenders.length; turn++) {
-            // Who begins changes from round to round: what else the machine does meets all.
+            // The first contender changes from round to round, so that other load affects all.
             const index = (turn + round) % contenders.length;
             const task: RankTask = { elements, iterations, contender: contenders[index] as Contender };
             for (const rank of ranks) rank.send(task);

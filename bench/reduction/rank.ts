@@ -1,4 +1,4 @@
-/** One rank that sums V leaves with others: in the canonical order, in the order of arrival, and small vectors as an extra round would. */
+/** One rank that sums V leaves with others: in canonical order, in order of arrival, and small vectors as an extra round would. */
 import { createInterface } from "node:readline";
 import type { NarrowFormat } from "../../core/training/narrow-format";
 import { Collective } from "../../trainer-container/collective/collective";
@@ -13,7 +13,7 @@ import { ArrivalOrder, leavesOf } from "./arrival-order";
 import { type Contender, contenders } from "./contenders";
 import { leafCount } from "./digits";
 
-/** As the trainer's collective has it. */
+/** The chunk of the trainer's collective. */
 const chunkElements = 64 * 1024;
 
 export interface RankTask {
@@ -22,7 +22,7 @@ export interface RankTask {
   readonly contender: Contender;
 }
 
-/** Of each iteration; the second is of the whole process. */
+/** Times of each iteration; the second is of the whole process. */
 export interface RankMeasured {
   readonly micros: readonly number[];
   readonly cpuMicros: number;
@@ -39,7 +39,7 @@ interface Prepared {
   release(): void;
 }
 
-/** Buffers of one size, for all contenders: first touches of memory are no part of an all-reduce. Sums are checked once. */
+/** Prepares buffers of one size for all contenders, so that first touches of memory do not count. Sums are checked once. */
 async function prepare(mesh: Mesh, collective: Collective, elements: number): Promise<Prepared> {
   const { rank } = mesh.options;
   const local = Array.from({ length: leavesOf(leafCount, mesh.worldSize, rank) }, () => allocateSum(elements));

@@ -5,18 +5,18 @@ import { addPacked, pack, unpack } from "../../trainer-container/kernels/narrow"
 import { canonicalAdditions } from "../../trainer-container/reduction/tree";
 import { exactKernel } from "./exact-kernels";
 
-/** One way to sum V leaves of the same length. */
+/** One method to sum V leaves of the same length. */
 export interface SumMethod {
   readonly name: string;
-  /** Bytes that stand for one element on the wire. */
+  /** Bytes per element on the wire. */
   readonly bytesPerElement: number;
-  /** Bytes that are agreed on before, for each element. */
+  /** Bytes per element of a preceding agreement. */
   readonly exponentBytesPerElement: number;
-  /** Leaves stay as they are. @param key of stochastic rounding: the step. */
+  /** Sums leaves without changing them. @param key key of stochastic rounding: the step */
   sum(leaves: readonly Float32Array[], out: Float32Array, key: number): void;
 }
 
-/** Buffers are kept: allocating is no part of a sum. */
+/** Keeps buffers, because allocation is not part of a sum. */
 function keeper(): (name: string, length: number) => Float32Array {
   const kept = new Map<string, Float32Array>();
   return (name, length) => {
@@ -30,7 +30,7 @@ function keeper(): (name: string, length: number) => Float32Array {
 
 const whole = (out: Float32Array, a: Float32Array, b: Float32Array) => add(out, 0, a, 0, b, 0, out.length);
 
-/** The canonical tree; additions write into kept slots, for these leaves are used again. */
+/** Sums in the canonical tree. Additions write into kept slots, because the leaves are reused. */
 export function treeSum(): SumMethod {
   const keep = keeper();
   return {
@@ -59,7 +59,7 @@ export const plainSum: SumMethod = {
   },
 };
 
-/** A shared exponent for each block of elements. Lengths are multiples of the block. */
+/** Sums with a shared exponent for each block of elements. Lengths are multiples of the block. */
 export function exactSum(width: 32 | 64, blockElements: number): SumMethod {
   const keep = keeper();
   const type = width === 32 ? "int32" : "int64";
@@ -82,7 +82,7 @@ export function exactSum(width: 32 | 64, blockElements: number): SumMethod {
   };
 }
 
-/** Powers of two that bring a block's greatest magnitude just below 2^`fractionBits`, and back. */
+/** Returns powers of two that bring a block's greatest magnitude just below 2^`fractionBits`, and back. */
 function scalesOf(
   greatest: Float32Array,
   fractionBits: number,
@@ -106,7 +106,7 @@ function scalesOf(
   return [upWords, downWords];
 }
 
-/** The tree with every node rounded to nearest even, leaves included. */
+/** Sums in the tree with every node rounded to nearest even, leaves included. */
 export function narrowSum(format: NarrowFormat, scale = 1): SumMethod {
   const keep = keeper();
   return {
@@ -129,7 +129,7 @@ export function narrowSum(format: NarrowFormat, scale = 1): SumMethod {
   };
 }
 
-/** A hash of 32 bits (lowbias32 by Ellis). */
+/** Computes a hash of 32 bits (lowbias32 by Ellis). */
 function hash(value: number): number {
   let x = value | 0;
   x = Math.imul(x ^ (x >>> 16), 0x7feb_352d);
@@ -138,8 +138,8 @@ function hash(value: number): number {
 }
 
 /**
- * The tree with every node rounded stochastically to bfloat16: up or down with a chance in proportion to nearness, drawn from (step, node,
- * element) alone. Unbiased, and as stateless as the other. In JavaScript: measured for its error, not its speed.
+ * Sums in the tree with every node rounded stochastically to bfloat16: up or down with a probability in proportion to the
+ * distance, drawn from (step, node, element) only. Unbiased and stateless. In JavaScript, because only its error is measured.
  */
 export function stochasticSum(): SumMethod {
   const keep = keeper();

@@ -7,7 +7,7 @@ import type { OrderLine } from "./gang";
 export interface TimeLine {
   readonly elements: number;
   readonly method: string;
-  /** CPU time of summing V leaves, an element. */
+  /** CPU time of summing V leaves, per element. */
   readonly nanoseconds: number;
   readonly bytesPerElement: number;
   readonly exponentBytesPerElement: number;
@@ -56,7 +56,7 @@ const contenderNames: Readonly<Record<Contender, string>> = {
   float16: "float16, canonical",
 };
 
-/** Ratios are to the fastest order's. */
+/** Renders ratios to the fastest order. */
 export function renderOrders(lines: readonly OrderLine[]): string {
   const micros = (value: number) => `${Math.round(value).toLocaleString("en")} µs`;
   return table(

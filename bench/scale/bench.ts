@@ -11,7 +11,7 @@ const sizes = [4 * 1024, 2 ** 20, 100_000_000];
 const lossRates = [0.001, 0.01, 0.05];
 const job: Job = { stepMs: 1_000, stateBytes: 3 * 100_000_000 };
 
-/** A thousand workers in virtual time. `--json` for machines, `--seed N` for another run of chance. */
+/** Simulates a thousand workers in virtual time. `--json` for machines, `--seed N` for other random numbers. */
 export async function benchScale(args: readonly string[]): Promise<void> {
   const seed = args.includes("--seed") ? Number(args[args.indexOf("--seed") + 1]) : 1;
   const startedAt = performance.now();
@@ -29,7 +29,7 @@ export async function benchScale(args: readonly string[]): Promise<void> {
   print(args.includes("--json"), { seed, seconds, formations, sums, goodputs });
 }
 
-/** How long each size takes to recover from one loss, by the protocol that it uses. */
+/** Returns the recovery time of each size after one loss, by the protocol that it uses. */
 function recoveries(lines: readonly FormationLine[]): readonly FormationLine[] {
   return lines.filter(
     ({ workers, protocol, event, ms }) =>
@@ -56,7 +56,7 @@ function print(json: boolean, results: Results): void {
   process.stdout.write(`${machineLine(machine)}; seed ${seed}, ${seconds} s\n`);
   process.stdout.write("No peer: virtual time, of this code over simulated links and a simulated store.\n\n");
   process.stdout.write(`${formationTable(formations)}\n\n`);
-  process.stdout.write(`links: ${JSON.stringify(defaultLinks)}; * formula, else the trainer's own code\n\n`);
+  process.stdout.write(`links: ${JSON.stringify(defaultLinks)}; * formula, otherwise the trainer's own code\n\n`);
   process.stdout.write(`${sumTable(sums)}\n\n`);
   process.stdout.write(`steps of ${job.stepMs} ms, ${job.stateBytes / 1e6} MB of state\n\n`);
   process.stdout.write(`${goodputTable(goodputs)}\n`);

@@ -10,8 +10,8 @@ export interface FormationLine extends Formation {
 }
 
 /**
- * Forms a gang of W members, then takes 1 and 10 % of them away. `all look` is what every gang did before there were crowds, and what gangs
- * up to 64 workers still do: each member reads the whole gang every 50 ms, over a full mesh.
+ * Forms a gang of W members, then removes 1 and 10 % of them. With `all look`, as in earlier versions and in gangs of up to 64
+ * workers, each member reads the whole gang every 50 ms, over a full mesh.
  */
 export async function measureFormation(workers: number, protocol: Protocol, seed: number): Promise<FormationLine[]> {
   const microshards = microshardsFor(workers);

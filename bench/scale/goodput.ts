@@ -2,11 +2,11 @@ import type { LinkModel } from "./links";
 
 export interface GoodputLine {
   readonly workers: number;
-  /** Lost workers, as a share of all, an hour. */
+  /** Lost workers per hour, as a share of all. */
   readonly lossRate: number;
-  /** Losses of the whole gang an hour. */
+  /** Losses of the whole gang per hour. */
   readonly lossesAnHour: number;
-  /** From a loss until all train again: simulated. */
+  /** Simulated time from a loss until all train again. */
   readonly recoverMs: number;
   /** Share of the time in which the gang makes steps that count. */
   readonly goodput: number;
@@ -19,8 +19,9 @@ export interface Job {
 }
 
 /**
- * Each loss costs one re-formation and on average half a step, which is computed again; its replacement costs another re-formation at a step
- * boundary, and the state's way to it. Losses come one at a time; that fewer workers compute until the replacement is there is not counted.
+ * Computes the goodput. Each loss costs one re-formation and on average half a step, which is computed again. Its replacement
+ * costs another re-formation at a step boundary, and the transfer of the state. Losses are sequential. The smaller number of
+ * workers until the replacement is not counted.
  */
 export function goodputOf(
   workers: number,

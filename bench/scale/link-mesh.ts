@@ -11,10 +11,10 @@ interface Frame {
 }
 
 const nothing = Buffer.alloc(0);
-/** What the kernel takes in one go; more is several messages, so that a large vector's copying, sending and adding overlap. */
+/** Size that the kernel takes at once. More is several messages, so that copies, sends and additions of a large vector overlap. */
 const messageBytes = 256 * 1024;
 
-/** A rank's connections over simulated links: what the collective operations see of `Mesh`, without its failures. */
+/** A rank's connections over simulated links: the interface of `Mesh` for the collective operations, without failures. */
 export class LinkMesh implements Pick<Mesh, keyof Mesh> {
   readonly lost = undefined;
   readonly worldSize: number;
@@ -39,12 +39,12 @@ export class LinkMesh implements Pick<Mesh, keyof Mesh> {
     this.near = this.peers.filter((peer) => peer !== undefined);
   }
 
-  /** All ranks of a world, connected. */
+  /** Creates all ranks of a world, connected. */
   static world(worldSize: number, microshards: number, time: VirtualTime, links: Links): readonly Mesh[] {
     const world: LinkMesh[] = [];
     const members = Array.from({ length: worldSize }, () => ({ host: "", port: 0 }));
     for (let rank = 0; rank < worldSize; rank++) {
-      // Listener, pulse and deadlines are the connections' own; operations do not look at them.
+      // Listener, heartbeat and deadlines belong to the connections. Operations do not use them.
       const options = { rank, microshards, members, now: () => time.now } as unknown as MeshOptions;
       world.push(new LinkMesh(options, time, links, world));
     }
@@ -74,7 +74,7 @@ export class LinkMesh implements Pick<Mesh, keyof Mesh> {
 
   close(): void {}
 
-  /** What is sent to one peer at one instant goes out as one message, as `Outbound` gathers it. */
+  /** Sends all data to one peer at one time as one message, as `Outbound` does. */
   private peer(rank: number): Peer {
     let train: Frame[] = [];
     const send: Outbound["send"] = (header, payload) => {

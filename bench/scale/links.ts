@@ -1,21 +1,21 @@
 import type { VirtualTime } from "./virtual-time";
 
-/** One network interface and one thread a worker. */
+/** One network interface and one thread per worker. */
 export interface LinkModel {
-  /** Of a message from one interface to another, in microseconds. */
+  /** Latency of a message from one interface to another, in microseconds. */
   readonly latencyUs: number;
-  /** Of an interface, each direction. */
+  /** Bandwidth of an interface in each direction. */
   readonly gigabitsPerSecond: number;
   /** Processor time of one message, on either side: system calls, wake-ups, framing. */
   readonly messageUs: number;
-  /** Processor time of a byte: copying into the kernel; out of it, and adding. */
+  /** Processor time per byte: copying into the kernel; copying out of it, and adding. */
   readonly sendNsPerByte: number;
   readonly receiveNsPerByte: number;
 }
 
 /**
- * Two instances in one zone. The processor's part is this code's own, measured over loopback (docs/scale.md says how); latency
- * and bandwidth are of a 25 Gbit/s interface.
+ * Two instances in one zone. The processor's part was measured for this code over loopback (docs/scale.md describes it). Latency
+ * and bandwidth are those of a 25 Gbit/s interface.
  */
 export const defaultLinks: LinkModel = {
   latencyUs: 30,
@@ -28,7 +28,7 @@ export const defaultLinks: LinkModel = {
 class Resource {
   private freeAt = 0;
 
-  /** In order of asking. @returns when it is done. */
+  /** Runs in the order of the calls. @returns the time of completion */
   use(from: number, ms: number): number {
     this.freeAt = Math.max(this.freeAt, from) + ms;
     return this.freeAt;
@@ -41,7 +41,7 @@ interface Station {
   readonly in: Resource;
 }
 
-/** Messages between workers: the sender's processor, its interface, the way, the receiver's interface, its processor; each in turn. */
+/** Messages between workers use in turn: the sender's processor, its interface, the link, the receiver's interface, its processor. */
 export class Links {
   private readonly stations: readonly Station[];
   messages = 0;
@@ -50,19 +50,19 @@ export class Links {
     private readonly time: VirtualTime,
     workers: number,
     private readonly model: LinkModel,
-    /** Bytes that one byte of payload stands for. */
+    /** Number of bytes that one byte of payload represents. */
     private readonly scale: number,
   ) {
     const station = (): Station => ({ cpu: new Resource(), out: new Resource(), in: new Resource() });
     this.stations = Array.from({ length: workers }, station);
   }
 
-  /** What so much payload stands for. */
+  /** Returns the number of bytes that a payload represents. */
   bytesFor(payload: number): number {
     return payload * this.scale;
   }
 
-  /** @param taken called when the sender's interface has sent all of it. */
+  /** @param taken called when the sender's interface has sent all of it */
   send(
     from: number,
     to: number,

@@ -1,19 +1,19 @@
 import { logNormal } from "./random";
 import type { VirtualTime } from "./virtual-time";
 
-/** What DynamoDB allows one partition, in units a second. */
+/** DynamoDB's limit for one partition, in units per second. */
 const readUnits = 3_000;
 const writeUnits = 1_000;
 const readUnitBytes = 4_096;
 const writeUnitBytes = 1_024;
 
-/** The SDK's standard retries: three attempts, full jitter from half a second on where it was throttled. */
+/** The SDK's standard retries: three attempts, full jitter from half a second on after a throttled call. */
 const attempts = 3;
 const throttleDelayMs = 500;
 
 const medianLatencyMs = 5;
 const latencySpread = 0.35;
-/** Sending and parsing a large answer. */
+/** Time to send and parse a large answer. */
 const msPerKiB = 0.03;
 
 export interface StoreUse {
@@ -43,7 +43,7 @@ class Bucket {
     this.inSecond = 0;
   }
 
-  /** A request is let in while anything is left, and is charged in full: a large one leaves a debt. */
+  /** Accepts a request while any capacity is left, and charges it in full: a large one leaves a debt. */
   take(units: number, now: number): boolean {
     this.tokens = Math.min(this.rate, this.tokens + ((now - this.filledAt) / 1_000) * this.rate);
     this.filledAt = now;
@@ -59,7 +59,7 @@ class Bucket {
   }
 }
 
-/** One partition of a table, and the SDK in front of it. */
+/** One partition of a table, and its SDK client. */
 export class Partition {
   private reads = new Bucket(readUnits);
   private writes = new Bucket(writeUnits);
@@ -71,7 +71,7 @@ export class Partition {
     private readonly random: () => number,
   ) {}
 
-  /** @param measure bytes of all items that it touches, at the moment when it is done. */
+  /** @param measure returns the bytes of all items that it touches, at the time of completion */
   read<T>(consistent: boolean, measure: () => number, run: () => T): Promise<T> {
     return this.call((now) => {
       const bytes = measure();
@@ -80,14 +80,14 @@ export class Partition {
     });
   }
 
-  /** @param run the conditional write itself; it is charged whether its condition holds or not. */
+  /** @param run the conditional write, which is charged even if its condition fails */
   write<T>(bytes: number, run: () => Promise<T>): Promise<T> {
     return this.call((now) =>
       this.writes.take(Math.max(1, Math.ceil(bytes / writeUnitBytes)), now) ? { value: run(), bytes: 0 } : undefined,
     );
   }
 
-  /** Since the last call of this. */
+  /** Returns the usage since the last call. */
   use(): StoreUse {
     const { calls, throttles, reads, writes } = this;
     const use = {

@@ -18,7 +18,7 @@ export interface GangScenario {
 export interface Formation {
   /** From the last start, or the loss, until all live members train in one generation; `undefined`: not within `patienceMs`. */
   readonly ms: number | undefined;
-  /** Generations that it took. */
+  /** Number of generations needed. */
   readonly generations: number;
   readonly store: StoreUse;
 }
@@ -30,7 +30,7 @@ interface Member {
   generation: Generation | undefined;
 }
 
-/** Clocks of hosts in one region agree so well. */
+/** Difference of the clocks of hosts in one region. */
 const clockSkewMs = 5;
 const epoch = 1_800_000_000_000;
 const stepMs = 200;
@@ -53,7 +53,7 @@ export class SimulatedGang {
     this.members = Array.from({ length: scenario.workers }, (_, i) => this.member(i, table));
   }
 
-  /** All start within a second. */
+  /** Starts all members within a second. */
   async form(): Promise<Formation> {
     const starts = this.members.map(() => this.random() * 1_000);
     this.members.forEach((member, i) => {
@@ -62,7 +62,7 @@ export class SimulatedGang {
     return this.settle(Math.max(...starts));
   }
 
-  /** A moment of training, then so many die at the same instant. */
+  /** Trains for a short time, then kills this number of members at once. */
   async lose(count: number): Promise<Formation> {
     await this.time.run(() => false, this.time.now + 30_000);
     const victims = shuffle(
@@ -117,7 +117,7 @@ export class SimulatedGang {
     return member;
   }
 
-  /** The training loop without its work: steps until the generation is over, then the next one. */
+  /** Runs the training loop without its work: steps until the generation is over, then the next one. */
   private async train(member: Member): Promise<void> {
     for (let steps = 0; member.alive; steps++) {
       const generation = await member.gang.enter(steps);
@@ -133,7 +133,7 @@ export class SimulatedGang {
     const mesh = this.network.meshOf(generation.number, generation.rank);
     if (!mesh) return Promise.resolve();
     return new Promise((resolve) => {
-      // A death leaves the promise open: that process does nothing any more.
+      // A death leaves the promise open: that process does nothing afterwards.
       mesh.onLost = () => {
         stop();
         resolve();
@@ -144,13 +144,13 @@ export class SimulatedGang {
     });
   }
 
-  /** What all ranks do alike at the step boundary where the signal is up. */
+  /** Runs the actions of all ranks at the step boundary with the signal. */
   private reform(mesh: SimulatedMesh): void {
     mesh.close();
   }
 }
 
-/** A killed process does nothing any more; see also `SimulatedTable.client`. */
+/** Stops the timers of a killed process; see also `SimulatedTable.client`. */
 function whileAlive(timers: GangTimers, alive: () => boolean): GangTimers {
   const guarded = (run: () => void) => () => {
     if (alive()) run();

@@ -3,18 +3,18 @@ import type { Listener } from "../../trainer-container/collective/listener";
 import type { Mesh, MeshOptions } from "../../trainer-container/collective/mesh";
 import type { VirtualTime } from "./virtual-time";
 
-/** Dial, hello, welcome; a peer's end or farewell until the training loop has heard of it. */
+/** Time to dial, hello, welcome; and until the training loop notices a peer's end or farewell. */
 const dialMs = 1;
 const hopMs = 0.5;
-/** Of one connection, on either side: TCP, hello, checks. */
+/** Processor time of one connection on either side: TCP, hello, checks. */
 const connectionCpuMs = 0.15;
 
-/** Ranks that each rank is connected with. */
+/** Returns the ranks to which a rank is connected. */
 export type Topology = (worldSize: number, rank: number) => readonly number[];
 
 /**
- * Sockets of whole processes, reduced to what the rendezvous notices: whether all neighbours came to the generation, that a caller
- * is ahead, and how word of a loss spreads from neighbour to neighbour.
+ * Sockets of whole processes, reduced to what the rendezvous notices: whether all neighbours joined the generation, that a
+ * caller is ahead, and how the report of a loss spreads from neighbour to neighbour.
  */
 export class SimulatedNetwork {
   private readonly listeners = new Map<number, SimulatedListener>();
@@ -50,7 +50,7 @@ export class SimulatedNetwork {
     });
   }
 
-  /** The process behind a port is gone, and its connections with it. */
+  /** Removes the process behind a port and its connections. */
   kill(port: number): void {
     this.listeners.delete(port);
     for (const meshes of this.open.values()) {
@@ -80,7 +80,7 @@ class SimulatedListener implements Pick<Listener, "port" | "openFor" | "close" |
   close(): void {}
 }
 
-/** The part of a mesh that a generation uses while it trains; sums are simulated elsewhere. */
+/** The part of a mesh that a training generation uses. Sums are simulated elsewhere. */
 export class SimulatedMesh implements Pick<Mesh, "options" | "worldSize" | "bytesSent" | "abort" | "close"> {
   readonly neighbours: readonly number[];
   readonly worldSize: number;
@@ -127,7 +127,7 @@ export class SimulatedMesh implements Pick<Mesh, "options" | "worldSize" | "byte
     this.lose(new GenerationLostError(this.options.generation, undefined, "it was closed here"));
   }
 
-  /** As the kernel ends a killed process's connections. */
+  /** Ends the connections, as the kernel does for a killed process. */
   die(): void {
     this.dead = true;
     this.lose(new GenerationLostError(this.options.generation, undefined, "killed"));
@@ -142,8 +142,8 @@ export class SimulatedMesh implements Pick<Mesh, "options" | "worldSize" | "byte
     const culprit = this.dead ? rank : error.rank;
     this.network.time.after(hopMs, () => {
       for (const near of this.neighbours) {
-        const told = new GenerationLostError(generation, culprit, `rank ${rank} told so`);
-        this.network.meshOf(generation, near)?.lose(told);
+        const report = new GenerationLostError(generation, culprit, `rank ${rank} reported it`);
+        this.network.meshOf(generation, near)?.lose(report);
       }
     });
     if (this.dead) return;

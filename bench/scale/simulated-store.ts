@@ -4,7 +4,7 @@ import type { GangHead, GangView } from "../../trainer-container/gang/model";
 import type { GangStore } from "../../trainer-container/gang/store";
 import type { Partition } from "./partition";
 
-/** Bytes by which DynamoDB counts an item's attributes: names, texts, numbers at about two digits a byte. */
+/** Returns DynamoDB's size of an item's attributes: names, texts, numbers at about two digits per byte. */
 function itemBytes(item: object): number {
   let bytes = 0;
   for (const [name, value] of Object.entries(item)) bytes += name.length + valueBytes(value);
@@ -19,9 +19,9 @@ function valueBytes(value: unknown): number {
   return 1;
 }
 
-/** `pk`, `sk` and `expiresAt`. */
+/** Size of `pk`, `sk` and `expiresAt`. */
 const keyBytes = 90;
-/** A member of a compressed list: two thirds of it are its random incarnation. */
+/** Size of a member in a compressed list: two thirds are its random incarnation. */
 const rosterBytes = 60;
 
 /** The gangs' table as `trainer-container/gang/dynamodb-store.ts` uses it, call by call and byte by byte, over one partition. */
@@ -30,13 +30,13 @@ export class SimulatedTable {
   private readonly measured = new WeakMap<GangHead, number>();
   private memberBytes = 0;
 
-  /** @param separateRosters as the adapter does for large gangs; false: the list is part of the head, whatever its size. */
+  /** @param separateRosters as in the adapter for large gangs; false: the list is always part of the head */
   constructor(
     private readonly partition: Partition,
     private readonly separateRosters: boolean,
   ) {}
 
-  /** What one process has of it. A process that is no longer alive asks nothing; what it asked before may still be done. */
+  /** Returns the client of one process. A dead process sends nothing, but its earlier requests may still be executed. */
   client(alive: () => boolean): GangStore {
     const { inner, partition } = this;
     let rosterOf = 0;
@@ -63,7 +63,7 @@ export class SimulatedTable {
         }),
       readHead: (gangId, memberId) =>
         ask(async () => {
-          // Each item of a batch is rounded up by itself; the own one takes one unit.
+          // Each item of a batch is rounded up separately; the own one takes one unit.
           const bytes = () => 4_096 * (1 + Math.max(1, Math.ceil(this.headBytes(inner.headOf(gangId)) / 4_096)));
           return withRoster(await partition.read(true, bytes, () => inner.readHeadAt(gangId, memberId)));
         }),

@@ -4,11 +4,11 @@ import { LinkMesh } from "./link-mesh";
 import { type LinkModel, Links } from "./links";
 import { VirtualTime } from "./virtual-time";
 
-/** As the trainer's frames: 128 Ki elements. */
+/** The size of the trainer's frames: 128 Ki elements. */
 const chunkElements = 128 * 1024;
-/** A vector is never simulated with more; a larger one is shrunk, and each byte of it stands for several. */
+/** Maximum simulated size. A larger vector is scaled down, and each of its bytes represents several. */
 const maxElements = 16 * 1024;
-/** Longer ones are summed in one part, as the shortest are (`halving-doubling.ts`): shrunk, they must not fall between. */
+/** Longer vectors are summed in one part, like the shortest (`halving-doubling.ts`). Scaled down, they must not fall in between. */
 const longElements = 4 * 1024 * 1024;
 
 export interface SumScenario {
@@ -20,14 +20,14 @@ export interface SumScenario {
 }
 
 export interface SimulatedSum {
-  /** Until the slowest rank has its result. */
+  /** Time until the slowest rank has its result. */
   readonly ms: number;
   readonly messages: number;
-  /** By rank, of the shrunken vector. */
+  /** Results by rank, of the scaled vector. */
   readonly results: readonly Float32Array[];
 }
 
-/** One all-reduce of the real operations over simulated links; all ranks begin at once. */
+/** Runs one all-reduce of the real operations over simulated links. All ranks begin at the same time. */
 export async function simulateSum(
   { worldSize, microshards, elements, algorithm, links: model }: SumScenario,
   leaf: (index: number, elements: number) => Float32Array = (_, length) => new Float32Array(length),

@@ -8,7 +8,7 @@ export interface SumLine {
   readonly bytes: number;
   /** Milliseconds of one all-reduce. */
   readonly direct: number;
-  /** Above `executedDirect` workers the direct exchange is a formula, too. */
+  /** Above `executedDirect` workers the direct exchange is also a formula. */
   readonly directExecuted: boolean;
   readonly halvingDoubling: number;
   readonly ring: number;
@@ -36,7 +36,7 @@ export async function measureSums(workers: number, bytes: number, links: LinkMod
 }
 
 /**
- * Latencies, messages and bytes, added up: what overlaps is not modelled but for wire and processor, of which the slower counts. All send
+ * Sums of latencies, messages and bytes. Overlap is modelled only for wire and processor, of which the slower counts. All send
  * 2(W−1)/W of the vector.
  */
 const formulas = {
@@ -53,7 +53,7 @@ const formulas = {
   },
 };
 
-/** @param messages that a rank sends, as many as it receives. */
+/** @param messages number that a rank sends, equal to the number that it receives */
 function timeOf(latencies: number, messages: number, bytes: number, links: LinkModel): number {
   const perByteNs = Math.max(8 / links.gigabitsPerSecond, links.sendNsPerByte + links.receiveNsPerByte);
   return (latencies * links.latencyUs + messages * 2 * links.messageUs) / 1e3 + (bytes * perByteNs) / 1e6;

@@ -3,16 +3,16 @@ import { halvingNeighbours, planHalving } from "../../trainer-container/reductio
 import { planReduction } from "../../trainer-container/reduction/plan";
 import type { Topology } from "./simulated-network";
 
-/** The smallest power of two that is no less: what a run of so many workers would choose for V. */
+/** Returns the smallest power of two not below it: the V of a run with this number of workers. */
 export function microshardsFor(workers: number): number {
   return 2 ** Math.ceil(Math.log2(workers));
 }
 
-/** Every rank with every other. */
+/** Connects every rank with every other. */
 export const fullMesh: Topology = (worldSize, rank) =>
   Array.from({ length: worldSize }, (_, other) => other).filter((other) => other !== rank);
 
-/** Full up to 64 ranks; beyond, those that halving and doubling exchanges frames with. */
+/** Connects all ranks up to 64. Beyond, it connects those that exchange frames in halving and doubling. */
 export function sparseMesh(microshards: number): Topology {
   const known = new Map<string, readonly number[]>();
   return (worldSize, rank) => {

@@ -2,16 +2,16 @@ import type { GangTimers } from "../../trainer-container/gang/environment";
 
 interface Event {
   readonly at: number;
-  /** Events of one instant run in the order in which they were made. */
+  /** Events of one time run in the order of their creation. */
   readonly order: number;
   run: (() => void) | undefined;
-  /** Wakes no promise, so that nothing need be waited for. */
+  /** Resolves no promise, so no wait is needed. */
   readonly quiet: boolean;
 }
 
 /**
- * Virtual milliseconds. One event runs at a time, and whatever code waits for it by promises runs to its next wait before the clock moves on: the
- * same seed gives the same run.
+ * Virtual milliseconds. One event runs at a time. Code that waits for it by promises runs to its next wait before the clock moves
+ * on, so the same seed gives the same run.
  */
 export class VirtualTime {
   now = 0;
@@ -19,7 +19,7 @@ export class VirtualTime {
   private readonly heap: Event[] = [];
   private order = 0;
 
-  /** @returns how to call it off. */
+  /** @returns a function that cancels it */
   after(ms: number, run: () => void, quiet = false): () => void {
     const event: Event = { at: this.now + Math.max(0, ms), order: this.order++, run, quiet };
     this.push(event);
@@ -55,7 +55,7 @@ export class VirtualTime {
     };
   }
 
-  /** Runs events until `done` holds, none is left, or virtual time is up. */
+  /** Runs events until `done` holds, none is left, or the limit of virtual time is reached. */
   async run(done: () => boolean, limitMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     await settled();
     while (!done()) {
@@ -108,7 +108,7 @@ function before(a: Event, b: Event): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** All promises that can go on have gone on. */
+/** Resolves when all promises that can continue have done so. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

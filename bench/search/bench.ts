@@ -15,7 +15,7 @@ interface Measured {
   readonly limit: number;
   readonly p50: number;
   readonly p95: number;
-  /** Of the server, each search; not known of a peer with several processes. */
+  /** Processor time of the server per search; unknown for a peer with several processes. */
   readonly processorMs?: number;
 }
 
@@ -27,7 +27,7 @@ interface Subject {
   readonly pid?: number;
 }
 
-/** A metric filter and an order over many runs of one experiment, beside MLflow's server: all in turns, so that each meets the machine as the others do. */
+/** Measures a metric filter and an order over many runs of one experiment, alternating with MLflow's server. */
 export async function benchSearch(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -84,7 +84,7 @@ async function fill(client: JsonClient, count: number) {
     for (let index = next++; index < count; index = next++) await native.create(client, experiment, runContent(index));
   };
   await Promise.all(Array.from({ length: 16 }, work));
-  // Runs that changed a moment ago are read anew by each search.
+  // Recently changed runs are read again by each search.
   await new Promise((resolve) => setTimeout(resolve, 7_000));
   const start = performance.now();
   await nativeSearch(client, experiment, { below: 0.5, limit: 1 });
@@ -112,7 +112,7 @@ async function measure(subjects: readonly Subject[], limit: number, searches: nu
       const start = performance.now();
       found.push(await ask(client, experiment, search));
       const elapsed = performance.now() - start;
-      // The first few warm everybody up.
+      // The first rounds warm up.
       if (round < 0) continue;
       took[at]!.push(elapsed);
       processor[at]! += processorTime(pid) - before;

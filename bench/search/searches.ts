@@ -1,12 +1,12 @@
 import type { JsonClient } from "../records/clients";
 
-/** What is asked for: a metric below some value, ordered by another; a different value each time, so that no answer is known from before. */
+/** A search for a metric below some value, ordered by another metric. The value changes each time, so no answer is cached. */
 export interface Search {
   readonly below: number;
   readonly limit: number;
 }
 
-/** How many runs it answered. */
+/** Runs a search and returns the run ids. */
 export type Ask = (client: JsonClient, experiment: string, search: Search) => Promise<readonly string[]>;
 
 export const nativeSearch: Ask = async (client, experiment, { below, limit }) => {
@@ -19,7 +19,7 @@ export const nativeSearch: Ask = async (client, experiment, { below, limit }) =>
   return (answer as { runs: readonly { run: { name: string } }[] }).runs.map(({ run }) => run.name);
 };
 
-/** A param as a number, which MLflow's language has not. */
+/** Compares a param as a number, which MLflow's language cannot. */
 export const nativeParamSearch: Ask = async (client, experiment, { below, limit }) => {
   const answer = await client.send("POST", "/api/v1/runs/search", {
     experiments: [experiment],

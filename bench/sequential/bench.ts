@@ -15,7 +15,7 @@ const trials = 2_000;
 const seed = 20_260_101;
 
 const rate = (probability: number) => (uniform: () => number) => (uniform() < probability ? 1 : 0);
-/** Log-normal, mean e^0.5: money spent, with a long tail. */
+/** Log-normal, mean e^0.5, like spent money with a long tail. */
 const spent = (factor: number) => (uniform: () => number) =>
   factor * Math.exp(Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()));
 
@@ -61,7 +61,7 @@ const tests: readonly { readonly name: string; readonly judge: (plan: Sequential
   { name: "z-test at the end", judge: fixedTest },
 ];
 
-/** Error rates and power of the test that decides on canaries, beside what is done else, over simulated units. */
+/** Measures error rates and power of the canary test, next to other methods, over simulated units. */
 export async function benchSequential(args: readonly string[]): Promise<void> {
   const results = scenarios.flatMap((scenario) =>
     tests.map(({ name, judge }) => ({

@@ -4,12 +4,12 @@ import { seededRandom } from "../scale/random";
 export interface Scenario {
   readonly name: string;
   readonly plan: SequentialPlan;
-  /** Part of the units that the canary gets. */
+  /** The canary's share of the units. */
   readonly weight: number;
-  /** What one unit reports. @param uniform in [0, 1), to be called as often as needed */
+  /** Returns the outcome of one unit. @param uniform in [0, 1), may be called repeatedly */
   readonly canary: (uniform: () => number) => number;
   readonly champion: (uniform: () => number) => number;
-  /** Units of both arms together. */
+  /** Number of units of both arms together. */
   readonly horizon: number;
 }
 
@@ -17,14 +17,14 @@ export interface Rates {
   readonly promoted: number;
   readonly rolledBack: number;
   readonly undecided: number;
-  /** Of those that were decided; units of both arms. NaN where none was. */
+  /** Median of the decided ones, in units of both arms. NaN if none was decided. */
   readonly medianUnits: number;
 }
 
-/** How a test decides after each look; `undefined`: go on. */
+/** Decides after each look; `undefined`: continue. */
 export type Judge = (canary: ArmSums, champion: ArmSums, last: boolean) => "promote" | "roll-back" | undefined;
 
-/** A look after each so many units. */
+/** Number of units between two looks. */
 const lookEvery = 20;
 
 /** The product's own test. */
@@ -35,7 +35,7 @@ export function mixtureTest(plan: SequentialPlan): Judge {
   };
 }
 
-/** What is done where nobody knows better: a z-test at each look, and the first that is significant decides. */
+/** The naive method: a z-test at each look, and the first significant one decides. */
 export function peekedTest({ margin, minUnits }: SequentialPlan): Judge {
   return (canary, champion) => {
     if (Math.min(canary.units, champion.units) < minUnits) return undefined;
@@ -43,7 +43,7 @@ export function peekedTest({ margin, minUnits }: SequentialPlan): Judge {
   };
 }
 
-/** One z-test at the horizon: the most powerful of the three, for who does not look before. */
+/** One z-test at the horizon: the most powerful of the three without earlier looks. */
 export function fixedTest({ margin }: SequentialPlan): Judge {
   return (canary, champion, last) => (last ? zTest(canary, champion, margin) : undefined);
 }
@@ -84,7 +84,7 @@ function simulateOne(scenario: Scenario, judge: Judge, uniform: () => number) {
   return undefined;
 }
 
-/** Two-sided, 5 %, of the difference of means, an increase being good. */
+/** Two-sided, 5 %, of the difference of means, where an increase is good. */
 function zTest(canary: ArmSums, champion: ArmSums, margin: number): "promote" | "roll-back" | undefined {
   const variance = varianceOf(canary) / canary.units + varianceOf(champion) / champion.units;
   const z = (canary.sum / canary.units - champion.sum / champion.units + margin) / Math.sqrt(variance);

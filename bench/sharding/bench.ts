@@ -59,8 +59,8 @@ function render(lines: readonly Line[]): string {
 const integers = (text: string) => text.split(",").map(Number);
 
 /**
- * Steps with the optimizer's state split between the ranks and with all of it on each: memory, time and bytes a step, the same bits.
- * `[--ranks 1,2,4,8] [--parameters 535818,10000000] [--rounds N] [--steps N] [--json]`
+ * Measures steps with the optimizer's state split between the ranks and complete on each: memory, time and bytes per step, and
+ * equal bits. `[--ranks 1,2,4,8] [--parameters 535818,10000000] [--rounds N] [--steps N] [--json]`
  */
 export async function benchSharding(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({

@@ -18,7 +18,7 @@ export interface Task {
 export interface Measured {
   readonly seconds: number;
   readonly cpuSeconds: number;
-  /** Of the optimizer's slots on this rank. */
+  /** Bytes of the optimizer's slots on this rank. */
   readonly slotBytes: number;
   readonly rssBytes: number;
   readonly bytesSent: number;

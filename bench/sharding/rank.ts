@@ -1,4 +1,4 @@
-/** One rank: the trainer's collective and optimizer, with gradients that lie ready; only steps are timed, not the leaves' refilling. */
+/** One rank: the trainer's collective and optimizer with prepared gradients. Only steps are timed, not the refilling of leaves. */
 import { createInterface } from "node:readline";
 import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
@@ -32,7 +32,7 @@ function planOf({ microshards }: Setup, workers: number) {
   });
 }
 
-/** Parameters and nothing to compute them with. */
+/** Creates parameters without a computation. */
 function parametersOnly(parameters: number): TrainableModel {
   const none = () => {
     throw new Error("not computed here");

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** The folder of the bundles as `npm run build` makes them: what Batch and Lambda start. @throws Error where they do not build. */
+/** Returns the folder of the bundles of `npm run build`, which Batch and Lambda start. @throws Error if the build fails */
 export function builtBundles(): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["scripts/build.js"], { encoding: "utf8" });
   if (status !== 0) throw new Error(`the bundles could not be built: ${stderr}`);

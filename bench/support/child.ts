@@ -1,9 +1,9 @@
-/** The other end of a `LineProcess`: one line of JSON on standard output. */
+/** Prints one line of JSON on standard output: the other end of a `LineProcess`. */
 export function say(message: unknown): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-/** Runs a child to its end. Sockets and threads that it leaves open do not keep it alive. */
+/** Runs a child to its end. Open sockets and threads do not keep it alive. */
 export function runChild(main: () => Promise<void>): void {
   main().then(
     () => process.exit(),

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Ticks of a second in /proc: 100 on every Linux that Node runs on. */
+/** Ticks per second in /proc: 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
-/** Milliseconds of processor time that a process has taken; `undefined` where there is no /proc, or no such process. */
+/** Returns a process's processor time in milliseconds; `undefined` without /proc, or without such a process. */
 export function processTimeOf(pid: number): number | undefined {
   return ticksOf(pid, 2);
 }
 
-/** The same of a process and all that it has started, those that have ended included; 0 where there is no /proc. */
+/** Returns the processor time of a process and all that it has started, including ended ones; 0 without /proc. */
 export function wholeCpuMsOf(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + wholeCpuMsOf(child), ticksOf(pid, 4) ?? 0);
 }
@@ -16,7 +16,7 @@ export function wholeCpuMsOf(pid: number): number {
 /** @param count 2: the process's user and system time; 4: and those of ended children that it has waited for */
 function ticksOf(pid: number, count: 2 | 4): number | undefined {
   try {
-    // The name, in parentheses, may have spaces.
+    // The name, in parentheses, may contain spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /, "")
       .split(" ");
@@ -27,7 +27,7 @@ function ticksOf(pid: number, count: 2 | 4): number | undefined {
   }
 }
 
-/** The same of a process and all that it has started that still run; 0 where there is no /proc. */
+/** Returns the processor time of a process and all its running descendants; 0 without /proc. */
 export function cpuMsOf(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + cpuMsOf(child), processTimeOf(pid) ?? 0);
 }

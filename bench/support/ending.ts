@@ -1,8 +1,8 @@
-/** What runs beside the bench, to be stopped with it. */
+/** Functions that stop what runs with the bench. */
 const open = new Set<() => void>();
 
 /**
- * Stops something when the bench is told to end before it has. What it answers is to be called once that was stopped in good order.
+ * Stops something if the bench is ended early. Call the returned function after an orderly stop.
  *
  * @param stop synchronous: nothing runs after it
  */

@@ -27,7 +27,7 @@ export class LineProcess {
     this.child.stdin!.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** @throws where the process has ended. */
+  /** @throws if the process has ended */
   async receive<T>(): Promise<T> {
     while (this.lines.length === 0) {
       if (this.ended)
@@ -39,7 +39,7 @@ export class LineProcess {
     return JSON.parse(this.lines.shift()!) as T;
   }
 
-  /** Ends its standard input: a process that waits for that cleans up and goes. */
+  /** Ends its standard input: a process that waits for that cleans up and exits. */
   end(): void {
     this.child.stdin!.end();
   }

@@ -6,7 +6,7 @@ export interface Machine {
   readonly memoryGiB: number;
   readonly os: string;
   readonly node: string;
-  /** Of the last minute. What others run on the machine is in every number below it. */
+  /** Load average of the last minute. Other programs of the machine affect every number below it. */
   readonly loadAverage: number;
 }
 

@@ -5,7 +5,7 @@ export interface PeerPython {
   readonly torch: string;
 }
 
-/** The Python that has PyTorch: `RINGMASTER_PEERS_PYTHON`, else `python3`. A text says why there is none. */
+/** Finds the Python that has PyTorch: `RINGMASTER_PEERS_PYTHON`, otherwise `python3`. A text gives the reason for none. */
 export function findTorch(env: NodeJS.ProcessEnv = process.env): PeerPython | string {
   const python = env["RINGMASTER_PEERS_PYTHON"] || "python3";
   const probe = "import torch, torch.distributed as d; assert d.is_gloo_available(); print(torch.__version__)";

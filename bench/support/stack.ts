@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stopWhenEnded } from "./ending";
 
-/** The embedded cloud over a folder of its own, driven as a person would: by the command line. */
+/** The embedded cloud over its own folder, used through the command line. */
 export interface BenchStack {
   readonly directory: string;
-  /** Where its API is, and the process that serves it. */
+  /** URL of its API; below, the process that serves it. */
   readonly api: string;
   readonly pid: number;
   /** URL of the AWS services. */
   readonly endpoint: string;
-  /** Runs a command with `--json` and answers what it printed. @throws Error where its exit code is none of those expected. */
+  /** Runs a command with `--json` and returns its output. @throws Error on an unexpected exit code */
   ringmaster(args: readonly string[], accepted?: readonly number[]): unknown;
   close(): void;
 }
@@ -22,7 +22,7 @@ export function runNode(script: string, ...args: string[]): void {
   if (status !== 0) throw new Error(`${script} ended with code ${status}: ${stderr}`);
 }
 
-/** @param root of the product: this checkout, or a changed copy of it */
+/** @param root directory of the product: this checkout, or a changed copy of it */
 export function startStack(root = process.cwd()): BenchStack {
   const cli = join(root, "bin", "ringmaster.js");
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-bench-"));
@@ -59,7 +59,7 @@ export function startStack(root = process.cwd()): BenchStack {
   };
 }
 
-/** A stack that runs already, by its `stack.json`. */
+/** Returns a running stack by its `stack.json`. */
 export function stackAt(file: string): Pick<BenchStack, "api" | "pid"> {
   return JSON.parse(readFileSync(file, "utf8")) as Pick<BenchStack, "api" | "pid">;
 }

@@ -9,7 +9,7 @@ export interface BenchTraining extends Pick<TrainingTask, "model" | "microshards
   readonly rows: number;
 }
 
-/** A training that goes on for as long as it is measured: Adam, float32, a constant rate. */
+/** Returns a training of unlimited length: Adam, float32, a constant rate. */
 export function benchPlan({ workers, batchSize, clipNorm, rows, ...task }: BenchTraining) {
   return planTraining(
     {

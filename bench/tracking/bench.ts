@@ -19,28 +19,28 @@ interface Case {
   readonly epochs: number;
 }
 
-/** MNIST's size. An epoch's end takes a checkpoint, which is when points are looked after apart from the half seconds. */
+/** MNIST's size. The end of an epoch takes a checkpoint, which also flushes points. */
 const ordinaryRows = [30_000, 30_000];
 const cases: readonly Case[] = [
   { name: "ordinary", hidden: [768, 512], trainRows: ordinaryRows, epochs: 3 },
   { name: "short steps", hidden: [384, 256], trainRows: ordinaryRows, epochs: 4 },
-  /** Seven steps an epoch: some 30 checkpoints a second, which nobody takes. */
+  /** Seven steps per epoch: about 30 checkpoints a second, more than real trainings take. */
   { name: "hard", hidden: [384, 256], trainRows: [500, 523], epochs: 200 },
 ];
 
 interface Measured {
-  /** Milliseconds a step, from `warmUpSteps` on: before, code is compiled. */
+  /** Milliseconds per step, from `warmUpSteps` on, because code is compiled before. */
   readonly stepMs: number;
-  /** Milliseconds of processor time a step. */
+  /** Milliseconds of processor time per step. */
   readonly cpu: ProcessorTime;
   readonly steps: number;
   readonly checkpoints: number;
-  /** What the store received. */
+  /** Number of batches that the store received. */
   readonly batches: number;
   readonly points: number;
 }
 
-/** One worker's whole run. Steps are traced in both cases, for the trace is how they are timed. */
+/** Runs one worker completely. Steps are traced in both cases, because the trace gives their times. */
 async function trainOnce(cloud: TrainerCloud, script: string, runId: string, tracked: boolean): Promise<Measured> {
   const { endpoint, directory } = cloud;
   const environment: Readonly<Record<string, string>> = tracked ? {} : { RINGMASTER_INGEST_FUNCTION: "" };
@@ -72,11 +72,11 @@ interface Way {
   readonly script: string;
   readonly backend: "native" | "wasm";
   readonly rounds: number;
-  /** The two of a pair at the same time: what others run on the machine meets both alike. */
+  /** Runs both of a pair at the same time, so that other load affects both alike. */
   readonly together: boolean;
 }
 
-/** The same run with and without somewhere to send its metrics, in turn. */
+/** Measures the same run with and without a store for its metrics, in alternation. */
 async function measure(cloud: TrainerCloud, one: Case, { script, backend, rounds, together }: Way) {
   const on: Measured[] = [];
   const off: Measured[] = [];
@@ -90,7 +90,7 @@ async function measure(cloud: TrainerCloud, one: Case, { script, backend, rounds
       const measured = await trainOnce(cloud, script, runId, tracked);
       if (round >= 0) (tracked ? on : off).push(measured);
     };
-    // Which goes first changes: caches and clocks that warm up meet both alike.
+    // The order changes, so that warm caches and clocks affect both alike.
     const order = round % 2 === 0 ? [true, false] : [false, true];
     if (together) await Promise.all(order.map(start));
     else for (const tracked of order) await start(tracked);
@@ -123,7 +123,7 @@ function row({ name, stepMs, wall, main, all, recordingMs, on, off }: Awaited<Re
   ].join(" | ")} |`;
 }
 
-/** What metrics cost a step. */
+/** Measures the cost of metrics per step. */
 export async function benchTracking(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -136,7 +136,7 @@ export async function benchTracking(args: readonly string[]): Promise<void> {
     },
   });
   const backend = values.backend === "native" ? "native" : "wasm";
-  const asked = values.cases.split(",");
+  const requested = values.cases.split(",");
   const machine = describeMachine();
   const cloud = await startCloud();
   const results: Awaited<ReturnType<typeof measure>>[] = [];
@@ -149,7 +149,7 @@ export async function benchTracking(args: readonly string[]): Promise<void> {
   try {
     const script = `${builtBundles()}/trainer.js`;
     const way: Way = { script, backend, rounds: Number(values.rounds), together: values.together };
-    for (const one of cases.filter(({ name }) => asked.includes(name))) {
+    for (const one of cases.filter(({ name }) => requested.includes(name))) {
       const measured = await measure(cloud, one, way);
       results.push(measured);
       say(`${row(measured)}\n`);

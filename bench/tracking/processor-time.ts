@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface ProcessorTime {
-  /** Milliseconds, of the thread that trains. */
+  /** Milliseconds of the training thread. */
   readonly main: number;
-  /** Of all threads. */
+  /** Milliseconds of all threads. */
   readonly all: number;
 }
 
-/** What a process's threads have run for, to the nanosecond; undefined where there is no /proc, or the process has gone. */
+/** Returns the run time of a process's threads, in nanosecond resolution; undefined without /proc, or after the process's end. */
 export function processorTimeOf(pid: number): ProcessorTime | undefined {
   try {
     const ranMs = (thread: number | string) =>

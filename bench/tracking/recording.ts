@@ -1,14 +1,14 @@
 import type { TrainingProgress } from "../../core/tracking/metric-batch";
 import { createTelemetry } from "../../trainer-container/telemetry/telemetry";
 
-/** Metrics that a step of a classifier has. */
+/** Metrics of a classifier's step. */
 const metrics = ["train/loss", "train/accuracy", "train/gradient-norm", "train/learning-rate"] as const;
 
 /**
- * What tracking takes of the training thread, alone in a loop: the points of each step, and each half second a batch that is copied to another
- * thread.
+ * Measures the cost of tracking on the training thread alone in a loop: the points of each step, and each half second a batch
+ * that is copied to another thread.
  *
- * @returns milliseconds of processor time a step.
+ * @returns milliseconds of processor time per step
  */
 export async function recordingCost(stepMs: number, steps = 200_000): Promise<number> {
   const copied: unknown[] = [];

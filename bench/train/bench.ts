@@ -9,15 +9,15 @@ import { type Line, renderTable } from "./table";
 interface Contender {
   readonly who: string;
   readonly gang: TrainGang;
-  /** Of all its workers. */
+  /** Samples of all its workers per step. */
   readonly samplesPerStep: number;
-  /** Of a round, so that it takes about as long as asked. */
+  /** Steps of a round, so that it takes about the requested time. */
   steps: number;
   readonly secondsPerStep: number[];
   readonly cpuPerStep: number[];
 }
 
-/** Not a gang: as many trainings of one worker. Their scaling is the most that this machine allows a gang. */
+/** Label of separate trainings of one worker. Their scaling is the maximum that this machine allows a gang. */
 const apartLabel = ", apart";
 const peerName = "PyTorch DDP";
 
@@ -59,7 +59,7 @@ async function startContenders(
   return contenders;
 }
 
-/** All take turns, so that what else the machine does meets each. */
+/** Runs all contenders in alternation, so that other load affects each. */
 async function race(contenders: readonly Contender[], { rounds, seconds }: TrainOptions): Promise<void> {
   for (const contender of contenders) {
     await contender.gang.measure({ steps: 20 }); // compiles, allocates, warms caches
@@ -93,7 +93,7 @@ function lineOf(contender: Contender, peer: Contender | undefined, identity: Omi
 }
 type Measures = Pick<Line, "samplesPerSecond" | "cpuMsPerThousand" | "overPeer" | "cpuOverPeer" | "scaling">;
 
-/** V = W is another label on each world, but the same row. */
+/** Returns the row of a line. V = W has another label for each number of workers, but the same row. */
 const rowOf = ({ who, worldSize }: Line) =>
   who.replace(apartLabel, "").replace(new RegExp(`V = ${worldSize}$`), "V = W");
 
@@ -112,7 +112,7 @@ function withScaling(lines: readonly Line[]): Line[] {
   });
 }
 
-/** Training steps against PyTorch's DistributedDataParallel; `--json` for machines, further options in `options.ts`. */
+/** Measures training steps against PyTorch's DistributedDataParallel. Options are in `options.ts`. */
 export async function benchTrain(args: readonly string[]): Promise<void> {
   const options = parseTrainOptions(args);
   const machine = describeMachine();
@@ -156,6 +156,6 @@ export async function benchTrain(args: readonly string[]): Promise<void> {
       ? `peer skipped: ${torch}\n`
       : `peer: PyTorch ${torch.torch} DistributedDataParallel over Gloo, fused Adam\n`,
   );
-  process.stdout.write(`one thread a worker, ${pinning}; medians over ${options.rounds} rounds in turn\n\n`);
+  process.stdout.write(`one thread a worker, ${pinning}; medians over ${options.rounds} rounds in alternation\n\n`);
   process.stdout.write(`${renderTable(complete)}\n`);
 }

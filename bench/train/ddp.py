@@ -18,7 +18,7 @@ batches_in_memory = 8
 
 
 def weighted(layer: nn.Module, hidden: bool) -> nn.Module:
-    """He normal before a rectifier, Glorot uniform before the loss, biases 0: as the engine's built-in models."""
+    """Uses He normal before ReLU, Glorot uniform before the loss, and biases 0, as the engine's built-in models do."""
     if hidden:
         nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
     else:

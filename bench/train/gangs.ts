@@ -6,17 +6,17 @@ import { LineProcess } from "../support/line-process";
 import type { PeerPython } from "../support/peer-python";
 import type { Measured, Ready, Setup, Task } from "./protocol";
 
-/** W processes that train together, one gang at a time. */
+/** W processes that train together. One gang runs at a time. */
 export interface TrainGang {
   readonly parameters: number;
-  /** Seconds of the slowest rank, CPU seconds of all. */
+  /** Returns seconds of the slowest rank, and CPU seconds of all. */
   measure(task: Task): Promise<Measured>;
   close(): void;
 }
 
 const canPin = spawnSync("taskset", ["--version"]).status === 0;
 
-/** One core a worker, of ours and of the peer's: with a second core free, helper threads would flatter one worker against two. */
+/** Pins one core per worker, for ours and the peer's: with a free second core, helper threads would favour one worker over two. */
 function pinned(rank: number, command: string, args: readonly string[], env: Record<string, string> = {}): LineProcess {
   const variables = { ...env, OMP_NUM_THREADS: "1" };
   return canPin
@@ -33,7 +33,7 @@ function gangOf(ranks: readonly LineProcess[], ready: readonly Ready[], onClose:
       for (const rank of ranks) rank.send(task);
       const replies = await Promise.all(ranks.map((rank) => rank.receive<Measured>()));
       const loss = replies.reduce((total, reply) => total + reply.loss, 0) / replies.length;
-      if (!Number.isFinite(loss)) throw new Error(`the loss is ${loss}: what was measured is no training`);
+      if (!Number.isFinite(loss)) throw new Error(`the loss is ${loss}, so this was no valid training`);
       return {
         seconds: Math.max(...replies.map(({ seconds }) => seconds)),
         cpuSeconds: replies.reduce((total, { cpuSeconds }) => total + cpuSeconds, 0),
@@ -57,7 +57,7 @@ export async function startOurs(worldSize: number, setup: Setup): Promise<TrainG
   return gangOf(ranks, ready, () => undefined);
 }
 
-/** So many trainings of one worker each, at the same time and apart: what the machine itself gives to that many cores at work. */
+/** Starts separate trainings of one worker each at the same time: the throughput that the machine gives to that many cores. */
 export async function startApart(count: number, setup: Setup): Promise<TrainGang> {
   const script = join(__dirname, "train-worker.js");
   const workers = Array.from({ length: count }, (_, core) =>

@@ -1,6 +1,6 @@
 import type { BenchModel } from "./protocol";
 
-/** Global batches that lie in memory and are taken in turn. */
+/** Number of global batches in memory, used in turn. */
 export const batchesInMemory = 8;
 
 /** `cnn` is the built-in's default: filters 8 and 16, kernel 3, a hidden layer of 64. */

@@ -6,10 +6,10 @@ export interface TrainOptions {
   readonly backends: readonly ("native" | "wasm")[];
   readonly worldSizes: readonly number[];
   readonly batches: readonly number[];
-  /** V of our rows besides V = W. */
+  /** V of our rows, in addition to V = W. */
   readonly microshards: readonly number[];
   readonly rounds: number;
-  /** Seconds that one gang trains in one round, about. */
+  /** Approximate seconds of training per gang and round. */
   readonly seconds: number;
   readonly json: boolean;
 }
@@ -17,7 +17,7 @@ export interface TrainOptions {
 const list = (value: string) => value.split(",").filter(Boolean);
 const numbers = (value: string) => list(value).map(Number);
 
-/** @throws Error on an unknown option, model or backend. */
+/** @throws Error on an unknown option, model or backend */
 export function parseTrainOptions(args: readonly string[]): TrainOptions {
   const { values } = parseArgs({
     args: [...args],

@@ -2,7 +2,7 @@ import type { CnnDefinition, MlpDefinition } from "../../core/runs/model-definit
 
 export type BenchModel = MlpDefinition | CnnDefinition;
 
-/** What a rank trains, known from its start; `ddp.py` reads the same. */
+/** A rank's training, known from its start; `ddp.py` reads the same. */
 export interface Setup {
   readonly model: BenchModel;
   /** Rows of a global batch. */
@@ -12,16 +12,16 @@ export interface Setup {
   readonly microshards: number;
 }
 
-/** One line of JSON: so many steps, timed together. */
+/** One line of JSON: a number of steps that are timed together. */
 export interface Task {
   readonly steps: number;
 }
 
 export interface Measured {
   readonly seconds: number;
-  /** Of all threads of the process, user and system. */
+  /** CPU time of all threads of the process, user and system. */
   readonly cpuSeconds: number;
-  /** Of the last step's global batch; PyTorch's ranks report their own part's. */
+  /** Loss of the last step's global batch; PyTorch's ranks report their own part's. */
   readonly loss: number;
 }
 

@@ -1,4 +1,4 @@
-/** One way to train one model on one world. */
+/** One way to train one model with one number of workers. */
 export interface Line {
   readonly model: string;
   readonly batchSize: number;
@@ -7,18 +7,18 @@ export interface Line {
   readonly who: string;
   /** Medians over the rounds. */
   readonly samplesPerSecond: number;
-  /** Of all workers, for a thousand samples. */
+  /** CPU milliseconds of all workers per thousand samples. */
   readonly cpuMsPerThousand: number;
   /** Median of each round's ratio to the peer in the same round. */
   readonly overPeer: number | undefined;
   readonly cpuOverPeer: number | undefined;
-  /** Samples/s on this world over those on one worker, same row; undefined on one worker. */
+  /** Samples/s relative to one worker in the same row; undefined for one worker. */
   readonly scaling: number | undefined;
 }
 
 const columns = ["model", "batch", "workers", "", "samples/s", "÷ PyTorch", "CPU ms / 1,000", "÷ PyTorch", "scaling"];
 
-/** Markdown. */
+/** Renders Markdown. */
 export function renderTable(lines: readonly Line[]): string {
   const rows = lines.map((line) => [
     line.model,

@@ -1,4 +1,4 @@
-/** One worker of ours, wired as the trainer wires it: engine, leaves, collective, optimizer; only the data lie ready in memory. */
+/** One of our workers, wired like the trainer: engine, leaves, collective, optimizer. Only the data are prepared in memory. */
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
 import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
@@ -40,7 +40,7 @@ function planOf({ model, batchSize, backend, microshards }: Setup, workers: numb
   });
 }
 
-/** Microshards that lie ready, taken in turn. */
+/** Feeds prepared microshards in turn. */
 function memoryFeed({ model, batchSize, microshards }: Setup): Feed {
   const rows = batchSize / microshards;
   const width = model.inputShape.reduce((product, side) => product * side, 1);

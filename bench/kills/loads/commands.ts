@@ -6,12 +6,12 @@ import type { Api } from "../api";
 import { type Load, type Operation, RefusedError } from "../operation";
 import type { KillableStack } from "../stack";
 
-/** The command line's exit code for input that is refused. */
+/** The command line's exit code for refused input. */
 const inputRefused = 2;
 
 export interface Command {
   readonly child: ChildProcess;
-  /** The output of the command, run with `--json`; rejects where the command was killed or failed. */
+  /** The output of the command with `--json`; rejects if the command was killed or failed. */
   readonly output: Promise<string>;
 }
 
@@ -40,7 +40,7 @@ const schema = `columns:
 split: { seed: 1, fractions: { train: 0.8, validation: 0.1, test: 0.1 } }
 `;
 
-/** Datasets that the command line pushes. The command may be killed, too. */
+/** Pushes datasets with the command line. The command may also be killed. */
 export function datasetsLoad(stack: KillableStack, api: Api, directory: string, token: string): Load {
   const schemaFile = join(directory, "kills-schema.yaml");
   writeFileSync(schemaFile, schema);
@@ -66,7 +66,7 @@ export function datasetsLoad(stack: KillableStack, api: Api, directory: string, 
   };
 }
 
-/** Tokens that the command line creates. Not repeatable: each creation is another token. */
+/** Creates tokens with the command line. Not repeatable: each creation is another token. */
 export function tokensLoad(stack: KillableStack, api: Api): Load {
   const store = createTokenStore(stack.data);
   return {

@@ -13,7 +13,7 @@ import type { Load, Operation } from "../operation";
 const TableName = "Kills";
 const key = (pk: string) => ({ TableName, Key: { pk: { S: pk } }, ConsistentRead: true });
 
-/** Puts, transactions and updates of one row by all, by a stock DynamoDB client. */
+/** Puts, transactions and updates of one shared row, with a stock DynamoDB client. */
 export async function dynamodbLoad(client: DynamoDBClient): Promise<Load> {
   let list = "";
   await client
@@ -86,7 +86,7 @@ function transact(client: DynamoDBClient, id: string, items: number): Operation 
         await client.send(new TransactWriteItemsCommand({ TransactItems: [...puts, { Update }] }));
       } catch (error) {
         const { name, message } = error as Error;
-        // A repetition finds that the first was done.
+        // The first attempt was applied.
         if (again && name === "TransactionCanceledException" && message.includes("ConditionalCheckFailed")) return;
         throw error;
       }
@@ -100,7 +100,7 @@ function transact(client: DynamoDBClient, id: string, items: number): Operation 
   };
 }
 
-/** Not repeatable: a second one would be there twice. */
+/** Appends. Not repeatable: a second append would be visible. */
 function append(client: DynamoDBClient, id: string, pk: string): Operation {
   return {
     kind: "DynamoDB: update of one row",

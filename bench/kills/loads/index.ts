@@ -15,7 +15,7 @@ import { statesLoad } from "./states";
 import { trackingLoad } from "./tracking";
 import { trainingLoads } from "./training";
 
-/** Every entry point's load, over a stack that runs. */
+/** Prepares every entry point's load over a running stack. */
 export async function prepareLoads(stack: KillableStack, directory: string): Promise<readonly Load[]> {
   const token = await createToken(stack, "kills");
   const approver = await createToken(stack, "approver");

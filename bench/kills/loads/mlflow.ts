@@ -16,7 +16,7 @@ interface MlflowRun {
   };
 }
 
-/** The operations of an MLflow client: batches, artifacts, and versions of a registered model. One run takes what a round logs. */
+/** The operations of an MLflow client: batches, artifacts, and versions of a registered model. One run gets a round's metrics. */
 export function mlflowLoad(api: Api): Load {
   let run: MlflowRun["run"]["info"];
   let model = "";
@@ -47,7 +47,7 @@ export function mlflowLoad(api: Api): Load {
   };
 }
 
-/** Points, a param and a tag in one call. */
+/** Logs points, a param and a tag in one call. */
 function logBatch(api: Api, runId: string, id: string, step: number, count: number): Operation {
   const keys = Array.from({ length: count }, (_, at) => `mlflow/${at}`);
   return {
@@ -115,7 +115,7 @@ function putArtifact(
   };
 }
 
-/** Not repeatable: MLflow's protocol has no key that tells a repetition from another version. */
+/** Not repeatable: MLflow's protocol has no key that distinguishes a repetition from another version. */
 function createVersion(api: Api, runId: string, name: string, id: string): Operation {
   return {
     kind: "MLflow: model version",

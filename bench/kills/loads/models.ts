@@ -7,7 +7,7 @@ interface Details {
   readonly history: readonly { readonly revision: number; readonly reason?: string }[];
 }
 
-/** Registrations, tags and aliases by the native API. Each round has a model of its own, so that its history is one page. */
+/** Registrations, tags and aliases by the native API. Each round has its own model, so that its history is one page. */
 export function modelsLoad(api: Api): Load {
   let model = "";
   return {
@@ -22,7 +22,7 @@ export function modelsLoad(api: Api): Load {
       const name = model;
       const body = { name, source: "s3://elsewhere/2", description: id, reason: id };
       if (share < 0.4) return change(api, name, id, "register", "POST", "/v1/models/register", body);
-      // A key of its own: a repetition after another client's tag would be a change of its own.
+      // A separate key: otherwise a repetition after another client's tag would be another change.
       const tag = { key: id, value: id, reason: id };
       if (share < 0.7) return change(api, name, id, "tag", "PUT", `/v1/models/${name}/tags`, tag);
       return change(api, name, id, "alias", "PUT", `/v1/models/${name}/aliases/${id}`, { version: 1, reason: id });

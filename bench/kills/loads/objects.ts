@@ -14,10 +14,10 @@ import { integerBelow } from "../../elastic/random";
 import type { Load, Operation } from "../operation";
 
 const Bucket = "kills";
-/** The least that S3 takes for a part that is not the last. */
+/** S3's minimum size of a part that is not the last. */
 const partBytes = 5 * 1024 * 1024;
 
-/** Puts, creations, overwrites, deletions and multipart uploads, by a stock S3 client. */
+/** Puts, creations, overwrites, deletions and multipart uploads, with a stock S3 client. */
 export async function objectsLoad(client: S3Client): Promise<Load> {
   await client.send(new CreateBucketCommand({ Bucket })).catch((error: Error) => {
     if (error.name !== "BucketAlreadyOwnedByYou" && error.name !== "BucketAlreadyExists") throw error;
@@ -37,7 +37,7 @@ export async function objectsLoad(client: S3Client): Promise<Load> {
   };
 }
 
-/** Bytes that tell which operation they are of. */
+/** Returns bytes that identify their operation. */
 function bytesOf(id: string, count: number): Buffer {
   const block = createHash("sha512").update(id).digest();
   return Buffer.concat([Buffer.from(id), Buffer.alloc(count, block)]);
@@ -53,7 +53,7 @@ async function read(client: S3Client, key: string): Promise<Buffer | undefined> 
   }
 }
 
-/** Whether a key has the bytes. @throws Error where it has others */
+/** Whether a key has the bytes. @throws Error if it has others */
 async function has(client: S3Client, key: string, ...choices: readonly Buffer[]): Promise<number> {
   const found = await read(client, key);
   if (!found) return 0;

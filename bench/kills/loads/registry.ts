@@ -13,8 +13,8 @@ const versionsAModel = 4;
 const roundsAModel = 10;
 
 /**
- * Gate verdicts, approvals, promotions, rollbacks and labels of one model, as the API and the state machine make them. Every entry of
- * history is applied again to the reference model.
+ * Gate verdicts, approvals, promotions, rollbacks and labels of one model, as the API and the state machine make them. Every
+ * entry of history is applied again to the reference model.
  */
 export function registryLoad(connected: ConnectedRegistry): Load {
   const { registry } = connected;
@@ -27,7 +27,7 @@ export function registryLoad(connected: ConnectedRegistry): Load {
       repository.listVersions(name),
       repository.history(name),
     ]);
-    // With the rows of deleted versions, which a snapshot does not have.
+    // With the rows of deleted versions, which a snapshot lacks.
     const snapshot = { model: head!, versions, history };
     return { snapshot, ...replay(snapshot, changes.get(name)!) };
   };
@@ -54,7 +54,7 @@ export function registryLoad(connected: ConnectedRegistry): Load {
       if (wrong.length > 0) throw new Error(wrong.join("; "));
     },
     async audit() {
-      // The sweep of each minute publishes what killed processes left. The bus has it when the row is gone.
+      // The sweep of each minute publishes events that killed processes left. The row is removed when the bus has its event.
       await drained("unpublished events of models", () => unpublished([...changes.keys()]), 180_000);
       return [];
     },
@@ -106,7 +106,7 @@ function changeOf(
       const { revisions } = await replayed();
       return revisions.has(change.id) ? 1 : 0;
     },
-    /** Twice the same approval, say: in some state of the model there was nothing left to do. */
+    /** Some changes have no effect in some states of the model, for example the same approval again. */
     async mayDoNothing() {
       const { states } = await replayed();
       return states.some((state) => step(state, change).kind === "nothing");

@@ -9,7 +9,7 @@ import { drained, type Load, type Operation } from "../operation";
 
 const retry = [{ ErrorEquals: ["States.ALL"], IntervalSeconds: 1, MaxAttempts: 20, BackoffRate: 1 }];
 
-/** Branches, a wait, and in some executions a function whose process may be killed. */
+/** Branches, a wait, and sometimes a function whose process may be killed. */
 const definition = JSON.stringify({
   QueryLanguage: "JSONata",
   StartAt: "Each",
@@ -42,7 +42,7 @@ const definition = JSON.stringify({
 });
 const stateMachineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:kills";
 
-/** Executions, by a stock Step Functions client. */
+/** Executions, with a stock Step Functions client. */
 export async function statesLoad(client: SFNClient): Promise<Load> {
   const roleArn = "arn:aws:iam::000000000000:role/kills";
   await client.send(new CreateStateMachineCommand({ name: "kills", definition, roleArn }));

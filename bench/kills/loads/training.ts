@@ -24,13 +24,13 @@ interface Step {
   readonly output?: { readonly version?: number };
 }
 
-/** Rounds that a run is left alone with the kills, before the campaign waits for its end. */
+/** Rounds with kills before the campaign waits for the end of a run. */
 const roundsARun = 6;
 /** A function whose process was killed is invoked again after one minute, then after two, as Lambda does. */
 const patienceMs = 300_000;
 const monitor = "kills";
 
-/** Training runs, from the submission to the promotion, and runs that events of drift start. */
+/** Training runs, from submission to promotion, and runs that drift events start. */
 export async function trainingLoads(
   stack: KillableStack,
   api: Api,
@@ -46,7 +46,7 @@ export async function trainingLoads(
   const runs = new Runs(api, approver);
   const submit = (experiment: string, key: string, noCache: boolean) =>
     api.call("POST", "/v1/training-runs", { job: job(experiment), noCache }, { "idempotency-key": key });
-  // Its weights are those that each disturbed run must end with. Its model serves, so that repetitions need no approval.
+  // Each disturbed run must end with its weights. Its model serves, so that repetitions need no approval.
   await submit("retrained", "kills-undisturbed", true);
   await runs.ended("retrained");
   const [undisturbed] = await runs.of("retrained");
@@ -80,7 +80,7 @@ class Runs {
     return runs;
   }
 
-  /** Waits until no run of an experiment is open; approves what waits for an approval. */
+  /** Waits until no run of an experiment is open. Approves waiting runs. */
   async ended(experiment: string): Promise<void> {
     await drained(`runs of ${experiment} are open`, () => this.open(experiment), patienceMs);
   }
@@ -163,7 +163,7 @@ function queuesLoad(stack: KillableStack): Load {
 }
 
 function retrainingLoad(runs: Runs, bus: EventBridgeClient, weightsSha256: string): Load {
-  /** Causes of events that were sent since the last time that all runs had ended. */
+  /** Causes of events that were sent since all runs had last ended. */
   let waiting: Operation[] = [];
   const accepted = new Set<string>();
   let age = 0;

@@ -6,22 +6,22 @@ export interface Point {
   readonly time: number;
 }
 
-/** A way to log metrics: paths and bodies of one protocol. */
-export interface Door {
+/** An API to log metrics: paths and bodies of one protocol. */
+export interface Target {
   readonly name: string;
   readonly logPath: (runId: string) => string;
-  /** A call that logs the next step of every metric, but for the step: that goes between the texts. */
+  /** Returns a call that logs the next step of every metric, as texts between which the step is inserted. */
   readonly template: (runId: string, metrics: readonly string[]) => readonly string[];
   createRun(client: HttpClient): Promise<string>;
-  /** Every point of a metric. */
+  /** Reads every point of a metric. */
   history(client: HttpClient, runId: string, metric: string): Promise<readonly Point[]>;
 }
 
-/** The value that a metric has at every step: whoever reads it back knows what it must be. */
+/** Returns the value of a metric at every step, so that a reader can check it. */
 export const valueAt = (metric: number): number => Math.sin(metric + 1);
 export const startTime = 1_767_259_800_000;
 
-export const nativeDoor: Door = {
+export const nativeTarget: Target = {
   name: "native",
   logPath: (runId) => `/api/v1/runs/${runId}/metrics`,
   template: (_runId, metrics) =>
@@ -54,7 +54,7 @@ export const nativeDoor: Door = {
   },
 };
 
-export const mlflowDoor: Door = {
+export const mlflowTarget: Target = {
   name: "mlflow",
   logPath: () => "/api/2.0/mlflow/runs/log-batch",
   template: (runId, metrics) =>
