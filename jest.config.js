@@ -1,4 +1,7 @@
 const { availableParallelism } = require("node:os");
+const { useMemory } = require("./test/support/jest/temporary-folder.js");
+
+useMemory();
 
 /** @type {import('jest').Config} */
 module.exports = {
