@@ -31,6 +31,7 @@ const checked = [
   "state-machines",
   "test/adapters",
   "test/api",
+  "test/bench",
   "test/cli",
   "test/client",
   "test/core",
