@@ -1,5 +1,5 @@
 import type { Logger } from "../core/logging";
-import { objectKeys } from "../core/object-keys";
+import { objectKeys, teamPrefix } from "../core/object-keys";
 import type { ObjectStore } from "../core/ports";
 import type { ModelEvents } from "../core/registry/outbox";
 import { createOutbox } from "../core/registry/outbox";
@@ -9,6 +9,11 @@ import { createRegistry, type FollowUp } from "../core/registry/registry";
 import type { ModelRepository } from "../core/registry/repository";
 import { type RoutedModel, routedModel } from "../core/registry/serving/routing";
 import { pauseBeforeRound } from "./dynamodb/contention";
+import { models } from "./dynamodb/model-repository";
+import { platformEvents } from "./eventbridge/platform-events";
+import { grantsOf, teamPort } from "./port";
+import { teamObjects } from "./s3/object-store";
+import { pointers } from "./s3/pointer-store";
 
 export interface TeamRegistryPorts {
   readonly team: string;
@@ -64,3 +69,43 @@ export function createTeamRegistry({ team, repository, objects, pointers, events
 type PointedTo<T> = PointerSource<T> & Pick<Pointer<T>, "find">;
 
 export type TeamRegistry = ReturnType<typeof createTeamRegistry>;
+
+/** A registry and what follows from its changes. */
+const wholeRegistry = teamPort({
+  uses: { repository: models(), objects: teamObjects(), pointers: pointers(), events: platformEvents() },
+  make: (ports, { config: { bucket }, team, logger }) =>
+    createTeamRegistry({ ...ports, team, logger, uriOf: (key) => `s3://${bucket}/${teamPrefix(team)}${key}` }),
+});
+
+/** Grants that follow from a change: its event, the row of the outbox, and the pointers to champions and routes. */
+const follow = grantsOf([models("publish"), platformEvents("publish"), teamObjects("read"), pointers("read", "write")]);
+
+export const registry = teamPort({
+  uses: { whole: wholeRegistry() },
+  grants: {
+    read: [...models("read").grants],
+    list: [...models("list").grants],
+    change: [...models("read", "commit").grants, ...follow],
+  },
+  make: ({ whole }) => whole.registry,
+});
+
+/** Publishes changes whose process died. */
+export const outbox = teamPort({
+  uses: { whole: wholeRegistry() },
+  grants: { publish: [...models("read").grants, ...follow] },
+  make: ({ whole }) => whole.outbox,
+});
+
+/** The production models that serving loads, from the registry and from the bucket. */
+export const production = teamPort({
+  uses: { whole: wholeRegistry() },
+  grants: { read: grantsOf([models("read"), teamObjects("read"), pointers("read")]) },
+  make: ({ whole }) => whole.production,
+});
+
+export const routing = teamPort({
+  uses: { whole: wholeRegistry() },
+  grants: { read: grantsOf([models("read"), pointers("read")]) },
+  make: ({ whole }) => whole.routing,
+});

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Scope } from "../core/access/scopes";
 import type { ErrorCode } from "./errors";
 

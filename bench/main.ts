@@ -1,6 +1,7 @@
 import { benchCheckpoint } from "./checkpoint/bench";
 import { benchChecksums } from "./checksums/bench";
 import { benchCloud } from "./cloud/bench";
+import { benchColdStart } from "./cold-start/bench";
 import { benchCollective } from "./collective/bench";
 import { benchCorruption } from "./corruption/bench";
 import { benchData } from "./data/bench";
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   checkpoint: benchCheckpoint,
   checksums: benchChecksums,
   cloud: benchCloud,
+  "cold-start": benchColdStart,
   collective: benchCollective,
   corruption: benchCorruption,
   data: benchData,

@@ -1,5 +1,5 @@
 import { type FunctionName, functions } from "../platform/functions";
-import { functionPermissions } from "../platform/permissions";
+import type { FunctionPermissions } from "../platform/permissions";
 import { rules } from "../platform/rules";
 
 /** The resources that a function may use, with their labels. */
@@ -19,7 +19,7 @@ const idOf = (name: string): string => name.replaceAll("-", "_");
  *
  * @param definition text of the state machine, in which `${name}` means the function with that name
  */
-export function drawDeployment(definition: string): string {
+export function drawDeployment(definition: string, functionPermissions: FunctionPermissions): string {
   const steps = new Set([...definition.matchAll(/\$\{([a-z-]+)\}/g)].map(([, name]) => name as FunctionName));
   const called = rules.map(({ name, target, schedule }) => ({
     name,

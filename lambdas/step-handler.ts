@@ -1,6 +1,8 @@
 import type { Context } from "aws-lambda";
-import { createPlatform, type Deployment, type Platform } from "../adapters/platform";
+import { runOwners } from "../adapters/dynamodb/run-owners";
+import type { Ports, TeamOf } from "../adapters/port";
 import { RingmasterError } from "../core/errors";
+import { functionHandler, type Granted } from "./function-handler";
 
 /** The state machine's input for each of its functions. */
 export interface StepEvent {
@@ -10,32 +12,32 @@ export interface StepEvent {
 }
 
 /**
- * Wraps a function of the state machine: creates the platform once in each execution environment, passes that of the
- * run's team, logs with run id and request id, and gives domain errors the names that the state machine's Retry and
- * Catch use: their code, or `RETRYABLE`.
+ * Makes a handler of the state machine from the ports that the step uses. The step receives the ports of the run's team. Log lines
+ * name the run and the request. Domain errors get the names that the state machine's Retry and Catch know: their code, or `RETRYABLE`.
  */
-export function stepHandler<Event extends StepEvent, Result>(
-  execute: (platform: Platform, event: Event) => Promise<Result>,
-): (event: Event, context: Context) => Promise<Result> {
-  let deployment: Deployment | undefined;
-  return async (event, context) => {
-    deployment ??= createPlatform();
-    const { clock } = deployment;
-    const logger = deployment.logger.with({ runId: event.runId, requestId: context.awsRequestId });
-    const startedAt = clock.now();
-    try {
-      const platform = await deployment.forRun(event.runId);
-      const result = await execute({ ...platform, logger }, event);
-      logger.log("info", "step done", { milliseconds: clock.now() - startedAt });
-      return result;
-    } catch (error) {
-      logger.log("error", "step failed", { error });
-      throw named(error);
-    }
-  };
+export function stepHandler<StepPorts extends Ports, Event extends StepEvent, Result>(
+  ports: StepPorts,
+  execute: (ports: TeamOf<StepPorts>, event: Event) => Promise<Result>,
+): Granted<(event: Event, context: Context) => Promise<Result>> {
+  return functionHandler(
+    { shared: { owners: runOwners() }, team: ports },
+    async ({ owners, forTeam, clock, logger: requestLogger }, event: Event) => {
+      const logger = requestLogger.with({ runId: event.runId });
+      const startedAt = clock.now();
+      try {
+        const platform = forTeam(await owners.findTeam(event.runId));
+        const result = await execute({ ...platform, logger }, event);
+        logger.log("info", "step done", { milliseconds: clock.now() - startedAt });
+        return result;
+      } catch (error) {
+        logger.log("error", "step failed", { error });
+        throw named(error);
+      }
+    },
+  );
 }
 
-/** Sets the error's name, because Lambda reports it and the state machine matches it. */
+/** Lambda reports an error by its name; the state machine matches names. */
 function named(error: unknown): unknown {
   if (!(error instanceof RingmasterError)) return error;
   const renamed = new Error(error.message, { cause: error });

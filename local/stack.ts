@@ -1,16 +1,21 @@
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
+import { createDocumentClient, documents } from "../adapters/dynamodb/client";
 import { stackSecret } from "../adapters/files/owner-keys";
 import { createTokenStore } from "../adapters/files/token-store";
 import { createPlatform } from "../adapters/platform";
+import { deploy } from "../adapters/port";
+import { readScope } from "../adapters/process-scope";
 import { createTransferApp } from "../api/mlflow/artifacts/transfer-app";
 import { contentDigestOf } from "../core/object-keys";
-import { createStreamApp } from "../lambdas/stream-metrics/app";
+import { createStreamApp, streamPorts } from "../lambdas/stream-metrics/app";
 import { readHookTargets } from "../platform/config";
 import { functionNameIn, functions } from "../platform/functions";
 import { teamTopicName } from "../platform/notifications";
+import { type FunctionPermissions, functionPermissionsFile } from "../platform/permissions";
 import { apiServerOptions, createApiServer } from "./api-server";
 import { streamedRoutes } from "./api-streams";
 import { transferRoutes } from "./api-transfers";
@@ -19,7 +24,8 @@ import type { Clock } from "./clock";
 import { createDynamoDb } from "./dynamodb";
 import { createEvents } from "./events";
 import { createFront } from "./front";
-import { Iam, jobRoleName } from "./iam";
+import { Iam, jobRoleName, rolePermissions } from "./iam";
+import { createAccessRecorder } from "./iam/access-recorder";
 import { createRolePolicies } from "./iam/role-policies";
 import { createSts } from "./iam/sts";
 import { createLambda } from "./lambda";
@@ -59,7 +65,13 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   // The front listens first, because the functions' environment contains its address. Requests wait until the services
   // exist.
   const services = promised<readonly Service[]>();
-  const iam = new Iam({ world: localWorld(), secret: stackSecret(settings.dataDirectory) });
+  const functionPermissions = JSON.parse(readFileSync(join(bundles, functionPermissionsFile), "utf8"));
+  const iam = new Iam({
+    world: localWorld(),
+    secret: stackSecret(settings.dataDirectory),
+    functionPermissions,
+    onAccess: accessRecorder(bundles, functionPermissions),
+  });
   const schedulerClock = new MovableClock();
   const front = createFront(services.promise, iam, { "/_ringmaster/clock": clockEndpoint(schedulerClock) });
   await listen(front, settings.port, "--port");
@@ -101,7 +113,10 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const apiServer = createApiServer(
     handler as unknown as Parameters<typeof createApiServer>[0],
     createTokenStore(settings.dataDirectory),
-    { streams: streamedRoutes(createStreamApp(platform)), transfers: transferRoutes(createTransferApp(platform)) },
+    {
+      streams: streamedRoutes(createStreamApp(streamDeployment(iam))),
+      transfers: transferRoutes(createTransferApp(platform)),
+    },
   );
   api.resolve(apiServer);
 
@@ -194,6 +209,19 @@ function trainerImageOf(bundles: string, environment: Readonly<Record<string, st
       RINGMASTER_CACHE_GIB: "8",
     },
   };
+}
+
+/** Makes the ports of `stream-metrics` in this process, with the keys of its own role. */
+function streamDeployment(iam: Iam) {
+  const name = functionNameIn(localConfig().prefix, "stream-metrics");
+  const client = new DynamoDBClient({ credentials: iam.issue({ role: name, name: "stream-metrics" }) });
+  return deploy(readScope(process.env), streamPorts, [[documents(), () => createDocumentClient(client)]]);
+}
+
+/** Records the permissions that callers use, next to the bundles that they belong to. Tests ask for it. */
+function accessRecorder(bundles: string, permissions: FunctionPermissions) {
+  if (process.env["RINGMASTER_RECORD_ACCESSES"] !== "1") return undefined;
+  return createAccessRecorder(join(bundles, "accesses"), rolePermissions(localWorld(), permissions), localWorld());
 }
 
 /** Returns a function that starts executions for rules and schedules through the service's own API. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A team's jobs in a queue's fair-share policy, if the configuration has more than its weight. */
 export interface TeamShare {

@@ -85,7 +85,7 @@ const settings = {
 
 /** @returns {unknown} the value of the function that a module exports */
 function evaluate(module, name) {
-  const { outputFiles } = require("esbuild").buildSync({ ...settings, entryPoints: [module], write: false });
+  const { outputFiles } = require("esbuild").buildSync({ ...settings, entryPoints: [module], write: false, external });
   const bundle = { exports: {} };
   new Function("module", "exports", "require", outputFiles[0].text)(bundle, bundle.exports, require);
   return bundle.exports[name]();
@@ -126,6 +126,8 @@ async function bundleInto(directory) {
     plugins: [evaluateModules, englishOnly],
   });
   fs.writeFileSync(path.join(directory, "openapi.json"), evaluate("api/openapi/text.ts", "openApiText"));
+  const permissions = evaluate("lambdas/permissions.ts", "functionPermissions");
+  fs.writeFileSync(path.join(directory, "permissions.json"), `${JSON.stringify(permissions, undefined, 1)}\n`);
 }
 
 /** Builds when the sources have changed since the last build; returns the directory of the bundles. */

@@ -1,10 +1,13 @@
-import { type BatchClient, ListJobsCommand, SubmitJobCommand, TerminateJobCommand } from "@aws-sdk/client-batch";
+import { BatchClient, ListJobsCommand, SubmitJobCommand, TerminateJobCommand } from "@aws-sdk/client-batch";
 import { JobRefusedError } from "../../core/runs/errors";
 import { type JobRequest, jobNameOf, type TrainingJobs } from "../../core/runs/ports";
 import { isMultiNode } from "../../core/runs/run";
 import type { RunKeys } from "../../core/runs/run-key";
 import type { PlatformConfig } from "../../platform/config";
+import { lookAtJobs, submitJobs, terminateJobs } from "../../platform/permissions/grants";
 import { schedulingOf } from "../../platform/shares";
+import { runKeys } from "../dynamodb/run-keys";
+import { sharedPort } from "../port";
 import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";
 
 /**
@@ -112,3 +115,14 @@ function isRefusal(error: unknown): error is Error {
   const { httpStatusCode } = (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata ?? {};
   return httpStatusCode !== 429 && !/too many requests|rate exceeded/i.test(error.message);
 }
+
+export const trainingJobs = sharedPort({
+  uses: { keys: runKeys() },
+  grants: {
+    look: [lookAtJobs],
+    terminate: [terminateJobs],
+    submit: [...submitJobs, ...runKeys("read", "create").grants],
+  },
+  make: ({ keys }, { config }) =>
+    createTrainingJobs(new BatchClient({}), new BatchClient({ maxAttempts: 1 }), config, keys),
+});

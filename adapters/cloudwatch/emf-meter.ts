@@ -6,6 +6,8 @@ import {
   operationalMetrics,
 } from "../../core/metering/metrics";
 import type { Clock } from "../../core/ports";
+import { sharedPort } from "../port";
+import { printLine } from "../process-scope";
 
 /** The maximum number of values of one metric in one line (embedded metric format). */
 const valuesALine = 100;
@@ -70,3 +72,8 @@ function directivesOf(measures: Measures, hasTeam: boolean): readonly object[] {
 }
 
 const definitionOf = (name: OperationalMetric): MetricDefinition => operationalMetrics[name];
+
+/** Measures of the platform's own work. */
+export const meter = sharedPort({
+  make: (_uses, { clock, config }) => createEmfMeter(printLine, clock, config.prefix),
+});

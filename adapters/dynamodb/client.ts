@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import { InvalidInputError } from "../../core/errors";
+import { sharedPort } from "../port";
 import { sendLean } from "./lean-client";
 
 /**
@@ -152,3 +153,6 @@ function decodePageToken(token: string): Record<string, unknown> | undefined {
     return undefined;
   }
 }
+
+/** The client of DynamoDB. */
+export const documents = sharedPort({ make: () => createDocumentClient() });

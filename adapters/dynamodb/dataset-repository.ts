@@ -11,7 +11,9 @@ import { DatasetBusyError } from "../../core/datasets/errors";
 import type { DatasetDraft } from "../../core/datasets/identity";
 import type { DatasetManifest } from "../../core/datasets/manifest";
 import type { DatasetRepository, DatasetSummary, DatasetVersion } from "../../core/datasets/repository";
-import { holds, isConditionFailed, queryPage } from "./client";
+import { catalog, queryIndex } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
+import { documents, holds, isConditionFailed, queryPage } from "./client";
 import { pauseBeforeRound } from "./contention";
 
 /** The maximum number of rounds. A round fails only if another registration succeeded in the meantime. */
@@ -235,3 +237,15 @@ function summaryOf(item: Record<string, unknown>): DatasetSummary {
     ...(item["updatedBy"] === undefined ? {} : { updatedBy: item["updatedBy"] as string }),
   };
 }
+
+export const datasets = teamPort({
+  uses: { documents: documents() },
+  grants: {
+    read: [catalog("GetItem")],
+    resolve: [catalog("Query")],
+    list: [catalog("Query"), queryIndex("Catalog", "gsi1")],
+    register: [catalog("GetItem", "PutItem")],
+    annotate: [catalog("UpdateItem")],
+  },
+  make: ({ documents }, { config, team }) => createDatasetRepository(documents, config.tables.catalog, team),
+});

@@ -1,6 +1,8 @@
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { EndedRuns } from "../../core/training/end-sessions";
-import { queryAll } from "./client";
+import { catalog } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
+import { documents, queryAll } from "./client";
 
 /** Stores the rows of runs that have ended recently (docs/access-patterns.md, "Runs"). */
 export function createEndedRuns(client: DynamoDBDocumentClient, table: string): EndedRuns {
@@ -21,3 +23,9 @@ export function createEndedRuns(client: DynamoDBDocumentClient, table: string): 
     },
   };
 }
+
+export const endedRuns = sharedPort({
+  uses: { documents: documents() },
+  grants: { record: [catalog("PutItem", "Query")] },
+  make: ({ documents }, { config }) => createEndedRuns(documents, config.tables.catalog),
+});

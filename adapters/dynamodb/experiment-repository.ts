@@ -19,7 +19,9 @@ import {
   ExperimentTooLargeError,
 } from "../../core/tracking/records/errors";
 import type { Experiment } from "../../core/tracking/shapes";
-import { holds, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
+import { catalog } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
+import { documents, holds, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 import { RecentExperiments } from "./recent-experiments";
 
@@ -244,3 +246,18 @@ export function createExperimentRepositories(
     };
   };
 }
+
+export const allExperiments = sharedPort({
+  uses: { documents: documents() },
+  make: ({ documents }, { config, clock }) => createExperimentRepositories(documents, config.tables.catalog, clock),
+});
+
+export const experiments = teamPort({
+  uses: { all: allExperiments() },
+  grants: {
+    ensure: [catalog("GetItem", "PutItem", "UpdateItem")],
+    list: [catalog("Query")],
+    change: [catalog("PutItem", "DeleteItem", "ConditionCheckItem")],
+  },
+  make: ({ all }, { team }) => all(team),
+});

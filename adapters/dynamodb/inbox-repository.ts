@@ -1,6 +1,8 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { InboxReport, InboxRepository } from "../../core/datasets/inbox/report";
-import { holds, queryPage } from "./client";
+import { catalog, queryIndex } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
+import { documents, holds, queryPage } from "./client";
 
 /** Stores the reports of a team's inbox in the Catalog table (docs/access-patterns.md, "Inboxes"). */
 export function createInboxRepository(client: DynamoDBDocumentClient, table: string, team: string): InboxRepository {
@@ -51,3 +53,13 @@ export function createInboxRepository(client: DynamoDBDocumentClient, table: str
     },
   };
 }
+
+export const inbox = teamPort({
+  uses: { documents: documents() },
+  grants: {
+    read: [catalog("GetItem")],
+    list: [queryIndex("Catalog", "gsi1")],
+    write: [catalog("PutItem")],
+  },
+  make: ({ documents }, { config, team }) => createInboxRepository(documents, config.tables.catalog, team),
+});

@@ -1,7 +1,9 @@
 import { type DynamoDBDocumentClient, PutCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
-import type { BoundedMap } from "../../core/bounded-map";
+import { BoundedMap } from "../../core/bounded-map";
 import type { ContentUse, DatasetContent, DatasetKey, LineageIndex, ModelUse } from "../../core/lineage/port";
-import { queryAll, queryPage } from "./client";
+import { catalog } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
+import { documents, queryAll, queryPage } from "./client";
 import { contentPartition, datasetPartition, readRow } from "./lineage-rows";
 
 const putsAtOnce = 25;
@@ -71,3 +73,13 @@ export function createLineageIndex(
     },
   };
 }
+
+/** Inputs that this process has recorded. */
+const recordedInputs = sharedPort({ make: () => new BoundedMap<string, true>(10_000) });
+
+export const lineage = teamPort({
+  uses: { documents: documents(), recordedInputs: recordedInputs() },
+  grants: { read: [catalog("Query")], write: [catalog("PutItem")] },
+  make: ({ documents, recordedInputs }, { config, team }) =>
+    createLineageIndex(documents, config.tables.catalog, team, recordedInputs),
+});

@@ -7,8 +7,10 @@ import {
   type LoggedModels,
   LoggedModelTooLargeError,
 } from "../../core/tracking/logged-model";
+import { catalog } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
 import { batchGet } from "./batch-get";
-import { holds, isTransactionConditionFailed, isTransactionConflict, maxIdLength, queryAll } from "./client";
+import { documents, holds, isTransactionConditionFailed, isTransactionConflict, maxIdLength, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
@@ -109,3 +111,9 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
 function encode(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }
+
+export const loggedModels = teamPort({
+  uses: { documents: documents() },
+  grants: { read: [catalog("GetItem")], list: [catalog("Query", "BatchGetItem")], write: [catalog("PutItem")] },
+  make: ({ documents }, { config, team }) => createLoggedModelRepository(documents, config.tables.catalog, team),
+});

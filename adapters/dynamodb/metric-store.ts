@@ -6,7 +6,13 @@ import type { PointIdentity } from "../../core/tracking/metrics/points";
 import { openAll } from "../../core/tracking/metrics/series";
 import type { RunIdentity } from "../../core/tracking/run-record";
 import type { RunChanges } from "../../core/tracking/run-records";
-import type { MetricLogs } from "./metric-logs";
+import { table } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
+import { documents } from "./client";
+import { MetricLogs } from "./metric-logs";
+import { MetricRows } from "./metric-rows";
+import { runChanges } from "./run-changes";
+import { runOwners } from "./run-owners";
 
 /** A team's directory of runs: their identities, and the marks of changes. */
 export interface RunDirectory {
@@ -68,3 +74,21 @@ export function createMetricStore(logs: MetricLogs, team: string, runs: RunDirec
 function pointIdentity({ source }: RunIdentity): PointIdentity {
   return source === "training" ? "step" : "point";
 }
+
+/** The logs of all teams' runs. */
+const metricLogs = sharedPort({
+  uses: { documents: documents() },
+  make: ({ documents }, { config }) => new MetricLogs(new MetricRows(documents, config.tables.metrics)),
+});
+
+export const metrics = teamPort({
+  uses: { logs: metricLogs(), owners: runOwners(), changes: runChanges() },
+  grants: {
+    read: [table("Metrics", "GetItem", "BatchGetItem", "Query")],
+    write: [
+      table("Metrics", "GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "BatchWriteItem"),
+      ...runChanges("mark").grants,
+    ],
+  },
+  make: ({ logs, owners, changes }, { team }) => createMetricStore(logs, team, { identify: owners.identify, changes }),
+});

@@ -10,7 +10,9 @@ import type { ModelChange } from "../../core/registry/change";
 import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
 import type { ModelPolicy } from "../../core/registry/policy";
 import type { ModelRepository, Once } from "../../core/registry/repository";
-import { isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
+import { catalog, queryIndex } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
+import { documents, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
 import { modelRow } from "./lineage-rows";
 
 /** The index key of all teams' events that are not published yet. */
@@ -150,3 +152,20 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
     }
   }
 }
+
+export const models = teamPort({
+  uses: { documents: documents() },
+  grants: {
+    read: [catalog("GetItem", "Query")],
+    list: [queryIndex("Catalog", "gsi1")],
+    commit: [catalog("PutItem")],
+    publish: [catalog("DeleteItem")],
+  },
+  make: ({ documents }, { config, team }) => createModelRepository(documents, config.tables.catalog, team),
+});
+
+/** The rows of a registry, for functions that change no model. */
+export const registryReads = teamPort({
+  uses: { repository: models("read") },
+  make: ({ repository }) => ({ repository }),
+});

@@ -8,7 +8,9 @@ import {
 import type { Delivery } from "../../core/notifications/delivery";
 import type { DueDeliveries, NotificationRepository } from "../../core/notifications/ports";
 import type { NotificationSettings } from "../../core/notifications/settings";
-import { holds, queryPage } from "./client";
+import { catalog, queryIndex } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
+import { documents, holds, queryPage } from "./client";
 
 const dueKey = "NOTIFICATIONS#DUE";
 /** The time that a delivery is stored after its event. */
@@ -120,3 +122,20 @@ export function createDueDeliveries(client: DynamoDBDocumentClient, table: strin
     },
   };
 }
+
+export const dueDeliveries = sharedPort({
+  uses: { documents: documents() },
+  grants: { list: [queryIndex("Catalog", "gsi1")] },
+  make: ({ documents }, { config }) => createDueDeliveries(documents, config.tables.catalog),
+});
+
+export const notifications = teamPort({
+  uses: { documents: documents() },
+  grants: {
+    read: [catalog("GetItem")],
+    list: [catalog("Query")],
+    deliver: [catalog("PutItem", "UpdateItem")],
+    configure: [catalog("PutItem")],
+  },
+  make: ({ documents }, { config, team }) => createNotificationRepository(documents, config.tables.catalog, team),
+});

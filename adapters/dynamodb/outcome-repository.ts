@@ -4,7 +4,9 @@ import { sha256 } from "../../core/digest";
 import { OutcomesBusyError } from "../../core/registry/serving/errors";
 import type { Outcome, OutcomeRepository } from "../../core/registry/serving/outcomes";
 import type { ArmSums } from "../../core/registry/serving/sequential-test";
-import { cancellationCodes, isTransactionConflict, queryAll } from "./client";
+import { catalog } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
+import { cancellationCodes, documents, isTransactionConflict, queryAll } from "./client";
 import { pauseBeforeRound } from "./contention";
 
 /** The number of units in a transaction. With a row of sums for each arm it stays below 100 items. */
@@ -136,3 +138,9 @@ function added(one: ArmSums | undefined, other: ArmSums): ArmSums {
     sumOfSquares: (one?.sumOfSquares ?? 0) + other.sumOfSquares,
   };
 }
+
+export const outcomes = teamPort({
+  uses: { documents: documents() },
+  grants: { use: [catalog("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem")] },
+  make: ({ documents }, { config, team }) => createOutcomeRepository(documents, config.tables.catalog, team),
+});

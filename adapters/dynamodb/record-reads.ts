@@ -4,8 +4,9 @@ import type { TrainingOutput } from "../../core/runs/training-task";
 import { type KeptRecord, recordOf } from "../../core/tracking/records/training-record";
 import type { RunRecord } from "../../core/tracking/run-record";
 import { batchGet } from "./batch-get";
-import { type LoggedRecord, recordKey, rowOf } from "./record-rows";
-import { runOf } from "./run-repository";
+import { type LoggedRecord, rowOf } from "./record-rows";
+import { recordKey } from "./run-identities";
+import { runOf } from "./run-steps";
 
 type Item = Record<string, unknown>;
 

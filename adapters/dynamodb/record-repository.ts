@@ -11,20 +11,22 @@ import { holds, maxIdLength, queryAll, queryPage } from "./client";
 import { pauseBeforeRound } from "./contention";
 import { firstHead } from "./metric-first-head";
 import { readRecords, recordOfRows } from "./record-reads";
-import { experimentRunsKey, identityOf, type LoggedRecord, newRecordRow, packRecord, recordKey } from "./record-rows";
+import { experimentRunsKey, type LoggedRecord, newRecordRow, packRecord } from "./record-rows";
 import type { AllRunChanges } from "./run-changes";
 import type { RunCreations } from "./run-creations";
+import { type RunIdentities, recordKey } from "./run-identities";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
 const retry = { rounds, pause: pauseBeforeRound };
-/** The number of cached identities. Identities never change, so cached ones stay valid. */
-const maxCached = 100_000;
+/** More than a process meets. */
+const maxRemembered = 100_000;
 /** The number of complete records in the cache. Large ones are not cached. */
 const maxLatest = 1_000;
 const maxCachedParams = 200;
 
 export interface RunRecordDependencies {
+  readonly identities: RunIdentities;
   readonly changes: Pick<AllRunChanges, "mark" | "row" | "wrote">;
   readonly creations: RunCreations;
   readonly metricsTable: string;
@@ -36,11 +38,6 @@ export interface RunRecordDependencies {
 }
 
 export interface AllRunRecords {
-  /**
-   * Returns the identity of a run of any team, without writing. Also returns `undefined` for a training run that is
-   * older than records, until its team reads it.
-   */
-  identify(runId: string): Promise<RunIdentity | undefined>;
   /** Records the instance type of a training run's machine. Idempotent. */
   addInstanceType(run: RunIdentity, instanceType: string): Promise<void>;
   of(team: string): RunRecords;
@@ -55,36 +52,14 @@ export function createRunRecords(
   table: string,
   dependencies: RunRecordDependencies,
 ): AllRunRecords {
-  const identities = new BoundedMap<string, RunIdentity>(maxCached);
-  const instanceTypes = new BoundedMap<string, true>(maxCached);
+  const { identify, remember } = dependencies.identities;
+  const instanceTypes = new BoundedMap<string, true>(maxRemembered);
   /** The logged runs as this process wrote them last. A client often sends several changes of one run in a row. */
   const latest = new BoundedMap<string, RunRecord>(maxLatest);
 
   function rememberLatest(record: RunRecord): void {
     if (record.source !== "logged" || Object.keys(record.params).length > maxCachedParams) return;
     latest.set(record.runId, record);
-  }
-
-  function remember(identity: RunIdentity): void {
-    identities.set(identity.runId, identity);
-  }
-
-  async function identify(runId: string): Promise<RunIdentity | undefined> {
-    const known = identities.get(runId);
-    if (known || !canBeRunId(runId)) return known;
-    const { Item } = await client.send(
-      new GetCommand({
-        TableName: table,
-        Key: recordKey(runId),
-        ConsistentRead: true,
-        ProjectionExpression: "pk, team, experimentId, #source",
-        ExpressionAttributeNames: { "#source": "source" },
-      }),
-    );
-    if (!Item) return undefined;
-    const identity = identityOf(Item);
-    remember(identity);
-    return identity;
   }
 
   async function adopt(runId: string): Promise<RunIdentity | undefined> {
@@ -304,7 +279,7 @@ export function createRunRecords(
     }
   }
 
-  return { identify, addInstanceType, of };
+  return { addInstanceType, of };
 }
 
 async function must(found: Promise<RunRecord | undefined>, runId: string): Promise<RunRecord> {

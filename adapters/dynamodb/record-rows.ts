@@ -2,6 +2,7 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { RunRecordTooLargeError } from "../../core/tracking/records/errors";
 import type { KeptRecord } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/run-record";
+import { identityOf, recordKey } from "./run-identities";
 
 /** The stored part of a logged run: everything but its identity. */
 export type LoggedRecord = Omit<RunRecord, keyof RunIdentity | "revision">;
@@ -27,8 +28,6 @@ const maxPackedBytes = 380_000;
  * limit.
  */
 const maxInflatedBytes = 64 * 1024 * 1024;
-
-export const recordKey = (runId: string) => ({ pk: `RUN#${runId}`, sk: "RECORD" });
 
 export const experimentRunsKey = (team: string, experimentId: string): string =>
   `TEAM#${team}#EXPERIMENT#${experimentId}#RUNS`;
@@ -68,15 +67,6 @@ export function packRecord(
   if (packed.length > maxPackedBytes) throw new RunRecordTooLargeError(runId, packed.length, maxPackedBytes);
   if (bytes > maxInflatedBytes) throw new RunRecordTooLargeError(runId, bytes, maxInflatedBytes);
   return { packed };
-}
-
-export function identityOf(item: Record<string, unknown>): RunIdentity {
-  return {
-    runId: (item["pk"] as string).slice("RUN#".length),
-    team: item["team"] as string,
-    experimentId: item["experimentId"] as string,
-    source: item["source"] as RunIdentity["source"],
-  };
 }
 
 export function rowOf<Kept extends LoggedRecord | KeptRecord>(item: Record<string, unknown>): RecordRow<Kept> {

@@ -1,6 +1,9 @@
 import { type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import type { HistoryEntry } from "../../core/registry/model";
 import type { OutboxIndex } from "../../core/registry/outbox";
+import { queryIndex } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
+import { documents } from "./client";
 import { outboxIndexKey } from "./model-repository";
 
 /** The maximum number of events in one sweep. The next sweep takes the rest. */
@@ -27,3 +30,9 @@ export function createOutboxIndex(client: DynamoDBDocumentClient, table: string)
     },
   };
 }
+
+export const outboxIndex = sharedPort({
+  uses: { documents: documents() },
+  grants: { list: [queryIndex("Catalog", "gsi1")] },
+  make: ({ documents }, { config }) => createOutboxIndex(documents, config.tables.catalog),
+});

@@ -8,7 +8,9 @@ import {
 import { type CauseRecord, isOpenCause } from "../../core/retraining/cause";
 import type { RetrainingIndex, RetrainingRepository } from "../../core/retraining/ports";
 import type { RetrainingRule, RuleState } from "../../core/retraining/rule";
-import { holds, isTransactionConditionFailed, isTransactionConflict, queryAll, queryPage } from "./client";
+import { catalog, queryIndex } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
+import { documents, holds, isTransactionConditionFailed, isTransactionConflict, queryAll, queryPage } from "./client";
 
 type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 
@@ -242,3 +244,18 @@ function stateOf(item: Record<string, unknown>): RuleState {
     ...optional("lastFailure"),
   };
 }
+
+export const retrainingIndex = sharedPort({
+  uses: { documents: documents() },
+  grants: { list: [queryIndex("Catalog", "gsi1")] },
+  make: ({ documents }, { config }) => createRetrainingIndex(documents, config.tables.catalog),
+});
+
+export const retraining = teamPort({
+  uses: { documents: documents() },
+  grants: {
+    read: [catalog("GetItem", "Query")],
+    write: [catalog("PutItem", "UpdateItem", "DeleteItem")],
+  },
+  make: ({ documents }, { config, team }) => createRetrainingRepository(documents, config.tables.catalog, team),
+});

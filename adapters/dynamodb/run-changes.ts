@@ -2,7 +2,9 @@ import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { Clock } from "../../core/ports";
 import type { RunIdentity } from "../../core/tracking/run-record";
 import { changesKeptMs, clockSkewMs, type RunChanges } from "../../core/tracking/run-records";
-import { queryAll } from "./client";
+import { catalog } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
+import { documents, queryAll } from "./client";
 
 /**
  * The maximum delay of a mark after the begin of its second. Readers look back only for a limited time and may miss a
@@ -100,3 +102,9 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
     }),
   };
 }
+
+export const runChanges = sharedPort({
+  uses: { documents: documents() },
+  grants: { read: [catalog("Query")], mark: [catalog("PutItem")] },
+  make: ({ documents }, { config, clock }) => createRunChanges(documents, config.tables.catalog, clock),
+});

@@ -1,5 +1,6 @@
 import { type DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { isTransactionConditionFailed, isTransactionConflict } from "./client";
+import { sharedPort } from "../port";
+import { documents, isTransactionConditionFailed, isTransactionConflict } from "./client";
 import { pauseBeforeRound } from "./contention";
 
 /** The maximum number of items per request. DynamoDB's limits are 100 items and 4 MB. */
@@ -108,3 +109,8 @@ export class RunCreations {
     await this.client.send(new TransactWriteCommand({ TransactItems }));
   }
 }
+
+export const runCreations = sharedPort({
+  uses: { documents: documents() },
+  make: ({ documents }) => new RunCreations(documents),
+});

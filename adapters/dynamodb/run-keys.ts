@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { RunKeys } from "../../core/runs/run-key";
-import { holds } from "./client";
+import { catalog } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
+import { documents, holds } from "./client";
 
 /** Stores the row `KEY` of a run (docs/access-patterns.md, "Runs"). */
 export function createRunKeys(client: DynamoDBDocumentClient, table: string): RunKeys {
@@ -27,3 +29,9 @@ export function createRunKeys(client: DynamoDBDocumentClient, table: string): Ru
     },
   };
 }
+
+export const runKeys = sharedPort({
+  uses: { documents: documents() },
+  grants: { read: [catalog("GetItem")], create: [catalog("PutItem")] },
+  make: ({ documents }, { config }) => createRunKeys(documents, config.tables.catalog),
+});

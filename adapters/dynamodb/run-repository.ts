@@ -1,45 +1,24 @@
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
-  GetCommand,
   PutCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
-import {
-  type MachineRecord,
-  phases,
-  type RecoveryRecord,
-  type Run,
-  type RunDetails,
-  type StepRecord,
-  type TrainingAttempt,
-  type WorkerRecord,
-} from "../../core/runs/run";
+import type { Run } from "../../core/runs/run";
 import type { AllRuns, RunQuery } from "../../core/runs/run-repository";
-import type { TrainingProgress } from "../../core/tracking/metric-batch";
 import type { FirstRecord } from "../../core/tracking/records/training-record";
-import { type Warning, warningsOf } from "../../core/warnings";
 import { createAttemptRepository } from "./attempt-repository";
 import { holds, isTransactionConditionFailed, queryAll, queryMatching } from "./client";
 import { readRow } from "./lineage-rows";
 import { newRecordRow } from "./record-rows";
+import { createRunSteps, openStatuses, runKey, runOf, stillOpen } from "./run-steps";
 import { createWorkerRepository } from "./worker-repository";
 
-const partition = (runId: string): string => `RUN#${runId}`;
-const stillOpen = "attribute_exists(pk) AND #status IN (:queued, :running)";
-const openStatuses = { ":queued": "queued", ":running": "running" };
-
-/** Stores every team's runs in the Catalog table (docs/access-patterns.md, "Runs"). */
+/** Every team's runs in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Runs". */
 export function createRunRepository(client: DynamoDBDocumentClient, table: string): AllRuns<FirstRecord> {
-  const key = (runId: string, sk: string) => ({ pk: partition(runId), sk });
-
-  async function find(runId: string): Promise<Run | undefined> {
-    const { Item } = await client.send(
-      new GetCommand({ TableName: table, Key: key(runId, "RUN"), ConsistentRead: true }),
-    );
-    return Item?.["data"] === undefined ? undefined : runOf(Item);
-  }
+  const steps = createRunSteps(client, table);
+  const { find } = steps;
 
   const recordPut = (run: Run, { identity, kept }: FirstRecord) => ({
     TableName: table,
@@ -48,7 +27,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
   });
 
   return {
-    find,
+    ...steps,
 
     async create(run, record) {
       const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome, ...fixed } = run;
@@ -60,7 +39,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
                 Put: {
                   TableName: table,
                   Item: {
-                    ...key(run.runId, "RUN"),
+                    ...runKey(run.runId, "RUN"),
                     gsi1pk: `TEAM#${run.team}#RUNS`,
                     gsi1sk: `${run.createdAt}#${run.runId}`,
                     team: run.team,
@@ -80,7 +59,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
                 Put: {
                   TableName: table,
                   Item: {
-                    ...key(run.runId, "OPEN"),
+                    ...runKey(run.runId, "OPEN"),
                     gsi1pk: "OPEN#RUNS",
                     gsi1sk: `${run.createdAt}#${run.runId}`,
                     runId: run.runId,
@@ -97,17 +76,6 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
         if (!isTransactionConditionFailed(error)) throw error;
         return { created: false, run: (await find(run.runId)) ?? run };
       }
-    },
-
-    async findDetails(runId) {
-      return detailsOf(
-        await queryAll(client, {
-          TableName: table,
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: { ":pk": partition(runId) },
-          ConsistentRead: true,
-        }),
-      );
     },
 
     async list({ team, limit, nextToken, ...filter }) {
@@ -140,44 +108,6 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       return runs.filter((run): run is Run => run !== undefined);
     },
 
-    async enterPhase(runId, phase, at) {
-      return holds(
-        client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: key(runId, "RUN"),
-            UpdateExpression: `SET #status = :running, phase = :phase, phaseOrder = :order, updatedAt = :at${
-              phase === "AwaitApproval" ? ", awaitingSince = if_not_exists(awaitingSince, :at)" : ""
-            }`,
-            ConditionExpression: `${stillOpen} AND (attribute_not_exists(phaseOrder) OR phaseOrder <= :order)`,
-            ExpressionAttributeNames: { "#status": "status" },
-            ExpressionAttributeValues: { ...openStatuses, ":phase": phase, ":order": phases.indexOf(phase), ":at": at },
-          }),
-        ),
-      );
-    },
-
-    async goBack(runId, from, to, at) {
-      await holds(
-        client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: key(runId, "RUN"),
-            UpdateExpression: "SET phase = :to, phaseOrder = :order, updatedAt = :at",
-            ConditionExpression: `${stillOpen} AND phase = :from`,
-            ExpressionAttributeNames: { "#status": "status" },
-            ExpressionAttributeValues: {
-              ...openStatuses,
-              ":from": from,
-              ":to": to,
-              ":order": phases.indexOf(to),
-              ":at": at,
-            },
-          }),
-        ),
-      );
-    },
-
     async close(runId, { status, at, failure, outcome }) {
       const names: Record<string, string> = { "#status": "status" };
       const values: Record<string, unknown> = { ...openStatuses, ":status": status, ":at": at };
@@ -194,7 +124,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
         client.send(
           new UpdateCommand({
             TableName: table,
-            Key: key(runId, "RUN"),
+            Key: runKey(runId, "RUN"),
             UpdateExpression: update,
             ConditionExpression: stillOpen,
             ExpressionAttributeNames: names,
@@ -205,7 +135,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
     },
 
     async delist(runId) {
-      await client.send(new DeleteCommand({ TableName: table, Key: key(runId, "OPEN") }));
+      await client.send(new DeleteCommand({ TableName: table, Key: runKey(runId, "OPEN") }));
     },
 
     async markEndPublished(runId) {
@@ -213,7 +143,7 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
         client.send(
           new UpdateCommand({
             TableName: table,
-            Key: key(runId, "OPEN"),
+            Key: runKey(runId, "OPEN"),
             UpdateExpression: "SET endPublished = :yes",
             ConditionExpression: "attribute_exists(pk)",
             ExpressionAttributeValues: { ":yes": true },
@@ -222,34 +152,12 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
       );
     },
 
-    async recordStep(runId, record) {
-      await client.send(new PutCommand({ TableName: table, Item: { ...key(runId, `STEP#${record.step}`), record } }));
-    },
-
-    async putTaskToken(runId, phase, token) {
-      await client.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: key(runId, `TOKEN#${phase}`),
-          UpdateExpression: "ADD tokens :token",
-          ExpressionAttributeValues: { ":token": new Set([token]) },
-        }),
-      );
-    },
-
-    async findTaskTokens(runId, phase) {
-      const { Item } = await client.send(
-        new GetCommand({ TableName: table, Key: key(runId, `TOKEN#${phase}`), ConsistentRead: true }),
-      );
-      return [...((Item?.["tokens"] as ReadonlySet<string> | undefined) ?? [])];
-    },
-
-    ...createAttemptRepository(client, table, key),
-    ...createWorkerRepository(client, table, key),
+    ...createAttemptRepository(client, table, runKey),
+    ...createWorkerRepository(client, table, runKey),
 
     async recordWarning(runId, warning) {
       await client.send(
-        new PutCommand({ TableName: table, Item: { ...key(runId, `WARNING#${warning.code}`), record: warning } }),
+        new PutCommand({ TableName: table, Item: { ...runKey(runId, `WARNING#${warning.code}`), record: warning } }),
       );
     },
 
@@ -258,7 +166,12 @@ export function createRunRepository(client: DynamoDBDocumentClient, table: strin
         client.send(
           new PutCommand({
             TableName: table,
-            Item: { ...key(runId, "PROGRESS"), step: progress.step, generation: progress.generation, record: progress },
+            Item: {
+              ...runKey(runId, "PROGRESS"),
+              step: progress.step,
+              generation: progress.generation,
+              record: progress,
+            },
             ConditionExpression:
               "attribute_not_exists(pk) OR generation < :generation OR (generation = :generation AND #step <= :step)",
             ExpressionAttributeNames: { "#step": "step" },
@@ -294,33 +207,5 @@ function filterOf({ experiment, status }: Pick<RunQuery, "experiment" | "status"
     ...(conditions.length === 0 ? {} : { FilterExpression: conditions.join(" AND ") }),
     ...(Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names }),
     values,
-  };
-}
-
-/** Converts a row `RUN` to a run. */
-export function runOf(item: Record<string, unknown>): Run {
-  const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome } = item;
-  const state = { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome };
-  return { ...(item["data"] as object), ...state } as unknown as Run;
-}
-
-function detailsOf(items: readonly Record<string, unknown>[]): RunDetails | undefined {
-  const row = items.find((item) => item["sk"] === "RUN");
-  if (!row) return undefined;
-  const records = <T>(prefix: string): T[] =>
-    items.filter((item) => (item["sk"] as string).startsWith(prefix)).map((item) => item["record"] as T);
-  const steps = records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
-  return {
-    run: runOf(row),
-    steps,
-    attempts: records<TrainingAttempt>("ATTEMPT#"),
-    workers: records<WorkerRecord>("WORKER#"),
-    machines: records<MachineRecord>("MACHINE#"),
-    recoveries: records<RecoveryRecord>("RECOVERY#"),
-    warnings: [...steps.flatMap(({ output }) => warningsOf(output)), ...records<Warning>("WARNING#")],
-    progress: records<TrainingProgress>("PROGRESS")[0],
-    ...(items.some((item) => item["sk"] === "OPEN" && item["endPublished"] === true)
-      ? { endPublished: true as const }
-      : {}),
   };
 }

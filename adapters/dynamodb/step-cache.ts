@@ -1,6 +1,8 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { CachedOutput, StepCache } from "../../core/runs/run-repository";
-import { isConditionFailed } from "./client";
+import { catalog } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
+import { documents, isConditionFailed } from "./client";
 
 /** Stores the outputs of a team's steps by input hash (docs/access-patterns.md, "Steps' outputs"). */
 export function createStepCache(client: DynamoDBDocumentClient, table: string, team: string): StepCache {
@@ -32,3 +34,9 @@ export function createStepCache(client: DynamoDBDocumentClient, table: string, t
     },
   };
 }
+
+export const stepCache = teamPort({
+  uses: { documents: documents() },
+  grants: { read: [catalog("GetItem")], write: [catalog("PutItem")] },
+  make: ({ documents }, { config, team }) => createStepCache(documents, config.tables.catalog, team),
+});

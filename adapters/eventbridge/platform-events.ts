@@ -1,7 +1,9 @@
-import { type EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import type { ModelEvents } from "../../core/registry/outbox";
 import type { RunEvents } from "../../core/training/run-ended";
 import { approvalNeeded, modelChanged, runEnded } from "../../platform/event-names";
+import { putEvents } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
 
 /**
  * Publishes the platform's events on the account's default bus. @throws Error if EventBridge does not accept an event;
@@ -26,3 +28,8 @@ export function createPlatformEvents(client: EventBridgeClient, platform: string
     publishRunEnded: (event) => publish(runEnded, event),
   };
 }
+
+export const platformEvents = sharedPort({
+  grants: { publish: [putEvents] },
+  make: (_uses, { config }) => createPlatformEvents(new EventBridgeClient({}), config.prefix),
+});

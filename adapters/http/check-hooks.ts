@@ -1,6 +1,9 @@
-import { z } from "zod";
+import * as z from "zod";
 import { isoTime } from "../../core/clock";
 import type { CheckHooks, HookOutcome } from "../../core/registry/gates/hook";
+import { readHookTargets } from "../../platform/config/hooks";
+import { pauseBeforeRound } from "../dynamodb/contention";
+import { sharedPort } from "../port";
 import { problemOfUrl } from "./guarded-post";
 import { type SignedPostSettings, signedPost } from "./signed-post";
 
@@ -41,3 +44,9 @@ function readAnswer(text: string, check: string, at: string): HookOutcome {
   }
   return { answer: { ...parsed.data, by: `hook ${check}`, at } };
 }
+
+/** Calls of other people's checks, over HTTP. */
+export const checkHooks = sharedPort({
+  make: (_uses, { clock, environment }) =>
+    createCheckHooks({ clock, pause: pauseBeforeRound, targets: readHookTargets(environment) }),
+});

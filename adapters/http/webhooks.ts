@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createPause } from "../../core/backoff";
 import type { Webhooks } from "../../core/notifications/ports";
+import { readHookTargets } from "../../platform/config/hooks";
+import { sharedPort } from "../port";
 import { problemOfUrl } from "./guarded-post";
 import { type SignedPostSettings, signedPost } from "./signed-post";
 
@@ -19,3 +23,15 @@ export function createWebhooks(settings: SignedPostSettings): Webhooks {
     problemOf: (url) => problemOfUrl(settings, url),
   };
 }
+
+/** Before a webhook's second try; the third waits up to twice as long. */
+const pauseMs = 500;
+
+export const webhooks = sharedPort({
+  make: (_uses, { clock, environment }) =>
+    createWebhooks({
+      clock,
+      pause: createPause({ firstMs: pauseMs, maxMs: 2_000 }, sleep, Math.random),
+      targets: readHookTargets(environment),
+    }),
+});

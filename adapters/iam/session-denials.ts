@@ -1,5 +1,8 @@
+import { STSClient } from "@aws-sdk/client-sts";
 import type { SessionDenials } from "../../core/training/end-sessions";
 import { endedRunsPolicy, endedRunsPolicyName, type PolicyDocument } from "../../platform/permissions";
+import { putRunRolePolicy } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
 import { type Credentials, Signer } from "../signer";
 
 /**
@@ -80,3 +83,13 @@ async function refusalOf(response: Response): Promise<string> {
   const [, message] = /<Message>([^<]*)<\/Message>/.exec(text) ?? [];
   return `${response.status} ${code === undefined ? text.slice(0, 200) : `${code}: ${message ?? ""}`}`;
 }
+
+export const sessionDenials = sharedPort({
+  grants: { deny: [putRunRolePolicy] },
+  make: (_uses, { config, environment }) =>
+    createSessionDenials({
+      roleArn: config.runRoleArn,
+      credentials: new STSClient({}).config.credentials,
+      endpoint: environment["AWS_ENDPOINT_URL"],
+    }),
+});

@@ -1,5 +1,7 @@
-import { type CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import type { LogPage, WorkerLogs } from "../../core/training/worker-logs";
+import { readJobLogs } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
 
 /** The maximum number of streams in one FilterLogEvents request. */
 const maxStreams = 100;
@@ -38,3 +40,8 @@ export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string)
     },
   };
 }
+
+export const workerLogs = sharedPort({
+  grants: { read: [readJobLogs] },
+  make: (_uses, { config }) => createWorkerLogs(new CloudWatchLogsClient({}), config.jobLogGroup),
+});

@@ -1,6 +1,9 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { objectKeys, teamPrefix } from "../../core/object-keys";
 import type { ContentReference } from "../../core/ports";
+import { objects } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
+import { s3Client } from "./object-store";
 import { presign } from "./presign";
 
 export interface ContentUrls {
@@ -54,3 +57,10 @@ export function createContentUrls(client: S3Client, bucket: string, team: string
     },
   };
 }
+
+/** URLs of contents. A signed URL has the rights of the role that signed it. */
+export const contentUrls = teamPort({
+  uses: { s3: s3Client() },
+  grants: { download: [objects("GetObject")], upload: [objects("PutObject")] },
+  make: ({ s3 }, { config, team }) => createContentUrls(s3, config.bucket, team),
+});

@@ -1,7 +1,10 @@
 import { open } from "node:fs/promises";
 import { CopyObjectCommand, GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import type { InboxFiles } from "../../core/datasets/inbox/report";
-import { objectKeys } from "../../core/object-keys";
+import { objectKeys, teamPrefix } from "../../core/object-keys";
+import { listBucket, objects } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
+import { s3Client } from "./object-store";
 import { withRetries } from "./retries";
 import { isMissing, isPreconditionFailure } from "./service-errors";
 
@@ -77,3 +80,9 @@ function isBroken(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException;
   return code === "ECONNRESET" || code === "EPIPE" || message === "aborted";
 }
+
+export const inboxFiles = teamPort({
+  uses: { s3: s3Client() },
+  grants: { read: [objects("GetObject"), listBucket], write: [objects("PutObject")] },
+  make: ({ s3 }, { config, team }) => createInboxFiles(s3, config.bucket, teamPrefix(team)),
+});

@@ -10,11 +10,13 @@ import {
 import { RingmasterError } from "../../core/errors";
 import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../core/object-keys";
 import type { ContentReference, ObjectStore } from "../../core/ports";
+import { listBucket, objects } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
 import { BufferPool } from "./buffer-pool";
 import { filled, partBytes } from "./content-upload";
 import { copyObject } from "./copy-object";
 import { receiveParts } from "./incoming-parts";
-import { createObjectStore } from "./object-store";
+import { createObjectStore, s3Client, teamObjects } from "./object-store";
 import { presign } from "./presign";
 
 /** The buffers of one body: one is being filled while two are being sent. */
@@ -201,3 +203,9 @@ function refusedParts(error: unknown): unknown {
   if (!(error instanceof S3ServiceException) || !known.includes(error.name)) return error;
   return new UploadPartsError(error.name, error);
 }
+
+export const incomingContent = teamPort({
+  uses: { s3: s3Client(), objects: teamObjects() },
+  grants: { write: [objects("GetObject", "PutObject", "AbortMultipartUpload"), listBucket] },
+  make: ({ s3, objects }, { config, team }) => createIncomingContent(s3, config.bucket, team, objects),
+});

@@ -5,11 +5,13 @@ import {
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
-  type S3Client,
+  S3Client,
 } from "@aws-sdk/client-s3";
 import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
-import { objectKeys } from "../../core/object-keys";
+import { objectKeys, teamPrefix } from "../../core/object-keys";
 import type { ContentReference, ObjectStore } from "../../core/ports";
+import { listBucket, objects } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
 import { BufferPool } from "./buffer-pool";
 import { describeContent, partBytes, uploadInParts } from "./content-upload";
 import { knowPayloadDigest } from "./payload-digest";
@@ -262,3 +264,17 @@ function byteLength(body: Uint8Array | string): number {
 function sameBytes(found: Uint8Array | undefined, body: Uint8Array | string): boolean {
   return found !== undefined && Buffer.from(found).equals(typeof body === "string" ? Buffer.from(body) : body);
 }
+
+/** The client of S3. */
+export const s3Client = sharedPort({ make: () => new S3Client({}) });
+
+export const teamObjects = teamPort({
+  uses: { s3: s3Client() },
+  grants: {
+    // S3 answers 403 instead of 404 to a caller that may not list.
+    read: [objects("GetObject"), listBucket],
+    write: [objects("PutObject")],
+    upload: [objects("AbortMultipartUpload")],
+  },
+  make: ({ s3 }, { config, team }) => createObjectStore(s3, config.bucket, teamPrefix(team)),
+});

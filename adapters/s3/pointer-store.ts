@@ -1,6 +1,10 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { CorruptObjectError } from "../../core/object-errors";
+import { teamPrefix } from "../../core/object-keys";
 import type { PointerStore } from "../../core/registry/pointer";
+import { listBucket, objects } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
+import { s3Client } from "./object-store";
 import { attemptsOf, damageOf, isConflict, isMissing, isPreconditionFailure } from "./service-errors";
 
 /**
@@ -44,3 +48,9 @@ export function createPointerStore(client: S3Client, bucket: string, prefix: str
     },
   };
 }
+
+export const pointers = teamPort({
+  uses: { s3: s3Client() },
+  grants: { read: [objects("GetObject"), listBucket], write: [objects("PutObject")] },
+  make: ({ s3 }, { config, team }) => createPointerStore(s3, config.bucket, teamPrefix(team)),
+});

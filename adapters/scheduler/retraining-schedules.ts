@@ -3,12 +3,14 @@ import {
   type CreateScheduleCommandInput,
   DeleteScheduleCommand,
   paginateListSchedules,
-  type SchedulerClient,
+  SchedulerClient,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
 import type { RetrainingSchedules, ScheduleInput } from "../../core/retraining/ports";
 import type { RetrainingRule } from "../../core/retraining/rule";
 import type { PlatformConfig } from "../../platform/config";
+import { listSchedules, writeSchedules } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
 
 /** The retry policy. A firing that could not be delivered within a day is useless. */
 const retryPolicy = { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 };
@@ -89,3 +91,8 @@ function scheduleOf(rule: RetrainingRule, config: PlatformConfig["retraining"]):
 function named(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name;
 }
+
+export const retrainingSchedules = sharedPort({
+  grants: { write: [...writeSchedules], list: [listSchedules] },
+  make: (_uses, { config }) => createRetrainingSchedules(new SchedulerClient({}), config.retraining),
+});

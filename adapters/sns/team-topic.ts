@@ -1,7 +1,10 @@
-import { PublishCommand, type SNSClient } from "@aws-sdk/client-sns";
+import { PublishCommand, SNSClient } from "@aws-sdk/client-sns";
 import type { TeamTopic } from "../../core/notifications/ports";
+import { worldOf } from "../../platform/config";
 import { teamTopicName } from "../../platform/notifications";
 import type { World } from "../../platform/permissions";
+import { publishToTopics } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
 
 /** Publishes to the SNS topic of one team. Subscribers filter by the attributes `type` and `id`, or by the body. */
 export function createTeamTopic(client: SNSClient, world: World, team: string): TeamTopic {
@@ -30,3 +33,11 @@ export function createTeamTopic(client: SNSClient, world: World, team: string): 
     },
   };
 }
+
+const snsClient = sharedPort({ make: () => new SNSClient({}) });
+
+export const teamTopic = teamPort({
+  uses: { sns: snsClient() },
+  grants: { publish: [publishToTopics] },
+  make: ({ sns }, { config, team }) => createTeamTopic(sns, worldOf(config), team),
+});

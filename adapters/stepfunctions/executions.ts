@@ -5,6 +5,9 @@ import {
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
 import type { Executions } from "../../core/runs/ports";
+import { executions as executionGrants, stateMachine } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
+import { sfnClient } from "./task-tokens";
 
 const statuses = {
   RUNNING: "running",
@@ -53,3 +56,13 @@ export function createExecutions(client: SFNClient, stateMachineArn: string): Ex
 function named(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name;
 }
+
+export const executions = sharedPort({
+  uses: { sfn: sfnClient() },
+  grants: {
+    start: [stateMachine("StartExecution")],
+    stop: [executionGrants("StopExecution")],
+    status: [executionGrants("DescribeExecution")],
+  },
+  make: ({ sfn }, { config }) => createExecutions(sfn, config.stateMachineArn),
+});

@@ -2,9 +2,11 @@ import {
   SendTaskFailureCommand,
   SendTaskHeartbeatCommand,
   SendTaskSuccessCommand,
-  type SFNClient,
+  SFNClient,
 } from "@aws-sdk/client-sfn";
 import type { TaskTokens } from "../../core/runs/ports";
+import { stateMachine } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
 
 /** The errors of late answers: the task has an answer, has timed out, or its execution has ended. */
 const settled = new Set(["TaskTimedOut", "TaskDoesNotExist", "InvalidToken"]);
@@ -31,3 +33,15 @@ async function quietly(answer: Promise<unknown>): Promise<void> {
     if (!(error instanceof Error && settled.has(error.name))) throw error;
   }
 }
+
+/** The client of Step Functions. */
+export const sfnClient = sharedPort({ make: () => new SFNClient({}) });
+
+export const taskTokens = sharedPort({
+  uses: { sfn: sfnClient() },
+  grants: {
+    answer: [stateMachine("SendTaskSuccess", "SendTaskFailure")],
+    heartbeat: [stateMachine("SendTaskHeartbeat")],
+  },
+  make: ({ sfn }) => createTaskTokens(sfn),
+});

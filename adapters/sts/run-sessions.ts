@@ -1,7 +1,10 @@
-import { AssumeRoleCommand, type STSClient } from "@aws-sdk/client-sts";
+import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import type { Run } from "../../core/runs/run";
 import { type RunSessions, runSessionSeconds } from "../../core/training/run-credentials";
-import type { PolicyDocument } from "../../platform/permissions";
+import { worldOf } from "../../platform/config/platform";
+import { type PolicyDocument, sessionPolicy } from "../../platform/permissions";
+import { assumeRunRole } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
 
 /**
  * Creates the port for sessions of runs.
@@ -39,3 +42,11 @@ export function createRunSessions(
     },
   };
 }
+
+export const runSessions = sharedPort({
+  grants: { assume: [assumeRunRole] },
+  make(_uses, { config }) {
+    const world = worldOf(config);
+    return createRunSessions(new STSClient({}), config.runRoleArn, (run) => sessionPolicy(run, world));
+  },
+});

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { count, sha256 } from "../../core/shapes";
 import { artifactPathRule } from "../../core/tracking/records/artifact-paths";
 import { artifactEntry } from "../../core/tracking/shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { datasetDraft, datasetVersion, sourceFile } from "../../core/datasets/shapes";
 import { warning } from "../../core/shapes";
 import { contract } from "../contract";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { nextToken } from "../../core/shapes";
 import { keyText, limits } from "../../core/tracking/records/limits";
 import { experiment, runRecord } from "../../core/tracking/shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { exportFormats } from "../../core/export/formats";
 import { contract } from "../contract";
 import { examples } from "../examples";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { inboxReport } from "../../core/datasets/inbox/shapes";
 import { datasetName } from "../../core/datasets/shapes";
 import { contract } from "../contract";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { lineageGraph } from "../../core/lineage/shapes";
 import { run } from "../../core/runs/shapes";
 import { sha256 } from "../../core/shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { versionReport } from "../../core/registry/report/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";

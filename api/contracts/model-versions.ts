@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { decision, model, modelDataset, modelSignature, modelVersion, stage } from "../../core/registry/model";
 import { metrics, sha256 } from "../../core/shapes";
 import { contract } from "../contract";

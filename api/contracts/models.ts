@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { historyEntry, model, modelVersion } from "../../core/registry/model";
 import { tagsProblem } from "../../core/registry/names";
 import { nextToken } from "../../core/shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { channel } from "../../core/notifications/shapes";
 import { contract } from "../contract";
 import { examples } from "../examples";

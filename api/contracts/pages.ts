@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { searchLimits } from "../../core/tracking/search/native";
 import { contract } from "../contract";
 import { experimentIdText, runIdText } from "../schemas/tracking";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { causeRecord } from "../../core/retraining/cause";
 import { retrainingRule, ruleState } from "../../core/retraining/rule";
 import { instant } from "../../core/shapes";

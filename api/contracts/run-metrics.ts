@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { nextToken } from "../../core/shapes";
 import { metricLimits } from "../../core/tracking/metrics/logged-series";
 import { contract } from "../contract";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { count, nextToken } from "../../core/shapes";
 import { compareLimits } from "../../core/tracking/compare/compare";
 import { axis, comparison, goal } from "../../core/tracking/compare/comparison";

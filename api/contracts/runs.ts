@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { metricValue, sha256 } from "../../core/shapes";
 import { keyText, limits, paramsInput, tagChanges, tagsInput } from "../../core/tracking/records/limits";
 import { runCode, runRecord, runStatus } from "../../core/tracking/shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { armState, decided, traffic } from "../../core/registry/serving/shapes";
 import { count } from "../../core/shapes";
 import { contract } from "../contract";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Problem } from "../../core/errors";
 import { pathText, problemsOf } from "../../core/problems";
 

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { JsonLimitError, parseCounted } from "../../core/json-text";
 import { problemsOf } from "../../core/problems";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Platform } from "../../adapters/platform";
 import { objectKeys } from "../../core/object-keys";
 import type { ArtifactEntry, ArtifactFile } from "../../core/tracking/artifacts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import type { JsonSchema } from "./model";
 
 /** Collects the named schemas (`.meta({ id })`) while others are converted. */

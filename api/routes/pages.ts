@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { isoTime } from "../../core/clock";
 import { InvalidInputError } from "../../core/errors";
 import { parseJson } from "../../core/json-text";

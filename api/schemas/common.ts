@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Name of a dataset, an experiment or a model. */
 export const nameText = z.string().min(1).max(255);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { datasetSummary, datasetVersion } from "../../core/datasets/shapes";
 import { nextToken } from "../../core/shapes";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { inboxReport } from "../../core/datasets/inbox/shapes";
 import { nextToken } from "../../core/shapes";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { metricValue } from "../../core/shapes";
 import { metricLimits } from "../../core/tracking/metrics/logged-series";
 import { keyText } from "../../core/tracking/records/limits";

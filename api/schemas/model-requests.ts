@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { model, modelVersion } from "../../core/registry/model";
 import { reason } from "./common";
 import { description, tagKey, tagValue } from "./models";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { columnSchema } from "../../core/datasets/shapes";
 import { modelArtifact, outputSchema } from "../../core/evaluation/model-artifact";
 import { modelSignature, version } from "../../core/registry/model";

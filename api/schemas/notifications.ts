@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { eventTypes } from "../../core/notifications/event";
 import { delivery, notificationSettings, shared } from "../../core/notifications/shapes";
 import { nextToken } from "../../core/shapes";

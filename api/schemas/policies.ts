@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { approvalRules } from "../../core/registry/policy-shapes";
 import { policyRulesSchema } from "../../core/runs/gate-rules";
 

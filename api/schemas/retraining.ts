@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { causeRecord } from "../../core/retraining/cause";
 import { ruleDefinitionOf, ruleState } from "../../core/retraining/rule";
 import { nextToken } from "../../core/shapes";

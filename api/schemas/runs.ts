@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { jobSchema } from "../../core/runs/job";
 import { market, run } from "../../core/runs/shapes";
 import { metricValue, nextToken } from "../../core/shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { runRecord } from "../../core/tracking/shapes";
 import { metricSummary } from "./runs";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { version } from "../../core/registry/serving/shapes";
 
 /** Larger values would lose precision in sums of squares. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { attempt } from "../../core/runs/shapes";
 import { experimentName } from "../../core/tracking/records/limits";
 import { datasetFields, runRecord } from "../../core/tracking/shapes";

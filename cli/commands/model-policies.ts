@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { z } from "zod";
+import * as z from "zod";
 import { declaredPolicy } from "../../api/schemas/policies";
 import { InvalidInputError } from "../../core/errors";
 import { parseYamlInput } from "../../core/yaml-input";

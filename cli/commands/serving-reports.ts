@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Argument, type Command } from "commander";
-import { z } from "zod";
+import * as z from "zod";
 import { modelOutput, outcomeValue, unit } from "../../api/schemas/serving";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import type { Decided as CanaryDecision } from "../../core/registry/serving/decide";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
 import type { ColumnSchema, SplitName } from "./manifest";

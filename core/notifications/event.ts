@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { approvalNeededSchema } from "../registry/approval-needed";
 import { runEndedSchema } from "../training/run-ended";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Shape } from "../deep-readonly";
 import { count, instant } from "../shapes";
 import { eventTypes } from "./event";

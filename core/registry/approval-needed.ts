@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { sha256 } from "../digest";
 import { decisionOn } from "./approvals";
 import { isVisible } from "./change";

@@ -1,5 +1,6 @@
 import { isoTime } from "../clock";
-import { beginStep, outputOf, type StepDependencies } from "../runs/step";
+import type { RunPhases } from "../runs/run-repository";
+import { beginStep, outputOf } from "../runs/step";
 import { type ApprovalDependencies, answerRun } from "./approval";
 import type { RegistrationOutput } from "./registration";
 import { requestApproval } from "./transitions";
@@ -9,7 +10,7 @@ import { requestApproval } from "./transitions";
  * version is the champion.
  */
 export async function awaitApproval(
-  dependencies: ApprovalDependencies & StepDependencies,
+  dependencies: ApprovalDependencies & { readonly runs: RunPhases },
   runId: string,
   taskToken: string,
 ): Promise<{ readonly waiting: boolean }> {

@@ -2,7 +2,7 @@ import { isoTime } from "../clock";
 import type { Clock } from "../ports";
 import type { TaskTokens } from "../runs/ports";
 import { isOpen } from "../runs/run";
-import type { RunRepository } from "../runs/run-repository";
+import type { RunPhases } from "../runs/run-repository";
 import { decisionOn } from "./approvals";
 import { isVisible } from "./change";
 import { GateOutdatedError } from "./errors";
@@ -15,8 +15,8 @@ import { decideApproval } from "./transitions";
 
 export interface ApprovalDependencies {
   readonly registry: Registry;
-  readonly runs: RunRepository;
-  readonly tokens: TaskTokens;
+  readonly runs: Pick<RunPhases, "find" | "findTaskTokens">;
+  readonly tokens: Pick<TaskTokens, "succeed" | "fail">;
   readonly clock: Clock;
 }
 

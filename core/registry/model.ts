@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Person } from "../access/person";
 import type { Shape } from "../deep-readonly";
 import { contentReference, count, instant, metrics, metricValue, sha256, texts } from "../shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Shape } from "../deep-readonly";
 import type { PolicyRules } from "../runs/gate-rules";
 import { policyRulesSchema } from "../runs/gate-rules";

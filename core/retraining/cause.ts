@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Shape } from "../deep-readonly";
 import { sha256 } from "../digest";
 import type { RunCause } from "../runs/run";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { DeepReadonly, Shape } from "../deep-readonly";
 import { jobSchema } from "../runs/job";
 import type { CodeReference } from "../runs/run";

@@ -104,6 +104,15 @@ export interface RunRepository extends AttemptRepository {
   recordProgress(runId: string, progress: TrainingProgress): Promise<void>;
 }
 
+/** The operations of a step of the state machine on its run. */
+export type RunSteps = Pick<
+  RunRepository,
+  "find" | "findDetails" | "enterPhase" | "goBack" | "recordStep" | "putTaskToken" | "findTaskTokens"
+>;
+
+/** The operations of a step that records no output. */
+export type RunPhases = Omit<RunSteps, "recordStep">;
+
 /**
  * The port to the runs of all teams. Ids of runs are unique over all teams. `teamRuns` makes it the port of one team.
  *

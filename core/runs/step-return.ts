@@ -2,7 +2,7 @@ import { isoTime } from "../clock";
 import { RingmasterError } from "../errors";
 import type { Clock } from "../ports";
 import type { Phase } from "./run";
-import type { RunRepository } from "./run-repository";
+import type { RunPhases } from "./run-repository";
 
 /**
  * Errors that send a run back to an earlier step, by the code that the state machine catches. `CHAMPION_CHANGED` and
@@ -18,7 +18,7 @@ export const waysBack = [
 
 /** Executes a step. After an error of that list, the run may enter the earlier step again; the error is rethrown. */
 export async function returnToEarlierStep<Result>(
-  { runs, clock }: { readonly runs: RunRepository; readonly clock: Clock },
+  { runs, clock }: { readonly runs: Pick<RunPhases, "goBack">; readonly clock: Clock },
   runId: string,
   from: Phase,
   work: () => Promise<Result>,

@@ -3,7 +3,7 @@ import { digestOf } from "../digest";
 import type { Clock } from "../ports";
 import { RunEndedError, RunNotFoundError, StepPassedError } from "./errors";
 import { isOpen, type Phase, type Run, type RunDetails, type StepRecord } from "./run";
-import type { RunRepository, StepCache } from "./run-repository";
+import type { RunPhases, RunSteps, StepCache } from "./run-repository";
 
 /**
  * One step of a run: a function of its inputs alone, so that equal inputs can reuse its output.
@@ -22,7 +22,7 @@ export interface StepDefinition<Output> {
 }
 
 export interface StepDependencies {
-  readonly runs: RunRepository;
+  readonly runs: RunSteps;
   readonly cache: StepCache;
   readonly clock: Clock;
 }
@@ -34,8 +34,11 @@ export interface StepResult<Output> {
 }
 
 /** Loads the run for a step, records its phase, and refuses a run that has ended. */
-export async function beginStep(dependencies: StepDependencies, runId: string, step: Phase): Promise<RunDetails> {
-  const { runs, clock } = dependencies;
+export async function beginStep(
+  { runs, clock }: { readonly runs: RunPhases; readonly clock: Clock },
+  runId: string,
+  step: Phase,
+): Promise<RunDetails> {
   const details = await runs.findDetails(runId);
   if (!details) throw new RunNotFoundError(runId);
   if (!isOpen(details.run.status)) throw new RunEndedError(runId, details.run.status);

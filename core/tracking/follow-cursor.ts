@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { z } from "zod";
+import * as z from "zod";
 import { InvalidInputError } from "../errors";
 import type { SeriesPosition } from "./metric-store";
 

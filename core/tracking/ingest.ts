@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { InvalidInputError } from "../errors";
 import type { Meter } from "../metering/metrics";
 import { RunEndedError } from "../runs/errors";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Shape } from "../deep-readonly";
 import { runStatuses } from "../runs/run-states";
 import { codeReference, job, numericsRecord, phase } from "../runs/shapes";

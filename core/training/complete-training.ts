@@ -5,6 +5,7 @@ import { decideNextMove, type JobOutcome, type NextMove, recordedOutcome } from 
 import { JobRefusedError } from "../runs/errors";
 import type { TaskTokens, TrainingJobs } from "../runs/ports";
 import { isOpen, type RunDetails, type TrainingAttempt } from "../runs/run";
+import type { RunRepository } from "../runs/run-repository";
 import { finishStep, inputHashOf, type StepDependencies } from "../runs/step";
 import type { TrainingFailure, TrainingResult } from "../runs/training-task";
 import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";
@@ -12,6 +13,7 @@ import { launchAttempt, takeOverAttempt } from "./launch";
 import { trainingKeys, trainingOutputOf, trainingStep } from "./training-step";
 
 export interface CompleteTrainingDependencies extends StepDependencies, CompleteAttemptDependencies {
+  readonly runs: RunRepository;
   readonly objects: ObjectStore;
   readonly tokens: TaskTokens;
 }

@@ -1,7 +1,7 @@
 import type { GateOutput } from "../registry/gates/step";
 import type { ModelVersion } from "../registry/model";
 import type { RegistrationOutput } from "../registry/registration";
-import type { Registry } from "../registry/registry";
+import type { ModelRepository } from "../registry/repository";
 import { RunNotFoundError } from "../runs/errors";
 import type { Run, RunDetails, RunFailure, RunOutcome } from "../runs/run";
 import { findOutput, outputOf } from "../runs/step";
@@ -18,7 +18,7 @@ export interface StateError {
 }
 
 export interface CloseRunDependencies extends CompleteAttemptDependencies {
-  readonly registry: Registry;
+  readonly registry: { readonly repository: Pick<ModelRepository, "findVersion"> };
 }
 
 /**

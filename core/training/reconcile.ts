@@ -1,5 +1,6 @@
-import { type ApprovalDependencies, answerRun } from "../registry/approval";
+import { answerRun } from "../registry/approval";
 import type { RegistrationOutput } from "../registry/registration";
+import type { ModelRepository } from "../registry/repository";
 import type { Executions } from "../runs/ports";
 import { isOpen, type Run, type RunDetails } from "../runs/run";
 import { findOutput } from "../runs/step";
@@ -26,7 +27,8 @@ export async function stopStragglers({ jobs, clock }: LaunchDependencies, { atte
   await jobs.terminate(jobId, "training has finished, but a worker did not exit");
 }
 
-export interface ReconcileDependencies extends CompleteTrainingDependencies, ApprovalDependencies {
+export interface ReconcileDependencies extends CompleteTrainingDependencies {
+  readonly registry: { readonly repository: Pick<ModelRepository, "find" | "findVersion"> };
   readonly executions: Executions;
 }
 

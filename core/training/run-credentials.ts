@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { InvalidInputError } from "../errors";
 import { problemsOf } from "../problems";
 import { RunEndedError, RunNotFoundError } from "../runs/errors";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import type { RegistrationOutput } from "../registry/registration";
 import type { RunDetails } from "../runs/run";

@@ -18,9 +18,9 @@ import { runEnvironment } from "./run-environment";
 export interface SubmitDependencies {
   /** Settings of the deployment. */
   readonly config?: { readonly trainerImage?: string };
-  readonly runs: RunRepository;
+  readonly runs: Pick<RunRepository, "create" | "find" | "findDetails" | "recordWarning">;
   readonly datasets: DatasetRepository;
-  readonly executions: Executions;
+  readonly executions: Pick<Executions, "start">;
   readonly clock: Clock;
   /** The model's policy, which may need slices that the job does not have. */
   readonly registry?: { readonly repository: Pick<ModelRepository, "find"> };

@@ -13,7 +13,7 @@ import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { type FunctionDefinition, functionNameIn } from "../../platform/functions";
-import { functionPermissions } from "../../platform/permissions";
+import type { Permission } from "../../platform/permissions";
 import { grant } from "../grants";
 
 export const functionRuntime = Runtime.NODEJS_22_X;
@@ -21,6 +21,7 @@ export const functionRuntime = Runtime.NODEJS_22_X;
 export interface PlatformFunctionProps {
   readonly definition: FunctionDefinition;
   readonly code: Code;
+  readonly permissions: readonly Permission[];
   readonly layers: readonly ILayerVersion[];
   readonly environment: Readonly<Record<string, string>>;
   readonly prefix: string;
@@ -31,13 +32,10 @@ export interface PlatformFunctionProps {
   readonly givenUp?: IQueue;
 }
 
-/**
- * A function with its own role. The role may do what `platform/permissions` lists, and write the function's log and
- * trace.
- */
+/** A function with a role of its own that may do what its ports need, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
   constructor(scope: Construct, props: PlatformFunctionProps) {
-    const { definition, code, layers, environment, prefix, retention, reserve = false, givenUp } = props;
+    const { definition, code, permissions, layers, environment, prefix, retention, reserve = false, givenUp } = props;
     const { name, timeoutSeconds, memoryMb, storageMb, asynchronous, atOnce } = definition;
     const keeper = asynchronous?.keepGivenUp ? givenUp : undefined;
     const functionName = functionNameIn(prefix, name);
@@ -48,7 +46,7 @@ export class PlatformFunction extends LambdaFunction {
     });
     const role = new Role(scope, `${name}-role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
-    grant(role, functionPermissions[name], prefix);
+    grant(role, permissions, prefix);
     super(scope, name, {
       functionName,
       code,

@@ -117,6 +117,7 @@ export class ApiStack extends Stack {
     const verifier = new PlatformFunction(this, {
       definition: authorizer,
       code: functionCode(bundles, authorizer.name),
+      permissions: [],
       layers: [],
       environment: authorizerEnvironment(auth),
       prefix: config.prefix,

@@ -12,6 +12,7 @@ import { packageLayer } from "../constructs/package-layer";
 import { PlatformFunction } from "../constructs/platform-function";
 import { RunRole } from "../constructs/run-role";
 import { TrainingStateMachine } from "../constructs/training-state-machine";
+import { readFunctionPermissions } from "../grants";
 import { callersEnvironment, platformEnvironment } from "../names";
 import { retentionOf } from "../retention";
 
@@ -51,6 +52,7 @@ export class WorkflowStack extends Stack {
     super(scope, id, props);
     const { prefix } = config;
     const environment = platformEnvironment(this, config);
+    const permissions = readFunctionPermissions(bundles);
     const layers = {
       duckdb: packageLayer(this, "duckdb", nodeModules),
       onnx: packageLayer(this, "onnx", nodeModules),
@@ -77,6 +79,7 @@ export class WorkflowStack extends Stack {
         new PlatformFunction(this, {
           definition,
           code: functionCode(bundles, definition.name),
+          permissions: permissions[definition.name],
           layers: definition.externals.map((external) => layers[external]),
           environment: {
             ...environment,

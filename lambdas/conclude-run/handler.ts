@@ -1,3 +1,8 @@
+import { trainingJobs } from "../../adapters/batch/training-jobs";
+import { meter } from "../../adapters/cloudwatch/emf-meter";
+import { registryReads } from "../../adapters/dynamodb/model-repository";
+import { platformEvents } from "../../adapters/eventbridge/platform-events";
+import { runs } from "../../adapters/team-runs";
 import { type Conclusion, closeRunByConclusion, type StateError } from "../../core/training/conclusion";
 import { type StepEvent, stepHandler } from "../step-handler";
 
@@ -6,9 +11,18 @@ interface ConcludeEvent extends StepEvent {
   readonly error?: StateError;
 }
 
-/** Closes the run with the state machine's conclusion, once; the first end stays. */
-export const handler = stepHandler(async (platform, { runId, conclusion, error }: ConcludeEvent) => {
-  const { status, failure } = await closeRunByConclusion(platform, runId, conclusion, error);
-  if (failure) platform.logger.log("warn", "run failed", { failure });
-  return { status };
-});
+/** Writes the run's end into its row. The first end stands. */
+export const handler = stepHandler(
+  {
+    runs: runs("details", "end"),
+    registry: registryReads(),
+    jobs: trainingJobs("look", "terminate"),
+    runEvents: platformEvents("publish"),
+    meter: meter(),
+  },
+  async ({ logger, ...ports }, { runId, conclusion, error }: ConcludeEvent) => {
+    const { status, failure } = await closeRunByConclusion(ports, runId, conclusion, error);
+    if (failure) logger.log("warn", "run failed", { failure });
+    return { status };
+  },
+);

@@ -1,12 +1,32 @@
+import { loggedModels } from "../../adapters/dynamodb/logged-model-repository";
+import { metrics } from "../../adapters/dynamodb/metric-store";
+import { stepCache } from "../../adapters/dynamodb/step-cache";
+import { checkHooks } from "../../adapters/http/check-hooks";
+import { contentUrls } from "../../adapters/s3/content-urls";
+import { teamObjects } from "../../adapters/s3/object-store";
+import { registry } from "../../adapters/team-registry";
+import { artifacts, records, runSteps } from "../../adapters/team-runs";
 import { gateStep } from "../../core/registry/gates/step";
 import { runStep } from "../../core/runs/step";
 import { returnToEarlierStep } from "../../core/runs/step-return";
 import { stepHandler } from "../step-handler";
 
-/** Records the gates' verdict on the run's version. */
-export const handler = stepHandler(async (platform, { runId }) => {
-  const { output } = await returnToEarlierStep(platform, runId, "Gate", () =>
-    runStep(platform, runId, gateStep(platform)),
-  );
-  return output;
-});
+/** Judges the run's version by its gates. */
+export const handler = stepHandler(
+  {
+    runs: runSteps("use"),
+    cache: stepCache("read", "write"),
+    registry: registry("change"),
+    objects: teamObjects("read", "write"),
+    records: records("read"),
+    artifacts: artifacts("read", "freeze"),
+    loggedModels: loggedModels("read"),
+    metrics: metrics("read"),
+    contentUrls: contentUrls("download"),
+    hooks: checkHooks(),
+  },
+  async (ports, { runId }) => {
+    const { output } = await returnToEarlierStep(ports, runId, "Gate", () => runStep(ports, runId, gateStep(ports)));
+    return output;
+  },
+);

@@ -1,6 +1,12 @@
 import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
+import { datasets } from "../../adapters/dynamodb/dataset-repository";
+import { metrics } from "../../adapters/dynamodb/metric-store";
+import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { stopwatch } from "../../adapters/host/stopwatch";
+import { teamObjects } from "../../adapters/s3/object-store";
+import { registry } from "../../adapters/team-registry";
+import { runSteps } from "../../adapters/team-runs";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep, type WithRows } from "../../core/evaluation/step";
 import { findChampion } from "../../core/registry/champion";
@@ -11,16 +17,26 @@ import { recordTestMetrics } from "../../core/tracking/test-metrics";
 import { stepHandler } from "../step-handler";
 
 /** Evaluates the run's model on the test split, next to the champion, and records the result as metrics of the run. */
-export const handler = stepHandler(async (platform, { runId }) => {
-  const { objects, runs } = platform;
-  const details = await runs.findDetails(runId);
-  if (!details) throw new RunNotFoundError(runId);
-  const champion = await findChampion(platform, details.run.model);
-  const withRows: WithRows = (manifest, work) =>
-    withDuckDb((session) => work(createShardSource(session, objects, manifest)));
-  const step = evaluationStep(platform, loadPredictor, withRows, champion, stopwatch());
-  const { output, reusedFrom } = await runStep(platform, runId, step);
-  await recordTestMetrics(platform, runId, outputOf<TrainingOutput>(details, "LaunchTraining").steps, output);
-  const reproduces = details.run.reproducedFrom !== undefined;
-  return { metrics: output.metrics, comparison: output.comparison, reusedFrom, reproduces };
-});
+export const handler = stepHandler(
+  {
+    runs: runSteps("use", "produce"),
+    cache: stepCache("read", "write"),
+    datasets: datasets("read"),
+    registry: registry("read"),
+    objects: teamObjects("read", "write"),
+    metrics: metrics("write"),
+  },
+  async (ports, { runId }) => {
+    const { objects, runs } = ports;
+    const details = await runs.findDetails(runId);
+    if (!details) throw new RunNotFoundError(runId);
+    const champion = await findChampion(ports, details.run.model);
+    const withRows: WithRows = (manifest, work) =>
+      withDuckDb((session) => work(createShardSource(session, objects, manifest)));
+    const step = evaluationStep(ports, loadPredictor, withRows, champion, stopwatch());
+    const { output, reusedFrom } = await runStep(ports, runId, step);
+    await recordTestMetrics(ports, runId, outputOf<TrainingOutput>(details, "LaunchTraining").steps, output);
+    const reproduces = details.run.reproducedFrom !== undefined;
+    return { metrics: output.metrics, comparison: output.comparison, reusedFrom, reproduces };
+  },
+);

@@ -1,37 +1,56 @@
-import type { Context } from "aws-lambda";
-import { createPlatform, type Deployment } from "../../adapters/platform";
+import { trainingJobs } from "../../adapters/batch/training-jobs";
+import { meter } from "../../adapters/cloudwatch/emf-meter";
+import { runOwners } from "../../adapters/dynamodb/run-owners";
+import { stepCache } from "../../adapters/dynamodb/step-cache";
+import { platformEvents } from "../../adapters/eventbridge/platform-events";
+import { teamObjects } from "../../adapters/s3/object-store";
+import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
+import { openRuns, runs } from "../../adapters/team-runs";
 import { closeInterruptedRun } from "../../core/training/close-run";
 import { takeJobEvent } from "../../core/training/job-event";
 import { takeSpotNotice } from "../../core/training/spot-notice";
+import { functionHandler } from "../function-handler";
 import { type FinishEvent, readJobEvent } from "./events";
 
-let deployment: Deployment | undefined;
-
-/**
- * Handles the ends of trainers' jobs and executions: answers the state machine, retries, or ends the remaining work of
- * a stopped execution.
- */
-export async function handler(event: FinishEvent, context: Context): Promise<void> {
-  deployment ??= createPlatform();
-  const logger = deployment.logger.with({ requestId: context.awsRequestId });
-  if (event["detail-type"] === "Batch Job State Change") {
-    const read = readJobEvent(event.detail);
-    const team = read && (await deployment.teamOf(read.runId));
-    if (!team) return;
-    const move = await takeJobEvent(deployment.forTeam(team), team, read);
-    if (move) logger.log("info", "training looked at", { runId: read.runId, job: event.detail.jobId, move });
-    return;
-  }
-  if (event["detail-type"] === "EC2 Spot Instance Interruption Warning") {
-    const noted = await takeSpotNotice(deployment, event.detail["instance-id"], new Date(event.time).toISOString());
-    for (const use of noted) logger.log("warn", "spot interruption announced", { ...use });
-    return;
-  }
-  const { name, status, error, cause } = event.detail;
-  if (status === "ABORTED" || status === "FAILED" || status === "TIMED_OUT") {
-    const team = await deployment.teamOf(name);
-    if (team === undefined) return;
-    await closeInterruptedRun(deployment.forTeam(team), name, status, error ?? undefined, cause ?? undefined);
-    logger.log("info", "execution ended", { runId: name, status });
-  }
-}
+/** Receives the ends of jobs and executions: answers the state machine, starts the next attempt, or ends what a stopped execution left at work. */
+export const handler = functionHandler(
+  {
+    shared: {
+      owners: runOwners(),
+      openRuns: openRuns("instances"),
+      jobs: trainingJobs("look", "submit", "terminate"),
+      tokens: taskTokens("answer"),
+      runEvents: platformEvents("publish"),
+      meter: meter(),
+    },
+    team: {
+      runs: runs("details", "steps", "produce", "attempts", "report", "end"),
+      cache: stepCache("read", "write"),
+      objects: teamObjects("read"),
+    },
+  },
+  async (ports, event: FinishEvent) => {
+    const { owners, openRuns, forTeam, logger } = ports;
+    if (event["detail-type"] === "Batch Job State Change") {
+      const read = readJobEvent(event.detail);
+      const team = read && (await owners.teamOf(read.runId));
+      if (!team) return;
+      const move = await takeJobEvent(forTeam(team), team, read);
+      if (move) logger.log("info", "training looked at", { runId: read.runId, job: event.detail.jobId, move });
+      return;
+    }
+    if (event["detail-type"] === "EC2 Spot Instance Interruption Warning") {
+      const notice = { ...ports, ...openRuns, ...owners };
+      const noted = await takeSpotNotice(notice, event.detail["instance-id"], new Date(event.time).toISOString());
+      for (const use of noted) logger.log("warn", "spot interruption announced", { ...use });
+      return;
+    }
+    const { name, status, error, cause } = event.detail;
+    if (status === "ABORTED" || status === "FAILED" || status === "TIMED_OUT") {
+      const team = await owners.teamOf(name);
+      if (team === undefined) return;
+      await closeInterruptedRun(forTeam(team), name, status, error ?? undefined, cause ?? undefined);
+      logger.log("info", "execution ended", { runId: name, status });
+    }
+  },
+);

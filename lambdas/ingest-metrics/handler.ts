@@ -1,14 +1,23 @@
-import { createPlatform, type Deployment } from "../../adapters/platform";
+import { meter } from "../../adapters/cloudwatch/emf-meter";
+import { metrics } from "../../adapters/dynamodb/metric-store";
+import { runKeys } from "../../adapters/dynamodb/run-keys";
+import { runOwners } from "../../adapters/dynamodb/run-owners";
+import { runs } from "../../adapters/team-runs";
 import { IngestLag, ingest } from "../../core/tracking/ingest";
+import { functionHandler } from "../function-handler";
 
-let deployment: Deployment | undefined;
 let lag: IngestLag | undefined;
 
-/** Stores a trainer's batch of metric points and progress. */
-export async function handler(event: unknown): Promise<{ readonly accepted: true }> {
-  deployment ??= createPlatform();
-  lag ??= new IngestLag(deployment.meter);
-  const { series } = await ingest(deployment.forRun, deployment.runKeys, event);
-  lag.stored(series, deployment.clock.now());
-  return { accepted: true };
-}
+/** Takes a trainer's batch of metric points and progress. */
+export const handler = functionHandler(
+  {
+    shared: { owners: runOwners(), runKeys: runKeys("read"), meter: meter() },
+    team: { runs: runs("report"), metrics: metrics("write") },
+  },
+  async ({ owners, runKeys, meter, clock, forTeam }, event: unknown) => {
+    lag ??= new IngestLag(meter);
+    const { series } = await ingest(async (runId) => forTeam(await owners.findTeam(runId)), runKeys, event);
+    lag.stored(series, clock.now());
+    return { accepted: true } as const;
+  },
+);

@@ -1,15 +1,24 @@
-import type { Context } from "aws-lambda";
-import { createPlatform, type Deployment } from "../../adapters/platform";
+import { dueDeliveries, notifications } from "../../adapters/dynamodb/notification-repository";
+import { webhooks } from "../../adapters/http/webhooks";
+import { teamObjects } from "../../adapters/s3/object-store";
+import { teamTopic } from "../../adapters/sns/team-topic";
+import { functionHandler } from "../function-handler";
 import { type NotifyEvent, notify } from "./notify";
 
-let deployment: Deployment | undefined;
-
-/** Time that is reserved for running attempts. */
+/** Time that is kept for the attempts that are under way. */
 const reserveMs = 45_000;
 
-/** Receives the ends of runs and requests for approval from EventBridge, and delivers them by each team's settings. */
-export async function handler(event: NotifyEvent, context: Context): Promise<void> {
-  deployment ??= createPlatform();
-  const logger = deployment.logger.with({ requestId: context.awsRequestId });
-  await notify(deployment, logger, event, deployment.clock.now() + context.getRemainingTimeInMillis() - reserveMs);
-}
+/** Receives the ends of runs and requests for approval from EventBridge, and delivers them as each team has set. */
+export const handler = functionHandler(
+  {
+    shared: { dueDeliveries: dueDeliveries("list"), webhooks: webhooks() },
+    team: {
+      notifications: notifications("read", "deliver"),
+      topic: teamTopic("publish"),
+      objects: teamObjects("read", "write"),
+    },
+  },
+  async (ports, event: NotifyEvent, context) => {
+    await notify(ports, ports.logger, event, ports.clock.now() + context.getRemainingTimeInMillis() - reserveMs);
+  },
+);

@@ -1,18 +1,21 @@
 import type { EventBridgeEvent } from "aws-lambda";
-import type { Deployment, Platform } from "../../adapters/platform";
 import { teamNamePattern } from "../../core/access/teams";
 import type { Logger } from "../../core/logging";
-import { deliverEvent, sweepDeliveries } from "../../core/notifications/deliver";
+import { deliverEvent, type NotifyDependencies, sweepDeliveries } from "../../core/notifications/deliver";
 import type { Delivery } from "../../core/notifications/delivery";
 import { notableEventSchema } from "../../core/notifications/event";
+import type { DueDeliveries } from "../../core/notifications/ports";
+import type { Clock } from "../../core/ports";
 
 export type NotifyEvent =
   | EventBridgeEvent<"Training Run Ended" | "Approval Needed", unknown>
   | EventBridgeEvent<"Scheduled Event", unknown>;
 
 /** The parts of a deployment that the function uses. */
-export interface NotifyPorts extends Pick<Deployment, "clock" | "dueDeliveries"> {
-  forTeam(team: string): Platform;
+export interface NotifyPorts {
+  readonly clock: Clock;
+  readonly dueDeliveries: DueDeliveries;
+  forTeam(team: string): NotifyDependencies;
 }
 
 /**

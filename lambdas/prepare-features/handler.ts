@@ -1,14 +1,26 @@
+import { datasets } from "../../adapters/dynamodb/dataset-repository";
+import { stepCache } from "../../adapters/dynamodb/step-cache";
+import { teamObjects } from "../../adapters/s3/object-store";
+import { runSteps } from "../../adapters/team-runs";
 import { featuresStep } from "../../core/features/step";
 import { runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 import { prepareFeatures } from "./prepare";
 
 /** Materialises the run's features. */
-export const handler = stepHandler(async (platform, { runId }) => {
-  const { objects } = platform;
-  const step = featuresStep(platform, (manifest, job, inputHash) =>
-    prepareFeatures({ manifest, job, objects, inputHash }),
-  );
-  const { output, reusedFrom } = await runStep(platform, runId, step);
-  return { rows: output.rows, reusedFrom };
-});
+export const handler = stepHandler(
+  {
+    runs: runSteps("use"),
+    cache: stepCache("read", "write"),
+    datasets: datasets("read"),
+    objects: teamObjects("read", "write"),
+  },
+  async (ports, { runId }) => {
+    const { objects } = ports;
+    const step = featuresStep(ports, (manifest, job, inputHash) =>
+      prepareFeatures({ manifest, job, objects, inputHash }),
+    );
+    const { output, reusedFrom } = await runStep(ports, runId, step);
+    return { rows: output.rows, reusedFrom };
+  },
+);

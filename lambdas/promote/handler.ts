@@ -1,3 +1,6 @@
+import { runPhases } from "../../adapters/dynamodb/run-steps";
+import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
+import { registry } from "../../adapters/team-registry";
 import { isoTime } from "../../core/clock";
 import { answerOutdated } from "../../core/registry/approval";
 import type { RegistrationOutput } from "../../core/registry/registration";
@@ -7,16 +10,19 @@ import { returnToEarlierStep } from "../../core/runs/step-return";
 import { stepHandler } from "../step-handler";
 
 /** Puts the run's approved version into production. */
-export const handler = stepHandler(async (platform, { runId }) => {
-  const { registry, clock } = platform;
-  const details = await beginStep(platform, runId, "Promote");
-  const { model, version } = outputOf<RegistrationOutput>(details, "Register");
-  const actor = { by: `run ${runId}`, at: isoTime(clock) };
-  // Executed once: a repetition must not undo a rollback that was requested since.
-  await returnToEarlierStep(platform, runId, "Promote", () =>
-    registry.apply(model, [version], promote(version, actor), `promote#${runId}`),
-  );
-  // The promotion outdates verdicts of other versions; their runs evaluate again.
-  await answerOutdated(platform, model);
-  return { model, version };
-});
+export const handler = stepHandler(
+  { runs: runPhases("use"), registry: registry("change"), tokens: taskTokens("answer") },
+  async (ports, { runId }) => {
+    const { registry, clock } = ports;
+    const details = await beginStep(ports, runId, "Promote");
+    const { model, version } = outputOf<RegistrationOutput>(details, "Register");
+    const actor = { by: `run ${runId}`, at: isoTime(clock) };
+    // Once: a repetition must not undo a rollback that was requested since.
+    await returnToEarlierStep(ports, runId, "Promote", () =>
+      registry.apply(model, [version], promote(version, actor), `promote#${runId}`),
+    );
+    // The promotion outdates verdicts of other versions: their runs evaluate again.
+    await answerOutdated(ports, model);
+    return { model, version };
+  },
+);

@@ -1,35 +1,57 @@
-import type { Context } from "aws-lambda";
-import { createPlatform, type Deployment } from "../../adapters/platform";
+import { trainingJobs } from "../../adapters/batch/training-jobs";
+import { meter } from "../../adapters/cloudwatch/emf-meter";
+import { registryReads } from "../../adapters/dynamodb/model-repository";
+import { outboxIndex } from "../../adapters/dynamodb/registry-outbox";
+import { stepCache } from "../../adapters/dynamodb/step-cache";
+import { platformEvents } from "../../adapters/eventbridge/platform-events";
+import { teamObjects } from "../../adapters/s3/object-store";
+import { executions } from "../../adapters/stepfunctions/executions";
+import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
+import { outbox } from "../../adapters/team-registry";
+import { openRuns, runs } from "../../adapters/team-runs";
 import { sweepOutbox } from "../../core/registry/sweep-outbox";
 import { reconcileAll } from "../../core/training/reconcile-all";
-
-let deployment: Deployment | undefined;
+import { functionHandler } from "../function-handler";
 
 /** Time that is reserved for running work. A run needs half a second of calls, and more with a slow service. */
 const reserveMs = 10_000;
 
-/**
- * Runs every minute: publishes changes of models that are not published yet, reconciles every open run, and measures
- * the number of runs by state.
- */
-export async function handler(_event: unknown, context: Context): Promise<void> {
-  deployment ??= createPlatform();
-  const { clock, meter, forTeam, listOpenRuns, outboxIndex } = deployment;
-  const logger = deployment.logger.with({ requestId: context.awsRequestId });
-  const until = clock.now() + context.getRemainingTimeInMillis() - reserveMs;
-  await sweepOutbox(outboxIndex, {
-    outboxOf: (team) => forTeam(team).outbox,
-    clock,
-    // Runs must not wait for a slow event bus.
-    until: clock.now() + (until - clock.now()) / 3,
-    onError: (model, error) => logger.log("error", "cannot tell of a model's changes", { model, error }),
-  });
-  await reconcileAll(await listOpenRuns(), {
-    forTeam,
-    meter,
-    clock,
-    until,
-    onDone: (runId, state) => logger.log("debug", "reconciled", { runId, state }),
-    onError: (runId, error) => logger.log("error", "cannot reconcile", { runId, error }),
-  });
-}
+/** Each minute: publishes changes of models whose process died, looks after every open run, and measures how many are in each state. */
+export const handler = functionHandler(
+  {
+    shared: {
+      openRuns: openRuns("list"),
+      outboxIndex: outboxIndex("list"),
+      jobs: trainingJobs("look", "submit", "terminate"),
+      tokens: taskTokens("answer", "heartbeat"),
+      executions: executions("start", "stop", "status"),
+      runEvents: platformEvents("publish"),
+      meter: meter(),
+    },
+    team: {
+      runs: runs("details", "steps", "produce", "attempts", "end"),
+      registry: registryReads(),
+      outbox: outbox("publish"),
+      cache: stepCache("read", "write"),
+      objects: teamObjects("read"),
+    },
+  },
+  async ({ clock, meter, logger, openRuns, outboxIndex, forTeam }, _event: unknown, context) => {
+    const until = clock.now() + context.getRemainingTimeInMillis() - reserveMs;
+    await sweepOutbox(outboxIndex, {
+      outboxOf: (team) => forTeam(team).outbox,
+      clock,
+      // Runs must not wait for a bus that is slow.
+      until: clock.now() + (until - clock.now()) / 3,
+      onError: (model, error) => logger.log("error", "cannot publish a model's changes", { model, error }),
+    });
+    await reconcileAll(await openRuns.listOpen(), {
+      forTeam,
+      meter,
+      clock,
+      until,
+      onDone: (runId, state) => logger.log("debug", "reconciled", { runId, state }),
+      onError: (runId, error) => logger.log("error", "cannot reconcile", { runId, error }),
+    });
+  },
+);

@@ -1,9 +1,23 @@
+import { datasets } from "../../adapters/dynamodb/dataset-repository";
+import { stepCache } from "../../adapters/dynamodb/step-cache";
+import { teamObjects } from "../../adapters/s3/object-store";
+import { registry } from "../../adapters/team-registry";
+import { runSteps } from "../../adapters/team-runs";
 import { registrationStep } from "../../core/registry/registration";
 import { runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 
-/** Registers the trained weights as a version of the run's model. */
-export const handler = stepHandler(async (platform, { runId }) => {
-  const { output, reusedFrom } = await runStep(platform, runId, registrationStep(platform));
-  return { ...output, reusedFrom };
-});
+/** Makes the trained weights a version of the run's model. */
+export const handler = stepHandler(
+  {
+    runs: runSteps("use"),
+    cache: stepCache("read", "write"),
+    datasets: datasets("read"),
+    registry: registry("change"),
+    objects: teamObjects("read", "write"),
+  },
+  async (ports, { runId }) => {
+    const { output, reusedFrom } = await runStep(ports, runId, registrationStep(ports));
+    return { ...output, reusedFrom };
+  },
+);

@@ -1,14 +1,32 @@
 import { randomBytes } from "node:crypto";
-import type { Context } from "aws-lambda";
-import { createPlatform, type Deployment } from "../../adapters/platform";
+import { meter } from "../../adapters/cloudwatch/emf-meter";
+import { datasets } from "../../adapters/dynamodb/dataset-repository";
+import { registryReads } from "../../adapters/dynamodb/model-repository";
+import { retraining, retrainingIndex } from "../../adapters/dynamodb/retraining-repository";
+import { retrainingSchedules } from "../../adapters/scheduler/retraining-schedules";
+import { executions } from "../../adapters/stepfunctions/executions";
+import { runs } from "../../adapters/team-runs";
+import { functionHandler } from "../function-handler";
 import type { RetrainEvent } from "./events";
 import { createRetrainHandler } from "./retrain";
 
-let deployment: Deployment | undefined;
-
-/** Receives events from EventBridge and its Scheduler, and starts the runs of rules: one for each cause. */
-export async function handler(event: RetrainEvent, context: Context): Promise<void> {
-  deployment ??= createPlatform();
-  const logger = deployment.logger.with({ requestId: context.awsRequestId });
-  await createRetrainHandler(deployment, logger, () => randomBytes(8).toString("hex"))(event);
-}
+/** Receives events from EventBridge and its Scheduler, and starts the runs that rules ask for: one for each cause. */
+export const handler = functionHandler(
+  {
+    shared: {
+      retrainingIndex: retrainingIndex("list"),
+      schedules: retrainingSchedules("write", "list"),
+      executions: executions("start"),
+      meter: meter(),
+    },
+    team: {
+      runs: runs("create", "steps"),
+      datasets: datasets("read", "resolve"),
+      registry: registryReads(),
+      retraining: retraining("read", "write"),
+    },
+  },
+  async (ports, event: RetrainEvent) => {
+    await createRetrainHandler(ports, ports.logger, () => randomBytes(8).toString("hex"))(event);
+  },
+);

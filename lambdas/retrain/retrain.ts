@@ -1,13 +1,21 @@
-import type { Deployment } from "../../adapters/platform";
 import type { Logger } from "../../core/logging";
 import type { Cause, CauseRecord } from "../../core/retraining/cause";
 import { type FireDependencies, fire } from "../../core/retraining/fire";
+import type { RetrainingIndex, RetrainingSchedules } from "../../core/retraining/ports";
 import { severities } from "../../core/retraining/rule";
 import { sweep } from "../../core/retraining/sweep";
 import { type Happening, type RetrainEvent, readEvent } from "./events";
 
+/** The parts of a deployment that the function uses. */
+export interface RetrainPorts {
+  readonly config: Parameters<typeof readEvent>[1];
+  readonly retrainingIndex: RetrainingIndex;
+  readonly schedules: RetrainingSchedules;
+  forTeam(team: string): Omit<FireDependencies, "randomId">;
+}
+
 /** Processes one event. Rejects after a transient error, so that the event is delivered again. Idempotent. */
-export function createRetrainHandler(deployment: Deployment, logger: Logger, randomId: () => string) {
+export function createRetrainHandler(deployment: RetrainPorts, logger: Logger, randomId: () => string) {
   const teamOf = (team: string): FireDependencies => ({ ...deployment.forTeam(team), randomId });
 
   return async (event: RetrainEvent): Promise<readonly CauseRecord[]> => {

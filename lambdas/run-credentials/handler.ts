@@ -1,37 +1,21 @@
-import { STSClient } from "@aws-sdk/client-sts";
-import { createPlatform, type Deployment } from "../../adapters/platform";
-import { createRunSessions } from "../../adapters/sts/run-sessions";
-import { type Credentials, issueRunCredentials, type RunSessions } from "../../core/training/run-credentials";
-import { worldOf } from "../../platform/config";
-import { sessionPolicy } from "../../platform/permissions";
+import { runKeys } from "../../adapters/dynamodb/run-keys";
+import { runOwners } from "../../adapters/dynamodb/run-owners";
+import { runReads } from "../../adapters/dynamodb/run-steps";
+import { runSessions } from "../../adapters/sts/run-sessions";
+import { issueRunCredentials } from "../../core/training/run-credentials";
+import { functionHandler } from "../function-handler";
 
-let wired: { readonly deployment: Deployment; readonly sessions: RunSessions } | undefined;
-
-/**
- * Returns credentials that permit a run's trainers access to their run and nothing else. The response is secret and is
- * never logged.
- */
-export async function handler(event: unknown): Promise<Credentials> {
-  wired ??= wire();
-  const { deployment, sessions } = wired;
-  return issueRunCredentials(
-    {
-      keys: deployment.runKeys,
-      sessions,
-      findRun: async (runId) => {
-        const team = await deployment.teamOf(runId);
-        return team === undefined ? undefined : deployment.forTeam(team).runs.find(runId);
-      },
-    },
-    event,
-  );
-}
-
-function wire() {
-  const deployment = createPlatform();
-  const world = worldOf(deployment.config);
-  const sessions = createRunSessions(new STSClient({}), deployment.config.runRoleArn, (run) =>
-    sessionPolicy(run, world),
-  );
-  return { deployment, sessions };
-}
+/** Gives a run's trainers credentials that reach their run and nothing else. The answer is secret and is not logged. */
+export const handler = functionHandler(
+  {
+    shared: { owners: runOwners(), keys: runKeys("read"), sessions: runSessions("assume") },
+    team: { runs: runReads() },
+  },
+  async ({ owners, forTeam, ...ports }, event: unknown) => {
+    const findRun = async (runId: string) => {
+      const team = await owners.teamOf(runId);
+      return team === undefined ? undefined : forTeam(team).runs.find(runId);
+    };
+    return issueRunCredentials({ ...ports, findRun }, event);
+  },
+);

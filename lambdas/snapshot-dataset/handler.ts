@@ -1,24 +1,30 @@
-import type { Context } from "aws-lambda";
-import { createPlatform, type Deployment } from "../../adapters/platform";
+import { datasets } from "../../adapters/dynamodb/dataset-repository";
+import { inbox } from "../../adapters/dynamodb/inbox-repository";
+import { lineage } from "../../adapters/dynamodb/lineage-repository";
+import { inboxFiles } from "../../adapters/s3/inbox-files";
+import { teamObjects } from "../../adapters/s3/object-store";
+import { functionHandler } from "../function-handler";
 import { type FilePutEvent, takeFilePut } from "./snapshot";
 
-let deployment: Deployment | undefined;
-
-/** Receives events of raw files in teams' inboxes, and makes them versions of their datasets. */
-export async function handler(event: FilePutEvent, context: Context): Promise<void> {
-  deployment ??= createPlatform();
-  const logger = deployment.logger.with({ requestId: context.awsRequestId });
-  const report = await takeFilePut(deployment, event);
-  const { key } = event.detail.object;
-  if (!report) return logger.log("info", "file passed over: none of ours, or dealt with before", { key });
-  const { status, dataset, version, created, code, reason } = report;
-  logger.log(status === "refused" ? "warn" : "info", "file of an inbox", {
-    key,
-    status,
-    dataset,
-    version,
-    created,
-    code,
-    reason,
-  });
-}
+/** Receives events of raw files that were put into teams' inboxes, and makes them versions of their datasets. */
+export const handler = functionHandler(
+  {
+    shared: {},
+    team: {
+      datasets: datasets("read", "register", "annotate"),
+      inbox: inbox("read", "write"),
+      inboxFiles: inboxFiles("read"),
+      lineage: lineage("write"),
+      objects: teamObjects("read", "write", "upload"),
+    },
+  },
+  async (ports, event: FilePutEvent) => {
+    const { logger } = ports;
+    const report = await takeFilePut(ports, event);
+    const { key } = event.detail.object;
+    if (!report) return logger.log("info", "file passed over: none of ours, or dealt with before", { key });
+    const { status, dataset, version, created, code, reason } = report;
+    const level = status === "refused" ? "warn" : "info";
+    logger.log(level, "file of an inbox", { key, status, dataset, version, created, code, reason });
+  },
+);

@@ -4,13 +4,15 @@ import { join } from "node:path";
 import type { EventBridgeEvent } from "aws-lambda";
 import { DiskFullError, isDiskFull } from "../../adapters/duckdb/errors";
 import { pushFile } from "../../adapters/duckdb/push-file";
-import type { Deployment, Platform } from "../../adapters/platform";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
 import { teamNamePattern } from "../../core/access/teams";
-import type { InboxPut, InboxReport } from "../../core/datasets/inbox/report";
+import type { InboxFiles, InboxPut, InboxReport, InboxRepository } from "../../core/datasets/inbox/report";
 import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
+import type { DatasetRepository } from "../../core/datasets/repository";
 import { RingmasterError } from "../../core/errors";
+import type { LineageIndex } from "../../core/lineage/port";
 import { registerFrom } from "../../core/lineage/register-from";
+import type { Clock, ObjectStore } from "../../core/ports";
 
 /** The parts of S3's "Object Created" that are read. Keys are not URL-encoded. */
 export type FilePutEvent = EventBridgeEvent<
@@ -44,8 +46,24 @@ export function readFilePut(
   return { team, put: { path, etag, bytes, sequencer, at: new Date(event.time).toISOString() } };
 }
 
+/** The ports of a team that the function uses. */
+interface TeamPorts {
+  readonly datasets: DatasetRepository;
+  readonly inbox: InboxRepository;
+  readonly inboxFiles: InboxFiles;
+  readonly lineage: LineageIndex;
+  readonly objects: ObjectStore;
+  readonly clock: Clock;
+}
+
+/** The parts of a deployment that the function uses. */
+export interface SnapshotPorts {
+  readonly config: { readonly bucket: string };
+  forTeam(team: string): TeamPorts;
+}
+
 /** Processes one event: the file becomes a version, or its report has the reason why not. */
-export async function takeFilePut(deployment: Deployment, event: FilePutEvent): Promise<InboxReport | undefined> {
+export async function takeFilePut(deployment: SnapshotPorts, event: FilePutEvent): Promise<InboxReport | undefined> {
   const read = readFilePut(event, deployment.config.bucket);
   if (!read) return undefined;
   const platform = deployment.forTeam(read.team);
@@ -53,7 +71,7 @@ export async function takeFilePut(deployment: Deployment, event: FilePutEvent): 
 }
 
 /** Makes the snapshot with the code of `ringmaster datasets push`, on the function's own disk. */
-function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: Platform): TakeFileDependencies["snapshot"] {
+function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: TeamPorts): TakeFileDependencies["snapshot"] {
   return async ({ path, etag }, name, schema): Promise<TakenFile | undefined> => {
     const directory = mkdtempSync(join(tmpdir(), "ringmaster-inbox-"));
     // Keeps only the format's extension of the name, because the rest may be anything that S3 accepts.

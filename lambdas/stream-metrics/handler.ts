@@ -1,11 +1,12 @@
 import { streamHandle } from "hono/aws-lambda";
-import { createPlatform } from "../../adapters/platform";
+import { deploy } from "../../adapters/port";
+import { readScope } from "../../adapters/process-scope";
 import { readCorsOrigins, readPersonalRoles, readTeamDirectory } from "../../platform/config";
-import { createStreamApp } from "./app";
+import { createStreamApp, streamPorts } from "./app";
 
 /** Runs behind API Gateway in its response transfer mode STREAM, which sends each write immediately. */
 export const handler = streamHandle(
-  createStreamApp(createPlatform(), {
+  createStreamApp(deploy(readScope(process.env), streamPorts), {
     directory: readTeamDirectory(process.env),
     personalRoles: readPersonalRoles(process.env),
     corsOrigins: readCorsOrigins(process.env),

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { clientError } from "./errors";
 
 /** The schemas of requests. Fields that a schema does not name are kept unchanged. */

@@ -1,7 +1,7 @@
 import { type OwnerKeys, ownerKeysOf } from "../../adapters/files/owner-keys";
 import { BoundedMap } from "../../core/bounded-map";
 import type { Clock } from "../../core/ports";
-import type { World } from "../../platform/permissions";
+import type { FunctionPermissions, World } from "../../platform/permissions";
 import type { SignatureClaim } from "../sigv4/claim";
 import { Caller } from "./caller";
 import { type IssuedKeys, KeyMaker, type Session, type TemporaryKeys } from "./keys";
@@ -10,14 +10,16 @@ import { platformRoles, type Role } from "./roles";
 import { SignatureError } from "./signature-error";
 
 export { AccessDenied, Caller } from "./caller";
-export { jobRoleName } from "./roles";
+export { jobRoleName, rolePermissions } from "./roles";
 
 export interface IamOptions {
   readonly world: World;
+  /** Without it, the roles of functions may do nothing. */
+  readonly functionPermissions?: FunctionPermissions;
   /** The secret that seals keys. Its owner can create keys. */
   readonly secret: string;
   readonly clock?: Clock;
-  /** Called with every access that a caller with temporary keys requests, before the decision. */
+  /** Called for each access that a caller with temporary keys asks for, before it is decided. */
   readonly onAccess?: (access: Access, caller: Caller) => void;
 }
 
@@ -51,7 +53,7 @@ export class Iam {
 
   constructor(options: IamOptions) {
     this.options = options;
-    this.roles = platformRoles(options.world);
+    this.roles = platformRoles(options.world, options.functionPermissions);
     this.owner = ownerKeysOf(options.secret);
     this.keys = new KeyMaker(options.secret);
   }

@@ -1,6 +1,6 @@
 import { functionNameIn, functions } from "../../platform/functions";
 import {
-  functionPermissions,
+  type FunctionPermissions,
   jobPermissions,
   type Permission,
   policyOf,
@@ -24,20 +24,32 @@ export interface Role {
 
 export const jobRoleName = (prefix: string): string => `${prefix}-trainer-job`;
 
-/** Returns the roles of the platform from the description that `infra/` deploys. */
-export function platformRoles(world: World): ReadonlyMap<string, Role> {
+/** Returns the permissions of each role of the platform, by the role's name. */
+export function rolePermissions(
+  world: World,
+  functionPermissions: FunctionPermissions | undefined,
+): ReadonlyMap<string, readonly Permission[]> {
   const { prefix } = world;
-  const role = (name: string, permissions: readonly Permission[], trusts: readonly string[] = []): Role => {
+  return new Map([
+    // A function's role has its name here; CloudFormation gives them names of its own.
+    ...functions.map(({ name }) => [functionNameIn(prefix, name), functionPermissions?.[name] ?? []] as const),
+    [jobRoleName(prefix), jobPermissions],
+    [runRoleNameIn(world), runRolePermissions],
+  ]);
+}
+
+/** Returns the roles of the platform, with the permissions that `infra/` deploys. */
+export function platformRoles(
+  world: World,
+  functionPermissions: FunctionPermissions | undefined,
+): ReadonlyMap<string, Role> {
+  const runRole = runRoleNameIn(world);
+  const roles = [...rolePermissions(world, functionPermissions)].map(([name, permissions]): Role => {
     const deployed = compilePolicy(policyOf(permissions, world));
     const inline = new Map<string, Policy>();
-    return { name, trusts, inline, policy: unionOf(() => [deployed, ...inline.values()]) };
-  };
-  const runRole = role(runRoleNameIn(world), runRolePermissions, [functionNameIn(prefix, "run-credentials")]);
-  const roles = [
-    // A function's role has the name of the function here. CloudFormation generates other names.
-    ...functions.map(({ name }) => role(functionNameIn(prefix, name), functionPermissions[name])),
-    role(jobRoleName(prefix), jobPermissions),
-    { ...runRole, boundary: compilePolicy(policyOf(runRolePermissions, world)) },
-  ];
+    const role = { name, trusts: [], inline, policy: unionOf(() => [deployed, ...inline.values()]) };
+    if (name !== runRole) return role;
+    return { ...role, trusts: [functionNameIn(world.prefix, "run-credentials")], boundary: deployed };
+  });
   return new Map(roles.map((one) => [one.name, one]));
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "../../core/ports";
 import { account, region } from "../account";
 import { ServiceError } from "../wire";

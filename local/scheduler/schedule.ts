@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Expression, ExpressionError, nextFire, parseExpression } from "../../core/schedules/expression";
 import { isTimeZone } from "../../core/schedules/time-zone";
 import { account, region } from "../account";

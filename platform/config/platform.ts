@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { World } from "../permissions";
 import { readTeamShares, type TeamShares } from "../shares";
 import { ConfigurationError } from "./errors";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { TeamMembers } from "../../core/access/membership";
 import { principalPatternProblem } from "../../core/access/principals";
 import { teamNamePattern, teamNameRule } from "../../core/access/teams";

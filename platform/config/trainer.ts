@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { teamNamePattern, teamNameRule } from "../../core/access/teams";
 import { wholeJobOf } from "../../core/runs/ports";
 import { functionNameIn } from "../functions";

@@ -1,6 +1,13 @@
-/** The permissions: the description from which `infra/` creates roles and that the embedded cloud enforces. */
+/** Permissions: `infra/` makes roles of them, and the embedded cloud enforces them. */
 export { endedRunsPolicy, endedRunsPolicyName } from "./ended-runs";
-export { functionPermissions } from "./functions";
-export { type Conditions, type Permission, type PolicyDocument, type PolicyStatement, policyOf } from "./policy";
+export {
+  type Conditions,
+  type FunctionPermissions,
+  functionPermissionsFile,
+  type Permission,
+  type PolicyDocument,
+  type PolicyStatement,
+  policyOf,
+} from "./policy";
 export { jobPermissions, runRolePermissions, sessionPolicy } from "./trainer";
 export { arnsOf, type Resource, runRoleNameIn, type World } from "./world";

@@ -1,3 +1,4 @@
+import type { FunctionName } from "../functions";
 import { arnsOf, type Resource, type World } from "./world";
 
 /** The subset of an IAM policy that this platform writes. */
@@ -22,6 +23,12 @@ export interface Permission {
   /** `dynamodb:GetItem`, …; never with a wildcard. */
   readonly actions: readonly string[];
 }
+
+/** Permissions of the role of each function. The build collects it from the handlers' ports (`lambdas/permissions.ts`). */
+export type FunctionPermissions = Readonly<Record<FunctionName, readonly Permission[]>>;
+
+/** Name of the file with `FunctionPermissions` in the directory of the bundles. */
+export const functionPermissionsFile = "permissions.json";
 
 export function statementsOf(permissions: readonly Permission[], world: World): readonly PolicyStatement[] {
   return permissions.map(({ resource, actions }) => ({

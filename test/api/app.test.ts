@@ -1,6 +1,6 @@
-import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import { recordGate } from "../../core/registry/transitions";
+import type { TestPlatform as Platform } from "../support/embedded";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 

@@ -1,8 +1,8 @@
-import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import { awaitApproval } from "../../core/registry/approval-step";
 import { recordGate } from "../../core/registry/transitions";
 import { cliOverApp } from "../support/cli-over-app";
+import type { TestPlatform as Platform } from "../support/embedded";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { runOf } from "../support/fixtures";
 import { judgeNow, promoteJudged, verdictOn, versionOfRun } from "../support/registry";

@@ -1,7 +1,7 @@
-import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import { draftOf } from "../core/datasets/drafts";
 import { cliOverApp } from "../support/cli-over-app";
+import type { TestPlatform as Platform } from "../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
 describe("who registered and deprecated a dataset version", () => {

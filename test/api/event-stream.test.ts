@@ -1,8 +1,8 @@
-import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import { eventStream } from "../../api/http/event-stream";
 import { createLogger } from "../../core/logging";
 import type { FollowEvent } from "../../core/tracking/follow";
+import type { TestPlatform as Platform } from "../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { runOf } from "../support/fixtures";
 

@@ -1,5 +1,5 @@
-import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
+import type { TestPlatform as Platform } from "../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
 /** Bodies that no client sends by chance: each is kept whole or refused, and none is a failure of ours. */

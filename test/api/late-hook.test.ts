@@ -1,7 +1,7 @@
-import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import type { HookOutcome } from "../../core/registry/gates/hook";
 import type { ModelVersion } from "../../core/registry/model";
+import type { TestPlatform as Platform } from "../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
 /** A gate's hook that answers after something else was decided. */

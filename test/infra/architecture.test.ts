@@ -3,11 +3,13 @@ import path from "node:path";
 import { drawDeployment } from "../../infra/diagram";
 import { functions } from "../../platform/functions";
 import { rules } from "../../platform/rules";
+import { functionPermissions } from "../support/permissions";
 import { repository } from "./synthesized";
 
 const file = path.join(repository, "docs", "architecture.md");
 const text = fs.readFileSync(file, "utf8");
-const drawn = drawDeployment(fs.readFileSync(path.join(repository, "state-machines", "training-run.asl.json"), "utf8"));
+const definition = fs.readFileSync(path.join(repository, "state-machines", "training-run.asl.json"), "utf8");
+const drawn = drawDeployment(definition, functionPermissions);
 
 describe("docs/architecture.md", () => {
   it("draws what is deployed", () => {

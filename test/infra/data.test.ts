@@ -4,8 +4,9 @@ import { InvalidInputError } from "../../core/errors";
 import { teamIncomingPrefix } from "../../core/object-keys";
 import type { RingmasterConfig } from "../../infra/config";
 import { DataStack } from "../../infra/stacks/data-stack";
-import { functionPermissions, runRolePermissions } from "../../platform/permissions";
+import { runRolePermissions } from "../../platform/permissions";
 import { tableNameIn, tables } from "../../platform/tables";
+import { functionPermissions } from "../support/permissions";
 import { resources, synthesizeStack } from "./synthesized";
 
 const dataStack = (settings: RingmasterConfig) =>

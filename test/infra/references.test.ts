@@ -1,15 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { functions } from "../../platform/functions";
-import {
-  arnsOf,
-  functionPermissions,
-  jobPermissions,
-  type Resource,
-  runRolePermissions,
-  type World,
-} from "../../platform/permissions";
+import { arnsOf, jobPermissions, type Resource, runRolePermissions, type World } from "../../platform/permissions";
 import { rules } from "../../platform/rules";
+import { functionPermissions } from "../support/permissions";
 import { textOf } from "./policies";
 import { repository, type Synthesized, synthesizePlatform, unstagedAssets } from "./synthesized";
 

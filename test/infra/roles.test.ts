@@ -5,12 +5,12 @@ import {
   arnsOf,
   endedRunsPolicy,
   endedRunsPolicyName,
-  functionPermissions,
   jobPermissions,
   type Permission,
   runRolePermissions,
   type World,
 } from "../../platform/permissions";
+import { functionPermissions } from "../support/permissions";
 import { rolesOf, type SynthesizedRole, textOf } from "./policies";
 import { repository, type Synthesized, synthesizePlatform, unstagedAssets } from "./synthesized";
 

@@ -7,6 +7,8 @@ import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../
 import { definePlatform } from "../../infra/platform";
 import type { PlatformStacks } from "../../infra/platform-stacks";
 import { authorizer, functions } from "../../platform/functions";
+import { functionPermissionsFile } from "../../platform/permissions";
+import { permissionsFile } from "../support/permissions";
 
 export const repository = path.resolve(__dirname, "../..");
 
@@ -32,6 +34,7 @@ export function synthesizePlatform(
   for (const { name } of [...functions, authorizer]) {
     fs.writeFileSync(path.join(bundles, "lambdas", `${name}.js`), `exports.handler = async () => "${name}";`);
   }
+  fs.copyFileSync(permissionsFile, path.join(bundles, functionPermissionsFile));
   fs.cpSync(path.join(repository, "state-machines"), path.join(bundles, "state-machines"), { recursive: true });
   const app = newApp(path.join(directory, "out"), rules, context);
   const stacks = definePlatform(app, { repository, bundles }, config);

@@ -4,7 +4,9 @@ import path from "node:path";
 import { Match } from "aws-cdk-lib/assertions";
 import { WorkflowStack } from "../../infra/stacks/workflow-stack";
 import { functions } from "../../platform/functions";
+import { functionPermissionsFile } from "../../platform/permissions";
 import { rules } from "../../platform/rules";
+import { permissionsFile } from "../support/permissions";
 import { repository, resources, synthesizeStack } from "./synthesized";
 
 /** A directory for empty bundles. The layers have no packages, because these tests do not need them. */
@@ -12,6 +14,7 @@ const directory = fs.mkdtempSync(path.join(os.tmpdir(), "workflow-"));
 fs.mkdirSync(path.join(directory, "lambdas"));
 for (const { name } of functions) fs.writeFileSync(path.join(directory, "lambdas", `${name}.js`), `// ${name}`);
 fs.cpSync(path.join(repository, "state-machines"), path.join(directory, "state-machines"), { recursive: true });
+fs.copyFileSync(permissionsFile, path.join(directory, functionPermissionsFile));
 afterAll(() => fs.rmSync(directory, { recursive: true }));
 
 const workflowOf = (accountConcurrency: number) =>

@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { functions } from "../../platform/functions";
-import { functionPermissions, jobPermissions, type Permission, runRolePermissions } from "../../platform/permissions";
+import { jobPermissions, type Permission, runRolePermissions } from "../../platform/permissions";
+import { functionPermissions } from "../support/permissions";
 
 /** `Catalog` GetItem, Query; `objects` … */
 function rightsOf(permissions: readonly Permission[]): string {

@@ -1,5 +1,5 @@
-import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
+import type { TestPlatform as Platform } from "./embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "./embedded";
 
 /** Starts the stores and makes the API of the default team's platform on them. */

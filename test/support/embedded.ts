@@ -4,27 +4,52 @@ import { join } from "node:path";
 import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { createDocumentClient } from "../../adapters/dynamodb/client";
-import { createDeployment, type Platform } from "../../adapters/platform";
+import { trainingJobs } from "../../adapters/batch/training-jobs";
+import { meter } from "../../adapters/cloudwatch/emf-meter";
+import { createDocumentClient, documents } from "../../adapters/dynamodb/client";
+import { endedRuns } from "../../adapters/dynamodb/ended-runs";
+import { dueDeliveries } from "../../adapters/dynamodb/notification-repository";
+import { outboxIndex } from "../../adapters/dynamodb/registry-outbox";
+import { retrainingIndex } from "../../adapters/dynamodb/retraining-repository";
+import { runKeys } from "../../adapters/dynamodb/run-keys";
+import { runOwners } from "../../adapters/dynamodb/run-owners";
+import { platformEvents } from "../../adapters/eventbridge/platform-events";
+import { webhooks } from "../../adapters/http/webhooks";
+import { workerLogs } from "../../adapters/logs/worker-logs";
+import { type Platform, platformPorts } from "../../adapters/platform";
+import { deploy, type Scope, type TeamOf } from "../../adapters/port";
+import { readScope } from "../../adapters/process-scope";
+import { s3Client } from "../../adapters/s3/object-store";
+import { retrainingSchedules } from "../../adapters/scheduler/retraining-schedules";
+import { teamTopic } from "../../adapters/sns/team-topic";
+import { executions } from "../../adapters/stepfunctions/executions";
+import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
+import { openRuns } from "../../adapters/team-runs";
 import { defaultTeam } from "../../core/access/teams";
 import { createLogger } from "../../core/logging";
-import type { Measures } from "../../core/metering/metrics";
+import type { Measures, Meter } from "../../core/metering/metrics";
 import type { AttemptResult } from "../../core/notifications/delivery";
 import type { Message } from "../../core/notifications/event";
+import type { TeamTopic, Webhooks } from "../../core/notifications/ports";
 import { contentDigestOf } from "../../core/object-keys";
 import type { Clock } from "../../core/ports";
 import type { ApprovalNeeded } from "../../core/registry/approval-needed";
-import type { ModelEvent } from "../../core/registry/outbox";
+import type { ModelEvent, ModelEvents } from "../../core/registry/outbox";
+import type { RetrainingSchedules } from "../../core/retraining/ports";
 import type { RetrainingRule } from "../../core/retraining/rule";
 import type { JobOutcome } from "../../core/runs/attempts";
-import type { JobRequest } from "../../core/runs/ports";
+import type { Executions, JobRequest, TaskTokens, TrainingJobs } from "../../core/runs/ports";
+import type { Run } from "../../core/runs/run";
+import type { InstanceUse } from "../../core/runs/run-repository";
 import type { WorkerSpan } from "../../core/runs/usage";
-import type { RunEnded } from "../../core/training/run-ended";
+import type { RunEnded, RunEvents } from "../../core/training/run-ended";
+import type { WorkerLogs } from "../../core/training/worker-logs";
 import { createDynamoDb } from "../../local/dynamodb";
 import { createFront } from "../../local/front";
 import { listen, portOf } from "../../local/listen";
 import { createS3 } from "../../local/s3";
 import { localConfig } from "../../local/settings";
+import { environmentOf } from "../../platform/config";
 import { tables } from "../../platform/tables";
 import { testIam } from "./iam";
 
@@ -126,11 +151,35 @@ export interface Calls {
   job: JobOutcome;
 }
 
+/** The ports of the API and those that other functions use. */
+const testPorts = {
+  shared: {
+    ...platformPorts.shared,
+    runKeys: runKeys(),
+    endedRuns: endedRuns(),
+    retrainingIndex: retrainingIndex(),
+    outboxIndex: outboxIndex(),
+    dueDeliveries: dueDeliveries(),
+    openRuns: openRuns(),
+    owners: runOwners(),
+  },
+  team: platformPorts.team,
+};
+
+export type TestPlatform = Platform &
+  TeamOf<typeof testPorts.shared> & {
+    forTeam(team: string): TestPlatform;
+    forRun(runId: string): Promise<TestPlatform>;
+    teamOf(runId: string): Promise<string | undefined>;
+    listOpenRuns(): Promise<readonly Run[]>;
+    findOnInstance(instanceId: string): Promise<readonly InstanceUse[]>;
+  };
+
 /** The default team's platform on real stores (`forTeam` gives others'), with a clock that does not advance by default, and with recorded calls to Batch and Step Functions. */
 export function createTestPlatform(
   embedded: Embedded,
   clock: Clock = stillClock(),
-): { readonly platform: Platform; readonly calls: Calls } {
+): { readonly platform: TestPlatform; readonly calls: Calls } {
   const config = localConfig();
   const calls: Calls = {
     submitted: [],
@@ -149,64 +198,86 @@ export function createTestPlatform(
     schedules: new Map(),
     job: { status: "running", hostLoss: false },
   };
-  const deployment = createDeployment({
-    dynamodb: embedded.dynamodb,
-    s3: embedded.s3,
-    config,
+  const scope: Scope = {
+    ...readScope({ ...environmentOf(config) }),
     clock,
     logger: createLogger(() => undefined, clock),
-    meter: { emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }) },
-    events: {
-      publish: async (event) => void calls.events.push(event),
-      publishApprovalNeeded: async (event) => void calls.notable.push(event),
-      publishRunEnded: async (event) => void calls.notable.push(event),
+  };
+  const measured: Meter = {
+    emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }),
+  };
+  const events: ModelEvents & RunEvents = {
+    publish: async (event) => void calls.events.push(event),
+    publishApprovalNeeded: async (event) => void calls.notable.push(event),
+    publishRunEnded: async (event) => void calls.notable.push(event),
+  };
+  const posts: Webhooks = {
+    async post(to, _key, message) {
+      calls.sent.push({ to, message });
+      return calls.accepts;
     },
-    webhooks: {
-      async post(to, _key, message) {
-        calls.sent.push({ to, message });
-        return calls.accepts;
-      },
-      problemOf: async (url) => (url.startsWith("https://") ? undefined : "it must be an https URL"),
-    },
-    topicOf: (team) => ({
-      arn: `arn:aws:sns:us-east-1:000000000000:ringmaster-team-${team}`,
-      async publish(message) {
-        calls.sent.push({ to: this.arn, message });
-        return calls.accepts;
-      },
-    }),
-    logs: { read: async () => ({ lines: [] }) },
-    executions: {
-      start: async (runId) => void calls.started.push(runId),
-      stop: async (runId) => void calls.stopped.push(runId),
-      status: async () => "running",
-    },
-    tokens: {
-      succeed: async (token, output) => void calls.succeeded.push({ token, output }),
-      fail: async (token, error, cause) => void calls.failed.push({ token, error, cause }),
-      heartbeat: async (token) => void calls.heartbeats.push(token),
-    },
-    jobs: {
-      find: async ({ runId, attempt }) => {
-        const known = calls.submitted.some((one) => one.runId === runId && one.attempt === attempt);
-        return known ? `job-${runId}-${attempt}` : undefined;
-      },
-      spans: async () => calls.spans,
-      submit: async (request) => {
-        calls.submitted.push(request);
-        return { jobId: `job-${request.runId}-${request.attempt}` };
-      },
-      describe: async () => calls.job,
-      terminate: async (jobId) => void calls.terminated.push(jobId),
-    },
-    schedules: {
-      put: async (rule) => void calls.schedules.set(`${rule.team}.${rule.name}`, rule),
-      delete: async (team, rule) => void calls.schedules.delete(`${team}.${rule}`),
-      list: async () =>
-        [...calls.schedules.keys()].map((name) => ({ team: name.split(".")[0]!, rule: name.split(".")[1]! })),
+    problemOf: async (url) => (url.startsWith("https://") ? undefined : "it must be an https URL"),
+  };
+  const topicOf: (team: string) => TeamTopic = (team) => ({
+    arn: `arn:aws:sns:us-east-1:000000000000:ringmaster-team-${team}`,
+    async publish(message) {
+      calls.sent.push({ to: this.arn, message });
+      return calls.accepts;
     },
   });
-  return { platform: deployment.forTeam(defaultTeam), calls };
+  const logs: WorkerLogs = { read: async () => ({ lines: [] }) };
+  const startedRuns: Executions = {
+    start: async (runId) => void calls.started.push(runId),
+    stop: async (runId) => void calls.stopped.push(runId),
+    status: async () => "running",
+  };
+  const answers: TaskTokens = {
+    succeed: async (token, output) => void calls.succeeded.push({ token, output }),
+    fail: async (token, error, cause) => void calls.failed.push({ token, error, cause }),
+    heartbeat: async (token) => void calls.heartbeats.push(token),
+  };
+  const submitted: TrainingJobs = {
+    find: async ({ runId, attempt }) => {
+      const known = calls.submitted.some((one) => one.runId === runId && one.attempt === attempt);
+      return known ? `job-${runId}-${attempt}` : undefined;
+    },
+    spans: async () => calls.spans,
+    submit: async (request) => {
+      calls.submitted.push(request);
+      return { jobId: `job-${request.runId}-${request.attempt}` };
+    },
+    describe: async () => calls.job,
+    terminate: async (jobId) => void calls.terminated.push(jobId),
+  };
+  const schedules: RetrainingSchedules = {
+    put: async (rule) => void calls.schedules.set(`${rule.team}.${rule.name}`, rule),
+    delete: async (team, rule) => void calls.schedules.delete(`${team}.${rule}`),
+    list: async () =>
+      [...calls.schedules.keys()].map((name) => ({ team: name.split(".")[0]!, rule: name.split(".")[1]! })),
+  };
+  const deployment = deploy(scope, testPorts, [
+    [documents(), () => embedded.dynamodb],
+    [s3Client(), () => embedded.s3],
+    [meter(), () => measured],
+    [platformEvents(), () => events],
+    [webhooks(), () => posts],
+    [teamTopic(), ({ team }) => topicOf(team)],
+    [workerLogs(), () => logs],
+    [executions(), () => startedRuns],
+    [taskTokens(), () => answers],
+    [trainingJobs(), () => submitted],
+    [retrainingSchedules(), () => schedules],
+  ]);
+  const { owners, openRuns } = deployment;
+  const forTeam = (team: string): TestPlatform => ({
+    ...deployment.forTeam(team),
+    ...openRuns,
+    forTeam,
+    forRun: async (runId) => forTeam(await owners.findTeam(runId)),
+    teamOf: owners.teamOf,
+    listOpenRuns: openRuns.listOpen,
+  });
+  return { platform: forTeam(defaultTeam), calls };
 }
 
 /** One millisecond goes by whenever it is looked at. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Shape } from "../../deep-readonly";
 import { pairedInterval, sliceEvidence } from "../../evaluation/shapes";
 import { contentReference, count, instant } from "../../shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Shape } from "../../deep-readonly";
 import { calibration, latency } from "../../evaluation/shapes";
 import { category, contentReference, count, instant, metrics } from "../../shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Shape } from "../../deep-readonly";
 import { phase } from "../../runs/shapes";
 import { metricValue } from "../../shapes";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * Limits of a record. They equal those of MLflow 3, so that both APIs have the same rules. Characters are UTF-16 units.

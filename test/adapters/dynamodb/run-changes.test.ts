@@ -2,6 +2,7 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createRunRecords } from "../../../adapters/dynamodb/record-repository";
 import { createRunChanges } from "../../../adapters/dynamodb/run-changes";
 import { RunCreations } from "../../../adapters/dynamodb/run-creations";
+import { createRunIdentities } from "../../../adapters/dynamodb/run-identities";
 import type { RunIdentity, RunRecord } from "../../../core/tracking/run-record";
 import { localConfig } from "../../../local/settings";
 import { loggedRun } from "../../core/tracking/records/logged-run";
@@ -33,7 +34,13 @@ function openProcess(team: string, now = second(0)) {
   const changes = createRunChanges(client, catalog, { now: () => state.now });
   const creations = new RunCreations(client);
   const older = async () => undefined;
-  const records = createRunRecords(client, catalog, { changes, creations, metricsTable: metrics, older }).of(team);
+  const records = createRunRecords(client, catalog, {
+    identities: createRunIdentities(client, catalog),
+    changes,
+    creations,
+    metricsTable: metrics,
+    older,
+  }).of(team);
   return { state, records, changes: changes.of(team) };
 }
 

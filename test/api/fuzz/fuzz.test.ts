@@ -1,8 +1,8 @@
 import fc, { type Arbitrary } from "fast-check";
-import type { Platform } from "../../../adapters/platform";
 import { createApp } from "../../../api/app";
 import { contracts } from "../../../api/contracts";
 import { openApiDocument } from "../../../api/openapi/document";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { type Chain, chains, type Step } from "./chains";
 import { describedBy } from "./described";

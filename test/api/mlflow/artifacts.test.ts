@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Hono } from "hono";
-import type { Platform } from "../../../adapters/platform";
 import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { objectKeys } from "../../../core/object-keys";
 import { localConfig } from "../../../local/settings";
 import { flipBit, objectFiles } from "../../support/damage";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 
 const root = "/api/2.0/mlflow-artifacts";

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import type { Platform } from "../../../adapters/platform";
 import { createApp } from "../../../api/app";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { createEvaluatedRun } from "../../support/evaluated-run";
 

@@ -2,7 +2,6 @@ import { layers, sequential } from "@tensorflow/tfjs-layers";
 import type { Hono } from "hono";
 import { parse } from "yaml";
 import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
-import type { Platform } from "../../../adapters/platform";
 import { artifactFormat } from "../../../adapters/tfjs/artifact";
 import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
@@ -10,6 +9,7 @@ import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { getJson } from "../../../core/object-documents";
 import { encodeSafetensors } from "../../../core/safetensors/safetensors";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 

@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
-import type { Platform } from "../../../adapters/platform";
 import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { ArtifactOwner } from "../../../core/tracking/artifacts";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { createEvaluatedRun } from "../../support/evaluated-run";
 

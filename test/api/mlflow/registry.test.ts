@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
-import type { Platform } from "../../../adapters/platform";
 import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";
 

@@ -1,8 +1,8 @@
-import type { Platform } from "../../../adapters/platform";
 import { deliverEvent, sweepDeliveries } from "../../../core/notifications/deliver";
 import type { Delivery } from "../../../core/notifications/delivery";
 import { eventTypes, type NotableEvent } from "../../../core/notifications/event";
 import type { NotificationRepository } from "../../../core/notifications/ports";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 
 const minute = 60_000;

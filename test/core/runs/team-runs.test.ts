@@ -1,5 +1,5 @@
 import type { AllRuns, RunRepository } from "../../../core/runs/run-repository";
-import { teamRuns } from "../../../core/runs/team-runs";
+import { createRunTeams, teamRuns } from "../../../core/runs/team-runs";
 import { runOf } from "../../support/fixtures";
 
 type Method = (...parameters: unknown[]) => Promise<unknown>;
@@ -37,14 +37,16 @@ function allRuns() {
   return { all, calls };
 }
 
+const runsOf = (team: string, all: AllRuns) => teamRuns(all, team, createRunTeams(all.find));
+
 describe("a team's port to runs", () => {
-  const methods = Object.keys(teamRuns(allRuns().all).of("red")) as (keyof RunRepository)[];
+  const methods = Object.keys(runsOf("red", allRuns().all)) as (keyof RunRepository)[];
   /** Methods without the id of an existing run, and those that are tested separately. */
   const others: readonly string[] = ["create", "find", "findDetails", "list", "listOpen", "monthUsage"];
   const about = methods.filter((name) => !others.includes(name));
 
   it("finds and lists the team's own", async () => {
-    const blue = teamRuns(allRuns().all).of("blue");
+    const blue = runsOf("blue", allRuns().all);
     expect((await blue.find("run-blue"))?.runId).toBe("run-blue");
     expect((await blue.findDetails("run-blue"))?.run.runId).toBe("run-blue");
     expect(await blue.find("run-red")).toBeUndefined();
@@ -55,7 +57,7 @@ describe("a team's port to runs", () => {
 
   it.each(about)("%s does nothing to another team's run, nor to one that is not there", async (name) => {
     const { all, calls } = allRuns();
-    const port = teamRuns(all).of("blue") as unknown as Record<string, Method>;
+    const port = runsOf("blue", all) as unknown as Record<string, Method>;
     const of = (runId: string) =>
       port[name]!(runId, {}, {}, {}).catch((error: Error) => error.message.replace(runId, "…"));
     const answer = await of("run-red");
@@ -66,7 +68,7 @@ describe("a team's port to runs", () => {
 
   it.each(about)("%s reaches the team's own", async (name) => {
     const { all, calls } = allRuns();
-    const port = teamRuns(all).of("red") as unknown as Record<string, Method>;
+    const port = runsOf("red", all) as unknown as Record<string, Method>;
     await port[name]!("run-red", {}, {}, {});
     expect(calls).toEqual(["find", name]);
     await port[name]!("run-red", {}, {}, {});
@@ -75,7 +77,7 @@ describe("a team's port to runs", () => {
 
   it("creates no run for another team, nor hands out one that has the same id", async () => {
     const { all, calls } = allRuns();
-    const blue = teamRuns(all).of("blue");
+    const blue = runsOf("blue", all);
     await expect(blue.create(runOf("run-new", { team: "red" }))).rejects.toThrow("of team red, not of blue");
     expect(calls).toEqual([]);
     await expect(blue.create(runOf("run-red", { team: "blue" }))).rejects.toThrow("taken by another team's run");
@@ -83,7 +85,7 @@ describe("a team's port to runs", () => {
   });
 
   it("says whose a run is", async () => {
-    const { teamOf } = teamRuns(allRuns().all);
+    const { teamOf } = createRunTeams(allRuns().all.find);
     expect(await Promise.all(["run-red", "run-blue", "run-none"].map(teamOf))).toEqual(["red", "blue", undefined]);
   });
 });

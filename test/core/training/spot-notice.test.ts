@@ -1,9 +1,9 @@
-import type { Platform } from "../../../adapters/platform";
 import { takeSpotNotice } from "../../../core/training/spot-notice";
 import { matchesPattern } from "../../../local/events/pattern";
 import { parsePattern } from "../../../local/events/pattern-rules";
 import { localWorld } from "../../../local/settings";
 import { rules } from "../../../platform/rules";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 

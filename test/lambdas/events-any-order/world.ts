@@ -1,5 +1,4 @@
-import type { Platform } from "../../../adapters/platform";
-import type { Calls, Embedded } from "../../support/embedded";
+import type { Calls, Embedded, TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform } from "../../support/embedded";
 import { datasetFiles } from "./datasets";
 import { modelChanges } from "./models";

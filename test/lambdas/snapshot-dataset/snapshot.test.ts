@@ -11,7 +11,6 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { pushFile } from "../../../adapters/duckdb/push-file";
-import type { Platform } from "../../../adapters/platform";
 import { createStoreUploads } from "../../../adapters/s3/store-uploads";
 import { retryInboxFile } from "../../../core/datasets/inbox/retry";
 import { registerDataset } from "../../../core/datasets/register";
@@ -22,6 +21,7 @@ import { parsePattern } from "../../../local/events/pattern-rules";
 import { localWorld } from "../../../local/settings";
 import { rules } from "../../../platform/rules";
 import { toyCsv, toySchema } from "../../e2e/harness";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 
 const bucket = "ringmaster-data";

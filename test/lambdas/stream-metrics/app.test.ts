@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { streamHandle } from "hono/aws-lambda";
-import type { Platform } from "../../../adapters/platform";
 import { createStreamApp } from "../../../lambdas/stream-metrics/app";
+import type { TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 

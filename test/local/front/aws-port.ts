@@ -21,6 +21,7 @@ import { createStepFunctions } from "../../../local/states";
 import { functionNameIn, functions } from "../../../platform/functions";
 import { ensureBuild } from "../../../scripts/build.js";
 import { ManualClock } from "../../support/manual-clock";
+import { functionPermissions } from "../../support/permissions";
 import { type Keys, sign, type Unsigned } from "../../support/sign";
 
 export interface Answer {
@@ -33,7 +34,7 @@ export async function startAwsPort() {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-aws-port-"));
   const environment = { ...process.env };
   const service = (name: string) => ({ dataDirectory: join(directory, name) });
-  const iam = new Iam({ world: localWorld(), secret: "a secret" });
+  const iam = new Iam({ world: localWorld(), functionPermissions, secret: "a secret" });
   let opened: (services: readonly Service[]) => void = () => undefined;
   const front = createFront(new Promise<readonly Service[]>((resolve) => (opened = resolve)), iam);
   await listen(front, 0, "");

@@ -7,7 +7,6 @@ import { functionNameIn, functions } from "../../../platform/functions";
 import {
   endedRunsPolicy,
   endedRunsPolicyName,
-  functionPermissions,
   jobPermissions,
   type PolicyDocument,
   policyOf,
@@ -15,6 +14,7 @@ import {
   sessionPolicy,
 } from "../../../platform/permissions";
 import { runOf } from "../../support/fixtures";
+import { functionPermissions } from "../../support/permissions";
 import type { Keys, Unsigned } from "../../support/sign";
 import { type Answer, startAwsPort } from "./aws-port";
 import { ids, objects, type PortRequest, portRequests, rows } from "./aws-requests";
@@ -123,7 +123,7 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
       await owner(json("PutItem", { TableName, Item: { pk: { S: pk }, sk: { S: "HOSTILE" }, is: { S: "there" } } }));
     }
     before = await stored();
-    const elsewhere = new Iam({ world, secret: "another data directory's" });
+    const elsewhere = new Iam({ world, functionPermissions, secret: "another data directory's" });
     const wrong = { secretAccessKey: "x".repeat(40) };
     const unknown = /UnrecognizedClient|InvalidClientTokenId|InvalidAccessKeyId/;
     const mismatch = /InvalidSignature|SignatureDoesNotMatch/;

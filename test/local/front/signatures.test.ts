@@ -13,13 +13,14 @@ import { createS3 } from "../../../local/s3";
 import type { Service } from "../../../local/service";
 import { localWorld } from "../../../local/settings";
 import { sendJson } from "../../../local/wire";
+import { functionPermissions } from "../../support/permissions";
 import { type Keys, presign, sign, type Unsigned } from "../../support/sign";
 
 const minute = 60_000;
 const hex = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 const clock = { offset: 0, now: () => Date.now() + clock.offset };
-const iam = new Iam({ world: localWorld(), secret: "a secret", clock });
-const other = new Iam({ world: localWorld(), secret: "another secret" });
+const iam = new Iam({ world: localWorld(), functionPermissions, secret: "a secret", clock });
+const other = new Iam({ world: localWorld(), functionPermissions, secret: "another secret" });
 const role = { role: "ringmaster-api", name: "test" };
 
 describe("signatures at the AWS port", () => {

@@ -20,13 +20,14 @@ import { publicTargets } from "../../../platform/config";
 import { type FunctionName, functionNameIn } from "../../../platform/functions";
 import { tables } from "../../../platform/tables";
 import { ensureBuild } from "../../../scripts/build.js";
+import { functionPermissions } from "../../support/permissions";
 
 /** Starts stores, STS, and the two functions that trainers call, behind a front that enforces each caller's role. */
 export async function startPlatform() {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-iam-"));
   const config = localConfig();
   const clock = { offset: 0, now: () => Date.now() + clock.offset };
-  const iam = new Iam({ world: localWorld(), secret: "a secret", clock });
+  const iam = new Iam({ world: localWorld(), functionPermissions, secret: "a secret", clock });
   let opened: (services: readonly Service[]) => void = () => undefined;
   const front = createFront(new Promise<readonly Service[]>((resolve) => (opened = resolve)), iam);
   await listen(front, 0, "");

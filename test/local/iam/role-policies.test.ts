@@ -10,6 +10,7 @@ import { createRolePolicies, type RolePoliciesService } from "../../../local/iam
 import { listen, portOf } from "../../../local/listen";
 import { localConfig, localWorld } from "../../../local/settings";
 import { arnsOf, runRoleNameIn } from "../../../platform/permissions";
+import { functionPermissions } from "../../support/permissions";
 import { type Keys, sign } from "../../support/sign";
 
 const world = localWorld();
@@ -24,7 +25,7 @@ describe("policies that are put on a role of the embedded cloud", () => {
   let front: Server;
 
   async function start(): Promise<void> {
-    iam = new Iam({ world, secret: "a secret" });
+    iam = new Iam({ world, functionPermissions, secret: "a secret" });
     service = createRolePolicies(iam, { dataDirectory: directory });
     await service.ready;
     front = createFront([service], iam);

@@ -4,9 +4,10 @@ import { Iam } from "../../../local/iam";
 import { createSts } from "../../../local/iam/sts";
 import { listen, portOf } from "../../../local/listen";
 import { localConfig, localWorld } from "../../../local/settings";
+import { functionPermissions } from "../../support/permissions";
 
 const { runRoleArn } = localConfig();
-const iam = new Iam({ world: localWorld(), secret: "s" });
+const iam = new Iam({ world: localWorld(), functionPermissions, secret: "s" });
 const front = createFront([createSts(iam)], iam);
 let connection: { readonly endpoint: string; readonly region: string; readonly maxAttempts: number };
 

@@ -3,8 +3,8 @@ import { promote, recordGate } from "../../../../core/registry/transitions";
 import { beginStep, finishStep, outputOf } from "../../../../core/runs/step";
 import { beginTraining } from "../../../../core/training/begin-training";
 import { closeRunByConclusion } from "../../../../core/training/conclusion";
-import type { ReconcileDependencies } from "../../../../core/training/reconcile";
 import type { Invocation } from "./states";
+import type { Ports } from "./world";
 
 export const runId = "run-a";
 
@@ -13,10 +13,7 @@ const refuse = () => Promise.reject(new Error("no metrics are to be copied"));
 const noMetrics = { summaries: refuse, readAfter: refuse, append: refuse };
 
 /** Executes the functions of `lambdas/` with the same calls of core. The steps around training are short. */
-export async function perform(
-  ports: ReconcileDependencies,
-  { state, token, conclusion, error }: Invocation,
-): Promise<void> {
+export async function perform(ports: Ports, { state, token, conclusion, error }: Invocation): Promise<void> {
   const actor = { by: "test", at: "2026-01-01T00:00:00.000Z" };
   switch (state) {
     case "ValidateDataset":

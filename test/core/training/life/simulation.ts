@@ -4,7 +4,6 @@ import { isOpen, type Run } from "../../../../core/runs/run";
 import { cancelRun } from "../../../../core/training/cancel";
 import { closeInterruptedRun } from "../../../../core/training/close-run";
 import { type JobEvent, takeJobEvent } from "../../../../core/training/job-event";
-import type { ReconcileDependencies } from "../../../../core/training/reconcile";
 import { reconcileAll } from "../../../../core/training/reconcile-all";
 import { trainingKeys } from "../../../../core/training/training-step";
 import { resultOf, runOf } from "../../../support/fixtures";
@@ -14,7 +13,7 @@ import { perform, runId } from "./perform";
 import type { Fate, Outcome, Scenario } from "./scenario";
 import { type Actor, type Option, Schedule } from "./schedule";
 import { type Invocation, ModelExecution } from "./states";
-import { World } from "./world";
+import { type Ports, World } from "./world";
 
 type Budget = "crash" | "double" | "drop" | "deaf" | "failure" | "loss" | "jump" | "speed" | "minute";
 
@@ -265,7 +264,7 @@ export class Simulation {
     this.execution?.tick();
   }
 
-  private actor(name: string, work: (ports: ReconcileDependencies) => Promise<unknown>, onDeath?: () => void): Actor {
+  private actor(name: string, work: (ports: Ports) => Promise<unknown>, onDeath?: () => void): Actor {
     const actor = this.schedule.start(name, this.now, async (self) => {
       try {
         await work(this.world.portsFor(self));
@@ -293,7 +292,7 @@ export class Simulation {
   }
 
   private invoke(invocation: Invocation): void {
-    const work = async (ports: ReconcileDependencies) => {
+    const work = async (ports: Ports) => {
       try {
         await perform(ports, invocation);
       } catch (error) {
@@ -329,7 +328,7 @@ export class Simulation {
   }
 
   /** At least once: a delivery whose function dies is made again, twice. */
-  private event(label: string, work: (ports: ReconcileDependencies) => Promise<unknown>, tries = 3): void {
+  private event(label: string, work: (ports: Ports) => Promise<unknown>, tries = 3): void {
     const option = {
       label: `event: ${label}`,
       again: () => this.event(label, work, tries),

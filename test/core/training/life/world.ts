@@ -1,5 +1,6 @@
 import type { Measures } from "../../../../core/metering/metrics";
 import type { ObjectStore } from "../../../../core/ports";
+import type { ApprovalDependencies } from "../../../../core/registry/approval";
 import type { Model, ModelVersion } from "../../../../core/registry/model";
 import { createRegistry } from "../../../../core/registry/registry";
 import type { ModelRepository } from "../../../../core/registry/repository";
@@ -10,6 +11,9 @@ import type { ModelBatch } from "./batch";
 import { createMemoryRuns } from "./memory-runs";
 import type { Actor } from "./schedule";
 import type { ModelExecution } from "./states";
+
+/** The ports of every function of a run's life. */
+export type Ports = ReconcileDependencies & ApprovalDependencies;
 
 export interface Services {
   readonly now: () => number;
@@ -30,7 +34,7 @@ export class World {
 
   constructor(private readonly services: Services) {}
 
-  portsFor(actor: Actor): ReconcileDependencies {
+  portsFor(actor: Actor): Ports {
     const { now, batch, execution, startExecution } = this.services;
     const { objects, cached } = this;
     const gated = <T extends object>(name: string, target: T): T =>

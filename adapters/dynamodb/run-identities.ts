@@ -1,0 +1,58 @@
+import { type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
+import { BoundedMap } from "../../core/bounded-map";
+import { canBeRunId, type RunIdentity } from "../../core/tracking/run-record";
+import { catalog } from "../../platform/permissions/grants";
+import { sharedPort } from "../port";
+import { documents } from "./client";
+
+/** More than a process meets. An identity never changes, so a remembered one stays true. */
+const maxRemembered = 100_000;
+
+export interface RunIdentities {
+  /** Finds a run of any team. `undefined` also for a training run without a record, which an earlier version created. */
+  identify(runId: string): Promise<RunIdentity | undefined>;
+  remember(identity: RunIdentity): void;
+}
+
+export const recordKey = (runId: string) => ({ pk: `RUN#${runId}`, sk: "RECORD" });
+
+export function identityOf(item: Record<string, unknown>): RunIdentity {
+  return {
+    runId: (item["pk"] as string).slice("RUN#".length),
+    team: item["team"] as string,
+    experimentId: item["experimentId"] as string,
+    source: item["source"] as RunIdentity["source"],
+  };
+}
+
+/** Reads the team and the experiment of runs from their rows `RECORD`. */
+export function createRunIdentities(client: DynamoDBDocumentClient, table: string): RunIdentities {
+  const identities = new BoundedMap<string, RunIdentity>(maxRemembered);
+  const remember = (identity: RunIdentity): void => void identities.set(identity.runId, identity);
+  return {
+    remember,
+    async identify(runId) {
+      const known = identities.get(runId);
+      if (known || !canBeRunId(runId)) return known;
+      const { Item } = await client.send(
+        new GetCommand({
+          TableName: table,
+          Key: recordKey(runId),
+          ConsistentRead: true,
+          ProjectionExpression: "pk, team, experimentId, #source",
+          ExpressionAttributeNames: { "#source": "source" },
+        }),
+      );
+      if (!Item) return undefined;
+      const identity = identityOf(Item);
+      remember(identity);
+      return identity;
+    },
+  };
+}
+
+export const runIdentities = sharedPort({
+  uses: { documents: documents() },
+  grants: { read: [catalog("GetItem")] },
+  make: ({ documents }, { config }) => createRunIdentities(documents, config.tables.catalog),
+});

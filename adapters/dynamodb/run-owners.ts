@@ -1,0 +1,32 @@
+import { RunNotFoundError } from "../../core/runs/errors";
+import { defaultExperimentId } from "../../core/tracking/experiments";
+import { canBeRunId, type RunIdentity } from "../../core/tracking/run-record";
+import { sharedPort } from "../port";
+import { runIdentities } from "./run-identities";
+import { runTeams } from "./run-steps";
+
+/** Finds out which team a run belongs to, by its record; by its own row where an earlier version created it without a record. */
+export const runOwners = sharedPort({
+  uses: { identities: runIdentities("read"), teams: runTeams("read") },
+  make({ identities, teams }) {
+    const teamOf = async (runId: string): Promise<string | undefined> =>
+      (await identities.identify(runId))?.team ?? teams.teamOf(runId);
+    return {
+      /** `undefined` where there is no such run. */
+      teamOf,
+      /** @throws RunNotFoundError */
+      async findTeam(runId: string): Promise<string> {
+        const team = await teamOf(runId);
+        if (team === undefined) throw new RunNotFoundError(runId);
+        return team;
+      },
+      /** As `RunIdentities.identify`. A training run without a record counts to the default experiment, so that its points are kept. */
+      async identify(runId: string): Promise<RunIdentity | undefined> {
+        const known = await identities.identify(runId);
+        if (known || !canBeRunId(runId)) return known;
+        const team = await teams.teamOf(runId);
+        return team === undefined ? undefined : { runId, team, experimentId: defaultExperimentId, source: "training" };
+      },
+    };
+  },
+});

@@ -1,0 +1,171 @@
+import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  type MachineRecord,
+  phases,
+  type RecoveryRecord,
+  type Run,
+  type RunDetails,
+  type StepRecord,
+  type TrainingAttempt,
+  type WorkerRecord,
+} from "../../core/runs/run";
+import type { RunSteps } from "../../core/runs/run-repository";
+import { createRunTeams, teamRunPhases } from "../../core/runs/team-runs";
+import type { TrainingProgress } from "../../core/tracking/metric-batch";
+import { trackedPhases } from "../../core/tracking/records/tracked-phases";
+import { type Warning, warningsOf } from "../../core/warnings";
+import { catalog } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
+import { documents, holds, queryAll } from "./client";
+import { runChanges } from "./run-changes";
+import { runIdentities } from "./run-identities";
+
+const partition = (runId: string): string => `RUN#${runId}`;
+export const runKey = (runId: string, sk: string) => ({ pk: partition(runId), sk });
+export const stillOpen = "attribute_exists(pk) AND #status IN (:queued, :running)";
+export const openStatuses = { ":queued": "queued", ":running": "running" };
+
+/** Reads runs of every team and moves them from step to step; see docs/access-patterns.md, "Runs". */
+export function createRunSteps(client: DynamoDBDocumentClient, table: string): RunSteps {
+  async function find(runId: string): Promise<Run | undefined> {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: table, Key: runKey(runId, "RUN"), ConsistentRead: true }),
+    );
+    return Item?.["data"] === undefined ? undefined : runOf(Item);
+  }
+
+  return {
+    find,
+
+    async findDetails(runId) {
+      return detailsOf(
+        await queryAll(client, {
+          TableName: table,
+          KeyConditionExpression: "pk = :pk",
+          ExpressionAttributeValues: { ":pk": partition(runId) },
+          ConsistentRead: true,
+        }),
+      );
+    },
+
+    async enterPhase(runId, phase, at) {
+      return holds(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: runKey(runId, "RUN"),
+            UpdateExpression: `SET #status = :running, phase = :phase, phaseOrder = :order, updatedAt = :at${
+              phase === "AwaitApproval" ? ", awaitingSince = if_not_exists(awaitingSince, :at)" : ""
+            }`,
+            ConditionExpression: `${stillOpen} AND (attribute_not_exists(phaseOrder) OR phaseOrder <= :order)`,
+            ExpressionAttributeNames: { "#status": "status" },
+            ExpressionAttributeValues: { ...openStatuses, ":phase": phase, ":order": phases.indexOf(phase), ":at": at },
+          }),
+        ),
+      );
+    },
+
+    async goBack(runId, from, to, at) {
+      await holds(
+        client.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: runKey(runId, "RUN"),
+            UpdateExpression: "SET phase = :to, phaseOrder = :order, updatedAt = :at",
+            ConditionExpression: `${stillOpen} AND phase = :from`,
+            ExpressionAttributeNames: { "#status": "status" },
+            ExpressionAttributeValues: {
+              ...openStatuses,
+              ":from": from,
+              ":to": to,
+              ":order": phases.indexOf(to),
+              ":at": at,
+            },
+          }),
+        ),
+      );
+    },
+
+    async recordStep(runId, record) {
+      await client.send(
+        new PutCommand({ TableName: table, Item: { ...runKey(runId, `STEP#${record.step}`), record } }),
+      );
+    },
+
+    async putTaskToken(runId, phase, token) {
+      await client.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: runKey(runId, `TOKEN#${phase}`),
+          UpdateExpression: "ADD tokens :token",
+          ExpressionAttributeValues: { ":token": new Set([token]) },
+        }),
+      );
+    },
+
+    async findTaskTokens(runId, phase) {
+      const { Item } = await client.send(
+        new GetCommand({ TableName: table, Key: runKey(runId, `TOKEN#${phase}`), ConsistentRead: true }),
+      );
+      return [...((Item?.["tokens"] as ReadonlySet<string> | undefined) ?? [])];
+    },
+  };
+}
+
+/** A row `RUN` as the run that it holds. */
+export function runOf(item: Record<string, unknown>): Run {
+  const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome } = item;
+  const state = { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome };
+  return { ...(item["data"] as object), ...state } as unknown as Run;
+}
+
+function detailsOf(items: readonly Record<string, unknown>[]): RunDetails | undefined {
+  const row = items.find((item) => item["sk"] === "RUN");
+  if (!row) return undefined;
+  const records = <T>(prefix: string): T[] =>
+    items.filter((item) => (item["sk"] as string).startsWith(prefix)).map((item) => item["record"] as T);
+  const steps = records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+  return {
+    run: runOf(row),
+    steps,
+    attempts: records<TrainingAttempt>("ATTEMPT#"),
+    workers: records<WorkerRecord>("WORKER#"),
+    machines: records<MachineRecord>("MACHINE#"),
+    recoveries: records<RecoveryRecord>("RECOVERY#"),
+    warnings: [...steps.flatMap(({ output }) => warningsOf(output)), ...records<Warning>("WARNING#")],
+    progress: records<TrainingProgress>("PROGRESS")[0],
+    ...(items.some((item) => item["sk"] === "OPEN" && item["endPublished"] === true)
+      ? { endPublished: true as const }
+      : {}),
+  };
+}
+
+/** Steps of every team's runs. */
+export const allRunSteps = sharedPort({
+  uses: { documents: documents() },
+  make: ({ documents }, { config }) => createRunSteps(documents, config.tables.catalog),
+});
+
+/** Finds the teams of training runs. */
+export const runTeams = sharedPort({
+  uses: { all: allRunSteps() },
+  grants: { read: [catalog("GetItem")] },
+  make: ({ all }) => createRunTeams(all.find),
+});
+
+/** The phases of a team's runs, for steps that record no output. */
+export const runPhases = teamPort({
+  uses: { all: allRunSteps(), teams: runTeams("read"), identities: runIdentities("read"), changes: runChanges("mark") },
+  grants: { use: [catalog("GetItem", "Query", "UpdateItem")] },
+  make: ({ all, teams, ...marks }, { team }) => teamRunPhases(trackedPhases(all, marks), team, teams),
+});
+
+/** Reads of a team's runs. */
+export const runReads = teamPort({
+  uses: { all: allRunSteps(), teams: runTeams("read") },
+  grants: { details: [catalog("Query")] },
+  make({ all, teams }, { team }) {
+    const { find, findDetails } = teamRunPhases(all, team, teams);
+    return { find, findDetails };
+  },
+});

@@ -1,0 +1,140 @@
+import { recordLineage } from "../core/lineage/lineage-recorder";
+import { teamRunSteps, teamRuns } from "../core/runs/team-runs";
+import { createLiveRuns, noteLiveRuns } from "../core/tracking/records/live-runs";
+import { firstRecordOf, trackedRuns, trackedSteps } from "../core/tracking/records/tracked-runs";
+import { createRunSearches } from "../core/tracking/search/run-search";
+import { catalog, queryIndex } from "../platform/permissions/grants";
+import { createArtifactRepository } from "./dynamodb/artifact-repository";
+import { documents } from "./dynamodb/client";
+import { allExperiments, experiments } from "./dynamodb/experiment-repository";
+import { lineage } from "./dynamodb/lineage-repository";
+import { metrics } from "./dynamodb/metric-store";
+import { createRunRecords } from "./dynamodb/record-repository";
+import { runChanges } from "./dynamodb/run-changes";
+import { runCreations } from "./dynamodb/run-creations";
+import { runIdentities } from "./dynamodb/run-identities";
+import { createRunRepository } from "./dynamodb/run-repository";
+import { allRunSteps, runTeams } from "./dynamodb/run-steps";
+import { grantsOf, sharedPort, teamPort } from "./port";
+
+/** Records of every team's runs. */
+const allRecords = sharedPort({
+  uses: {
+    documents: documents(),
+    identities: runIdentities("read"),
+    changes: runChanges(),
+    creations: runCreations(),
+    steps: allRunSteps(),
+    experiments: allExperiments(),
+  },
+  make: ({ documents, steps, experiments, ...ports }, { config }) =>
+    createRunRecords(documents, config.tables.catalog, {
+      ...ports,
+      metricsTable: config.tables.metrics,
+      async older(runId) {
+        const run = await steps.find(runId);
+        return run && { ...(await firstRecordOf(experiments(run.team), run)), createdAt: run.createdAt };
+      },
+    }),
+});
+
+/** Runs that this process saw active within the last second. */
+export const liveRuns = sharedPort({ make: (_uses, { clock }) => createLiveRuns(clock) });
+
+export const records = teamPort({
+  uses: { all: allRecords(), live: liveRuns(), lineage: lineage() },
+  grants: {
+    read: [catalog("GetItem", "BatchGetItem")],
+    list: [catalog("Query"), queryIndex("Catalog", "gsi1")],
+    write: [catalog("PutItem", "UpdateItem"), ...lineage("write").grants],
+  },
+  make: ({ all, live, lineage }, { team }) => recordLineage(noteLiveRuns(all.of(team), live), lineage),
+});
+
+/** A team's marks of changed runs. */
+export const changes = teamPort({
+  uses: { all: runChanges() },
+  grants: { read: [...runChanges("read").grants] },
+  make: ({ all }, { team }) => all.of(team),
+});
+
+export const artifacts = teamPort({
+  uses: { documents: documents(), records: allRecords() },
+  grants: {
+    read: [catalog("GetItem", "Query")],
+    write: [catalog("PutItem", "DeleteItem", "ConditionCheckItem", "BatchWriteItem")],
+    freeze: [catalog("UpdateItem")],
+    produce: [catalog("BatchWriteItem")],
+  },
+  make: ({ documents, records }, { config, team }) =>
+    createArtifactRepository(documents, config.tables.catalog, team, records.of(team)),
+});
+
+/** The search indexes of this process. */
+const searches = sharedPort({ make: () => createRunSearches() });
+
+export const runSearch = teamPort({
+  uses: {
+    searches: searches(),
+    records: records(),
+    changes: changes(),
+    metrics: metrics(),
+    experiments: experiments(),
+  },
+  grants: {
+    use: grantsOf([records("read", "list"), changes("read"), metrics("read"), experiments("list")]),
+  },
+  make: ({ searches, ...sources }, { clock, team }) => searches.of(team, { ...sources, clock }),
+});
+
+const allRuns = sharedPort({
+  uses: { documents: documents() },
+  make: ({ documents }, { config }) => createRunRepository(documents, config.tables.catalog),
+});
+
+/** Open runs of all teams, and the workers on an EC2 instance. */
+export const openRuns = sharedPort({
+  uses: { all: allRuns() },
+  grants: { list: [queryIndex("Catalog", "gsi1"), catalog("GetItem")], instances: [queryIndex("Catalog", "gsi1")] },
+  make: ({ all: { listOpen, findOnInstance } }) => ({ listOpen, findOnInstance }),
+});
+
+/** The steps of a team's runs, for functions of the state machine that record an output. */
+export const runSteps = teamPort({
+  uses: {
+    all: allRunSteps(),
+    teams: runTeams("read"),
+    identities: runIdentities("read"),
+    changes: runChanges("mark"),
+    artifacts: artifacts(),
+  },
+  grants: {
+    use: [catalog("GetItem", "Query", "PutItem", "UpdateItem")],
+    /** Steps whose output is an artifact of the run. */
+    produce: [...artifacts("produce").grants],
+  },
+  make: ({ all, teams, ...tracking }, { team }) => teamRunSteps(trackedSteps(all, tracking), team, teams),
+});
+
+export const runs = teamPort({
+  uses: {
+    all: allRuns(),
+    teams: runTeams("read"),
+    identities: runIdentities("read"),
+    changes: runChanges("mark"),
+    records: allRecords(),
+    experiments: experiments(),
+    artifacts: artifacts(),
+  },
+  grants: {
+    details: [catalog("Query")],
+    steps: [catalog("PutItem", "UpdateItem")],
+    produce: [...artifacts("produce").grants],
+    create: [catalog("PutItem"), ...experiments("ensure").grants],
+    attempts: [catalog("PutItem", "UpdateItem", "ConditionCheckItem")],
+    report: [catalog("PutItem", "UpdateItem")],
+    end: [catalog("UpdateItem", "DeleteItem")],
+    list: [queryIndex("Catalog", "gsi1")],
+  },
+  make: ({ all, teams, ...tracking }, { team }) => teamRuns(trackedRuns(all, tracking), team, teams),
+});

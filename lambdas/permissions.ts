@@ -1,0 +1,49 @@
+import type { FunctionPermissions } from "../platform/permissions";
+import { handler as api } from "./api/handler";
+import { handler as concludeRun } from "./conclude-run/handler";
+import { handler as endSessions } from "./end-sessions/handler";
+import { handler as evaluate } from "./evaluate/handler";
+import { handler as evaluateGates } from "./evaluate-gates/handler";
+import { handler as finishTraining } from "./finish-training/handler";
+import { permissionsOf } from "./function-handler";
+import { handler as ingestMetrics } from "./ingest-metrics/handler";
+import { handler as launchTraining } from "./launch-training/handler";
+import { handler as notify } from "./notify/handler";
+import { handler as prepareFeatures } from "./prepare-features/handler";
+import { handler as promote } from "./promote/handler";
+import { handler as reconcileRuns } from "./reconcile-runs/handler";
+import { handler as registerModel } from "./register-model/handler";
+import { handler as requestApproval } from "./request-approval/handler";
+import { handler as retrain } from "./retrain/handler";
+import { handler as runCredentials } from "./run-credentials/handler";
+import { handler as snapshotDataset } from "./snapshot-dataset/handler";
+import { streamPorts } from "./stream-metrics/app";
+import { handler as validateDataset } from "./validate-dataset/handler";
+
+/**
+ * Returns what each function's role may do: the union of the grants of the ports that its handler is made of. The build writes the
+ * result to `permissions.json` next to the bundles, of which `infra/` makes roles and which the embedded cloud enforces.
+ */
+export const functionPermissions = (): FunctionPermissions => ({
+  api: api.grants,
+  // Verifies tokens by keys that the provider publishes, and uses no port.
+  authorize: [],
+  "validate-dataset": validateDataset.grants,
+  "prepare-features": prepareFeatures.grants,
+  "launch-training": launchTraining.grants,
+  "finish-training": finishTraining.grants,
+  evaluate: evaluate.grants,
+  "register-model": registerModel.grants,
+  "evaluate-gates": evaluateGates.grants,
+  "request-approval": requestApproval.grants,
+  promote: promote.grants,
+  "conclude-run": concludeRun.grants,
+  "stream-metrics": permissionsOf(streamPorts),
+  "ingest-metrics": ingestMetrics.grants,
+  "run-credentials": runCredentials.grants,
+  "end-sessions": endSessions.grants,
+  "reconcile-runs": reconcileRuns.grants,
+  retrain: retrain.grants,
+  notify: notify.grants,
+  "snapshot-dataset": snapshotDataset.grants,
+});
