@@ -133,6 +133,12 @@ export const settings: readonly Setting[] = [
     exchange: [[/9f86d081884c7d65/, "$(report)"]],
   },
   { file: "docs/local.md", command: "npx ringmaster --team vision", before: ["export RINGMASTER_TEAM=ours"] },
+  // A repair needs a stopped stack, and the stack of these tests runs.
+  {
+    file: "docs/local.md",
+    command: "npx ringmaster repair",
+    exchange: [[/ringmaster repair/, 'ringmaster --data "$(mktemp -d)" repair']],
+  },
   {
     file: "docs/gates.md",
     command: "ringmaster models check digits",
