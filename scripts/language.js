@@ -1,7 +1,7 @@
 /**
  * Checks the language of comments, strings, names and documents (docs/glossary.md).
  *
- *   node scripts/language.js                checks the folders in `checked`
+ *   node scripts/language.js                checks the repository
  *   node scripts/language.js core docs      checks these paths
  *   node scripts/language.js --count [path] prints the number of findings in each folder
  *
@@ -9,43 +9,6 @@
  */
 const fs = require("node:fs");
 const path = require("node:path");
-
-/** Paths that are already clean. `npm run lint` checks them. */
-const checked = [
-  "CONTRIBUTING.md",
-  "README.md",
-  "adapters",
-  "api",
-  "bench",
-  "bin",
-  "cli",
-  "client",
-  "core",
-  "docs",
-  "examples",
-  "infra",
-  "lambdas",
-  "local",
-  "platform",
-  "scripts",
-  "state-machines",
-  "test/adapters",
-  "test/api",
-  "test/bench",
-  "test/cli",
-  "test/client",
-  "test/core",
-  "test/docs",
-  "test/e2e",
-  "test/examples",
-  "test/infra",
-  "test/lambdas",
-  "test/local",
-  "test/peers",
-  "test/platform",
-  "test/support",
-  "trainer-container",
-];
 
 /** Words that make the first words of a comment or string a fragment. */
 const openers =
@@ -166,7 +129,7 @@ function* findingsIn(file) {
 
 function main(args) {
   const paths = args.filter((argument) => !argument.startsWith("--"));
-  const files = (paths.length > 0 ? paths : checked).flatMap(filesOf);
+  const files = (paths.length > 0 ? paths : ["."]).flatMap(filesOf);
   const findings = files
     .filter((file) => read.test(file) && !ignored.test(file))
     .flatMap((file) => [...findingsIn(file)]);

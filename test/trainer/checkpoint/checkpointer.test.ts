@@ -141,7 +141,7 @@ describe("checkpoints", () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  it("tells before a step whether a checkpoint follows it, for those who must be asked for their part of the state", async () => {
+  it("reports before a step whether a checkpoint follows it, because the ranks must then send their part of the state", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
     expect([4, 5, 6].map((step) => checkpointer.due(step))).toEqual([true, true, false]);
@@ -170,14 +170,14 @@ describe("checkpoints", () => {
     const at = bench();
     const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
     const state = await storedState(worker, at);
-    const asked: number[] = [];
+    const requested: number[] = [];
     const points = [{ metric: "train/loss", steps: [3, 4], values: [0.5, Number.NaN], times: [10, 20] } as const];
     const write = (unsent: typeof points | []) =>
       writeCheckpoint(
         {
           ...optionsFor(worker, at, () => 0),
           unsentMetrics: (finishedSteps) => {
-            asked.push(finishedSteps);
+            requested.push(finishedSteps);
             return unsent;
           },
         },
@@ -188,7 +188,7 @@ describe("checkpoints", () => {
     expect(unsentMetrics?.runId).toBe(runId);
     expect(unpackPoints(unsentMetrics!.series)).toEqual(points);
     expect((await write([])).unsentMetrics).toBeUndefined();
-    expect(asked).toEqual([4, 4]);
+    expect(requested).toEqual([4, 4]);
   });
 
   it("fall due by time where steps are slow", async () => {
@@ -256,8 +256,8 @@ describe("checkpoints", () => {
     await run(worker);
     await checkpointer.idle();
     const newest = parseCheckpointManifest(Buffer.from(await at.store.get(keyOf(12))).toString())!;
-    const moments = newest.tensors.find(({ buffer }) => buffer === "optimizer/m")!;
-    at.store.objects.get(objectKeys.content(moments.sha256))!.reverse();
+    const slot = newest.tensors.find(({ buffer }) => buffer === "optimizer/m")!;
+    at.store.objects.get(objectKeys.content(slot.sha256))!.reverse();
     await at.store.put(keyOf(10), "{ torn");
 
     const { worker: resumed, restored, unusable } = restoring(at);
@@ -344,7 +344,7 @@ describe("checkpoints", () => {
     },
   );
 
-  it("keep the mark of other numerics for good", async () => {
+  it("keep the mark of other numerics permanently", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
     await run(worker);
@@ -498,7 +498,7 @@ describe("checkpoints", () => {
     expect(at.written).toEqual([5]);
   });
 
-  it("finish stores the state of a worker that goes, whoever is leader, but not twice", async () => {
+  it("finish stores the state of a worker that leaves, whichever worker is leader, but not twice", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
     worker.replica.finishedSteps = 5;

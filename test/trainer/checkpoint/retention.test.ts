@@ -11,7 +11,7 @@ import type { ParameterSlot } from "../../../trainer-container/engine/engine";
 import type { Replica } from "../../../trainer-container/loop/replica";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
-/** An uploader that stores one state each time it is told to. */
+/** An uploader that stores one state for each call of `release`. */
 class SlowUploader {
   /** Waiting uploads. */
   readonly waiting: (() => void)[] = [];
@@ -36,7 +36,7 @@ class SlowUploader {
 
 const layout: readonly ParameterSlot[] = [{ name: "w", shape: [4], offset: 0, size: 4, trainable: true }];
 const stateBytes = 2 * 4 * 4;
-/** Of epochs from 1 on: the best is epoch 7. */
+/** Validation loss by epoch, from 1. The best is epoch 7. */
 const lossOf = (epoch: number) => 1 + Math.abs(epoch - 7);
 const epochs = 20;
 const stepsPerEpoch = 4;

@@ -22,7 +22,7 @@ describe("a local socket's name", () => {
 const onLinux = process.platform === "linux" ? describe : describe.skip;
 
 onLinux("ranks on one host", () => {
-  /** Nobody listens at that address: whoever connects did so without TCP. */
+  /** Nothing listens at that address: a connection was made without TCP. */
   const members = (listeners: readonly Listener[]) =>
     listeners.map(({ port }, rank) => ({ host: "127.99.99.99", port, incarnation: incarnationOf(rank) }));
 
@@ -38,24 +38,24 @@ onLinux("ranks on one host", () => {
 
   it("go through whatever stands before a worker's port", async () => {
     const carried: number[] = [];
-    const doors: Server[] = [];
+    const servers: Server[] = [];
     const world = await startWorld(2, {
       local: true,
       members: async (listeners) => {
         for (const [rank, { port }] of listeners.entries()) {
-          const door = createServer((caller) => {
+          const server = createServer((caller) => {
             carried.push(rank);
             const line = connect(port, "127.0.0.1");
             line.on("error", () => caller.destroy()).on("close", () => caller.destroy());
             caller.on("error", () => line.destroy()).on("close", () => line.destroy());
             caller.pipe(line).pipe(caller);
           });
-          await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
-          doors.push(door);
+          await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+          servers.push(server);
         }
-        return doors.map((door, rank) => ({
+        return servers.map((server, rank) => ({
           host: "127.0.0.1",
-          port: (door.address() as AddressInfo).port,
+          port: (server.address() as AddressInfo).port,
           incarnation: incarnationOf(rank),
         }));
       },
@@ -64,7 +64,7 @@ onLinux("ranks on one host", () => {
     for (const { out } of await reduceAll(world, leaves)) expect(sameBits(out, referenceSum(leaves))).toBe(true);
     expect(carried.sort()).toEqual([0, 1]);
     world.close();
-    for (const door of doors) door.close();
+    for (const server of servers) server.close();
   });
 
   it("fall back to TCP, each connection by itself, where nobody listens under the name", async () => {

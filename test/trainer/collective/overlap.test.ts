@@ -6,8 +6,8 @@ import { makeLeaves, referenceSum, sameBits, startWorld, type World } from "./su
 
 describe("final ranges", () => {
   it.each<[string, (readonly [number, number])[], readonly [number, number], boolean]>([
-    ["nothing told", [], [0, 1], false],
-    ["told whole", [[0, 10]], [2, 10], true],
+    ["no range reported", [], [0, 1], false],
+    ["reported whole", [[0, 10]], [2, 10], true],
     [
       "from the end, as a backward pass goes",
       [
@@ -38,10 +38,10 @@ describe("final ranges", () => {
       true,
     ],
     ["empty ranges", [[5, 5]], [4, 5], false],
-  ])("%s", (_, told, asked, covered) => {
+  ])("%s", (_, reported, requested, covered) => {
     const ranges = new FinalRanges();
-    for (const [start, end] of told) ranges.add({ start, end });
-    expect(ranges.covers({ start: asked[0], end: asked[1] })).toBe(covered);
+    for (const [start, end] of reported) ranges.add({ start, end });
+    expect(ranges.covers({ start: requested[0], end: requested[1] })).toBe(covered);
   });
 });
 

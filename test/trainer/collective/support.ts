@@ -23,11 +23,11 @@ export interface WorldOptions {
   readonly algorithm?: Algorithm;
   /** Also listen on local sockets. */
   readonly local?: boolean;
-  /** How the ranks are dialled, where not by TCP alone. */
+  /** Options of connections that do not use TCP alone. */
   readonly members?: (listeners: readonly Listener[]) => MeshOptions["members"] | Promise<MeshOptions["members"]>;
 }
 
-/** Of a rank's process in a world with `local`. */
+/** The process of a rank in a world with `local`. */
 export const incarnationOf = (rank: number): string => `incarnation-${process.pid}-${rank}`;
 
 export async function startListeners(count: number, patienceMs = 2_000, local = false): Promise<Listener[]> {

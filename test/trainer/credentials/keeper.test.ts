@@ -43,7 +43,7 @@ it("asks once for all who need them at the same time, and not again for half an 
   expect(state.issued).toBe(1);
 });
 
-it("lets the SDK ask again from half of their life on: it does five minutes before the end that it is told", async () => {
+it("lets the SDK refresh them from half of their life on: it does so five minutes before the expiry that it knows", async () => {
   const { provide } = fixture();
   expect((await provide()).expiration).toEqual(new Date(35 * minute));
 });
@@ -77,7 +77,7 @@ it("without any left, waits with growing pauses until the issuer is back", async
   expect(state.troubles).toBeLessThan(25);
 });
 
-it("gives up after a quarter of an hour, and begins anew with the next who asks", async () => {
+it("gives up after a quarter of an hour, and begins again with the next request", async () => {
   const { state, key } = fixture();
   state.away = true;
   await expect(key()).rejects.toThrow("away");

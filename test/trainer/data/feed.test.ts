@@ -45,7 +45,7 @@ function unfolded({ entries, positions, values }: SparseInputs, rows: number): n
 }
 
 describe("feature splits", () => {
-  it("number rows through the shards and unfold them where asked", () => {
+  it("number rows through the shards and unfold them on request", () => {
     const inputs = new Float32Array(4 * 3).fill(9);
     const labels = split.createLabels(4);
     split.gather(Uint32Array.of(9, 0, 4, 3), inputs, labels);
@@ -73,7 +73,7 @@ describe("feature splits", () => {
 });
 
 describe("createDirectFeed", () => {
-  it("gives sparse rows where they are asked for", async () => {
+  it("gives sparse rows on request", async () => {
     const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microshards: 2 });
     const leaves = { first: 0, end: 2 };
     const [direct, sparse] = [createDirectFeed(split, sampler), createDirectFeed(split, sampler, 2)];

@@ -50,7 +50,7 @@ describe("createSampler", () => {
     );
   });
 
-  it("orders each epoch and each seed anew", () => {
+  it("orders each epoch and each seed differently", () => {
     const options = { seed: 1, rows: 100, batchSize: 100, microshards: 4 };
     const orders = [
       stepRows(options, 0),

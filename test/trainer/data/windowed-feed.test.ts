@@ -42,7 +42,7 @@ function splitOf(): { readonly manifest: FeatureManifest; readonly bytes: Readon
   return { manifest, bytes };
 }
 
-/** Counts fetches; `broken` shards fail as often as told. */
+/** Counts fetches; `broken` shards fail as often as the map states. */
 function openCache(broken = new Map<string, number>()) {
   const { manifest, bytes } = splitOf();
   const fetched: string[] = [];
@@ -112,7 +112,7 @@ describe("the windowed feed", () => {
     expect([...fetched.slice(0, 5)].sort()).toEqual(["0", "1", "2", "3", "4"]);
   });
 
-  it("says what failed to load, and tries again when asked again", async () => {
+  it("reports what failed to load, and tries again on the next request", async () => {
     const all = new Map(shardRows.map((_, shard) => [`${shard}`, 1]));
     const { manifest, cache } = openCache(all);
     const { feed } = await openFeed(manifest, options, cache);

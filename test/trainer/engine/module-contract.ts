@@ -1,4 +1,4 @@
-/** What the engine promises of users' modules, on every backend. */
+/** The tests of users' modules that every backend must pass. */
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers } from "@tensorflow/tfjs-layers";
 import type { ModelDefinition, ModuleDefinition } from "../../../core/runs/model-definition";

@@ -34,7 +34,7 @@ function gradientOf(model: TrainableModel, batch: Batch) {
 
 const bits = (values: Float32Array): string => Buffer.from(values.buffer).toString("hex");
 
-/** Of TensorFlow.js's memory and of that which leaves and programs lie in. */
+/** Bytes of TensorFlow.js's memory and of the memory of leaves and programs. */
 function memoryBytes(): readonly [number, number] {
   const { wasm } = tf.backend() as BackendWasm;
   const probe = allocateSum(1);
@@ -144,7 +144,7 @@ describe("WebAssembly programs", () => {
     expect(model.predict(batch.inputs, 4)).toEqual(layers.predict(batch.inputs, 4));
   });
 
-  it("hold no more memory after many steps, models and sizes", async () => {
+  it("hold the same memory after many steps, models and sizes", async () => {
     const run = async () => {
       const model = await engine.createModel(images, 3);
       const gradient = new Float32Array(model.parameterCount);

@@ -160,17 +160,17 @@ describe("decide", () => {
       expect(decisionOf(me, { head, members: [me] }, { past: 3 })).toEqual({ kind: "enter", head, rank: 1 });
     });
 
-    it("enters also where it has registered anew since that list was drawn up", () => {
+    it("enters also if it has registered again since that list was written", () => {
       const head = sealed(4, me);
-      const anew = worker(0, 0, { registration: 2 });
-      expect(decisionOf(anew, { head, members: [anew] }, { past: 3 })).toMatchObject({ kind: "enter" });
+      const again = worker(0, 0, { registration: 2 });
+      expect(decisionOf(again, { head, members: [again] }, { past: 3 })).toMatchObject({ kind: "enter" });
     });
 
     it("does not enter a list of the process before it, nor one that is past", () => {
       const before = sealed(4, worker(0, 0, { incarnation: "before" }));
       expect(decisionOf(me, { head: before, members: [me] })).toMatchObject({ kind: "seal", number: 5 });
-      const anew = worker(0, 0, { registration: 2 });
-      expect(decisionOf(anew, { head: sealed(4, me), members: [anew] }, { past: 4 })).toMatchObject({ kind: "seal" });
+      const again = worker(0, 0, { registration: 2 });
+      expect(decisionOf(again, { head: sealed(4, me), members: [again] }, { past: 4 })).toMatchObject({ kind: "seal" });
     });
 
     it.each([
@@ -178,7 +178,7 @@ describe("decide", () => {
       ["reported lost", [worker(0, 0, { accused: true })]],
       ["lapsed", [worker(0, 0, lapsed)]],
       ["of an earlier registration", [worker(0, 0, { registration: 0 })]],
-    ])("registers anew where its item is %s", (_, members) => {
+    ])("registers again if its item is %s", (_, members) => {
       expect(decisionOf(me, { head: undefined, members })).toEqual({ kind: "register" });
     });
 

@@ -159,7 +159,7 @@ describe("a gang", () => {
 
   it.each(["before it takes part", "while it takes part"])(
     "lets one that was frozen, and whose place others took, finish no step: frozen %s",
-    async (moment) => {
+    async (when) => {
       const store = new MemoryGangStore();
       let wall = 1_800_000_000_000;
       const timing = { ...quick, monitorMs: 60_000 };
@@ -171,9 +171,9 @@ describe("a gang", () => {
         await store.seal("run-1", { ...head!, number: 2, members: [] });
         wall += 30_000;
       };
-      if (moment === "before it takes part") await freeze();
+      if (when === "before it takes part") await freeze();
       const step = generation.allReduce(eightLeaves(4), new Float32Array(4), 0, 1);
-      if (moment === "while it takes part") await freeze();
+      if (when === "while it takes part") await freeze();
       await expect(step).rejects.toThrow("the gang went on to generation 2");
       await frozen.leave("failed");
     },

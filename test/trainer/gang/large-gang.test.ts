@@ -34,7 +34,7 @@ describe("reads of a large gang", () => {
     expect(wholeLookMs(position, 1_000)).toBe(ms);
   });
 
-  it.each([100, 1_000])("and glances of all %i ask for less than a partition gives", (workers) => {
+  it.each([100, 1_000])("and reads of the head by all %i need less than a partition's capacity", (workers) => {
     let units = 0;
     for (let position = 0; position < workers; position++) {
       units += (1_000 / wholeLookMs(position, workers)) * (workers / 10) + (1_000 / readHeadMs(workers)) * 2;

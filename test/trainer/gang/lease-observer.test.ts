@@ -4,7 +4,7 @@ import { member } from "./store-contract";
 
 const leaseMs = 6_000;
 
-/** What an observer makes of one member, look by look: own time, and what is written then. */
+/** The observer's answers for one member, read by read: its own time, and the item at that time. */
 function untils(looks: readonly (readonly [now: number, written: Partial<MemberRecord>])[]): readonly number[] {
   const observer = new LeaseObserver(leaseMs);
   return looks.map(([now, written]) => {
@@ -34,7 +34,7 @@ describe("LeaseObserver", () => {
     expect(seen.slice(1)).toEqual([108_500, 110_100]);
   });
 
-  it("lets the lease of one that renews no more lapse, however far ahead it is written", () => {
+  it("lets the lease of a member that stopped renewing expire, however far ahead it is written", () => {
     const dead = { leaseExpiresAt: 130_000 };
     expect(
       untils([

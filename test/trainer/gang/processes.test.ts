@@ -98,7 +98,7 @@ describe("a gang of processes", () => {
     expect(order).toEqual([...order].sort((a, b) => a - b));
   });
 
-  it("starts anew from those that come, when all are killed", async () => {
+  it("starts again with the processes that come, when all are killed", async () => {
     const task: ToyTask = { steps: 60, elements: 100, microshards: 8, stepMs: 10 };
     const before = [0, 1].map((i) => start(i, task, { workers: 2 }));
     await before[0]!.reached(({ finishedSteps }) => finishedSteps >= 10);

@@ -85,7 +85,7 @@ describe.each([
     );
   });
 
-  it("never lets two lists both make steps count: once a later one has, an earlier one does no more", async () => {
+  it("never lets two lists both make steps count: once a later list has, an earlier one no longer does", async () => {
     await fc.assert(
       fc.asyncProperty(longStops, fc.integer({ min: 1, max: 3 }), async (events, maxWorkers) => {
         const simulation = new GangSimulation(count, { minWorkers: 1, maxWorkers });

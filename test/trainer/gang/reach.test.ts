@@ -27,7 +27,7 @@ describe("thatCanMeet", () => {
   it.each<[string, readonly MemberRecord[], readonly number[]]>([
     ["all where nobody complains", [worker(0), worker(1), worker(2)], [0, 1, 2]],
     ["all but the later of a pair", [worker(0), worker(1, [2]), worker(2)], [0, 1]],
-    ["the same whoever of the pair says so", [worker(0), worker(1), worker(2, [1])], [0, 1]],
+    ["the same whichever of the pair reports it", [worker(0), worker(1), worker(2, [1])], [0, 1]],
     ["all but the one that nobody reaches, though it is first", [worker(0), worker(1, [0]), worker(2, [0])], [1, 2]],
     ["of a pair, the one that is a step ahead", [worker(0, [1]), worker(1, [], { finishedSteps: 13 })], [1]],
     [

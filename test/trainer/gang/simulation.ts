@@ -136,7 +136,7 @@ export class GangSimulation {
       : decide(me.view!, self, this.limits, timing, this.now);
     if (decision.kind === "register") {
       me.past = Math.max(me.past, me.view!.head?.number ?? 0);
-      this.registerAnew(me);
+      this.registerAgain(me);
     } else if (decision.kind === "seal") {
       const { number, members } = decision;
       const head = { number, members, token: `list-${++this.lists}`, completed: false, sealedAt: this.now };
@@ -187,10 +187,10 @@ export class GangSimulation {
     // One that left in order has said so by its sockets; it is not blamed.
     if (lost && (!process?.up || process.stopped)) await this.store.reportLost(gangId, lost);
     me.past = me.head!.number;
-    this.registerAnew(me);
+    this.registerAgain(me);
   }
 
-  private registerAnew(me: Process): void {
+  private registerAgain(me: Process): void {
     me.registration++;
     me.phase = "register";
   }

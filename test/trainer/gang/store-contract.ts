@@ -38,7 +38,7 @@ export const head = (number: number, overrides: Partial<GangHead> = {}): GangHea
   ...overrides,
 });
 
-/** What every `GangStore` must do. Each test takes a gang of its own. */
+/** The tests that every `GangStore` must pass. Each test takes a gang of its own. */
 export function gangStoreContract(open: () => GangStore): void {
   let store: GangStore;
   let gangId: string;
@@ -148,7 +148,7 @@ export function gangStoreContract(open: () => GangStore): void {
     expect(await store.seal(gangId, head(2))).toBe(false);
   });
 
-  it("glances at the head and one member's own item", async () => {
+  it("reads the head and one member's own item", async () => {
     expect(await store.readHead(gangId, "job:0/1")).toEqual({ head: undefined, members: [] });
     await store.register(gangId, member());
     await store.register(gangId, member({ memberId: "job:1/1", workerIndex: 1 }));

@@ -13,7 +13,7 @@ export interface ToyTask {
 
 export interface ToyOutcome {
   readonly finishedSteps: number;
-  /** Of the weights. */
+  /** Digest of the weights. */
   readonly sha256: string;
   readonly generations: number;
   /** Another member had completed the run before this one came back. */

@@ -16,7 +16,7 @@ export interface WorkerOptions {
   readonly minWorkers: number;
   readonly task: ToyTask;
   readonly timing: Partial<GangTiming>;
-  /** Computes for so long in one go, the event loop standing still, before this step. */
+  /** Blocks the event loop for this long before the step. */
   readonly block?: { readonly beforeStep: number; readonly ms: number };
 }
 

@@ -5,7 +5,7 @@ import { noTelemetry } from "../../../trainer-container/telemetry/telemetry";
 
 type Events = ReturnType<typeof createReporter>["events"];
 
-/** What one worker reports; its clock moves one second each time that it is read for a step. */
+/** The reports of one worker. Its clock moves one second each time that it is read for a step. */
 function worker() {
   const reported: RecoveryRecord[] = [];
   let ms = 0;
@@ -76,7 +76,7 @@ describe("the report of a recovery", () => {
   });
 
   it("comes from few of many survivors", () => {
-    const told = Array.from({ length: 50 }, (_, rank) => {
+    const reported = Array.from({ length: 50 }, (_, rank) => {
       const one = worker();
       one.begin(1, rank, Array(51).fill(0));
       one.lose(1, 3);
@@ -84,7 +84,7 @@ describe("the report of a recovery", () => {
       one.step(4);
       return one.reported.length;
     });
-    expect([told[0], told.reduce((a, b) => a + b)]).toEqual([1, 4]);
+    expect([reported[0], reported.reduce((a, b) => a + b)]).toEqual([1, 4]);
   });
 
   it.each([

@@ -31,11 +31,11 @@ describe("watchSpot", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  /** Answers in turn; the last one for ever. Resolves `asked` after so many requests. */
+  /** Gives the answers in turn, and repeats the last one. Resolves `requested` after that many requests. */
   function scripted(answers: readonly (number | Error)[], enough: number) {
     const requests: string[] = [];
     let finish: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => {
+    const requested = new Promise<void>((resolve) => {
       finish = resolve;
     });
     const fake: Fetch = async (url, { method }) => {
@@ -45,28 +45,28 @@ describe("watchSpot", () => {
       if (answer instanceof Error) throw answer;
       return { status: answer, text: async () => "token" };
     };
-    return { requests, asked, fake };
+    return { requests, requested, fake };
   }
 
   it("gets a new token where the old one has expired", async () => {
-    const { requests, asked, fake } = scripted([200, 401, 200, 404], 4);
+    const { requests, requested, fake } = scripted([200, 401, 200, 404], 4);
     stop = watchSpot({ endpoint: "http://x", fetch: fake, onNotice: () => undefined, intervalMs: 1 });
-    await asked;
+    await requested;
     expect(requests).toEqual(["PUT token", "GET instance-action", "PUT token", "GET instance-action"]);
   });
 
   it("stops quietly where there is no metadata service", async () => {
-    const { requests, asked, fake } = scripted([new Error("unreachable")], 3);
+    const { requests, requested, fake } = scripted([new Error("unreachable")], 3);
     stop = watchSpot({ endpoint: "http://x", fetch: fake, onNotice: () => undefined, intervalMs: 1 });
-    await asked;
+    await requested;
     for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     expect(requests).toHaveLength(3);
   });
 
   it("goes on through an outage of a service that has answered before", async () => {
     const down = new Error("down");
-    const { asked, fake } = scripted([200, 404, down, down, down, down, down, 404], 9);
+    const { requested, fake } = scripted([200, 404, down, down, down, down, down, 404], 9);
     stop = watchSpot({ endpoint: "http://x", fetch: fake, onNotice: () => undefined, intervalMs: 1 });
-    await asked;
+    await requested;
   });
 });

@@ -69,7 +69,7 @@ describe("a dense layer over sparse rows", () => {
     }
   });
 
-  it("leaves what lies beside its arrays as it is", () => {
+  it("leaves the memory next to its arrays as it is", () => {
     const around = allocateSum(2 + inputWidth * 5).fill(7);
     const random = seededRandom("around");
     const gradient = { kernel: around.subarray(1, 1 + inputWidth * 5), bias: allocateSum(5) };

@@ -98,7 +98,7 @@ describe("the kernels' memory", () => {
     expect(gradient).toEqual(inputs["ordinary"]!(length, 1));
   });
 
-  it("keeps what lies beside the weights, and refuses arrays that are too short", () => {
+  it("keeps the memory next to the weights, and refuses arrays that are too short", () => {
     const around = allocateSum(12).fill(5);
     const optimizer = createOptimizer({ type: "sgd" }, 5, simdGround);
     optimizer.step(around.subarray(3, 8), allocateSum(5).fill(1), { step: 1, learningRate: 1 });

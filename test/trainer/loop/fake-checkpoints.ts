@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Replica } from "../../../trainer-container/loop/replica";
 
-/** Of the whole state. @throws where the replica is not whole. */
+/** Stores the whole state. @throws if the replica is not whole. */
 export function stateDigest({ weights, optimizer, epochScore, finishedSteps }: Replica): string {
   const hash = createHash("sha256").update(String(finishedSteps));
   const slots = Object.keys(optimizer.state).sort();

@@ -11,7 +11,7 @@ interface Waiting {
   resolve(generation: Generation): void;
 }
 
-/** What a fault does at an all-reduce that all ranks have reached. */
+/** The effect of a fault at an all-reduce that all ranks have reached. */
 export interface Fault {
   readonly kill: string;
   /** Members that got the sum before the loss; the others must do the step again. */
@@ -20,7 +20,7 @@ export interface Fault {
 
 /**
  * A gang within one process, for tests of the loop: seals a generation when every live member has entered, sums in the
- * canonical order, and loses members when told to.
+ * canonical order, and loses members on request.
  */
 export class FakeGang {
   private readonly live: Set<string>;
@@ -87,7 +87,7 @@ export class FakeGang {
     return this.live.has(id);
   }
 
-  /** Whether someone waits outside a generation that is under way. */
+  /** Whether a member waits outside a generation that is under way. */
   joinerWaiting(): boolean {
     return this.waiting.length > 0;
   }

@@ -2,7 +2,7 @@ import type { MessagesInput } from "../../../trainer-container/collective/messag
 import type { ReduceScatterInput } from "../../../trainer-container/collective/reduce-scatter";
 import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
 
-/** What happens at an operation of a sharded step that all ranks have begun. */
+/** The effect of a fault at an operation of a sharded step that all ranks have begun. */
 export interface OperationFault {
   /** Members that die; none: the generation is lost without anyone dying. */
   readonly kill: readonly string[];

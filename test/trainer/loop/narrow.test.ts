@@ -5,7 +5,7 @@ import { linearModel } from "./linear-model";
 
 type OnGradient = Parameters<typeof linearModel>[2];
 
-/** The names of members; whoever is lost, is lost at the step given. */
+/** The names of members; a lost member is lost at the given step. */
 async function trainOn(
   members: readonly string[],
   format: GradientFormat,
@@ -106,7 +106,7 @@ describe("the loss scale of float16", () => {
     expect(taken[8]).not.toEqual(taken[6]);
   });
 
-  it("goes to whoever joins, and back to its beginning with the replica", async () => {
+  it("goes to a joining member, and back to its beginning with the replica", async () => {
     const [worker] = await trainOn(["a"], "float16", { onGradient: spike });
     const { replica } = worker!;
     const other = createWorker(new FakeGang(6, ["a"]).member("a"), taskOf({}, { gradientFormat: "float16" })).replica;

@@ -2,7 +2,7 @@ import type { Gang, Generation } from "../../../trainer-container/gang/gang";
 import { FakeGang } from "./fake-gang";
 import { createWorker, digest, run } from "./in-process";
 
-interface Told {
+interface Reported {
   readonly leaf: Float32Array;
   readonly start: number;
   readonly values: Float32Array;
@@ -14,13 +14,13 @@ function overlapping(gang: Gang, seen: { begun: number; finalElements: number })
     (generation: Generation): Generation["beginAllReduce"] =>
     (local, out, signals, finishedSteps) => {
       seen.begun += 1;
-      const told: Told[] = [];
+      const reported: Reported[] = [];
       return {
         ready(start, end) {
-          for (const leaf of local) told.push({ leaf, start, values: leaf.slice(start, end) });
+          for (const leaf of local) reported.push({ leaf, start, values: leaf.slice(start, end) });
         },
         finish() {
-          for (const { leaf, start, values } of told) {
+          for (const { leaf, start, values } of reported) {
             expect(leaf.subarray(start, start + values.length)).toEqual(values);
             seen.finalElements += values.length;
           }

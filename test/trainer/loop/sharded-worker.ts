@@ -8,7 +8,7 @@ import { wideModel } from "./wide-model";
 
 export interface ShardedWorker extends Worker {
   readonly replica: ShardedReplica;
-  /** How often it had to go back to a checkpoint. */
+  /** Number of times that it had to go back to a checkpoint. */
   restores: number;
 }
 
@@ -50,7 +50,7 @@ export function createShardedWorker(
   return sharded;
 }
 
-/** Of what every rank has: all weights, the epoch's score, the count of steps. */
+/** Digest of the state that every rank has: all weights, the epoch's score, the count of steps. */
 export function weightsDigest({ weights, epochScore, finishedSteps }: Replica): string {
   const hash = createHash("sha256");
   for (const { buffer, byteOffset, byteLength } of [weights, epochScore]) {

@@ -56,7 +56,7 @@ function shardedWorkers(gang: FakeGang, ids: readonly string[], setting: Setting
 
 describe("a sharded optimizer", () => {
   let reference: Worker;
-  /** Of the whole state, by finished steps. */
+  /** Digests of the whole state, by finished steps. */
   const states = new Map<number, string>();
   beforeAll(async () => {
     reference = createWorker(new FakeGang(microshards, ["a"]).member("a"), task(), wideModel(), {
@@ -102,7 +102,7 @@ describe("a sharded optimizer", () => {
     }
   });
 
-  it("loses nothing with one rank, wherever in a step or a re-formation it goes and whoever had finished", async () => {
+  it("loses nothing with one rank, wherever in a step or a re-formation it is lost and whichever ranks had finished", async () => {
     let restores = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -248,7 +248,7 @@ describe("a sharded optimizer", () => {
     }
   });
 
-  it("loses nothing with one rank while shards move to another layout, whoever has his already", async () => {
+  it("loses nothing with one rank while shards move to another layout, whichever ranks have theirs already", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),

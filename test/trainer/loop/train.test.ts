@@ -61,7 +61,7 @@ describe("train", () => {
     }
   });
 
-  it("keeps the bits whoever is lost, whenever, and whoever had the sum already", async () => {
+  it("keeps the bits whichever member is lost, whenever, and whichever members had the sum already", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 2, max: 4 }),

@@ -40,7 +40,7 @@ function noiseOf(batch: Batch, key: string): number {
   return noise;
 }
 
-/** Not a closure of the model, or every model would have to be compiled anew. */
+/** Not a closure of the model, because every model would then be compiled again. */
 function fillGradient(weights: Float32Array, gradient: Float32Array, seed: number): void {
   let noise = seed;
   let before = weights[weights.length - 1]!;

@@ -36,7 +36,7 @@ describe("optimizers (by hand)", () => {
       [2, -1, 4],
       [0.9, 0.9, 0.9 - (0.1 * (16 / 7)) / Math.sqrt((4.75 * 64) / 37)],
     ],
-    // ε counts beside the root: 0.1·2/(2 + 2) = 0.05
+    // ε is added to the root: 0.1·2/(2 + 2) = 0.05
     ["adam's epsilon", { type: "adam", epsilon: 2 }, [2], [0.95]],
     // L2 is part of the gradient, so Adam normalises it: g = 2 + 0.5·1 = 2.5, m̂ = 2.5, √v̂ = 2.5, w = 1 − 0.1 = 0.9.
     // Step 2: g = −1.45 + 0.5·0.9 = −1; m = ½·1.25 − ½ = 0.125, m̂ = 0.125/¾ = 1/6;
@@ -48,7 +48,7 @@ describe("optimizers (by hand)", () => {
       [0.9, 0.9 - (0.1 * (1 / 6)) / Math.sqrt(3.25)],
     ],
     // With ε as large as the gradient the penalty shows in one step: g = 2 + 0.5·1 = 2.5, w = 1 − 0.1·2.5/(2.5 + 2.5)
-    ["adam's penalty beside epsilon", { type: "adam", epsilon: 2.5, weightDecay: 0.5 }, [2], [0.95]],
+    ["adam's penalty with epsilon", { type: "adam", epsilon: 2.5, weightDecay: 0.5 }, [2], [0.95]],
     // w·(1 − 0.1·0.5) − 0.1 = 0.85; 0.85·0.95 (m = 0) = 0.8075
     ["adamw", { type: "adamw", beta1: 0.5, beta2: 0.75, epsilon: 0, weightDecay: 0.5 }, [2, -1], [0.85, 0.8075]],
   ])("%s", (_, config, gradients, expected) => {

@@ -92,7 +92,7 @@ describe("trainer processes", () => {
     expect(await keptOf(runId)).toEqual(await keptOf(of));
   }
 
-  it("leave weights that are what the result says, with every step's loss told once or more", async () => {
+  it("leave weights that are what the result says, with every step's loss sent at least once", async () => {
     const result = await readResult(cloud.store, "run-alone");
     const file = await cloud.store.getContent(result.weightsSha256);
     expect(sha256(file)).toBe(result.weightsSha256);

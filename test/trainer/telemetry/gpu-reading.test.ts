@@ -2,13 +2,13 @@ import { readGpu } from "../../../trainer-container/telemetry/gpu-reading";
 
 describe("readGpu", () => {
   it("reads the device's utilisation and memory", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const reading = await readGpu("GPU-1", async (command, args) => {
-      asked.push(command, ...args);
+      requested.push(command, ...args);
       return "87, 40536\n";
     });
     expect(reading).toEqual({ utilization: 0.87, memoryBytes: 40_536 * 1_048_576 });
-    expect(asked.slice(-2)).toEqual(["-i", "GPU-1"]);
+    expect(requested.slice(-2)).toEqual(["-i", "GPU-1"]);
   });
 
   it.each([

@@ -19,7 +19,7 @@ describe("the thread that sends metrics", () => {
   let server: Server;
   let received: number[];
   let troubles: string[];
-  /** Of the next answers; then they are good. */
+  /** Statuses of the next answers. All later answers succeed. */
   let answers: { readonly status: number; readonly error?: string; readonly body?: string }[];
 
   beforeAll(async () => {

@@ -21,7 +21,7 @@ describe("PointBuffer", () => {
     expect(points.take(10)).toEqual([]);
   });
 
-  it("takes at most as many as asked for, oldest first", () => {
+  it("takes at most the requested number, oldest first", () => {
     const points = new PointBuffer();
     for (let step = 1; step <= 5; step += 1) points.add("loss", step, step, 0);
     expect(points.take(2)[0]!.steps).toEqual([1, 2]);
@@ -87,7 +87,7 @@ describe("createTelemetry", () => {
     ]);
   });
 
-  it("lets a leader that is replaced tell what it has not told yet", async () => {
+  it("lets a replaced leader send what it has not sent yet", async () => {
     const { sent, telemetry } = open();
     telemetry.lead(true);
     telemetry.shared("train/loss", 1, 1);
@@ -217,7 +217,7 @@ describe("Pace", () => {
     expect(pace.stepsPerSecond).toBe(20);
   });
 
-  it("begins anew after a pause and after a step back", () => {
+  it("begins again after a pause and after a step back", () => {
     const pace = new Pace(10_000);
     pace.mark(0, 10);
     pace.interrupt();
