@@ -13,8 +13,8 @@ module.exports = {
   setupFilesAfterEnv: ["<rootDir>/test/support/setup.ts"],
   testSequencer: "<rootDir>/test/support/sequencer.js",
   reporters: ["default", "<rootDir>/test/support/native-reporter.js"],
-  // End-to-end tests wait for processes and clocks half of their time: on two cores three files run at once.
-  maxWorkers: Math.max(3, availableParallelism()),
+  // End-to-end tests wait for processes and clocks half of their time: on two cores four files run at once.
+  maxWorkers: Math.max(4, availableParallelism()),
   // Tests end by what they wait for. The limit ends one that hangs, and is beyond what a busy machine takes.
   testTimeout: 240_000,
 };
