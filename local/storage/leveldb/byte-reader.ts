@@ -40,13 +40,14 @@ export class ByteReader {
     return this.safe(this.take(8).readBigUInt64LE(0));
   }
 
-  /** Reads a little-endian base-128 number of up to 53 bits. */
+  /** Reads a little-endian base-128 number of up to 53 bits, in its shortest form: LevelDB writes no other. */
   varint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
       const byte = this.byte();
       value += (byte & 127) * scale;
       if (value > Number.MAX_SAFE_INTEGER) throw new FormatError("a number is too large");
+      if (byte === 0 && scale > 1) throw new FormatError("a number is longer than necessary");
       if (byte < 128) return value;
     }
   }
