@@ -1,4 +1,4 @@
-const { availableParallelism } = require("node:os");
+const { availableParallelism, totalmem } = require("node:os");
 const { useMemory } = require("./test/support/jest/temporary-folder.js");
 
 useMemory();
@@ -13,8 +13,9 @@ module.exports = {
   setupFilesAfterEnv: ["<rootDir>/test/support/setup.ts"],
   testSequencer: "<rootDir>/test/support/sequencer.js",
   reporters: ["default", "<rootDir>/test/support/native-reporter.js"],
-  // End-to-end tests wait for processes and clocks half of their time: on two cores four files run at once.
-  maxWorkers: Math.max(4, availableParallelism()),
+  // End-to-end tests wait for processes and clocks half of their time, so more files run at once than there are cores.
+  // A worker takes up to 1.3 GiB, and the stacks that it starts another.
+  maxWorkers: Math.max(availableParallelism(), Math.min(5, Math.floor(totalmem() / 2 ** 30 / 3))),
   // Tests end by what they wait for. The limit ends one that hangs, and is beyond what a busy machine takes.
   testTimeout: 240_000,
 };
