@@ -13,6 +13,8 @@ const pollMs = 500;
 export interface WatchOptions {
   /** Prints nothing. */
   readonly quiet?: boolean;
+  /** Prints the run's id first. From then on, Ctrl-C shows how to continue. */
+  readonly printId?: boolean;
   /** Continues while the run waits for a person. */
   readonly throughApproval?: boolean;
 }
@@ -30,6 +32,7 @@ export async function watchRun(client: ApiClient, runId: string, options: WatchO
   const interrupted = (): never => reportInterrupt(runId, options.quiet === true);
   process.once("SIGINT", interrupted);
   try {
+    if (options.printId && !options.quiet) process.stdout.write(`${runId}\n`);
     return await follow(client, runId, options);
   } finally {
     process.removeListener("SIGINT", interrupted);

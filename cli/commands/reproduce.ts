@@ -26,8 +26,7 @@ export function addReproduceCommands(runs: Command): void {
           );
         return;
       }
-      if (!json) process.stdout.write(`${run.runId}\n`);
-      await watchRun(client, run.runId, { quiet: json });
+      await watchRun(client, run.runId, { quiet: json, printId: true });
       tell(await client.reproduction(run.runId), json);
     });
 

@@ -29,8 +29,7 @@ export function addSubmitCommand(program: Command): void {
         }
         return;
       }
-      if (!json) process.stdout.write(`${run.runId}\n`);
-      const details = await watchRun(client, run.runId, { quiet: json });
+      const details = await watchRun(client, run.runId, { quiet: json, printId: true });
       if (json) printJson({ ...describeRun(details, await client.metrics(run.runId)), awaited: details.awaited });
       process.exitCode = exitCodeOf(details.run);
     });
