@@ -15,7 +15,7 @@ module.exports = {
   reporters: ["default", "<rootDir>/test/support/native-reporter.js"],
   // End-to-end tests wait for processes and clocks half of their time, so more files run at once than there are cores.
   // A worker takes up to 1.3 GiB, and the stacks that it starts another.
-  maxWorkers: Math.max(availableParallelism(), Math.min(5, Math.floor(totalmem() / 2 ** 30 / 3))),
+  maxWorkers: Math.max(availableParallelism(), Math.min(4, Math.floor(totalmem() / 2 ** 30 / 3))),
   // Tests end by what they wait for. The limit ends one that hangs, and is beyond what a busy machine takes.
   testTimeout: 240_000,
 };
