@@ -37,16 +37,24 @@ export async function benchChecksums(args: readonly string[]): Promise<void> {
       rounds: { type: "string", default: "7" },
       /** Number of pairs of quickstarts. */
       quickstarts: { type: "string", default: "3" },
+      /** Only the work whose name contains this text. */
+      only: { type: "string", default: "" },
+      /** The services do not wait for the disk, so that checksums are a larger share. */
+      unsynced: { type: "boolean", default: false },
     },
   });
   const rounds = Number(values.rounds);
   const copy = copyWithoutChecksums();
   try {
-    const rows: Row[] = [
-      ...(rounds > 0 ? await measureServices(copy.directory, rounds) : []),
-      await inPairs("metric ingest, 20 clients, 500 metrics a call", copy.directory, rounds, ingest),
-      await inPairs("quickstart", copy.directory, Number(values.quickstarts), quickstart),
+    const sync = values.unsynced ? "unsynced" : "synced";
+    const pairs = [
+      { name: "metric ingest, 20 clients, 500 metrics a call", count: rounds, measure: ingest },
+      { name: "quickstart", count: Number(values.quickstarts), measure: quickstart },
     ];
+    const rows = [...(await measureServices(copy.directory, rounds, sync, values.only))];
+    for (const { name, count, measure } of pairs) {
+      if (name.includes(values.only)) rows.push(await inPairs(name, copy.directory, count, measure));
+    }
     const machine = describeMachine();
     if (values.json) process.stdout.write(`${JSON.stringify({ machine, rows })}\n`);
     else process.stdout.write(`${machineLine(machine)}\n\n${tableOf(rows)}\n`);
@@ -55,12 +63,17 @@ export async function benchChecksums(args: readonly string[]): Promise<void> {
   }
 }
 
-async function measureServices(copy: string, rounds: number): Promise<readonly Row[]> {
+async function measureServices(
+  copy: string,
+  rounds: number,
+  sync: "synced" | "unsynced",
+  only: string,
+): Promise<readonly Row[]> {
   const bundle = join(__dirname, "cloud-services.js");
-  const variants = [await startVariant("without", await bundleOf(copy), "unsynced")];
+  const variants = [await startVariant("without", await bundleOf(copy), sync)];
   try {
-    variants.push(await startVariant("with", bundle, "unsynced"));
-    return (await measureAll(variants, rounds, "")).map(({ name, rounds: [without = [], sealed = []] }) => {
+    variants.push(await startVariant("with", bundle, sync));
+    return (await measureAll(variants, rounds, only)).map(({ name, rounds: [without = [], sealed = []] }) => {
       const times = (of: typeof without) => of.map(({ cpuMs, perSecond }) => ({ cpuMs, wallMs: 1e6 / perSecond }));
       return { name: `1,000 × ${name}`, without: times(without), with: times(sealed) };
     });
