@@ -50,12 +50,7 @@ export const model = z
     description: z.string(),
     tags: texts,
     aliases: z.record(z.string(), version).meta({ description: "Version by name; `champion` follows production." }),
-    formerNames: z
-      .array(z.object({ name: z.string(), from: count, until: count }))
-      .optional()
-      .meta({ description: "Names that it had, oldest first, and the revisions that its history has of each." }),
-    nameSince: count.optional().meta({ description: "The revision that gave it this name, where it had another." }),
-    renamedTo: z.string().optional().meta({ description: "The name that it has now, where this one was given up." }),
+    renamedTo: z.string().optional().meta({ description: "The model's new name, if it was renamed." }),
     policy: modelPolicy.optional(),
     policyProposal: policyProposal.optional(),
     traffic: traffic.optional(),
@@ -71,7 +66,6 @@ export interface Model extends Omit<Shape<typeof model>, "policy" | "policyPropo
   readonly policy?: ModelPolicy;
   readonly policyProposal?: PolicyProposal;
 }
-export type FormerName = NonNullable<Model["formerNames"]>[number];
 
 const personId = z.string().meta({ description: "Immutable id of the person, as the gateway authenticated it." });
 
@@ -198,9 +192,6 @@ export const historyEntry = z
     from: stage.optional(),
     to: stage.optional(),
     replaced: version.optional().meta({ description: "The champion that made room." }),
-    model: z.string().optional().meta({
-      description: "The name that it had then, where it has another now: revisions are each name's own.",
-    }),
     subject: z.string().optional().meta({
       description: "The tag, alias or semver; the other name of a renamed model.",
     }),

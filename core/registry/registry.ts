@@ -130,7 +130,7 @@ export function createRegistry(
     },
 
     /**
-     * Renames a model that only clients know by its old name, in one write.
+     * Renames a model without production history, in one write.
      *
      * @throws ModelNotFoundError
      * @throws ModelNameFixedError
@@ -141,9 +141,8 @@ export function createRegistry(
         const [model, target] = await Promise.all([head(name), repository.find(newName)]);
         // Read after the head. Versions of a later change fail together with it at the commit.
         const versions = (await repository.listVersions(name)).filter(({ version }) => version >= model.firstVersion);
-        const semvers = target === undefined ? undefined : await semversTaken(newName, versions);
         try {
-          const rename = renameModel(model, versions, { name: newName, target, semvers }, actor);
+          const rename = renameModel(model, versions, { name: newName, target }, actor);
           if (!(await repository.commitRename(rename))) return undefined;
           await followUp?.committed(rename.left);
           await followUp?.committed(rename.taken);
@@ -207,10 +206,7 @@ export function createRegistry(
       return {
         model,
         versions: shown(model, versions),
-        history: [
-          ...(await historyUnderFormerNames(model)),
-          ...history.filter(({ revision }) => revision >= (model.nameSince ?? 0) && revision <= model.revision),
-        ],
+        history: history.filter(({ revision }) => revision <= model.revision),
       };
     },
 
@@ -223,23 +219,6 @@ export function createRegistry(
      */
     production: async (name: string): Promise<ModelVersion> => (await champion(name)).version,
   };
-
-  /** Returns the versions under another name that already have these versions' semvers. */
-  async function semversTaken(name: string, versions: readonly ModelVersion[]): Promise<ReadonlyMap<string, number>> {
-    const semvers = versions.flatMap(({ semver }) => semver ?? []);
-    const owners = await Promise.all(semvers.map((semver) => repository.findSemver(name, semver)));
-    return new Map(semvers.flatMap((semver, i) => (owners[i] === undefined ? [] : [[semver, owners[i]]])));
-  }
-
-  async function historyUnderFormerNames({ formerNames = [] }: Model): Promise<readonly HistoryEntry[]> {
-    const entries = formerNames.map(async ({ name, from, until }) => {
-      const kept = await repository.history(name);
-      return kept
-        .filter(({ revision }) => revision >= from && revision <= until)
-        .map((each) => ({ ...each, model: name }));
-    });
-    return (await Promise.all(entries)).flat();
-  }
 
   /** @throws NoChampionError if nothing was promoted yet */
   async function champion(name: string): Promise<{ readonly model: Model; readonly version: ModelVersion }> {

@@ -19,33 +19,25 @@ export interface Rename {
 const maxRows = 94;
 /** Maximum size of these rows; a transaction has at most 4 MB. */
 const maxBytes = 3_500_000;
-const maxFormerNames = 50;
 
 /**
- * Renames a model: the same versions under the same numbers, with its labels, aliases and history. Only a model that
- * nothing but its clients knows by name can be renamed.
+ * Renames a model without production history: the same versions under the same numbers, with its labels and aliases.
  *
  * @param versions all versions since the model was created, deleted ones included
- * @param to target: what exists under the new name, if anything. semvers: versions under that name that have the same
- * semvers.
+ * @param to target: the model that exists under the new name, if any
  * @throws ModelExistsError if the new name is in use
- * @throws ModelNameFixedError if runs, rules or serving clients know the old name, or if the new name's numbers are in
- * use
+ * @throws ModelNameFixedError if runs, rules or serving clients know the old name, or if the new name had versions
  */
 export function renameModel(
   model: Model,
   versions: readonly ModelVersion[],
-  to: {
-    readonly name: string;
-    readonly target: Model | undefined;
-    readonly semvers?: ReadonlyMap<string, number>;
-  },
+  to: { readonly name: string; readonly target: Model | undefined },
   actor: Actor,
 ): Rename {
   const { name, team } = model;
   const { target } = to;
   if (target?.lifecycle === "active") throw new ModelExistsError(to.name);
-  const fixed = whyFixed(model, versions) ?? whyTaken(model, to.name, target) ?? whySemverTaken(versions, to);
+  const fixed = whyFixed(model, versions) ?? whyTaken(versions, to.name, target);
   if (fixed !== undefined) throw new ModelNameFixedError(name, fixed);
   const left = changeModel(stateOf(model), { action: "renamed", subject: to.name }, actor, {
     lifecycle: "deleted",
@@ -54,13 +46,11 @@ export function renameModel(
   // The new name keeps a deleted model's policy and continues its numbers, like every model that is created under a
   // used name.
   const before = target === undefined ? emptyModel(to.name, team, actor) : renewed(target, actor);
-  const { description, tags, aliases, createdAt, createdBy, nameSince = 1, formerNames = [] } = model;
-  const former = { name, from: nameSince, until: model.revision };
+  const { description, tags, aliases, createdAt, createdBy } = model;
   const numbers = versions.length > 0 ? { latestVersion: model.latestVersion, firstVersion: model.firstVersion } : {};
   const taken = changeModel(stateOf(before), { action: "renamed", subject: name }, actor, {
-    ...{ description, tags, aliases, createdAt, createdBy, ...numbers },
-    formerNames: [...formerNames, former].slice(-maxFormerNames),
-    nameSince: before.revision + 1,
+    ...{ description, tags, aliases, createdAt, createdBy },
+    ...numbers,
   });
   const moved = versions.map((version) => ({ ...version, model: to.name, updatedAt: actor.at }));
   return { left, taken: { ...taken, versions: moved } };
@@ -94,27 +84,10 @@ function whyTooLarge(versions: readonly ModelVersion[]): string | undefined {
   return bytes > maxBytes ? `its versions have ${bytes} bytes, and a rename moves at most ${maxBytes}` : undefined;
 }
 
-/** Returns why the numbers are in use. A version's number never means two versions, even if one is deleted. */
-function whyTaken(model: Model, name: string, target: Model | undefined): string | undefined {
-  if (target === undefined || model.latestVersion < model.firstVersion) return undefined;
-  // The name was the model's own, and nobody has used it since.
-  const own = model.formerNames?.some((former) => former.name === name && former.until + 1 === target.revision);
-  if (own && target.renamedTo !== undefined) return undefined;
-  if (target.latestVersion < model.firstVersion) return undefined;
-  return `${JSON.stringify(name)} was the name of another model with versions up to ${target.latestVersion}: choose a name that was never used`;
-}
-
-/** Returns why a semver is in use. A semver stays with its version permanently. */
-function whySemverTaken(
-  versions: readonly ModelVersion[],
-  { name, semvers }: { readonly name: string; readonly semvers?: ReadonlyMap<string, number> },
-): string | undefined {
-  for (const { version, semver } of versions) {
-    const owner = semver === undefined ? undefined : semvers?.get(semver);
-    if (owner === undefined || owner === version) continue;
-    return `version ${version} is ${semver}, which under ${JSON.stringify(name)} was version ${owner} of another model: choose a name that was never used`;
-  }
-  return undefined;
+/** Returns why the name cannot be used. A version's number or semver never means two versions, even if one is deleted. */
+function whyTaken(versions: readonly ModelVersion[], name: string, target: Model | undefined): string | undefined {
+  if (versions.length === 0 || target === undefined || target.latestVersion === 0) return undefined;
+  return `${JSON.stringify(name)} already had versions (up to ${target.latestVersion}): choose a name that was never used`;
 }
 
 function stateOf(model: Model) {

@@ -304,9 +304,9 @@ def what_goes():
     refused("RESOURCE_DOES_NOT_EXIST", lambda: client.get_registered_model("doubling"))
     assert client.get_model_version("doubled", "1").description == "the first"
     assert mlflow.pyfunc.load_model("models:/doubled/1").predict([2.0]) == [4.0]
-    client.rename_registered_model("doubled", "doubling")
-    client.delete_registered_model("doubling")
-    refused("RESOURCE_DOES_NOT_EXIST", lambda: client.get_registered_model("doubling"))
+    refused("RESOURCE_CONFLICT", lambda: client.rename_registered_model("doubled", "doubling"))
+    client.delete_registered_model("doubled")
+    refused("RESOURCE_DOES_NOT_EXIST", lambda: client.get_registered_model("doubled"))
 
 
 if __name__ == "__main__":

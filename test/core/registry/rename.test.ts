@@ -1,5 +1,5 @@
 import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
-import { deleteModel, emptyModel } from "../../../core/registry/lifecycle";
+import { emptyModel } from "../../../core/registry/lifecycle";
 import type { Model, ModelVersion } from "../../../core/registry/model";
 import { createRegistry } from "../../../core/registry/registry";
 import { renameModel } from "../../../core/registry/rename";
@@ -38,8 +38,6 @@ describe("a model under another name", () => {
       aliases: { best: 2 },
       tags: { a: "b" },
       description: "what",
-      formerNames: [{ name: "old", from: 1, until: 7 }],
-      nameSince: 1,
       updatedAt: by.at,
     });
     expect(taken.history).toMatchObject({ action: "renamed", subject: "old", revision: 1 });
@@ -52,7 +50,7 @@ describe("a model under another name", () => {
   it("goes on in the new name's own count, and by its policy", () => {
     const policy = { rules: {}, approvals: {}, revision: 2, rulesRevision: 2, by: "eve", at: by.at } as never;
     const { taken } = rename({ latestVersion: 0 }, [], { lifecycle: "deleted", revision: 4, latestVersion: 3, policy });
-    expect(taken.model).toMatchObject({ revision: 5, latestVersion: 3, firstVersion: 4, nameSince: 5, policy });
+    expect(taken.model).toMatchObject({ revision: 5, latestVersion: 3, firstVersion: 4, policy });
   });
 
   const gate = { passed: false, checks: [{ pending: true }], at: by.at } as never;
@@ -85,41 +83,37 @@ describe("a model under another name", () => {
 
   it("is refused where the name is in use, or its numbers mean versions that were deleted", () => {
     expect(() => rename({}, undefined, {})).toThrow(expect.objectContaining({ code: "MODEL_EXISTS" }));
-    expect(() => rename({}, undefined, { lifecycle: "deleted", latestVersion: 1 })).toThrow(/versions up to 1/);
-    expect(() => rename({ firstVersion: 2 }, [row(2)], { lifecycle: "deleted", latestVersion: 1 })).not.toThrow();
+    expect(() => rename({}, undefined, { lifecycle: "deleted", latestVersion: 1 })).toThrow(/had versions \(up to 1\)/);
+    expect(() => rename({}, undefined, { lifecycle: "deleted", latestVersion: 2, renamedTo: "old" })).toThrow(
+      /"new" already had versions \(up to 2\): choose a name that was never used/,
+    );
+    expect(() => rename({}, undefined, { lifecycle: "deleted", latestVersion: 0 })).not.toThrow();
   });
 
-  it("is refused where a semver means a deleted version of that name, and gives none away", async () => {
+  it("is read and changed if an earlier release stored former names with it", async () => {
     const client = new MemoryTable().client(
       () => Promise.resolve(),
       () => false,
     );
     const repository = createModelRepository(client, "catalog", "t");
     const registry = createRegistry(repository);
-    const register = (model: string, semver?: string) =>
-      registry.register("t", { model, metrics: {}, ...(semver && { semver }) }, by);
-    await register("new", "1.0.0");
-    await register("old");
-    for (const name of ["new", "old"]) await registry.apply(name, [], deleteModel(by));
-    expect(await register("old", "1.0.0")).toBe(2);
-    await expect(registry.rename("old", "new", by)).rejects.toMatchObject({
-      code: "MODEL_NAME_FIXED",
-      message: expect.stringContaining("version 2 is 1.0.0"),
+    await registry.register("t", { model: "old", metrics: {} }, by);
+    const stored = { formerNames: [{ name: "older", from: 1, until: 2 }], nameSince: 1 };
+    const { model, history } = await registry.snapshot("old");
+    const change = {
+      model: { ...model, ...stored, revision: 2 },
+      versions: [],
+      history: { ...history[0]!, revision: 2 },
+    };
+    expect(await repository.commit(change)).toBe(true);
+    expect((await registry.snapshot("old")).history.map(({ revision }) => revision)).toEqual([1, 2]);
+    expect(await registry.register("t", { model: "old", metrics: {} }, by)).toBe(2);
+    const renamed = await registry.rename("old", "new", by);
+    expect(renamed).toMatchObject({ name: "new", latestVersion: 2 });
+    expect(renamed).not.toHaveProperty("formerNames");
+    await expect(registry.head("old")).rejects.toMatchObject({
+      code: "MODEL_NOT_FOUND",
+      message: expect.stringContaining('was renamed to "new"'),
     });
-    expect(await repository.findSemver("new", "1.0.0")).toBe(1);
-    await registry.rename("old", "other", by);
-    expect((await registry.rename("other", "old", by)).latestVersion).toBe(2);
-  });
-
-  it("goes back to a name of its own that nobody has used since", () => {
-    const formerNames = [{ name: "new", from: 1, until: 9 }];
-    const target = { lifecycle: "deleted", latestVersion: 2, renamedTo: "old", revision: 10 } as const;
-    const { taken } = rename({ formerNames, nameSince: 3 }, undefined, target);
-    expect(taken.model).toMatchObject({ revision: 11, latestVersion: 2, firstVersion: 1, nameSince: 11 });
-    expect(taken.model.formerNames).toEqual([...formerNames, { name: "old", from: 3, until: 7 }]);
-    expect(taken.model).not.toHaveProperty("renamedTo");
-    expect(() => rename({ formerNames }, undefined, { ...target, revision: 12, renamedTo: undefined })).toThrow(
-      /versions up to 2/,
-    );
   });
 });
