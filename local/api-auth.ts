@@ -71,7 +71,7 @@ async function verifySignature(
   if (problem !== undefined) throw new UnauthenticatedError(problem);
   const signer = await tokens.signer(claim.accessKeyId);
   const payload = claim.payload ?? (await digestOf(body));
-  if (!signer || !signatureMatches(request, claim, payload, signer.secretAccessKey, "lenient")) {
+  if (!signer || !(await signatureMatches(request, claim, payload, signer.secretAccessKey, "lenient"))) {
     throw new UnauthenticatedError(
       "the signature does not match the key pair of a token, or the token was revoked (`ringmaster tokens keys ID` shows the key pair)",
     );

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { ChunkVerifier } from "../sigv4/chunks";
 import { checkClaim, readClaim, type SignatureClaim, type SignatureProblem } from "../sigv4/claim";
 import { setSignedPayload } from "../sigv4/payload";
-import { sha256, signatureMatches } from "../sigv4/verify";
+import { sha256, signatureMatches, signingKey } from "../sigv4/verify";
 import { readVersion2, type Version2Claim, version2Matches } from "../sigv4/version2";
 import { readBody } from "../wire";
 import type { Iam } from ".";
@@ -31,10 +31,8 @@ export async function authenticate(iam: Iam, request: IncomingMessage): Promise<
   const problem = checkClaim(signed, claim, iam.now);
   if (problem) throw refusal(problem);
   const isS3 = claim.scope[2] === "s3";
-  const payload = isS3 ? s3Payload(request, claim, secretAccessKey) : await wholePayload(request, claim);
-  if (!signatureMatches(signed, claim, payload, secretAccessKey, isS3 ? "s3" : "standard")) {
-    throw mismatch();
-  }
+  const payload = await (isS3 ? s3Payload(request, claim, secretAccessKey) : wholePayload(request, claim));
+  if (!(await signatureMatches(signed, claim, payload, secretAccessKey, isS3 ? "s3" : "standard"))) throw mismatch();
   return caller;
 }
 
@@ -57,11 +55,12 @@ function refusal({ kind, message }: SignatureProblem): SignatureError {
 }
 
 /** Returns the payload of an S3 request. S3's bodies are large, so they are verified while they are stored. */
-function s3Payload(request: IncomingMessage, claim: SignatureClaim, secretAccessKey: string): string {
+async function s3Payload(request: IncomingMessage, claim: SignatureClaim, secretAccessKey: string): Promise<string> {
   const payload = claim.payload ?? (claim.presigned ? "UNSIGNED-PAYLOAD" : "");
   if (digestPattern.test(payload)) setSignedPayload(request, { digest: payload });
   else if (/^STREAMING-AWS4-HMAC-SHA256-PAYLOAD(?:-TRAILER)?$/.test(payload)) {
-    setSignedPayload(request, { chunks: new ChunkVerifier(claim, secretAccessKey, payload.endsWith("-TRAILER")) });
+    const key = await signingKey(secretAccessKey, claim);
+    setSignedPayload(request, { chunks: new ChunkVerifier(claim, key, payload.endsWith("-TRAILER")) });
   } else if (payload !== "UNSIGNED-PAYLOAD" && payload !== "STREAMING-UNSIGNED-PAYLOAD-TRAILER") {
     const rule = "must be the body's SHA-256, UNSIGNED-PAYLOAD or a STREAMING- value that S3 has";
     throw new SignatureError("incomplete", `x-amz-content-sha256 is ${JSON.stringify(payload)}, but ${rule}.`);

@@ -1,6 +1,6 @@
 import { createHash, type Hash, timingSafeEqual } from "node:crypto";
 import type { SignatureClaim } from "./claim";
-import { hmac, sha256, signingKey } from "./verify";
+import { hmac, sha256 } from "./verify";
 
 const emptyDigest = sha256("");
 
@@ -9,18 +9,16 @@ const emptyDigest = sha256("");
  * follows the signature of the request (docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html).
  */
 export class ChunkVerifier {
-  private readonly key: Buffer;
   private readonly prefix: string;
   private previous: string;
   private hash: Hash = createHash("sha256");
 
   constructor(
     { scope, time, signature }: SignatureClaim,
-    secretAccessKey: string,
+    private readonly key: Uint8Array,
     /** Whether the trailing headers are also signed. */
     readonly signedTrailer: boolean,
   ) {
-    this.key = signingKey(secretAccessKey, scope);
     this.prefix = `${time}\n${scope.join("/")}`;
     this.previous = signature;
   }

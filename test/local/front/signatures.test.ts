@@ -164,7 +164,9 @@ describe("signatures at the AWS port", () => {
     expect((await fetch(owners, { method: "DELETE" })).status).toBe(403);
     expect((await fetch(owners.replace("/bucket/a", "/bucket/b"))).status).toBe(403);
     expect((await fetch(owners.replace("X-Amz-Expires=60", "X-Amz-Expires=600"))).status).toBe(403);
-    expect((await fetch(`${owners}&response-content-type=text%2Fhtml`)).status).toBe(403);
+    for (const added of ["response-content-type=text%2Fhtml", "x-amz-signature=1", "__proto__=1", "constructor=1"]) {
+      expect([added, (await fetch(`${owners}&${added}`)).status]).toEqual([added, 403]);
+    }
     expect((await fetch(owners, { headers: { "x-amz-meta-late": "1" } })).status).toBe(403);
     clock.offset = 61_000;
     expect(await answerOf(await fetch(owners))).toMatchObject({
@@ -262,6 +264,24 @@ describe("signatures at the AWS port", () => {
       service: "s3",
     };
     expect((await signed(request)).status).toBe(200);
+  });
+
+  it("accepts repeated and encoded parameters, and refuses them with a value less or more", async () => {
+    const query = "x-id=List&prefix=%C3%BC%20%2B&tag=b&tag=a&tag=a%26&empty=";
+    const list: Unsigned = { url: `${base}/bucket?${query}`, service: "s3" };
+    const headers = await sign(list, iam.owner);
+    expect((await send(list, headers)).status).toBe(200);
+    for (const other of [query.replace("&tag=a", ""), `${query}&tag=a`, query.replace("%2B", "+")]) {
+      expect((await send({ ...list, url: `${base}/bucket?${other}` }, headers)).status).toBe(403);
+    }
+  });
+
+  it("refuses another spelling of a signed path", async () => {
+    const { s3 } = requests();
+    const headers = await sign(s3, iam.owner);
+    for (const path of ["//bucket/a%20file", "/bucket//a%20file"]) {
+      expect((await send({ ...s3, url: base + path }, headers)).status).toBe(403);
+    }
   });
 
   it("refuses payload values that S3 does not support, and a missing one", async () => {
