@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createLogger } from "../core/logging";
 import type { Clock } from "../core/ports";
 import { readConfig } from "../platform/config/platform";
-import { pauseBeforeRound } from "./dynamodb/contention";
+import { pauseBeforeRound } from "./dynamodb/client";
 import type { Scope } from "./port";
 
 /** Writes a line to the log. */

@@ -8,7 +8,7 @@ import { type ResolvedModel, resolveModel } from "../core/registry/production";
 import { createRegistry, type FollowUp } from "../core/registry/registry";
 import type { ModelRepository } from "../core/registry/repository";
 import { type RoutedModel, routedModel } from "../core/registry/serving/routing";
-import { pauseBeforeRound } from "./dynamodb/contention";
+import { pauseBeforeRound } from "./dynamodb/client";
 import { models } from "./dynamodb/model-repository";
 import { platformEvents } from "./eventbridge/platform-events";
 import { grantsOf, teamPort } from "./port";

@@ -1,4 +1,4 @@
-import { recordLineage } from "../core/lineage/lineage-recorder";
+import { recordLineage } from "../core/lineage/port";
 import { teamRunSteps, teamRuns } from "../core/runs/team-runs";
 import { createLiveRuns, noteLiveRuns } from "../core/tracking/records/live-runs";
 import { firstRecordOf, trackedRuns, trackedSteps } from "../core/tracking/records/tracked-runs";

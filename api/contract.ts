@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Scope } from "../core/access/scopes";
+import type { Scope } from "../core/access/tokens";
 import type { ErrorCode } from "./errors";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonSchema, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "./openapi/model";
-import { html, Markup } from "./pages/comparison/markup";
+import { html, Markup } from "./pages/markup";
 
 const style = `
 :root{color-scheme:light dark;--soft:#6a737d;--line:#8884;--field:#8881;--link:light-dark(#0550ae,#79c0ff)}

@@ -1,5 +1,5 @@
 import { formatDuration } from "../core/quantities";
-import type { AttemptUsage, RecoveryRecord, RunDetails, TrainingAttempt, WorkerAttempt } from "../core/runs/run";
+import type { AttemptUsage, RecoveryRecord, RunDetails, TrainingAttempt, WorkerAttempt } from "../core/runs/shapes";
 import { type Reservation, spansOfRows, totalUsage, usageOf } from "../core/runs/usage";
 
 type RunOfAttempts = Pick<RunDetails, "attempts" | "workers" | "machines"> & {

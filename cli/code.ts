@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { UploadPort } from "../core/datasets/upload-port";
 import { sha256 } from "../core/digest";
-import type { CodeReference, SubmittedEnvironment } from "../core/runs/run";
+import type { UploadPort } from "../core/ports";
+import type { CodeReference, SubmittedEnvironment } from "../core/runs/shapes";
 import { describeChanges, type Git } from "./code-changes";
 
 /** Lockfiles of package managers, of which one is next to the code. */

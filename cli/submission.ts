@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import type { ApiClient } from "../client/api-client";
 import { InvalidInputError } from "../core/errors";
 import type { Job } from "../core/runs/job";
-import type { CodeReference, SubmittedEnvironment } from "../core/runs/run";
+import type { CodeReference, SubmittedEnvironment } from "../core/runs/shapes";
 import { parseJobFile } from "../core/training/job-file";
 import { describeCode, describeEnvironment } from "./code";
 import { createUploads } from "./uploads";

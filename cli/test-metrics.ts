@@ -1,6 +1,6 @@
 import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
-import { summaryMetrics } from "../core/evaluation/leading-metrics";
-import type { RunDetails } from "../core/runs/run";
+import { summaryMetrics } from "../core/evaluation/metric-names";
+import type { RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
 import { testPrefix } from "../core/tracking/test-metrics";
 import { formatNumber, printTable } from "./output";

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../client/api-client";
 import type { Answer } from "../client/operations";
 import { createPause } from "../core/backoff";
-import type { UploadPort } from "../core/datasets/upload-port";
 import { RingmasterError } from "../core/errors";
+import type { UploadPort } from "../core/ports";
 
 type UploadTarget = Answer<"createUploads">["missing"][number];
 

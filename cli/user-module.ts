@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { build, type Plugin } from "esbuild";
-import type { UploadPort } from "../core/datasets/upload-port";
 import { sha256 } from "../core/digest";
 import { InvalidInputError } from "../core/errors";
+import type { UploadPort } from "../core/ports";
 
 /** The file that modules import as `ringmaster`: next to the bundles, or in the sources. */
 const definition = [

@@ -1,7 +1,7 @@
 import type { ApiClient } from "../client/api-client";
-import type { NextStep } from "../core/registry/next-steps";
+import type { NextStep } from "../core/registry/model";
 import type { RegistrationOutput } from "../core/registry/registration";
-import type { RunDetails } from "../core/runs/run";
+import type { RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
 
 /** An external event for which a run waits, and the command that provides it. */

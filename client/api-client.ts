@@ -1,6 +1,6 @@
+import type { Warning } from "../core/shapes";
 import type { MetricPoint, MetricSummary } from "../core/tracking/metric-store";
 import { decodeValue } from "../core/tracking/metric-values";
-import type { Warning } from "../core/warnings";
 import type { Answer, OperationName, Request } from "./operations";
 import { createTransport, type TransportOptions } from "./transport";
 

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Contract, ResponseContracts } from "../api/contract";
 import type { operations } from "../api/contracts";
-import type { DeepReadonly } from "../core/deep-readonly";
+import type { DeepReadonly } from "../core/shapes";
 
 type Contracts = typeof operations;
 

@@ -1,7 +1,5 @@
 import type { ContentReference } from "./shapes";
 
-export type { ContentReference } from "./shapes";
-
 /** The time, passed in so that tests control it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -43,4 +41,19 @@ export interface ObjectStore {
   /** Lists keys under a prefix, in lexical order. */
   list(prefix: string): Promise<readonly string[]>;
   delete(key: string): Promise<void>;
+}
+
+/** Returns the time as ISO 8601 in UTC with milliseconds; lexical order is the order of time. */
+export function isoTime(clock: Clock): string {
+  return new Date(clock.now()).toISOString();
+}
+
+/** A file on the client's disk, or bytes in its memory. */
+export type UploadSource = { readonly path: string } | { readonly bytes: Uint8Array };
+
+/** The port to the content store for a client's uploads. Content that the store has is never sent. */
+export interface UploadPort {
+  /** Returns the digests of content that the store lacks. */
+  missing(references: readonly ContentReference[]): Promise<readonly string[]>;
+  put(reference: ContentReference, source: UploadSource): Promise<void>;
 }

@@ -1,5 +1,10 @@
 import * as z from "zod";
-import type { Shape } from "./deep-readonly";
+
+/** Makes every member readonly, at any depth; arrays and tuples too. */
+export type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
+
+/** The readonly type of the values of a schema. */
+export type Shape<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
 export const sha256 = z
   .string()
@@ -46,3 +51,15 @@ export interface Warning extends Shape<typeof warning> {}
 export const category = z.union([z.string(), z.number(), z.boolean()]);
 
 export const texts = z.record(z.string(), z.string());
+
+/** Reads the warnings of a step's output. Outputs of earlier versions have only texts. */
+export function warningsOf(output: unknown): readonly Warning[] {
+  const { warnings } = (output ?? {}) as { readonly warnings?: unknown };
+  if (!Array.isArray(warnings)) return [];
+  return warnings.flatMap((one: string | Warning) => {
+    if (typeof one === "string") return { code: "DATASET", message: one };
+    return typeof one?.code === "string" && typeof one.message === "string"
+      ? { code: one.code, message: one.message }
+      : [];
+  });
+}

@@ -10,3 +10,8 @@ export const runEnded = { Source: "ringmaster", DetailType: "Training Run Ended"
  * `platform`.
  */
 export const approvalNeeded = { Source: "ringmaster", DetailType: "Approval Needed" } as const;
+
+/** Returns the name of a team's SNS topic, on which the platform publishes the team's events. */
+export function teamTopicName(prefix: string, team: string): string {
+  return `${prefix}-team-${team}`;
+}

@@ -46,7 +46,6 @@ const pure = [
   "trainer-container/gang/member-status.ts",
   "trainer-container/gang/model.ts",
   "trainer-container/gang/monitor.ts",
-  "trainer-container/gang/own-clock.ts",
   "trainer-container/gang/reach.ts",
   "trainer-container/gang/slowest.ts",
   "trainer-container/gang/state-source.ts",

@@ -106,7 +106,7 @@ it("A folder and its own subfolder may import each other.", () => {
   plant({
     "core/registry/model.ts": 'import { verdict } from "./gates/verdict";',
     "core/registry/gates/verdict.ts": 'import { stage } from "../stages";',
-    "core/registry/stages.ts": '/**\n * import { gone } from "./model";\n */\nexport {};',
+    "core/registry/transitions.ts": '/**\n * import { gone } from "./model";\n */\nexport {};',
   });
 
   expect(violationsOf(importsOf(root))).toEqual([]);

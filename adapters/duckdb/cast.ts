@@ -1,5 +1,5 @@
-import type { ColumnSchema } from "../../core/datasets/manifest";
 import { elementsOf, isNullable } from "../../core/datasets/rules";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 import { quoteName } from "./session";
 
 type SourceKind = "text" | "integer" | "real" | "boolean" | "time" | "zoned-time" | "list" | "other";

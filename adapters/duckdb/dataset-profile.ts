@@ -1,6 +1,6 @@
-import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/manifest";
 import { type Category, type DatasetProfile, exactProfileRows } from "../../core/datasets/profile";
 import { RepeatedRows } from "../../core/datasets/repeated-rows";
+import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/shapes";
 import { categoryAt, compareCategories } from "../../core/features/values";
 import { hashRows, profileColumns } from "./profile";
 import { readColumns } from "./row-reader";

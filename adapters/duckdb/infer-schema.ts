@@ -1,4 +1,4 @@
-import type { ColumnSchema } from "../../core/datasets/manifest";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
 import { castTo } from "./cast";
 import { type DuckDbSession, quoteName } from "./session";

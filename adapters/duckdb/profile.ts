@@ -1,6 +1,6 @@
 import type { DuckDBArrayValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
-import type { ColumnSchema } from "../../core/datasets/manifest";
 import { type ColumnProfile, exactProfileRows, profiledQuantiles } from "../../core/datasets/profile";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 import { RunningStats } from "../../core/features/running-stats";
 import { readColumns } from "./row-reader";
 import { type DuckDbSession, quoteName } from "./session";

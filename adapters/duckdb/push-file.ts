@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import type { DatasetDraft } from "../../core/datasets/identity";
-import type { SplitName } from "../../core/datasets/manifest";
 import type { DatasetSchema } from "../../core/datasets/schema";
+import type { DatasetDraft, SplitName } from "../../core/datasets/shapes";
 import { decodeSplitIndex, splitOfRows } from "../../core/datasets/split-index";
-import type { UploadPort, UploadSource } from "../../core/datasets/upload-port";
 import { judge } from "../../core/datasets/validation";
-import type { ContentReference } from "../../core/ports";
-import type { Warning } from "../../core/warnings";
+import type { UploadPort, UploadSource } from "../../core/ports";
+import type { ContentReference, Warning } from "../../core/shapes";
 import { profileDataset } from "./dataset-profile";
 import type { DuckDbSession } from "./session";
 import { createSnapshot, type Snapshot, type SnapshotPhase } from "./snapshot";

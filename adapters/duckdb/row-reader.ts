@@ -1,7 +1,7 @@
 import type { DuckDBDataChunk, DuckDBListVector, DuckDBVector } from "@duckdb/node-api";
-import type { ColumnSchema } from "../../core/datasets/manifest";
 import { elementsOf } from "../../core/datasets/rules";
-import type { ColumnBatch, ColumnValues } from "../../core/features/columns";
+import type { ColumnSchema } from "../../core/datasets/shapes";
+import type { ColumnBatch, ColumnValues } from "../../core/features/values";
 import { type DuckDbSession, quoteName } from "./session";
 
 /** Streams columns of a canonical table (or of its Parquet shards) in batches of at most 2,048 rows. */

@@ -1,5 +1,5 @@
 import { InvalidManifestError } from "../../core/datasets/errors";
-import type { DatasetManifest } from "../../core/datasets/manifest";
+import type { DatasetManifest } from "../../core/datasets/shapes";
 import { canonicalTypes } from "./cast";
 import { messageOf } from "./errors";
 import { type DuckDbSession, quoteText } from "./session";

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { ColumnSchema, DatasetManifest } from "../../core/datasets/manifest";
-import type { ColumnBatch, RowSource } from "../../core/features/columns";
+import type { ColumnSchema, DatasetManifest } from "../../core/datasets/shapes";
+import type { ColumnBatch, RowSource } from "../../core/features/values";
 import type { ObjectStore } from "../../core/ports";
 import { readColumns } from "./row-reader";
 import { type DuckDbSession, quoteText } from "./session";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { ColumnSchema, DatasetShard } from "../../core/datasets/manifest";
 import { elementsOf } from "../../core/datasets/rules";
+import type { ColumnSchema, DatasetShard } from "../../core/datasets/shapes";
 import { evenCut, maximumShardBytes, recut } from "../../core/datasets/shard-plan";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 

@@ -1,7 +1,7 @@
 import { EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
-import { type DatasetDraft, schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
-import { type ColumnSchema, splitNames } from "../../core/datasets/manifest";
+import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import type { DatasetSchema } from "../../core/datasets/schema";
+import { type ColumnSchema, type DatasetDraft, splitNames } from "../../core/datasets/shapes";
 import { assertSplitsFilled, createSplitter, type Stratum } from "../../core/datasets/split";
 import { encodeSplitIndex, SplitIndexBuilder } from "../../core/datasets/split-index";
 import { sha256 } from "../../core/digest";

@@ -1,8 +1,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { parseCsvHeader } from "../../core/datasets/csv-header";
-import type { ColumnSchema } from "../../core/datasets/manifest";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";
+import { parseCsvHeader } from "./csv-header";
 import { messageOf } from "./errors";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 

@@ -1,6 +1,6 @@
 import type { RowViolation } from "../../core/datasets/errors";
-import type { ColumnSchema } from "../../core/datasets/manifest";
 import { type ColumnRule, rulesOf } from "../../core/datasets/rules";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 import { castTo, mayMismatch } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 

@@ -6,11 +6,10 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import type { ArtifactOwner } from "../../core/tracking/artifacts";
+import { checkUnprotected, ownerName, type Protection } from "../../core/tracking/records/artifact-paths";
 import { ArtifactsBusyError } from "../../core/tracking/records/errors";
-import { checkUnprotected, ownerName, type Protection } from "../../core/tracking/records/protected-paths";
 import type { RunRecords } from "../../core/tracking/run-records";
-import { isTransactionConditionFailed, isTransactionConflict } from "./client";
-import { pauseBeforeRound } from "./contention";
+import { isTransactionConditionFailed, isTransactionConflict, pauseBeforeRound } from "./client";
 
 export type ArtifactWrites = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 

@@ -1,13 +1,18 @@
 import { BatchWriteCommand, type DynamoDBDocumentClient, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { mapLimited } from "../../core/each-limited";
-import type { Artifact, ArtifactEntry, ArtifactOwner, Artifacts } from "../../core/tracking/artifacts";
-import { artifactPath, directoryPath, lowestPathIn, lowestPathPast } from "../../core/tracking/records/artifact-paths";
+import type { Artifact, ArtifactOwner, Artifacts } from "../../core/tracking/artifacts";
+import {
+  artifactPath,
+  directoryPath,
+  isAtOrUnder,
+  lowestPathIn,
+  lowestPathPast,
+} from "../../core/tracking/records/artifact-paths";
 import { producedDirectories } from "../../core/tracking/records/produced";
-import { isAtOrUnder } from "../../core/tracking/records/protected-paths";
 import type { RunRecords } from "../../core/tracking/run-records";
+import type { ArtifactEntry } from "../../core/tracking/shapes";
 import { createArtifactProtection } from "./artifact-protection";
-import { queryAll } from "./client";
-import { pauseBeforeRound } from "./contention";
+import { pauseBeforeRound, queryAll } from "./client";
 
 /** DynamoDB's limit. */
 const rowsPerWrite = 25;

@@ -1,6 +1,6 @@
 import { BatchGetCommand, type DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inParts, mapLimited } from "../../core/each-limited";
-import { pauseBeforeRound } from "./contention";
+import { pauseBeforeRound } from "./client";
 
 /** DynamoDB's limit. */
 const keysPerCall = 100;

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import { createPause } from "../../core/backoff";
 import { InvalidInputError } from "../../core/errors";
 import { sharedPort } from "../port";
 import { sendLean } from "./lean-client";
@@ -156,3 +158,6 @@ function decodePageToken(token: string): Record<string, unknown> | undefined {
 
 /** The client of DynamoDB. */
 export const documents = sharedPort({ make: () => createDocumentClient() });
+
+/** Waits before the next round of an optimistic write, or before a retry of a request. */
+export const pauseBeforeRound = createPause({ firstMs: 10, maxMs: 2_000 }, sleep, Math.random);

@@ -8,13 +8,11 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { DatasetBusyError } from "../../core/datasets/errors";
-import type { DatasetDraft } from "../../core/datasets/identity";
-import type { DatasetManifest } from "../../core/datasets/manifest";
-import type { DatasetRepository, DatasetSummary, DatasetVersion } from "../../core/datasets/repository";
+import type { DatasetRepository } from "../../core/datasets/repository";
+import type { DatasetDraft, DatasetManifest, DatasetSummary, DatasetVersion } from "../../core/datasets/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { documents, holds, isConditionFailed, queryPage } from "./client";
-import { pauseBeforeRound } from "./contention";
+import { documents, holds, isConditionFailed, pauseBeforeRound, queryPage } from "./client";
 
 /** The maximum number of rounds. A round fails only if another registration succeeded in the meantime. */
 const rounds = 32;

@@ -7,9 +7,8 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
-import { isoTime } from "../../core/clock";
 import { sha256 } from "../../core/digest";
-import type { Clock } from "../../core/ports";
+import { type Clock, isoTime } from "../../core/ports";
 import type { Experiments } from "../../core/tracking/experiments";
 import { defaultExperimentId } from "../../core/tracking/experiments";
 import {
@@ -21,8 +20,14 @@ import {
 import type { Experiment } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { documents, holds, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
-import { pauseBeforeRound } from "./contention";
+import {
+  documents,
+  holds,
+  isTransactionConditionFailed,
+  isTransactionConflict,
+  pauseBeforeRound,
+  queryAll,
+} from "./client";
 import { RecentExperiments } from "./recent-experiments";
 
 /** The maximum bytes of JSON. The rest of DynamoDB's 400 KB is for overhead. */

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import type { InboxReport, InboxRepository } from "../../core/datasets/inbox/report";
+import type { InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { documents, holds, queryPage } from "./client";

@@ -10,8 +10,15 @@ import {
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { batchGet } from "./batch-get";
-import { documents, holds, isTransactionConditionFailed, isTransactionConflict, maxIdLength, queryAll } from "./client";
-import { pauseBeforeRound } from "./contention";
+import {
+  documents,
+  holds,
+  isTransactionConditionFailed,
+  isTransactionConflict,
+  maxIdLength,
+  pauseBeforeRound,
+  queryAll,
+} from "./client";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;

@@ -14,7 +14,7 @@ import {
   unpackBatchOf,
   unpackPoints,
 } from "../../core/tracking/metrics/packed-points";
-import { pauseBeforeRound } from "./contention";
+import { pauseBeforeRound } from "./client";
 import { SegmentFold } from "./metric-fold";
 import type { LoggedBatch, LogHead, MetricRows } from "./metric-rows";
 

@@ -8,8 +8,7 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { eachLimited, inParts } from "../../core/each-limited";
 import { batchGet } from "./batch-get";
-import { holds, queryAll } from "./client";
-import { pauseBeforeRound } from "./contention";
+import { holds, pauseBeforeRound, queryAll } from "./client";
 import { GroupCommit } from "./group-commit";
 
 /** The data of a run's log other than its batches (docs/access-patterns.md, "Metrics"). */

@@ -5,9 +5,8 @@ import {
   QueryCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
-import type { Delivery } from "../../core/notifications/delivery";
 import type { DueDeliveries, NotificationRepository } from "../../core/notifications/ports";
-import type { NotificationSettings } from "../../core/notifications/settings";
+import type { Delivery, NotificationSettings } from "../../core/notifications/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { documents, holds, queryPage } from "./client";

@@ -6,8 +6,7 @@ import type { Outcome, OutcomeRepository } from "../../core/registry/serving/out
 import type { ArmSums } from "../../core/registry/serving/sequential-test";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { cancellationCodes, documents, isTransactionConflict, queryAll } from "./client";
-import { pauseBeforeRound } from "./contention";
+import { cancellationCodes, documents, isTransactionConflict, pauseBeforeRound, queryAll } from "./client";
 
 /** The number of units in a transaction. With a row of sums for each arm it stays below 100 items. */
 const unitsAtOnce = 80;

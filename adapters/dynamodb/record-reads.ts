@@ -1,8 +1,8 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import type { StepRecord } from "../../core/runs/run";
+import type { StepRecord } from "../../core/runs/shapes";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { type KeptRecord, recordOf } from "../../core/tracking/records/training-record";
-import type { RunRecord } from "../../core/tracking/run-record";
+import type { RunRecord } from "../../core/tracking/shapes";
 import { batchGet } from "./batch-get";
 import { type LoggedRecord, rowOf } from "./record-rows";
 import { recordKey } from "./run-identities";

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { RunRecordTooLargeError } from "../../core/tracking/records/errors";
 import type { KeptRecord } from "../../core/tracking/records/training-record";
-import type { RunIdentity, RunRecord } from "../../core/tracking/run-record";
+import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
 import { identityOf, recordKey } from "./run-identities";
 
 /** The stored part of a logged run: everything but its identity. */

@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { Clock } from "../../core/ports";
-import type { RunIdentity } from "../../core/tracking/run-record";
 import { changesKeptMs, clockSkewMs, type RunChanges } from "../../core/tracking/run-records";
+import type { RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 import { documents, queryAll } from "./client";

@@ -1,7 +1,6 @@
 import { type DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { sharedPort } from "../port";
-import { documents, isTransactionConditionFailed, isTransactionConflict } from "./client";
-import { pauseBeforeRound } from "./contention";
+import { documents, isTransactionConditionFailed, isTransactionConflict, pauseBeforeRound } from "./client";
 
 /** The maximum number of items per request. DynamoDB's limits are 100 items and 4 MB. */
 const maxItems = 99;

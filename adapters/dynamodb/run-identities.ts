@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import { BoundedMap } from "../../core/bounded-map";
-import { canBeRunId, type RunIdentity } from "../../core/tracking/run-record";
+import { canBeRunId, type RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 import { documents } from "./client";

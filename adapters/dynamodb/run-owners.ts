@@ -1,6 +1,6 @@
 import { RunNotFoundError } from "../../core/runs/errors";
 import { defaultExperimentId } from "../../core/tracking/experiments";
-import { canBeRunId, type RunIdentity } from "../../core/tracking/run-record";
+import { canBeRunId, type RunIdentity } from "../../core/tracking/shapes";
 import { sharedPort } from "../port";
 import { runIdentities } from "./run-identities";
 import { runTeams } from "./run-steps";

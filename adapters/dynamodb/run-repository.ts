@@ -5,8 +5,8 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
-import type { Run } from "../../core/runs/run";
 import type { AllRuns, RunQuery } from "../../core/runs/run-repository";
+import type { Run } from "../../core/runs/shapes";
 import type { FirstRecord } from "../../core/tracking/records/training-record";
 import { createAttemptRepository } from "./attempt-repository";
 import { holds, isTransactionConditionFailed, queryAll, queryMatching } from "./client";

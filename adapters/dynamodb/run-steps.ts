@@ -1,4 +1,6 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { TrainingProgress } from "../../core/runs/progress";
+import type { RunSteps } from "../../core/runs/run-repository";
 import {
   type MachineRecord,
   phases,
@@ -8,12 +10,10 @@ import {
   type StepRecord,
   type TrainingAttempt,
   type WorkerRecord,
-} from "../../core/runs/run";
-import type { RunSteps } from "../../core/runs/run-repository";
+} from "../../core/runs/shapes";
 import { createRunTeams, teamRunPhases } from "../../core/runs/team-runs";
-import type { TrainingProgress } from "../../core/tracking/metric-batch";
-import { trackedPhases } from "../../core/tracking/records/tracked-phases";
-import { type Warning, warningsOf } from "../../core/warnings";
+import { type Warning, warningsOf } from "../../core/shapes";
+import { trackedPhases } from "../../core/tracking/records/tracked-runs";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { documents, holds, queryAll } from "./client";

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import type { MachineRecord, WorkerRecord } from "../../core/runs/run";
 import type { AllRuns } from "../../core/runs/run-repository";
+import type { MachineRecord, WorkerRecord } from "../../core/runs/shapes";
 import { holds, isConditionFailed, queryAll } from "./client";
 
 type WorkerRepository = Pick<

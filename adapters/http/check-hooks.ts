@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { isoTime } from "../../core/clock";
+import { isoTime } from "../../core/ports";
 import type { CheckHooks, HookOutcome } from "../../core/registry/gates/hook";
 import { readHookTargets } from "../../platform/config/hooks";
-import { pauseBeforeRound } from "../dynamodb/contention";
+import { pauseBeforeRound } from "../dynamodb/client";
 import { sharedPort } from "../port";
 import { problemOfUrl } from "./guarded-post";
 import { type SignedPostSettings, signedPost } from "./signed-post";

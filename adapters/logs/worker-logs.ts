@@ -1,5 +1,6 @@
 import { CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
-import type { LogPage, WorkerLogs } from "../../core/training/worker-logs";
+import type { WorkerLogs } from "../../core/runs/ports";
+import type { LogPage } from "../../core/runs/shapes";
 import { readJobLogs } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 

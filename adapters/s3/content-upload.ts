@@ -7,7 +7,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { CorruptObjectError } from "../../core/object-errors";
-import type { ContentReference } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
 import type { BufferPool } from "./buffer-pool";
 import { knowPayloadDigest } from "./payload-digest";
 import { translated } from "./service-errors";

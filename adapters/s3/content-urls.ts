@@ -1,6 +1,6 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { objectKeys, teamPrefix } from "../../core/object-keys";
-import type { ContentReference } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
 import { objects } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { s3Client } from "./object-store";

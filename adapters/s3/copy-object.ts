@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { mapLimited } from "../../core/each-limited";
 import { CorruptObjectError } from "../../core/object-errors";
-import type { ContentReference } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
 import { translated } from "./service-errors";
 
 /** The maximum size that S3 copies in one request. */

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { CopyObjectCommand, GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
-import type { InboxFiles } from "../../core/datasets/inbox/report";
+import type { InboxFiles } from "../../core/datasets/inbox/shapes";
 import { objectKeys, teamPrefix } from "../../core/object-keys";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { teamPort } from "../port";

@@ -9,7 +9,8 @@ import {
 } from "@aws-sdk/client-s3";
 import { RingmasterError } from "../../core/errors";
 import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../core/object-keys";
-import type { ContentReference, ObjectStore } from "../../core/ports";
+import type { ObjectStore } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { BufferPool } from "./buffer-pool";

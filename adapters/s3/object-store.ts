@@ -9,7 +9,8 @@ import {
 } from "@aws-sdk/client-s3";
 import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
 import { objectKeys, teamPrefix } from "../../core/object-keys";
-import type { ContentReference, ObjectStore } from "../../core/ports";
+import type { ObjectStore } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { BufferPool } from "./buffer-pool";

@@ -1,8 +1,7 @@
 import { createReadStream } from "node:fs";
-import type { UploadPort } from "../../core/datasets/upload-port";
 import { CorruptObjectError } from "../../core/object-errors";
 import { objectKeys } from "../../core/object-keys";
-import type { ObjectStore } from "../../core/ports";
+import type { ObjectStore, UploadPort } from "../../core/ports";
 
 /** Creates an upload port for callers with direct access to the content store, which need no presigned URLs. */
 export function createStoreUploads(objects: ObjectStore): UploadPort {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { GetObjectCommand, HeadObjectCommand, type S3Client } from "@aws-sdk/client-s3";
-import type { ContentReference } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
 import { damageOf, isMissing, isServerFailure } from "./service-errors";
 
 /**

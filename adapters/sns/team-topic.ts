@@ -1,7 +1,7 @@
 import { PublishCommand, SNSClient } from "@aws-sdk/client-sns";
 import type { TeamTopic } from "../../core/notifications/ports";
 import { worldOf } from "../../platform/config";
-import { teamTopicName } from "../../platform/notifications";
+import { teamTopicName } from "../../platform/event-names";
 import type { World } from "../../platform/permissions";
 import { publishToTopics } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";

@@ -1,5 +1,5 @@
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
-import type { Run } from "../../core/runs/run";
+import type { Run } from "../../core/runs/shapes";
 import { type RunSessions, runSessionSeconds } from "../../core/training/run-credentials";
 import { worldOf } from "../../platform/config/platform";
 import { type PolicyDocument, sessionPolicy } from "../../platform/permissions";

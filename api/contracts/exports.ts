@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { exportFormats } from "../../core/export/formats";
+import { exportFormats } from "../../core/export/ports";
 import { contract } from "../contract";
 import { examples } from "../examples";
 import { exportManifest } from "../export/shapes";

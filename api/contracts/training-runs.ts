@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { statusFilters } from "../../core/runs/run-status";
+import { statusFilters } from "../../core/runs/run";
 import {
   checkpointSummary,
   codeReference,

@@ -1,10 +1,9 @@
-import type { ColumnSchema } from "../../core/datasets/manifest";
 import { elementsOf, isNullable } from "../../core/datasets/rules";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mulberry32 } from "../../core/datasets/split";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import type { CheckRows } from "../../core/export/formats";
-import type { ExportableModel } from "../../core/export/ports";
-import type { FeatureTransform } from "../../core/features/manifest";
+import type { CheckRows, ExportableModel } from "../../core/export/ports";
+import type { FeatureTransform } from "../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
 
 export const checkedRows = 64;

@@ -1,14 +1,13 @@
-import { isoTime } from "../../core/clock";
 import { digestOf } from "../../core/digest";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { ExportTooLargeError, NothingToExportError } from "../../core/export/errors";
-import { type Exporter, type ExportFormat, exportFormats } from "../../core/export/formats";
-import type { ExportTools } from "../../core/export/ports";
+import { type Exporter, type ExportFormat, type ExportTools, exportFormats } from "../../core/export/ports";
 import { ObjectNotFoundError } from "../../core/object-errors";
-import type { Clock, ContentReference, ObjectStore } from "../../core/ports";
+import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 import { readArtifact } from "../../core/registry/artifact";
 import type { ModelVersion } from "../../core/registry/model";
 import type { StepCache } from "../../core/runs/run-repository";
+import type { ContentReference } from "../../core/shapes";
 import type { Artifacts } from "../../core/tracking/artifacts";
 import { checkedRows, checkRowsOf } from "./check-rows";
 import { tolerance } from "./parity";

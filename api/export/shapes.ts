@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { Shape } from "../../core/deep-readonly";
-import { exportFormats } from "../../core/export/formats";
-import { count, sha256 } from "../../core/shapes";
+import { exportFormats } from "../../core/export/ports";
+import { count, type Shape, sha256 } from "../../core/shapes";
 
 export const exportManifest = z
   .object({

@@ -1,8 +1,8 @@
 import { stringify } from "yaml";
-import type { ColumnSchema } from "../../core/datasets/manifest";
 import { isNullable } from "../../core/datasets/rules";
-import type { ExportedFile, Exporter, ExportSource } from "../../core/export/formats";
-import type { LabelEncoding } from "../../core/features/manifest";
+import type { ColumnSchema } from "../../core/datasets/shapes";
+import type { ExportedFile, Exporter, ExportSource } from "../../core/export/ports";
+import type { LabelEncoding } from "../../core/features/shapes";
 import type { RawRow } from "../../core/features/transform";
 import { loaderModule, loaderSource } from "./mlflow/loader";
 import { checkedModel } from "./to-onnx";

@@ -1,5 +1,5 @@
 import { sha256 } from "../../core/digest";
-import type { Exporter } from "../../core/export/formats";
+import type { Exporter } from "../../core/export/ports";
 import { decodeSafetensors, encodeSafetensors } from "../../core/safetensors/safetensors";
 import { checkParity } from "./parity";
 import { documents, transformDocument } from "./transform-document";

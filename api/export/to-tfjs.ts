@@ -1,5 +1,5 @@
-import type { ExportedFile, Exporter, ExportSource } from "../../core/export/formats";
-import { taskOf } from "../../core/features/model-task";
+import type { ExportedFile, Exporter, ExportSource } from "../../core/export/ports";
+import { taskOf } from "../../core/features/encoding";
 import { applier } from "./applier";
 import { checkParity } from "./parity";
 import { documents, transformDocument } from "./transform-document";

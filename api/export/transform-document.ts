@@ -1,8 +1,7 @@
-import type { ColumnSchema } from "../../core/datasets/manifest";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import type { ExportedFile, ExportSource } from "../../core/export/formats";
-import type { FeatureTransform, LabelEncoding } from "../../core/features/manifest";
-import { probabilitiesOf } from "./probabilities";
+import type { ExportedFile, ExportSource } from "../../core/export/ports";
+import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
 
 export const transformFormat = "ringmaster/transform@1";
 
@@ -42,4 +41,12 @@ export function documents({ artifact, check }: Pick<ExportSource, "artifact" | "
       body: json({ ...(label.kind === "class" ? { classes: label.classes } : {}), examples }),
     },
   ];
+}
+
+/**
+ * Returns one row of a prediction as a probability for each class. With two classes the prediction has only that of the
+ * second.
+ */
+export function probabilitiesOf(answer: readonly number[]): readonly number[] {
+  return answer.length === 1 ? [1 - answer[0]!, answer[0]!] : answer;
 }

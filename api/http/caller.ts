@@ -1,8 +1,7 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Caller } from "../../core/access/membership";
-import type { Person } from "../../core/access/person";
-import { principalMatches } from "../../core/access/principals";
-import { knownScopes } from "../../core/access/scopes";
+import { type Person, principalMatches } from "../../core/access/principals";
+import { knownScopes } from "../../core/access/tokens";
 
 type RequestContext = Partial<Pick<APIGatewayProxyEvent["requestContext"], "identity" | "authorizer">>;
 

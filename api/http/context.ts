@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
-import type { Person } from "../../core/access/person";
-import { requireScope, type Scope } from "../../core/access/scopes";
+import type { Person } from "../../core/access/principals";
+import { requireScope, type Scope } from "../../core/access/tokens";
 import type { Actor } from "../../core/registry/model";
 import type { Contract } from "../contract";
 

@@ -1,6 +1,7 @@
 import type { RingmasterError } from "../../core/errors";
-import type { Page } from "../pages/layout";
-import { problemHtml } from "../pages/problem-html";
+import { type Page, pageOf } from "../pages/layout";
+import { html } from "../pages/markup";
+import { shortened } from "../pages/tables";
 
 export function pageResponse({ html, contentSecurityPolicy }: Page, status = 200): Response {
   const headers = {
@@ -23,4 +24,12 @@ export function problemPage(error: RingmasterError, requestId: string): Response
   const response = pageResponse(problemHtml(error, requestId), error.httpStatus);
   response.headers.set("x-request-id", requestId);
   return response;
+}
+
+/** Renders the page for an error. */
+export function problemHtml({ code, httpStatus, message }: RingmasterError, requestId: string): Page {
+  const body = html`<div class="head"><h1>${httpStatus === 404 ? "Not found" : "This page cannot be shown"}</h1><span class="badge failed">${httpStatus}</span></div>
+<div class="banner bad"><pre>${shortened(message, 4_000)}</pre></div>
+<p class="faint">${code}, request ${requestId}</p>`;
+  return pageOf({ title: `${httpStatus} ${code}`, crumbs: [], body });
 }

@@ -1,9 +1,9 @@
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Platform } from "../../adapters/platform";
-import type { DeepReadonly } from "../../core/deep-readonly";
 import { RingmasterError } from "../../core/errors";
 import type { Actor } from "../../core/registry/model";
+import type { DeepReadonly } from "../../core/shapes";
 import type { Contract, ResponseContract, ResponseContracts } from "../contract";
 import { type ApiEnvironment, callerIn, checkScope } from "./context";
 import { errorResponse } from "./error-response";

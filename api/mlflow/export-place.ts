@@ -1,7 +1,8 @@
 import * as z from "zod";
 import type { Platform } from "../../adapters/platform";
 import { objectKeys } from "../../core/object-keys";
-import type { ArtifactEntry, ArtifactFile } from "../../core/tracking/artifacts";
+import type { ArtifactFile } from "../../core/tracking/artifacts";
+import type { ArtifactEntry } from "../../core/tracking/shapes";
 
 /** Files of a version's export, named by the digest of the export's manifest, so that nothing can change them. */
 export interface ExportPlace {

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
-import type { Scope } from "../../core/access/scopes";
+import type { Scope } from "../../core/access/tokens";
 import type { Actor } from "../../core/registry/model";
 import { type ApiEnvironment, callerIn } from "../http/context";
 import type { Fields, Values } from "./fields";

@@ -1,4 +1,4 @@
-import type { Scope } from "../../core/access/scopes";
+import type { Scope } from "../../core/access/tokens";
 import type { Repeatability } from "../contract";
 
 /** The parts of OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1) that the document uses. */

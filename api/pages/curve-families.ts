@@ -1,7 +1,7 @@
 import type { Curve } from "../../core/tracking/compare/comparison";
 import { goalOf } from "../../core/tracking/compare/metric-rank";
 import { curvePlot } from "./comparison/curve-plot";
-import { html, type Markup } from "./comparison/markup";
+import { html, type Markup } from "./markup";
 
 /** Matches the data split at the start of a metric's name. Such metrics share a plot. */
 const splitName = /^(train|training|val|valid|validation|test|eval)[/_.-](?=.)(.+)$/i;

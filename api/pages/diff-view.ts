@@ -1,4 +1,4 @@
-import { html, type Markup } from "./comparison/markup";
+import { html, type Markup } from "./markup";
 
 const maxLines = 1_200;
 /** Maximum length of a line; a minified file has lines that nobody reads. */

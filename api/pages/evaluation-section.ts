@@ -1,7 +1,7 @@
-import type { TaskKind } from "../../core/evaluation/leading-metrics";
+import type { TaskKind } from "../../core/evaluation/metric-names";
 import type { EvaluationView } from "../../core/evaluation/view";
 import { shown } from "../../core/registry/report/report";
-import { html, Markup } from "./comparison/markup";
+import { html, Markup } from "./markup";
 import {
   calibrationPlot,
   confusionPlot,

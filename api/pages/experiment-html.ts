@@ -1,15 +1,15 @@
 import { formatDuration } from "../../core/quantities";
-import { displayedStatus, workMs } from "../../core/runs/run-status";
+import { displayedStatus, workMs } from "../../core/runs/run";
 import type { Row } from "../../core/tracking/compare/comparison";
 import { byRank, goalOf } from "../../core/tracking/compare/metric-rank";
-import { timeText } from "../../core/tracking/compare/numbers";
 import { metricsOf } from "../../core/tracking/compare/pivot";
+import { timeText } from "../../core/tracking/metric-text";
 import type { SearchedRun } from "../../core/tracking/search/query";
-import { html, type Markup } from "./comparison/markup";
 import { paramPlots } from "./comparison/param-plots";
 import { type ExperimentPage, runsOnPage } from "./experiment-page";
 import { link, type Page, pageOf } from "./layout";
 import type { Links } from "./links";
+import { html, type Markup } from "./markup";
 import { shortened, valueText } from "./tables";
 
 const most = { metrics: 5, params: 5 };

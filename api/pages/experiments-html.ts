@@ -1,8 +1,8 @@
-import { timeText } from "../../core/tracking/compare/numbers";
+import { timeText } from "../../core/tracking/metric-text";
 import type { Experiment } from "../../core/tracking/shapes";
-import { html } from "./comparison/markup";
 import { link, type Page, pageOf } from "./layout";
 import type { Links } from "./links";
+import { html } from "./markup";
 import { shortened } from "./tables";
 
 /** Renders the experiments of a team. */

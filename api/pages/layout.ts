@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { html, Markup } from "./comparison/markup";
 import { reportScript } from "./comparison/script";
 import { reportStyle } from "./comparison/style";
+import { html, Markup } from "./markup";
 import { pageScript } from "./script";
 import { pageStyle } from "./style";
 

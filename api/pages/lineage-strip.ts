@@ -1,8 +1,8 @@
 import type { FeaturesOutput } from "../../core/features/materialize";
 import { findOutput } from "../../core/runs/step";
-import { html, type Markup } from "./comparison/markup";
 import { link } from "./layout";
 import type { Links } from "./links";
+import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
 import { shortened } from "./tables";
 

@@ -1,11 +1,11 @@
-import { leadingMetrics } from "../../core/evaluation/leading-metrics";
+import { leadingMetrics } from "../../core/evaluation/metric-names";
 import { formatDuration } from "../../core/quantities";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
 import { byRank, goalOf } from "../../core/tracking/compare/metric-rank";
 import { testPrefix } from "../../core/tracking/test-metrics";
-import { html, type Markup } from "./comparison/markup";
+import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
 import { shortened, valueText } from "./tables";
 

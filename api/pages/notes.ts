@@ -1,6 +1,5 @@
 import { Marked } from "marked";
-import { escapeHtml } from "../../core/html";
-import { html, Markup } from "./comparison/markup";
+import { escapeHtml, html, Markup } from "./markup";
 
 /** Maximum length of notes on the page; the record has all of them. */
 const maxCharacters = 20_000;

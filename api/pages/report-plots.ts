@@ -1,9 +1,7 @@
-import type { Calibration } from "../../core/evaluation/calibration";
-import type { LatencyReport } from "../../core/evaluation/latency";
 import type { CurvePoint, RankingCurves } from "../../core/evaluation/ranking";
-import type { SliceEvidence } from "../../core/evaluation/shapes";
-import { escapeHtml } from "../../core/html";
+import type { Calibration, LatencyReport, SliceEvidence } from "../../core/evaluation/shapes";
 import { shown } from "../../core/registry/report/report";
+import { escapeHtml } from "./markup";
 
 // Small plots as SVG with classes that the page colours. All text is escaped.
 const number = (value: number): string => String(Number(value.toFixed(2)));

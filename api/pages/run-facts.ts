@@ -1,6 +1,6 @@
-import type { RunRecord } from "../../core/tracking/run-record";
-import { html } from "./comparison/markup";
+import type { RunRecord } from "../../core/tracking/shapes";
 import { link } from "./layout";
+import { html } from "./markup";
 import type { Pair } from "./tables";
 
 export function codePairs({ code }: RunRecord): readonly Pair[] {

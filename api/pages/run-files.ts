@@ -1,6 +1,7 @@
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
-import type { ArtifactEntry, Artifacts } from "../../core/tracking/artifacts";
+import type { Artifacts } from "../../core/tracking/artifacts";
+import type { ArtifactEntry } from "../../core/tracking/shapes";
 
 const fileLimits = { entries: 300, directories: 40, images: 6, imageBytes: 400_000, allImageBytes: 1_200_000 } as const;
 

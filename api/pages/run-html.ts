@@ -1,13 +1,13 @@
 import { formatDuration } from "../../core/quantities";
-import { displayedStatus, workMs } from "../../core/runs/run-status";
-import { timeText } from "../../core/tracking/compare/numbers";
-import { html, type Markup } from "./comparison/markup";
+import { displayedStatus, workMs } from "../../core/runs/run";
+import { timeText } from "../../core/tracking/metric-text";
 import { curveSections } from "./curve-families";
 import { diffView } from "./diff-view";
 import { evaluationSection } from "./evaluation-section";
 import { link, type Page, pageOf } from "./layout";
 import { lineageStrip } from "./lineage-strip";
 import type { Links } from "./links";
+import { html, type Markup } from "./markup";
 import { tiles } from "./metric-tiles";
 import { notesView } from "./notes";
 import { codePairs, environmentPairs } from "./run-facts";

@@ -2,12 +2,12 @@ import type { EvaluationOutput } from "../../core/evaluation/evaluate-model";
 import { type EvaluationView, readEvaluationView } from "../../core/evaluation/view";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
-import type { Model, ModelVersion } from "../../core/registry/model";
-import { type NextStep, nextSteps } from "../../core/registry/next-steps";
+import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
+import { nextSteps } from "../../core/registry/next-steps";
 import type { ModelRepository } from "../../core/registry/repository";
 import { RunNotFoundError } from "../../core/runs/errors";
-import type { RunDetails } from "../../core/runs/run";
 import type { RunRepository } from "../../core/runs/run-repository";
+import type { RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
 import type { Artifacts } from "../../core/tracking/artifacts";
 import type { Curve } from "../../core/tracking/compare/comparison";
@@ -16,10 +16,9 @@ import { mayHaveCurve } from "../../core/tracking/compare/metric-rank";
 import { metricsOf } from "../../core/tracking/compare/pivot";
 import type { Experiments } from "../../core/tracking/experiments";
 import type { MetricStore, MetricSummary } from "../../core/tracking/metric-store";
-import type { RunRecord } from "../../core/tracking/run-record";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { SearchedRun } from "../../core/tracking/search/query";
-import type { Experiment } from "../../core/tracking/shapes";
+import type { Experiment, RunRecord } from "../../core/tracking/shapes";
 import { filesOf, type RunFiles } from "./run-files";
 
 /** Limits of a page: a response has a few megabytes, and a person reads less. */

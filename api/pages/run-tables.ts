@@ -1,15 +1,14 @@
 import { formatBytes, formatDuration } from "../../core/quantities";
-import { displayedStatus } from "../../core/runs/run-status";
+import { displayedStatus } from "../../core/runs/run";
 import { byRank } from "../../core/tracking/compare/metric-rank";
-import { timeText } from "../../core/tracking/compare/numbers";
 import { metricsOf } from "../../core/tracking/compare/pivot";
 import type { MetricSummary } from "../../core/tracking/metric-store";
-import { formatMetric } from "../../core/tracking/metric-text";
-import type { RunRecord } from "../../core/tracking/run-record";
+import { formatMetric, timeText } from "../../core/tracking/metric-text";
 import type { SearchedRun } from "../../core/tracking/search/query";
-import { html, type Markup } from "./comparison/markup";
+import type { RunRecord } from "../../core/tracking/shapes";
 import { link } from "./layout";
 import type { Links } from "./links";
+import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
 import { listing, shortened, valueText } from "./tables";
 

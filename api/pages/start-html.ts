@@ -1,5 +1,5 @@
-import { html, Markup } from "./comparison/markup";
 import { digest, type Page } from "./layout";
+import { html, Markup } from "./markup";
 
 /**
  * Redirects links of MLflow's client. Their target is after the `#`, which no server receives. They lead only to a page

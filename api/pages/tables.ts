@@ -1,6 +1,6 @@
-import { numberText } from "../../core/tracking/compare/numbers";
+import { numberText } from "../../core/tracking/metric-text";
 import { decodeValue, type EncodedValue, encodeValue } from "../../core/tracking/metric-values";
-import { html, type Markup } from "./comparison/markup";
+import { html, type Markup } from "./markup";
 
 /** Maximum number of characters of a value in a table. */
 const maxValue = 2_000;

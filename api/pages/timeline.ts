@@ -1,6 +1,6 @@
 import { formatDuration } from "../../core/quantities";
-import type { RunDetails } from "../../core/runs/run";
-import { html, type Markup } from "./comparison/markup";
+import type { RunDetails } from "../../core/runs/shapes";
+import { html, type Markup } from "./markup";
 import { shortened } from "./tables";
 
 interface Bar {

@@ -1,6 +1,7 @@
-import { escapeHtml } from "../../core/html";
 import type { GateCheck } from "../../core/registry/gates/verdict";
-import { shown, type VersionReport, verdictWord } from "../../core/registry/report/report";
+import { shown, verdictWord } from "../../core/registry/report/report";
+import type { VersionReport } from "../../core/registry/report/shapes";
+import { escapeHtml } from "./markup";
 import { calibrationPlot, confusionPlot, latencyPlot, sliceBars } from "./report-plots";
 
 const style = `

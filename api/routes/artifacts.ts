@@ -1,6 +1,6 @@
-import { isoTime } from "../../core/clock";
 import { InvalidInputError } from "../../core/errors";
 import { objectKeys } from "../../core/object-keys";
+import { isoTime } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
 import type { ArtifactOwner } from "../../core/tracking/artifacts";
 import { folderOf } from "../../core/tracking/records/artifact-paths";

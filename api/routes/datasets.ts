@@ -1,8 +1,8 @@
-import { isoTime } from "../../core/clock";
 import { DatasetNotFoundError } from "../../core/datasets/errors";
 import { getDatasetVersion, resolveDataset } from "../../core/datasets/reference";
 import { InvalidInputError } from "../../core/errors";
 import { registerFrom } from "../../core/lineage/register-from";
+import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/datasets";
 import { defineRoute } from "../http/route";
 

@@ -1,11 +1,11 @@
 import type { Platform } from "../../adapters/platform";
-import { isoTime } from "../../core/clock";
 import { sha256 } from "../../core/digest";
 import { InvalidInputError } from "../../core/errors";
+import { isoTime } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { defaultExperimentId } from "../../core/tracking/experiments";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
-import { withExperimentEdit } from "../../core/tracking/records/experiment-changes";
+import { withExperimentEdit } from "../../core/tracking/records/transitions";
 import type { Experiment } from "../../core/tracking/shapes";
 import * as contracts from "../contracts/experiments";
 import { defineRoute, type Route } from "../http/route";

@@ -1,12 +1,13 @@
 import type { Platform } from "../../adapters/platform";
-import { isoTime } from "../../core/clock";
 import { InvalidInputError, type Problem } from "../../core/errors";
+import { isoTime } from "../../core/ports";
 import { answerApproval, answerWaiting } from "../../core/registry/approval";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
 import { setPolicy } from "../../core/registry/lifecycle";
 import type { Model } from "../../core/registry/model";
-import { comparesPeople, type ExternalCheck, missingRequests } from "../../core/registry/policy";
-import type { Warning } from "../../core/warnings";
+import { comparesPeople, missingRequests } from "../../core/registry/policy";
+import type { ExternalCheck } from "../../core/runs/gate-rules";
+import type { Warning } from "../../core/shapes";
 import * as contracts from "../contracts/model-policies";
 import { defineRoute, type Route } from "../http/route";
 import { versionAfter } from "../services/next-steps";

@@ -1,4 +1,4 @@
-import { isoTime } from "../../core/clock";
+import { isoTime } from "../../core/ports";
 import { answerOutdated, approveOrReject } from "../../core/registry/approval";
 import type { Transition } from "../../core/registry/change";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
@@ -6,7 +6,7 @@ import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
 import type { Actor, ModelVersion } from "../../core/registry/model";
 import { registeredSource } from "../../core/registry/registered-source";
 import type { Registry } from "../../core/registry/registry";
-import { setStage } from "../../core/registry/stages";
+import { setStage } from "../../core/registry/transitions";
 import { checkReferences } from "../../core/tracking/references";
 import * as contracts from "../contracts/model-versions";
 import { defineRoute } from "../http/route";

@@ -1,10 +1,10 @@
-import { isoTime } from "../../core/clock";
+import { isoTime } from "../../core/ports";
 import { AliasNotFoundError } from "../../core/registry/errors";
 import { historyPage } from "../../core/registry/history-pages";
 import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../core/registry/labels";
 import { deleteModel, restoreModel } from "../../core/registry/lifecycle";
+import { suggestSemver } from "../../core/registry/names";
 import { productionTag } from "../../core/registry/production";
-import { suggestSemver } from "../../core/registry/semver";
 import * as contracts from "../contracts/models";
 import { defineRoute } from "../http/route";
 import { withLoggedMetrics } from "../services/logged-metrics";

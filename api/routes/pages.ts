@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { isoTime } from "../../core/clock";
 import { InvalidInputError } from "../../core/errors";
 import { parseJson } from "../../core/json-text";
+import { isoTime } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { compareLimits, compareRuns } from "../../core/tracking/compare/compare";
 import { ArtifactNotFoundError } from "../../core/tracking/records/errors";

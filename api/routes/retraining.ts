@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { isoTime } from "../../core/clock";
 import { InvalidInputError } from "../../core/errors";
+import { isoTime } from "../../core/ports";
 import { RuleNotFoundError } from "../../core/retraining/errors";
 import { fire } from "../../core/retraining/fire";
 import { createRule, deleteRule, getRule, setEnabled, updateRule } from "../../core/retraining/lifecycle";

@@ -1,10 +1,10 @@
-import { isoTime } from "../../core/clock";
+import { isoTime } from "../../core/ports";
 import { compareRuns } from "../../core/tracking/compare/compare";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
+import { experimentIdsOf } from "../../core/tracking/experiments";
 import { encodedSummary } from "../../core/tracking/metric-values";
-import type { RunRecord } from "../../core/tracking/run-record";
 import type { RunSearch, SearchedRun, SearchPage, SearchQuery } from "../../core/tracking/search/query";
-import { experimentIdsOf } from "../../core/tracking/search/scope";
+import type { RunRecord } from "../../core/tracking/shapes";
 import * as contracts from "../contracts/run-search";
 import { defineRoute, type Route } from "../http/route";
 import { comparisonHtml } from "../pages/comparison/page";

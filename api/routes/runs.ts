@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { submittersOf } from "../../core/access/person";
+import { submittersOf } from "../../core/access/principals";
 import { RunNotFoundError } from "../../core/runs/errors";
-import { experimentOf } from "../../core/tracking/search/scope";
+import { experimentOf } from "../../core/tracking/experiments";
 import { cancelRun } from "../../core/training/cancel";
 import { readCheckpoints, summaryOf } from "../../core/training/checkpoint/list";
 import { restoreRun } from "../../core/training/restore";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Platform } from "../../adapters/platform";
-import { submittersOf } from "../../core/access/person";
-import { isoTime } from "../../core/clock";
+import { submittersOf } from "../../core/access/principals";
+import { isoTime } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { encodeValue } from "../../core/tracking/metric-values";
 import { logRun } from "../../core/tracking/records/log-run";

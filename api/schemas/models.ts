@@ -2,8 +2,7 @@ import * as z from "zod";
 import { columnSchema } from "../../core/datasets/shapes";
 import { modelArtifact, outputSchema } from "../../core/evaluation/model-artifact";
 import { modelSignature, version } from "../../core/registry/model";
-import { aliasProblem, labelLimits, modelNameProblem } from "../../core/registry/names";
-import { semverProblem } from "../../core/registry/semver";
+import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/names";
 import { count, metrics, sha256 } from "../../core/shapes";
 
 /** Builds the schema of a text that satisfies a rule of `core/`. */

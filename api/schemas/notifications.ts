@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { eventTypes } from "../../core/notifications/event";
-import { delivery, notificationSettings, shared } from "../../core/notifications/shapes";
+import { delivery, eventTypes, notificationSettings, shared } from "../../core/notifications/shapes";
 import { nextToken } from "../../core/shapes";
 
 export const notificationRequest = z

@@ -1,6 +1,6 @@
 import type { Platform } from "../../adapters/platform";
-import { isoTime } from "../../core/clock";
 import { eachLimited } from "../../core/each-limited";
+import { isoTime } from "../../core/ports";
 import type { Experiment, Lifecycle } from "../../core/tracking/shapes";
 
 /** A listing may lack changes of the last minute; the marks of changes have them. */

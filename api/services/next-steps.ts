@@ -1,5 +1,5 @@
-import type { Model, ModelVersion } from "../../core/registry/model";
-import { type NextStep, nextSteps } from "../../core/registry/next-steps";
+import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
+import { nextSteps } from "../../core/registry/next-steps";
 import type { Registry } from "../../core/registry/registry";
 import type { RunRepository } from "../../core/runs/run-repository";
 

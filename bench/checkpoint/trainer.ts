@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { S3Client } from "@aws-sdk/client-s3";
 import { createObjectStore } from "../../adapters/s3/object-store";
-import type { NumericsRecord } from "../../core/runs/numerics";
+import type { NumericsRecord } from "../../core/runs/shapes";
 import { type Checkpointer, createCheckpointer } from "../../trainer-container/checkpoint/checkpointer";
 import { SnapshotSpace } from "../../trainer-container/checkpoint/snapshot";
 import { createUploadThread } from "../../trainer-container/checkpoint/upload-thread";

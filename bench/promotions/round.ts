@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ModelNotFoundError } from "../../core/registry/errors";
-import { sweepOutbox } from "../../core/registry/sweep-outbox";
+import { sweepOutbox } from "../../core/registry/outbox";
 import type { Operation } from "../../test/core/registry/check/operation";
 import { drawOperations, preparedOperations } from "../../test/core/registry/check/operations";
 import { perform } from "../../test/core/registry/check/perform";

@@ -1,4 +1,4 @@
-import type { SequentialPlan } from "../../core/registry/serving/sequential-test";
+import type { SequentialPlan } from "../../core/registry/serving/shapes";
 import { fixedTest, type Judge, mixtureTest, peekedTest, type Scenario, simulate } from "./simulate";
 
 const plan: SequentialPlan = {

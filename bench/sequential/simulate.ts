@@ -1,4 +1,5 @@
-import { type ArmSums, judgeCanary, type SequentialPlan } from "../../core/registry/serving/sequential-test";
+import { type ArmSums, judgeCanary } from "../../core/registry/serving/sequential-test";
+import type { SequentialPlan } from "../../core/registry/serving/shapes";
 import { seededRandom } from "../scale/random";
 
 export interface Scenario {

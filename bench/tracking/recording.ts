@@ -1,4 +1,4 @@
-import type { TrainingProgress } from "../../core/tracking/metric-batch";
+import type { TrainingProgress } from "../../core/runs/progress";
 import { createTelemetry } from "../../trainer-container/telemetry/telemetry";
 
 /** Metrics of a classifier's step. */

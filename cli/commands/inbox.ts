@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { InboxReport } from "../../core/datasets/inbox/report";
+import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import { formatBytes } from "../../core/quantities";
 import { contextOf } from "../context";
 import { printJson, printTable } from "../output";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { Command } from "commander";
 import { InvalidInputError } from "../../core/errors";
-import type { LineageGraph } from "../../core/lineage/graph";
+import type { LineageGraph } from "../../core/lineage/shapes";
 import { contextOf } from "../context";
 import { drawLineage } from "../lineage-tree";
 import { printJson } from "../output";

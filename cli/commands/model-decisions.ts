@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Argument, type Command } from "commander";
 import type { Answer } from "../../client/operations";
+import { stages } from "../../core/registry/model";
 import { verdictWord } from "../../core/registry/report/report";
-import { stages } from "../../core/registry/stage-names";
 import { contextOf } from "../context";
 import { exitCodes, printJson } from "../output";
 import { nextLines } from "../waiting";

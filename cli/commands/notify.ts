@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Answer } from "../../client/operations";
 
 import { InvalidInputError } from "../../core/errors";
-import { type EventType, eventTypes } from "../../core/notifications/event";
+import { type EventType, eventTypes } from "../../core/notifications/shapes";
 import { contextOf } from "../context";
 import { exitCodes, formatTime, printJson, printTable } from "../output";
 import { wholeNumber } from "../whole-number";

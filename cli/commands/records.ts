@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
-import type { RunRecord } from "../../core/tracking/run-record";
+import type { RunRecord } from "../../core/tracking/shapes";
 
 import { contextOf } from "../context";
 import { printJson } from "../output";

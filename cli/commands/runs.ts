@@ -1,11 +1,9 @@
 import type { Command } from "commander";
 import { formatDuration } from "../../core/quantities";
-import type { RunDetails } from "../../core/runs/run";
-import { isOpen } from "../../core/runs/run";
-import { displayedStatus } from "../../core/runs/run-status";
+import { displayedStatus } from "../../core/runs/run";
+import { isOpen, type LogPage, type RunDetails } from "../../core/runs/shapes";
 import type { MetricSummary } from "../../core/tracking/metric-store";
 import { testPrefix } from "../../core/tracking/test-metrics";
-import type { LogPage } from "../../core/training/worker-logs";
 import { attemptColumns, attemptRow, describeEnds, describeLosses, describeUsage } from "../attempts";
 import { contextOf } from "../context";
 import { printMetrics } from "../metric-table";

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { comparisonHtml } from "../../api/pages/comparison/page";
 import type { Answer, Request } from "../../client/operations";
 import { InvalidInputError, type Problem } from "../../core/errors";
-import { displayedStatus } from "../../core/runs/run-status";
+import { displayedStatus } from "../../core/runs/run";
 import type { Comparison as ComparedRuns, Comparison } from "../../core/tracking/compare/comparison";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { decodeValue } from "../../core/tracking/metric-values";

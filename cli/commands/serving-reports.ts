@@ -3,7 +3,7 @@ import { Argument, type Command } from "commander";
 import * as z from "zod";
 import { modelOutput, outcomeValue, unit } from "../../api/schemas/serving";
 import { InvalidInputError, type Problem } from "../../core/errors";
-import type { Decided as CanaryDecision } from "../../core/registry/serving/decide";
+import type { Decided as CanaryDecision } from "../../core/registry/serving/shapes";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
 import { wholeNumber } from "../whole-number";

@@ -2,9 +2,17 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { createTokenStore, type SigningKeys, signingKeys } from "../../adapters/files/token-store";
-import { defaultScopes, knownScopes, scopes } from "../../core/access/scopes";
 import { defaultTeam } from "../../core/access/teams";
-import { expiryOf, isExpired, makeToken, readLifetime, tokenLifetimes } from "../../core/access/tokens";
+import {
+  defaultScopes,
+  expiryOf,
+  isExpired,
+  knownScopes,
+  makeToken,
+  readLifetime,
+  scopes,
+  tokenLifetimes,
+} from "../../core/access/tokens";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { type GlobalOptions, teamOf } from "../context";
 import { printJson, printTable } from "../output";

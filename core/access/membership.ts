@@ -1,8 +1,7 @@
 import { NoTeamError, NotInTeamError, TeamNotChosenError } from "./errors";
-import type { Person } from "./person";
-import { principalMatches } from "./principals";
-import type { Scope } from "./scopes";
+import { type Person, principalMatches } from "./principals";
 import { defaultTeam } from "./teams";
+import type { Scope } from "./tokens";
 
 /** The members of a team: IAM principals, or groups in the tokens of Cognito or another OIDC provider. */
 export interface TeamMembers {

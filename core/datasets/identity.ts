@@ -1,8 +1,5 @@
 import { digestOf } from "../digest";
-import type { ColumnSchema } from "./manifest";
-import type { DatasetDraft } from "./shapes";
-
-export type { DatasetDraft } from "./shapes";
+import type { ColumnSchema, DatasetDraft } from "./shapes";
 
 /** Returns the SHA-256 over column names and types, in the columns' order. A tensor's shape is part of its type. */
 export function schemaHashOf(columns: readonly ColumnSchema[]): string {

@@ -1,4 +1,4 @@
-import type { ColumnType, SplitName } from "./manifest";
+import type { ColumnType, SplitName } from "./shapes";
 
 /** A category, as vocabularies and classes store it. */
 export type Category = string | number | boolean;

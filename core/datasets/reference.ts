@@ -5,7 +5,8 @@ import {
   DatasetVersionNotFoundError,
   NoActiveVersionError,
 } from "./errors";
-import type { DatasetRepository, DatasetVersion } from "./repository";
+import type { DatasetRepository } from "./repository";
+import type { DatasetVersion } from "./shapes";
 
 /** `name`, `name@3` or `name@latest`. */
 export interface DatasetReference {

@@ -1,12 +1,12 @@
-import { isoTime } from "../clock";
 import { createJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
-import type { Clock, ContentReference, ObjectStore } from "../ports";
+import { type Clock, isoTime, type ObjectStore } from "../ports";
+import type { ContentReference } from "../shapes";
 import { EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "./errors";
-import { type DatasetDraft, schemaChanges, schemaHashOf, versionDigestOf } from "./identity";
-import { type DatasetManifest, splitNames } from "./manifest";
-import type { DatasetRepository, DatasetVersion } from "./repository";
+import { schemaChanges, schemaHashOf, versionDigestOf } from "./identity";
+import type { DatasetRepository } from "./repository";
 import { assertDatasetSchema } from "./schema";
+import { type DatasetDraft, type DatasetManifest, type DatasetVersion, splitNames } from "./shapes";
 
 /**
  * Largest manifest. A version's row holds the whole manifest. DynamoDB accepts 400 KiB for a row, and its encoding of a

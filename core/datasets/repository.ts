@@ -1,8 +1,5 @@
-import type { Warning } from "../warnings";
-import type { DatasetDraft } from "./identity";
-import type { DatasetSummary, DatasetVersion, Deprecation } from "./shapes";
-
-export type { DatasetSummary, DatasetVersion, Deprecation } from "./shapes";
+import type { Warning } from "../shapes";
+import type { DatasetDraft, DatasetSummary, DatasetVersion, Deprecation } from "./shapes";
 
 export interface Page<Item> {
   readonly items: readonly Item[];

@@ -1,5 +1,5 @@
 import { typeText } from "./identity";
-import type { ColumnSchema } from "./manifest";
+import type { ColumnSchema } from "./shapes";
 
 /** A rule for every row of a column. Adapters turn its kind into a query; the message is defined only here. */
 export interface ColumnRule {

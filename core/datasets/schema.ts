@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
-import type { ColumnSchema, SplitName } from "./manifest";
+import type { ColumnSchema, SplitName } from "./shapes";
 
 /**
  * Any name is accepted, because names are quoted wherever they are used. Exceptions: leading or trailing blanks, which

@@ -1,6 +1,15 @@
 import * as z from "zod";
-import type { Shape } from "../deep-readonly";
-import { count, instant, sha256, warning } from "../shapes";
+import { type ContentReference, count, instant, type Shape, sha256, warning } from "../shapes";
+
+export const splitNames = ["train", "validation", "test"] as const;
+export type SplitName = (typeof splitNames)[number];
+
+/**
+ * An index file: the split's row numbers (0-based over the whole version), ascending, unsigned 32-bit little-endian.
+ */
+export interface SplitIndex extends ContentReference {
+  readonly rows: number;
+}
 
 export const datasetName = z
   .string()

@@ -1,5 +1,5 @@
 import { InvalidManifestError } from "./errors";
-import { type SplitName, splitNames } from "./manifest";
+import { type SplitName, splitNames } from "./shapes";
 
 /** Encodes ascending row numbers as unsigned 32-bit little-endian. */
 export function encodeSplitIndex(rows: Uint32Array): Uint8Array {

@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors";
-import { type SplitName, splitNames } from "./manifest";
+import { type SplitName, splitNames } from "./shapes";
 
 /**
  * Returns how many of a class's `count` rows go to each split. The largest remainders get the rows that rounding down

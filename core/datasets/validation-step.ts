@@ -1,9 +1,8 @@
-import type { ContentReference } from "../ports";
 import type { StepDefinition } from "../runs/step";
-import type { Warning } from "../warnings";
-import type { DatasetManifest } from "./manifest";
+import type { ContentReference, Warning } from "../shapes";
 import { getDatasetVersion } from "./reference";
 import type { DatasetRepository } from "./repository";
+import type { DatasetManifest } from "./shapes";
 
 /** Output of the step `ValidateDataset`. */
 export interface ValidationOutput {

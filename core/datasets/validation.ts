@@ -1,6 +1,6 @@
-import type { Warning } from "../warnings";
-import { type ColumnSchema, type DatasetManifest, splitNames } from "./manifest";
+import type { Warning } from "../shapes";
 import type { DatasetProfile } from "./profile";
+import { type ColumnSchema, type DatasetManifest, splitNames } from "./shapes";
 
 export interface Verdict {
   /** Reasons why the version cannot be used for training. */

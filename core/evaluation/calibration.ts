@@ -1,8 +1,6 @@
 import { type Predictions, predictedClasses, probabilityOf } from "./metrics";
 import type { Calibration } from "./shapes";
 
-export type { Calibration, CalibrationBin } from "./shapes";
-
 const tenths = 10;
 
 /**

@@ -1,16 +1,14 @@
-import type { ColumnSchema, DatasetManifest } from "../datasets/manifest";
+import type { ColumnSchema, DatasetManifest } from "../datasets/shapes";
 import { decodeSplitIndex } from "../datasets/split-index";
 import { RingmasterError } from "../errors";
-import type { RowSource } from "../features/columns";
 import { decodeFeatureShard, type FeatureView } from "../features/encoding";
 import { ShardEncoder } from "../features/shard-encoder";
+import type { RowSource } from "../features/values";
 import type { ObjectStore } from "../ports";
 import { type ChampionComparison, compareOutcomes } from "./comparison";
 import type { Predictions } from "./metrics";
 import type { ModelArtifact } from "./model-artifact";
 import { predictShards, type RowPredictor } from "./predict";
-
-export type { ChampionComparison } from "./comparison";
 
 /** The champion that a candidate is compared with: the version, and the artifact that serving loads. */
 export interface Champion {

@@ -1,8 +1,10 @@
 import { sha256 } from "../digest";
-import type { ContentReference, ObjectStore } from "../ports";
+import type { ObjectStore } from "../ports";
 import { encodeSafetensors } from "../safetensors/safetensors";
+import type { ContentReference } from "../shapes";
 import { type Predictions, predictedClasses } from "./metrics";
-import { type OutcomeMetric, type PairedInterval, pairedBootstrap } from "./paired-bootstrap";
+import { type OutcomeMetric, pairedBootstrap } from "./paired-bootstrap";
+import type { PairedInterval } from "./shapes";
 import { readPredictions, readReport } from "./stored-predictions";
 
 /** The comparison of the champion with the candidate, row by row, on the candidate's test split. */

@@ -1,12 +1,13 @@
-import type { FeatureManifest } from "../features/manifest";
-import type { ContentReference, ObjectStore } from "../ports";
+import type { FeatureManifest } from "../features/shapes";
+import type { ObjectStore } from "../ports";
 import { encodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
+import type { ContentReference } from "../shapes";
 import { classMetrics, confusionMatrix } from "./classification";
 import type { ChampionComparison } from "./comparison";
-import type { LatencyReport } from "./latency";
 import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
 import { predictShards, type RowPredictor, testShards } from "./predict";
 import type { ClassReport, EvaluationReport, SliceReport } from "./report";
+import type { LatencyReport } from "./shapes";
 
 /** Output of the step `Evaluate`. */
 export interface EvaluationOutput {

@@ -2,8 +2,6 @@ import type { FeatureView } from "../features/encoding";
 import type { RowPredictor } from "./predict";
 import type { LatencyReport } from "./shapes";
 
-export type { LatencyReport } from "./shapes";
-
 /** The machine on which a latency was measured. */
 export interface Machine {
   readonly cpu: string;

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { columnSchema } from "../datasets/shapes";
-import type { Shape } from "../deep-readonly";
 import { featureTransform, labelEncoding } from "../features/shapes";
 import { numericsRecord } from "../runs/shapes";
-import { category, contentReference, sha256 } from "../shapes";
+import { category, contentReference, type Shape, sha256 } from "../shapes";
 
 export const outputSchema = z
   .discriminatedUnion("kind", [

@@ -1,8 +1,6 @@
 import { quantile } from "./draws";
 import type { PairedInterval } from "./shapes";
 
-export type { PairedInterval } from "./shapes";
-
 /** The aggregate of the rows' outcomes: their mean (accuracy, of 0 and 1), or its root (RMSE, of squared errors). */
 export type OutcomeMetric = "mean" | "root-mean";
 

@@ -1,5 +1,5 @@
 import { decodeFeatureShard, type FeatureView } from "../features/encoding";
-import type { FeatureManifest, FeatureTransform, LabelEncoding } from "../features/manifest";
+import type { FeatureManifest, FeatureTransform, LabelEncoding } from "../features/shapes";
 import type { ObjectStore } from "../ports";
 import { NonFinitePredictionError, OutputMismatchError } from "./errors";
 import type { Predictions } from "./metrics";

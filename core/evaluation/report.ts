@@ -1,5 +1,5 @@
 import type { Category } from "../datasets/profile";
-import type { ContentReference } from "../ports";
+import type { ContentReference } from "../shapes";
 
 /**
  * Metrics by name. A metric that is undefined for the rows (AUC of a single class, R² of one row) is absent.

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { Shape } from "../deep-readonly";
-import { category, count } from "../shapes";
+import { category, count, type Shape } from "../shapes";
 
 export const pairedInterval = z
   .object({

@@ -1,17 +1,18 @@
-import type { DatasetManifest } from "../datasets/manifest";
 import { getDatasetVersion } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
-import type { RowSource } from "../features/columns";
-import type { FeatureManifest } from "../features/manifest";
+import type { DatasetManifest } from "../datasets/shapes";
 import type { FeaturesOutput } from "../features/materialize";
+import type { FeatureManifest } from "../features/shapes";
+import type { RowSource } from "../features/values";
 import { getJson } from "../object-documents";
-import type { ContentReference, ObjectStore } from "../ports";
-import type { RunDetails } from "../runs/run";
+import type { ObjectStore } from "../ports";
+import type { RunDetails } from "../runs/shapes";
 import { outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
-import { type Champion, type ChampionComparison, compareWithChampion } from "./champion";
-import type { EvaluationOutput } from "./evaluate-model";
-import { evaluateModel } from "./evaluate-model";
+import type { ContentReference } from "../shapes";
+import { type Champion, compareWithChampion } from "./champion";
+import type { ChampionComparison } from "./comparison";
+import { type EvaluationOutput, evaluateModel } from "./evaluate-model";
 import { latencyRows, measureLatency, type Stopwatch } from "./latency";
 import { type RowPredictor, testShards } from "./predict";
 

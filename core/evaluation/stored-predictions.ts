@@ -1,5 +1,6 @@
-import type { ContentReference, ObjectStore } from "../ports";
+import type { ObjectStore } from "../ports";
 import { decodeSafetensors } from "../safetensors/safetensors";
+import type { ContentReference } from "../shapes";
 import type { Predictions } from "./metrics";
 import type { EvaluationReport } from "./report";
 import type { SlicedPredictions } from "./slices/judge";

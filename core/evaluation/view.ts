@@ -1,10 +1,12 @@
 import type { Category } from "../datasets/profile";
-import type { ContentReference, ObjectStore } from "../ports";
-import { type Calibration, calibrationOf } from "./calibration";
-import { type TaskKind, taskKindOf } from "./leading-metrics";
+import type { ObjectStore } from "../ports";
+import type { ContentReference } from "../shapes";
+import { calibrationOf } from "./calibration";
+import { type TaskKind, taskKindOf } from "./metric-names";
 import { type Predictions, probabilityOf } from "./metrics";
 import { type CurvePoint, type RankingCurves, rankingCurves } from "./ranking";
 import type { EvaluationReport } from "./report";
+import type { Calibration } from "./shapes";
 import { readPredictions, readReport } from "./stored-predictions";
 
 /** An evaluation with its plots. */

@@ -1,6 +1,7 @@
+import type { ModelArtifact } from "../evaluation/model-artifact";
 import type { RowPredictor } from "../evaluation/predict";
+import type { RawRow } from "../features/transform";
 import type { Task } from "../runs/model-definition";
-import type { Network } from "./network";
 
 export type OnnxData = Float32Array | Float64Array | BigInt64Array | Uint8Array | readonly string[];
 
@@ -52,3 +53,70 @@ export interface ExportTools {
     rows: number,
   ): Promise<Float32Array>;
 }
+
+/**
+ * A network for exporters: layers in the order of computation, with nested models expanded, each with its shapes and
+ * weights. The last layer's output is logits or values.
+ */
+export interface Network {
+  /** Shape of one row of the input. */
+  readonly inputShape: readonly number[];
+  readonly input: string;
+  readonly output: string;
+  readonly layers: readonly NetworkLayer[];
+}
+
+export interface NetworkLayer {
+  /** Id of this application of the layer. A layer that is applied twice appears twice. */
+  readonly id: string;
+  readonly name: string;
+  /** TensorFlow.js's class name: `Conv2D`. */
+  readonly className: string;
+  /** TensorFlow.js's configuration, in camel case. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Ids of layers, or the network's input. */
+  readonly inputs: readonly string[];
+  /** Shape of one row. */
+  readonly outputShape: readonly number[];
+  /** Weights by the last part of their names: `kernel`, `moving_mean`. */
+  readonly weights: Readonly<Record<string, NetworkWeight>>;
+}
+
+export interface NetworkWeight {
+  /** Name in the whole model: `dense_1/kernel`. */
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly data: Float32Array;
+}
+
+export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow"] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+/** The input of an exporter. */
+export interface ExportSource {
+  readonly artifact: ModelArtifact;
+  readonly files: TrainedFiles;
+  readonly model: ExportableModel;
+  /** Rows with which every file is checked, and the platform's predictions for them. */
+  readonly check: CheckRows;
+  readonly tools: ExportTools;
+}
+
+/** Raw rows, their dense inputs `[rows, width]`, and the predictions: probabilities or values, `[rows, outputs]`. */
+export interface CheckRows {
+  readonly rows: readonly RawRow[];
+  readonly dense: Float32Array;
+  readonly predicted: Float32Array;
+}
+
+export interface ExportedFile {
+  /** Relative to the export's directory. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: Uint8Array | string;
+  /** The largest difference that the check found, if the file was run. */
+  readonly difference?: number;
+}
+
+/** Creates a format's files and runs those that can be run. A function of its source. */
+export type Exporter = (source: ExportSource) => Promise<readonly ExportedFile[]>;

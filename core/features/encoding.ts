@@ -1,7 +1,5 @@
-/**
- * The encoding of a feature shard. One-hots are stored as codes and are expanded into dense rows one at a time, into
- * the caller's buffer. A one-hot with a vocabulary of a thousand words takes four bytes for each row.
- */
+import type { ModelSpec } from "../runs/job";
+import type { Task } from "../runs/model-definition";
 import {
   decodeSafetensors,
   encodeSafetensors,
@@ -9,8 +7,13 @@ import {
   type SafetensorsTensor,
 } from "../safetensors/safetensors";
 import { CorruptShardError } from "./errors";
-import type { FeatureManifest, FeatureTransform } from "./manifest";
+import type { FeatureManifest, FeatureTransform } from "./shapes";
 import { type SparseInputs, sparseGatherer } from "./sparse";
+
+/**
+ * The encoding of a feature shard. One-hots are stored as codes and are expanded into dense rows one at a time, into
+ * the caller's buffer. A one-hot with a vocabulary of a thousand words takes four bytes for each row.
+ */
 
 /** Row-major tensors of one shard; the widths follow from `shardLayout`. */
 export interface FeatureRows {
@@ -179,4 +182,22 @@ function integersOrReals(
     throw new CorruptShardError(`it must have tensor "${name}" ${dtype} [${rows},${width}], but has ${found}`);
   }
   return tensor.data as Float32Array | Int32Array;
+}
+
+/**
+ * The task that a label defines: two classes are a binary task with one logit a row, more are a classification with one logit a
+ * class, values are a regression.
+ */
+export function taskOf(label: FeatureManifest["label"]): { readonly task: Task; readonly outputs: number } {
+  if (label.kind === "value") return { task: "regression", outputs: 1 };
+  if (label.classes.length === 2) return { task: "binary", outputs: 1 };
+  return { task: "classification", outputs: label.classes.length };
+}
+
+/** A built-in model's definition for these features. */
+export function builtInDefinition(
+  spec: Exclude<ModelSpec, { type: "module" }>,
+  features: Pick<FeatureManifest, "transform" | "label">,
+) {
+  return { ...spec, inputShape: features.transform.shape, ...taskOf(features.label) };
 }

@@ -1,12 +1,11 @@
-import type { SplitName } from "../datasets/manifest";
 import type { Category } from "../datasets/profile";
 import { elementsOf } from "../datasets/rules";
-import type { ColumnBatch } from "./columns";
+import type { SplitName } from "../datasets/shapes";
 import { TooManyValuesError } from "./errors";
-import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./manifest";
 import type { FeaturePlan, Plan } from "./plan";
 import { RunningStats } from "./running-stats";
-import { categoryAt, compareCategories, vocabularyOf } from "./values";
+import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./shapes";
+import { type ColumnBatch, categoryAt, compareCategories, vocabularyOf } from "./values";
 
 /** Maximum number of distinct values of a one-hot, a label's classes or a slice. */
 export const valueLimit = 1_000;

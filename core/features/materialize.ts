@@ -1,14 +1,14 @@
-import { type ColumnSchema, type DatasetManifest, type SplitName, splitNames } from "../datasets/manifest";
+import { type ColumnSchema, type DatasetManifest, type SplitName, splitNames } from "../datasets/shapes";
 import { decodeSplitIndex, splitOfRows } from "../datasets/split-index";
 import { sha256 } from "../digest";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { Job } from "../runs/job";
-import type { RowSource } from "./columns";
 import { FeatureFitter } from "./fit";
-import type { FeatureManifest, FeatureShard } from "./manifest";
 import { type Plan, planFeatures } from "./plan";
+import type { FeatureManifest, FeatureShard } from "./shapes";
 import { ShardEncoder } from "./shard-encoder";
+import type { RowSource } from "./values";
 
 /** Output of the step `PrepareFeatures`. */
 export interface FeaturesOutput {

@@ -1,6 +1,6 @@
-import type { ColumnSchema } from "../datasets/manifest";
+import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
-import type { TimestampPart } from "./manifest";
+import type { TimestampPart } from "./shapes";
 
 /**
  * Maps a column's type to features, before anything is fitted:

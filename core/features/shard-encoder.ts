@@ -1,10 +1,9 @@
-import type { ColumnSchema } from "../datasets/manifest";
+import type { ColumnSchema } from "../datasets/shapes";
 import { evenCut } from "../datasets/shard-plan";
-import type { ColumnBatch } from "./columns";
 import { encodeFeatureShard, type FeatureRows, shardLayout } from "./encoding";
 import type { FittedFeatures } from "./fit";
 import { codeLookup, standardized } from "./transform";
-import { categoryAt } from "./values";
+import { type ColumnBatch, categoryAt } from "./values";
 
 /**
  * Encodes one split's rows, in order, into shards whose sizes differ by at most one row. Holds one shard's rows at a

@@ -3,7 +3,7 @@
  * and so is a number.
  */
 import { CorruptShardError } from "./errors";
-import type { FeatureOutput, FeatureTransform } from "./manifest";
+import type { FeatureOutput, FeatureTransform } from "./shapes";
 
 export interface SparseInputs {
   /** Number of pairs of each row. */

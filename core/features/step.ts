@@ -1,6 +1,6 @@
-import type { DatasetManifest } from "../datasets/manifest";
 import { getDatasetVersion } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
+import type { DatasetManifest } from "../datasets/shapes";
 import type { Job } from "../runs/job";
 import type { StepDefinition } from "../runs/step";
 import type { FeaturesOutput } from "./materialize";

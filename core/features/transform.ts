@@ -1,8 +1,8 @@
-import type { ColumnSchema } from "../datasets/manifest";
 import type { Category } from "../datasets/profile";
 import { elementsOf, isNullable, rulesOf } from "../datasets/rules";
+import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
-import type { FeatureOutput, FeatureTransform } from "./manifest";
+import type { FeatureOutput, FeatureTransform } from "./shapes";
 import { partOf } from "./values";
 
 type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;

@@ -3,8 +3,8 @@ import type { DatasetRepository } from "../datasets/repository";
 import { RingmasterError } from "../errors";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
-import { LineageBuilder, type LineageGraph } from "./graph";
 import { addDataset, addShards, addSources, addUses, type ForwardDependencies, type LineagePage } from "./of-dataset";
+import { LineageBuilder, type LineageGraph } from "./shapes";
 
 /**
  * Returns the lineage of a dataset version: upstream its files and shards, downstream the runs and models that used it.

@@ -1,10 +1,9 @@
-import type { DatasetManifest } from "../datasets/manifest";
-import type { DatasetVersion } from "../datasets/repository";
-import type { RunRecord } from "../tracking/run-record";
+import type { DatasetManifest, DatasetVersion } from "../datasets/shapes";
 import type { RunRecords } from "../tracking/run-records";
-import type { LineageBuilder } from "./graph";
+import type { RunRecord } from "../tracking/shapes";
 import type { DatasetContent, DatasetKey, DatasetVersionKey, LineageIndex } from "./port";
 import { shardsOf } from "./register-from";
+import type { LineageBuilder } from "./shapes";
 
 export interface ForwardDependencies {
   readonly lineage: LineageIndex;

@@ -4,11 +4,11 @@ import type { FeaturesOutput } from "../features/materialize";
 import type { ModelVersion } from "../registry/model";
 import type { RunRepository } from "../runs/run-repository";
 import { findOutput } from "../runs/step";
-import type { DatasetInput, RunRecord } from "../tracking/run-record";
 import type { RunRecords } from "../tracking/run-records";
-import { LineageBuilder, type LineageGraph } from "./graph";
+import type { DatasetInput, RunRecord } from "../tracking/shapes";
 import { addDataset, addRun, addShards, addSources } from "./of-dataset";
 import type { LineageIndex } from "./port";
+import { LineageBuilder, type LineageGraph } from "./shapes";
 
 export interface BackwardDependencies {
   readonly lineage: LineageIndex;

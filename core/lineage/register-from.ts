@@ -1,12 +1,7 @@
-import type { DatasetDraft } from "../datasets/identity";
-import type { DatasetManifest } from "../datasets/manifest";
 import { type RegisterDependencies, registerDataset } from "../datasets/register";
-import type { DatasetVersion } from "../datasets/repository";
-import type { SourceFile } from "../datasets/shapes";
+import type { DatasetDraft, DatasetManifest, DatasetVersion, SourceFile } from "../datasets/shapes";
 import { InvalidInputError } from "../errors";
 import type { DatasetContent, LineageIndex } from "./port";
-
-export type { SourceFile } from "../datasets/shapes";
 
 /**
  * Registers a version and records which files and shards hold which of its rows. If a client dies in between, its

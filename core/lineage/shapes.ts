@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { Shape } from "../deep-readonly";
-import { nextToken } from "../shapes";
+import { nextToken, type Shape } from "../shapes";
 
 const node = z
   .object({
@@ -24,3 +23,40 @@ export const lineageGraph = z
   .meta({ id: "LineageGraph", description: "Edges, from origin to result." });
 export interface LineageGraph extends Shape<typeof lineageGraph> {}
 export type LineageEdge = LineageGraph["edges"][number];
+
+/** Collects a graph. An existing node or edge stays unchanged. */
+export class LineageBuilder {
+  private readonly nodes = new Map<string, LineageNode>();
+  private readonly edges = new Map<string, LineageEdge>();
+
+  /**
+   * Adds a node.
+   *
+   * @returns its id
+   */
+  add(
+    kind: LineageNode["kind"],
+    name: string,
+    details: Readonly<Record<string, string | number | boolean | undefined>> = {},
+  ): string {
+    const id = `${kind}:${name}`;
+    const known = Object.entries(details).filter(
+      (entry): entry is [string, string | number | boolean] => entry[1] !== undefined,
+    );
+    if (!this.nodes.has(id)) this.nodes.set(id, { id, kind, name, details: Object.fromEntries(known) });
+    return id;
+  }
+
+  connect(from: string, to: string): void {
+    this.edges.set(`${from} ${to}`, { from, to });
+  }
+
+  finish(root: string, nextToken?: string): LineageGraph {
+    return {
+      root,
+      nodes: [...this.nodes.values()],
+      edges: [...this.edges.values()],
+      ...(nextToken === undefined ? {} : { nextToken }),
+    };
+  }
+}

@@ -1,11 +1,19 @@
-import { isoTime } from "../clock";
 import { eachLimited } from "../each-limited";
-import type { Clock, ObjectStore } from "../ports";
+import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { signingKey } from "../signing-key";
-import { type AttemptResult, afterAttempt, attemptLeaseMs, type Delivery } from "./delivery";
-import { type Message, messageOf, type NotableEvent } from "./event";
 import type { DueDeliveries, NotificationRepository, TeamTopic, Webhooks } from "./ports";
-import { type Channel, channelsOf, type NotificationSettings } from "./settings";
+import {
+  type AttemptResult,
+  afterAttempt,
+  attemptLeaseMs,
+  type Channel,
+  channelsOf,
+  type Delivery,
+  type Message,
+  messageOf,
+  type NotableEvent,
+  type NotificationSettings,
+} from "./shapes";
 
 export interface NotifyDependencies {
   readonly notifications: NotificationRepository;

@@ -1,11 +1,18 @@
-import { isoTime } from "../clock";
-import { InvalidInputError } from "../errors";
+import { InvalidInputError, RingmasterError } from "../errors";
+import { isoTime } from "../ports";
 import { keyText } from "../signing-key";
 import { type NotifyDependencies, receiverKey, send } from "./deliver";
-import type { AttemptResult } from "./delivery";
-import { NotificationsNotSetError } from "./errors";
-import { testMessage } from "./event";
-import type { Channel, NotificationSettings } from "./settings";
+import { type AttemptResult, type Channel, type NotificationSettings, testMessage } from "./shapes";
+
+/** Thrown when the team has no channel. */
+export class NotificationsNotSetError extends RingmasterError {
+  constructor(what: string) {
+    super(`${what}; \`ringmaster notify set --url https://…\` or \`ringmaster notify set --topic\` sets one`, {
+      code: "NOTIFICATIONS_NOT_SET",
+      httpStatus: 409,
+    });
+  }
+}
 
 /**
  * Replaces a team's settings. Idempotent, except for the recorded author and time.

@@ -1,6 +1,4 @@
-import type { AttemptResult, Delivery } from "./delivery";
-import type { Message } from "./event";
-import type { NotificationSettings } from "./settings";
+import type { AttemptResult, Delivery, Message, NotificationSettings } from "./shapes";
 
 /** The port to a team's notification settings and deliveries; docs/access-patterns.md, "Notifications". */
 export interface NotificationRepository {

@@ -1,7 +1,33 @@
 import * as z from "zod";
-import type { Shape } from "../deep-readonly";
-import { count, instant } from "../shapes";
-import { eventTypes } from "./event";
+import { approvalNeededSchema } from "../registry/approval-needed";
+import { count, instant, type Shape } from "../shapes";
+import { runEndedSchema } from "../training/run-ended";
+
+/** Events that a team can be notified of. */
+export const eventTypes = ["run.completed", "run.failed", "run.killed", "approval.needed"] as const;
+export type EventType = (typeof eventTypes)[number];
+
+export const notableEventSchema = z.discriminatedUnion("type", [runEndedSchema, approvalNeededSchema]);
+export type NotableEvent = z.infer<typeof notableEventSchema>;
+
+/** The message of a channel: the same bytes for every attempt. */
+export interface Message {
+  /** Id of the event, by which receivers recognise a repetition. */
+  readonly id: string;
+  readonly type: EventType | "test";
+  readonly body: string;
+}
+
+/** Builds the body of a message as Standard Webhooks recommends, with the id for receivers that cannot read headers. */
+export function messageOf(event: NotableEvent): Message {
+  const { id, type, at, ...data } = event;
+  return { id, type, body: JSON.stringify({ id, type, timestamp: at, data }) };
+}
+
+/** Builds a message for testing a channel. */
+export function testMessage(id: string, team: string, at: string): Message {
+  return { id, type: "test", body: JSON.stringify({ id, type: "test", timestamp: at, data: { team } }) };
+}
 
 export const eventType = z.enum(eventTypes).meta({ id: "NotificationEventType" });
 
@@ -37,3 +63,39 @@ export const delivery = z
   })
   .meta({ id: "NotificationDelivery" });
 export interface Delivery extends Shape<typeof delivery> {}
+
+/** Returns the channels for an event. */
+export function channelsOf(settings: NotificationSettings | undefined, type: EventType): readonly Channel[] {
+  if (!settings?.events.includes(type)) return [];
+  return [
+    ...(settings.url === undefined ? [] : (["webhook"] as const)),
+    ...(settings.topic ? (["topic"] as const) : []),
+  ];
+}
+
+/** The result of an attempt. `retryable`: the same request may succeed later. */
+export type AttemptResult =
+  | { readonly accepted: true; readonly answer: string }
+  | { readonly accepted: false; readonly answer: string; readonly retryable: boolean };
+
+/** Maximum duration of an attempt, its tries and their pauses included. */
+export const attemptLeaseMs = 90_000;
+
+const minute = 60_000;
+/** Delays before attempts 2, 3, …: 27 hours in total. Each attempt makes three tries. */
+const retryDelaysMs: readonly number[] = [5, 30, 120, 300, 600, 600].map((minutes) => minutes * minute);
+
+/**
+ * Returns the delivery after an attempt.
+ *
+ * @param jitter in [0, 1): lengthens a delay by up to a quarter
+ */
+export function afterAttempt(delivery: Delivery, result: AttemptResult, now: number, jitter: number): Delivery {
+  const { dueAt: _, ...rest } = delivery;
+  const attempts = delivery.attempts + 1;
+  const ended = { ...rest, attempts, answer: result.answer, answeredAt: new Date(now).toISOString() };
+  if (result.accepted) return { ...ended, status: "delivered" };
+  const delay = result.retryable ? retryDelaysMs[attempts - 1] : undefined;
+  if (delay === undefined) return { ...ended, status: "failed" };
+  return { ...ended, status: "pending", dueAt: new Date(now + delay * (1 + jitter / 4)).toISOString() };
+}

@@ -1,4 +1,4 @@
-import { isoTime } from "../clock";
+import { isoTime } from "../ports";
 import type { RunPhases } from "../runs/run-repository";
 import { beginStep, outputOf } from "../runs/step";
 import { type ApprovalDependencies, answerRun } from "./approval";

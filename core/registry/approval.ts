@@ -1,8 +1,7 @@
-import { isoTime } from "../clock";
-import type { Clock } from "../ports";
+import { type Clock, isoTime } from "../ports";
 import type { TaskTokens } from "../runs/ports";
-import { isOpen } from "../runs/run";
 import type { RunPhases } from "../runs/run-repository";
+import { isOpen } from "../runs/shapes";
 import { decisionOn } from "./approvals";
 import { isVisible } from "./change";
 import { GateOutdatedError } from "./errors";

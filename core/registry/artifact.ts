@@ -1,9 +1,11 @@
+import type { Champion } from "../evaluation/champion";
 import type { ModelArtifact } from "../evaluation/model-artifact";
 import { findJson } from "../object-documents";
 import { CorruptObjectError, ObjectNotFoundError } from "../object-errors";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { ModelVersion } from "./model";
+import type { Registry } from "./registry";
 
 type Named = Pick<ModelVersion, "artifactKey" | "weightsSha256">;
 
@@ -48,4 +50,20 @@ export async function readArtifact(
 function contentDigest(key: string): string | undefined {
   const digest = /[0-9a-f]{64}$/.exec(key)?.[0];
   return digest !== undefined && key === objectKeys.content(digest) ? digest : undefined;
+}
+
+/**
+ * Returns the champion for a comparison; `undefined` if there is none, or if it was registered from elsewhere and
+ * cannot be loaded here.
+ */
+export async function findChampion(
+  { registry, objects }: { readonly registry: Registry; readonly objects: ObjectStore },
+  model: string,
+): Promise<Champion | undefined> {
+  const head = await registry.repository.find(model);
+  if (head?.production === undefined) return undefined;
+  const production = await registry.version(model, head.production);
+  const { version, artifactKey } = production;
+  const artifact = await readArtifact(objects, production);
+  return artifactKey === undefined || artifact === undefined ? undefined : { version, artifactKey, artifact };
 }

@@ -1,5 +1,6 @@
-import { isSamePerson } from "../access/person";
+import { isSamePerson } from "../access/principals";
 import { digestOf } from "../digest";
+import type { PolicyRules } from "../runs/gate-rules";
 import { withoutApprovals } from "./approvals";
 import { activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
 import {
@@ -10,7 +11,8 @@ import {
   VersionNotFoundError,
 } from "./errors";
 import type { Actor, Model } from "./model";
-import { type ApprovalRules, areLooser, type ModelPolicy, missingRequests, type PolicyRules } from "./policy";
+import { areLooser, missingRequests } from "./policy";
+import type { ApprovalRules, ModelPolicy } from "./policy-shapes";
 
 /** Returns the model of a name that was never used, before its first change. */
 export function emptyModel(name: string, team: string, { by, at }: Pick<Actor, "by" | "at">): Model {

@@ -1,11 +1,12 @@
 import * as z from "zod";
-import type { Person } from "../access/person";
-import type { Shape } from "../deep-readonly";
-import { contentReference, count, instant, metrics, metricValue, sha256, texts } from "../shapes";
+import type { Person } from "../access/principals";
+import { contentReference, count, instant, metrics, metricValue, type Shape, sha256, texts } from "../shapes";
 import { gateVerdict } from "./gates/verdict";
 import { type ModelPolicy, modelPolicy, type PolicyProposal, policyProposal } from "./policy-shapes";
 import { traffic } from "./serving/shapes";
-import { stages } from "./stage-names";
+
+/** The stages of a model version. */
+export const stages = ["none", "staging", "canary", "production", "archived"] as const;
 
 export const version = z.int().min(1);
 

@@ -1,4 +1,4 @@
-import { submittersOf } from "../access/person";
+import { submittersOf } from "../access/principals";
 import { changeModel, type ModelChange, type ModelState } from "./change";
 import { SemverTakenError } from "./errors";
 import type { Actor, ModelVersion } from "./model";

@@ -1,5 +1,5 @@
-import { isNamed } from "../access/person";
-import { isOpen, type Run } from "../runs/run";
+import { isNamed } from "../access/principals";
+import { isOpen, type Run } from "../runs/shapes";
 import { decisionOn, mayDecide } from "./approvals";
 import { withdrawal } from "./errors";
 import { championOf, outdatedBy } from "./gates/evidence";
@@ -7,8 +7,6 @@ import { isPending } from "./gates/external-check";
 import type { Model, ModelVersion, NextStep } from "./model";
 import { approvalRulesOf } from "./policy";
 import { isUnderTest } from "./serving/traffic";
-
-export type { NextStep } from "./model";
 
 /**
  * Returns the steps that lead a version to production, in order.

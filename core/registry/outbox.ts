@@ -1,4 +1,5 @@
 import { RingmasterError } from "../errors";
+import type { Clock } from "../ports";
 import { type ApprovalNeeded, approvalNeeded } from "./approval-needed";
 import type { ModelChange } from "./change";
 import type { HistoryEntry } from "./model";
@@ -116,4 +117,32 @@ function changesProduction({ action }: HistoryEntry): boolean {
 function changesRouting(entry: HistoryEntry): boolean {
   const { action, from } = entry;
   return changesProduction(entry) || action === "traffic-set" || action === "deleted" || from === "canary";
+}
+
+export interface SweepOptions {
+  readonly outboxOf: (team: string) => Outbox;
+  readonly clock: Clock;
+  /** Time after which no further model is started; milliseconds since the epoch. */
+  readonly until: number;
+  readonly onError: (model: string, error: unknown) => void;
+}
+
+/** Younger events are left to the process that has just written them. */
+const graceMs = 5_000;
+
+/** Publishes events that dead processes left, of all teams. A failure for one model does not affect others. */
+export async function sweepOutbox(index: OutboxIndex, options: SweepOptions): Promise<void> {
+  const { outboxOf, clock, until, onError } = options;
+  const seen = new Set<string>();
+  for (const { team, model, revision } of await index.list(new Date(clock.now() - graceMs).toISOString())) {
+    const name = `${team}/${model}`;
+    if (seen.has(name)) continue;
+    if (clock.now() >= until) return;
+    seen.add(name);
+    try {
+      await outboxOf(team).sweep(model, revision);
+    } catch (error) {
+      onError(name, error);
+    }
+  }
 }

@@ -1,8 +1,7 @@
 import * as z from "zod";
-import type { Shape } from "../deep-readonly";
 import type { PolicyRules } from "../runs/gate-rules";
 import { policyRulesSchema } from "../runs/gate-rules";
-import { count, instant } from "../shapes";
+import { count, instant, type Shape } from "../shapes";
 
 /** Rules as rows hold them. Rows of earlier releases lack members that got a default later. */
 type WithStoredRules<Policy> = Omit<Policy, "rules"> & { readonly rules: PolicyRules };

@@ -1,16 +1,6 @@
-import { isNamed, type Person } from "../access/person";
+import { isNamed, type Person } from "../access/principals";
 import type { PolicyRules } from "../runs/gate-rules";
 import type { ApprovalRules, ModelPolicy } from "./policy-shapes";
-
-export {
-  defaultNoRegression,
-  type ExternalCheck,
-  type FairnessRule,
-  type NoRegressionRule,
-  type PolicyRules,
-  type SliceRule,
-} from "../runs/gate-rules";
-export type { ApprovalRules, ModelPolicy, PolicyProposal, PolicyRequest } from "./policy-shapes";
 
 export const noRules: PolicyRules = { thresholds: {}, slices: [], fairness: [], checks: [] };
 

@@ -1,4 +1,4 @@
-import type { ColumnSchema } from "../datasets/manifest";
+import type { ColumnSchema } from "../datasets/shapes";
 import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";

@@ -1,12 +1,11 @@
-import { isoTime } from "../clock";
 import { getDatasetVersion } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
-import type { FeatureManifest } from "../features/manifest";
 import type { FeaturesOutput } from "../features/materialize";
+import type { FeatureManifest } from "../features/shapes";
 import { getJson } from "../object-documents";
-import type { Clock, ObjectStore } from "../ports";
+import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
 import { storeArtifact } from "./artifact";

@@ -8,7 +8,7 @@ import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import { type NewVersion, newVersion } from "./new-version";
 import { renameModel } from "./rename";
 import type { ModelRepository, Once } from "./repository";
-import { settleTraffic } from "./serving/settle";
+import { settleTraffic } from "./serving/traffic";
 import { rollBack } from "./transitions";
 
 /** Number of attempts, with pauses of at most two seconds: the time that a request has. */

@@ -1,8 +1,7 @@
 import * as z from "zod";
-import type { Shape } from "../deep-readonly";
 import { sha256 } from "../digest";
-import type { RunCause } from "../runs/run";
-import { instant } from "../shapes";
+import type { RunCause } from "../runs/shapes";
+import { instant, type Shape } from "../shapes";
 import { severities } from "./rule";
 
 const cause = z

@@ -1,11 +1,11 @@
 import { inRounds, type Pause } from "../backoff";
-import { isoTime } from "../clock";
 import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import type { Meter } from "../metering/metrics";
+import { isoTime } from "../ports";
 import { hyperparametersSchema } from "../runs/hyperparameters";
 import type { Job } from "../runs/job";
-import { isOpen, type Run } from "../runs/run";
+import { isOpen, type Run } from "../runs/shapes";
 import { findSubmitted, type SubmitDependencies, submitRun } from "../training/submit";
 import { type Cause, type CauseRecord, causeIdOf, idempotencyKeyOf, runCauseOf } from "./cause";
 import { type Decision, decide, type Facts } from "./decide";

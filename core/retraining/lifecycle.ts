@@ -1,11 +1,10 @@
-import type { Person } from "../access/person";
+import type { Person } from "../access/principals";
 import { inRounds, type Pause } from "../backoff";
-import { isoTime } from "../clock";
 import { parseDatasetReference, resolveDataset } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
 import { digestOf } from "../digest";
 import { InvalidInputError } from "../errors";
-import type { Clock } from "../ports";
+import { type Clock, isoTime } from "../ports";
 import { checkJobAgainst } from "../training/job-checks";
 import { RuleBusyError, RuleExistsError, RuleNotFoundError } from "./errors";
 import type { RetrainingRepository, RetrainingSchedules } from "./ports";

@@ -1,11 +1,9 @@
 import * as z from "zod";
-import type { DeepReadonly, Shape } from "../deep-readonly";
 import { jobSchema } from "../runs/job";
-import type { CodeReference } from "../runs/run";
-import { codeReference, job } from "../runs/shapes";
+import { type CodeReference, codeReference, job } from "../runs/shapes";
 import { ExpressionError, nextFire, parseExpression } from "../schedules/expression";
 import { isTimeZone } from "../schedules/time-zone";
-import { count, instant } from "../shapes";
+import { count, type DeepReadonly, instant, type Shape } from "../shapes";
 
 const name = z
   .string()

@@ -1,4 +1,4 @@
-import type { AttemptUsage, TrainingAttempt } from "./run";
+import type { AttemptUsage, TrainingAttempt } from "./shapes";
 
 export interface AttemptEnd {
   readonly status: "succeeded" | "failed";

@@ -1,4 +1,4 @@
-import type { TrainingAttempt } from "./run";
+import type { TrainingAttempt } from "./shapes";
 import { type TrainingFailure, userCodeFailure } from "./training-task";
 
 /** Batch's state of the latest attempt's job. */

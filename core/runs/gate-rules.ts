@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { DeepReadonly } from "../deep-readonly";
+import type { DeepReadonly } from "../shapes";
 
 /**
  * Requirements for a model's versions before they serve, declared once for the model. A job's own `evaluation` values

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { DeepReadonly } from "../deep-readonly";
+import type { DeepReadonly } from "../shapes";
 
 const optimizer = z.enum(["sgd", "momentum", "adam", "adamw"]);
 const schedule = z.enum(["constant", "cosine", "step"]);

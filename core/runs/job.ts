@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { DeepReadonly } from "../deep-readonly";
+import type { DeepReadonly } from "../shapes";
 import { jobGatesSchema } from "./gate-rules";
 import {
   type Hyperparameters,

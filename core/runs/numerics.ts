@@ -1,7 +1,5 @@
 import type { NumericsRecord } from "./shapes";
 
-export type { BackendName, NumericsRecord } from "./shapes";
-
 /**
  * The numerics record of a run: everything outside code, data and seed that determines the bits of its weights. Two
  * runs of one commit, dataset version and seed have identical weights only if `numericsDifferences` is empty.

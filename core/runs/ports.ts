@@ -1,4 +1,5 @@
 import type { JobOutcome } from "./attempts";
+import type { LogPage, WorkerRecord } from "./shapes";
 import type { WorkerSpan } from "./usage";
 
 /** Starts and stops the state machine's executions. An execution is named by its run. */
@@ -62,4 +63,12 @@ export function parseJobName(name: string): { readonly runId: string; readonly a
 /** Returns the job to which a child of an array (`<job>:3`) or a node of a gang (`<job>#3`) belongs. */
 export function wholeJobOf(jobId: string): string {
   return jobId.split(/[:#]/)[0]!;
+}
+
+/** The port to the trainers' output. */
+export interface WorkerLogs {
+  read(
+    workers: readonly WorkerRecord[],
+    query: { readonly worker?: number; readonly nextToken?: string },
+  ): Promise<LogPage>;
 }

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { Shape } from "../deep-readonly";
-import { count } from "../shapes";
+import { count, type Shape } from "../shapes";
 
 /** The progress of training, as the trainer reports it. */
 export const progressSchema = z.object({

@@ -1,6 +1,7 @@
-import type { Warning } from "../warnings";
+import type { Warning } from "../shapes";
 import type { AttemptRepository, MonthUsage } from "./attempt-repository";
 import type { TrainingProgress } from "./progress";
+import type { StatusFilter } from "./run";
 import type {
   MachineRecord,
   Phase,
@@ -11,8 +12,7 @@ import type {
   RunOutcome,
   StepRecord,
   WorkerRecord,
-} from "./run";
-import type { StatusFilter } from "./run-status";
+} from "./shapes";
 
 export interface RunQuery {
   readonly limit: number;

@@ -1,27 +1,50 @@
-import type { TrainingAttempt } from "./shapes";
-
-export { isOpen, type Phase, phases, type RunStatus, runStatuses } from "./run-states";
-export type {
-  AttemptUsage,
-  CodeReference,
-  MachineRecord,
-  MadeEnvironment,
-  RecoveryRecord,
-  Run,
-  RunCause,
-  RunDetails,
-  RunFailure,
-  RunOutcome,
-  StepRecord,
-  SubmittedEnvironment,
-  TrainingAttempt,
-  WorkerAttempt,
-  WorkerRecord,
-} from "./shapes";
+import { isOpen, type Phase, type Run, type RunStatus, runStatuses, type TrainingAttempt } from "./shapes";
 
 /**
  * Returns whether an attempt's job is multi-node-parallel. Other jobs are arrays, which AWS Batch also runs on spot.
  */
 export function isMultiNode({ market, workers }: Pick<TrainingAttempt, "market" | "workers">): boolean {
   return market === "on-demand" && workers > 1;
+}
+
+/** Status values for filtering a list of runs. */
+export const statusFilters = [...runStatuses, "awaiting-approval"] as const;
+export type StatusFilter = (typeof statusFilters)[number];
+
+interface Progress {
+  readonly status: RunStatus;
+  readonly phase?: Phase;
+}
+
+/** Returns the status for display. A run that waits for an approval, a check or a canary's test is not `running`. */
+export function displayedStatus(run: Progress): RunStatus | "awaiting approval" {
+  return isOpen(run.status) && run.phase === "AwaitApproval" ? "awaiting approval" : run.status;
+}
+
+/** Times of a run's record, in milliseconds since the epoch. */
+export interface RunTimes {
+  readonly startedAt: number;
+  readonly awaitingSince?: number;
+  readonly endedAt?: number;
+}
+
+export function timesOf(
+  run: Pick<Run, "status" | "phase" | "createdAt" | "updatedAt" | "awaitingSince" | "endedAt">,
+): RunTimes {
+  // Runs of earlier versions lack the start of the wait. Nothing is written to a waiting run, so its last update is
+  // used.
+  const awaitingSince = run.awaitingSince ?? (displayedStatus(run) === "awaiting approval" ? run.updatedAt : undefined);
+  return {
+    startedAt: Date.parse(run.createdAt),
+    ...(awaitingSince === undefined ? {} : { awaitingSince: Date.parse(awaitingSince) }),
+    ...(run.endedAt === undefined ? {} : { endedAt: Date.parse(run.endedAt) }),
+  };
+}
+
+/**
+ * Returns the milliseconds from a run's creation to the end of its own work: to its first wait for an approval, else to
+ * its end, else to `now`. The wait and the promotion after it do not count.
+ */
+export function workMs({ startedAt, awaitingSince, endedAt }: RunTimes, now: number): number {
+  return Math.max(0, (awaitingSince ?? endedAt ?? now) - startedAt);
 }

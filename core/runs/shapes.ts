@@ -1,9 +1,27 @@
 import * as z from "zod";
-import type { Shape } from "../deep-readonly";
-import { count, datasetReference, instant, nextToken, sha256, texts, warning } from "../shapes";
+import { count, datasetReference, instant, nextToken, type Shape, sha256, texts, warning } from "../shapes";
 import { jobSchema } from "./job";
 import { progressSchema } from "./progress";
-import { phases, runStatuses } from "./run-states";
+
+export const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+/** The states of `state-machines/training-run.asl.json` that execute a run's work, in order. */
+export const phases = [
+  "ValidateDataset",
+  "PrepareFeatures",
+  "LaunchTraining",
+  "Evaluate",
+  "Register",
+  "Gate",
+  "AwaitApproval",
+  "Promote",
+] as const;
+export type Phase = (typeof phases)[number];
+
+export function isOpen(status: RunStatus): boolean {
+  return status === "queued" || status === "running";
+}
 
 /** A job with every default filled in, as runs store it. */
 export const job = jobSchema.meta({ id: "Job", description: "A job with every default filled in." });

@@ -1,9 +1,9 @@
-import { isoTime } from "../clock";
 import { digestOf } from "../digest";
-import type { Clock } from "../ports";
+import { RingmasterError } from "../errors";
+import { type Clock, isoTime } from "../ports";
 import { RunEndedError, RunNotFoundError, StepPassedError } from "./errors";
-import { isOpen, type Phase, type Run, type RunDetails, type StepRecord } from "./run";
 import type { RunPhases, RunSteps, StepCache } from "./run-repository";
+import { isOpen, type Phase, type Run, type RunDetails, type StepRecord } from "./shapes";
 
 /**
  * One step of a run: a function of its inputs alone, so that equal inputs can reuse its output.
@@ -126,4 +126,33 @@ export function outputOf<Output>(details: RunDetails, step: Phase): Output {
 /** Returns a step's recorded output; `undefined` if the run has not reached it. */
 export function findOutput<Output>({ steps }: Pick<RunDetails, "steps">, step: Phase): Output | undefined {
   return steps.find((record) => record.step === step)?.output as Output | undefined;
+}
+
+/**
+ * Errors that send a run back to an earlier step, by the code that the state machine catches. `CHAMPION_CHANGED` and
+ * `GATE_OUTDATED`: another version was promoted in the meantime, or the model's policy was changed. `NOT_APPROVED`: the
+ * policy requires more approvals than before. `CANARY_UNDER_TEST`: the version has become a canary under test.
+ */
+export const waysBack = [
+  { from: "Gate", code: "CHAMPION_CHANGED", to: "Evaluate" },
+  { from: "Promote", code: "GATE_OUTDATED", to: "Evaluate" },
+  { from: "Promote", code: "NOT_APPROVED", to: "AwaitApproval" },
+  { from: "Promote", code: "CANARY_UNDER_TEST", to: "AwaitApproval" },
+] as const satisfies readonly { readonly from: Phase; readonly code: string; readonly to: Phase }[];
+
+/** Executes a step. After an error of that list, the run may enter the earlier step again; the error is rethrown. */
+export async function returnToEarlierStep<Result>(
+  { runs, clock }: { readonly runs: Pick<RunPhases, "goBack">; readonly clock: Clock },
+  runId: string,
+  from: Phase,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = error instanceof RingmasterError ? error.code : undefined;
+    const way = waysBack.find((each) => each.from === from && each.code === code);
+    if (way) await runs.goBack(runId, from, way.to, isoTime(clock));
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../bounded-map";
 import { RunNotFoundError } from "./errors";
-import type { Run } from "./run";
 import type { AllRuns, RunPhases, RunRepository, RunSteps } from "./run-repository";
+import type { Run } from "./shapes";
 
 /** Finds the teams of training runs. A run's id does not name its team; its row does. */
 export interface RunTeams {

@@ -1,8 +1,7 @@
-import type { ContentReference } from "../ports";
-import type { Warning } from "../warnings";
+import type { ContentReference, Warning } from "../shapes";
 import type { Hyperparameters } from "./hyperparameters";
 import type { ModelSpec } from "./job";
-import type { NumericsRecord } from "./numerics";
+import type { NumericsRecord } from "./shapes";
 
 /**
  * The input of a trainer, which knows only its run's id: `objectKeys.trainingTask(runId)`, written once by

@@ -1,12 +1,6 @@
 import { type InstancePrice, instancePriceOf, instancePricesAsOf } from "../metering/prices";
-import {
-  type AttemptUsage,
-  isMultiNode,
-  type MachineRecord,
-  type TrainingAttempt,
-  type WorkerAttempt,
-  type WorkerRecord,
-} from "./run";
+import { isMultiNode } from "./run";
+import type { AttemptUsage, MachineRecord, TrainingAttempt, WorkerAttempt, WorkerRecord } from "./shapes";
 import { trainerExitCodes } from "./training-task";
 
 /** One process of a worker, from its start in Batch to its stop. */

@@ -2,10 +2,16 @@
  * The safetensors format (huggingface/safetensors): 8 bytes little-endian header length, a JSON header, then the tensors' bytes.
  * Encoding is canonical (names sorted, keys in one order, data aligned to 8 bytes): equal tensors give equal bytes.
  */
-import { encodeHead, parseHeader } from "./header";
-import { elementTypes, SafetensorsError, type SafetensorsFile, type SafetensorsTensor } from "./types";
+import {
+  elementTypes,
+  encodeHead,
+  parseHeader,
+  SafetensorsError,
+  type SafetensorsFile,
+  type SafetensorsTensor,
+} from "./header";
 
-export * from "./types";
+export * from "./header";
 
 const prefixBytes = 8;
 

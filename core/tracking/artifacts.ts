@@ -1,7 +1,5 @@
-import type { ContentReference } from "../ports";
+import type { ContentReference } from "../shapes";
 import type { ArtifactEntry } from "./shapes";
-
-export type { ArtifactEntry } from "./shapes";
 
 /** The owner of an artifact: a run, a logged model, or the team for files that clients put anywhere else. */
 export type ArtifactOwner =

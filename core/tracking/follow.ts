@@ -1,5 +1,5 @@
 import type { Clock } from "../ports";
-import { isOpen, type Run } from "../runs/run";
+import { isOpen, type Run } from "../runs/shapes";
 import { encodeCursor, type FollowCursor } from "./follow-cursor";
 import type { MetricPoint, MetricStore, SeriesPosition } from "./metric-store";
 import { type EncodedValue, encodedPoint } from "./metric-values";

@@ -1,4 +1,4 @@
-import type { RunRecord } from "./run-record";
+import type { RunRecord } from "./shapes";
 
 /**
  * Tags with which MLflow's clients write properties that a record has as fields. The field is authoritative. A change

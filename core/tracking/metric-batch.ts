@@ -1,8 +1,6 @@
 import { RingmasterError } from "../errors";
 import type { TrainingProgress } from "../runs/progress";
-import type { MachineRecord, RecoveryRecord } from "../runs/run";
-
-export type { TrainingProgress, WorkerProgress } from "../runs/progress";
+import type { MachineRecord, RecoveryRecord } from "../runs/shapes";
 
 /**
  * A batch that a trainer sends every 500 ms to the function `ingest-metrics`. Idempotent, also if it is late or comes

@@ -1,6 +1,6 @@
 import type { MetricSeries } from "./metric-batch";
 import type { BatchReceipt } from "./metric-store";
-import type { RunIdentity, RunRecord } from "./run-record";
+import type { RunIdentity, RunRecord } from "./shapes";
 
 /** Returns the changed record; `undefined` if nothing changes. If it throws, nothing changes. */
 export type RunTransition = (record: RunRecord) => RunRecord | undefined;

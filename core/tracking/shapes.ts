@@ -1,8 +1,6 @@
 import * as z from "zod";
-import type { Shape } from "../deep-readonly";
-import { runStatuses } from "../runs/run-states";
-import { codeReference, job, numericsRecord, phase } from "../runs/shapes";
-import { count, instant, sha256, texts } from "../shapes";
+import { codeReference, job, numericsRecord, phase, runStatuses } from "../runs/shapes";
+import { count, instant, type Shape, sha256, texts } from "../shapes";
 import { keyText, limits } from "./records/limits";
 
 const milliseconds = z.number().meta({ description: "Milliseconds since the epoch." });
@@ -125,3 +123,17 @@ export const artifactEntry = z
     description: "A file of a run, or a directory of files' names.",
   });
 export interface ArtifactEntry extends Shape<typeof artifactEntry> {}
+
+/** The immutable part of a run. A process reads it once. */
+export interface RunIdentity {
+  readonly runId: string;
+  readonly team: string;
+  readonly experimentId: string;
+  /** `training`: executed here, from a job. `logged`: executed elsewhere, and recorded by a client. */
+  readonly source: "training" | "logged";
+}
+
+/** Tests whether a text can be a run's id. DynamoDB refuses a longer key. */
+export function canBeRunId(text: string): boolean {
+  return text.length > 0 && text.length <= 256;
+}

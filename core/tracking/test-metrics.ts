@@ -2,7 +2,7 @@ import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import type { Clock } from "../ports";
 import type { MetricStore } from "./metric-store";
 import { RunFieldFixedError } from "./records/errors";
-import type { RunIdentity } from "./run-record";
+import type { RunIdentity } from "./shapes";
 
 /** Prefix of the test split's metrics in a run: `test/accuracy`. */
 export const testPrefix = "test/";

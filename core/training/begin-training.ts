@@ -1,8 +1,10 @@
-import { isoTime } from "../clock";
 import { createJson } from "../object-documents";
+import { isoTime } from "../ports";
 import type { NextMove } from "../runs/attempts";
 import { beginStep, finishStep, inputHashOf } from "../runs/step";
-import { type CopyPorts, copyTrainingMetrics } from "../tracking/copy-metrics";
+import { metricsBehind, newPoints } from "../tracking/follow";
+import type { MetricStore } from "../tracking/metric-store";
+import { testPrefix } from "../tracking/test-metrics";
 import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
 import { launchAttempt, nextAttempt } from "./launch";
 import { trainingKeys, trainingStep, trainingTaskOf } from "./training-step";
@@ -45,4 +47,30 @@ export async function beginTraining(
   if (details.attempts.length > 0) return { move: await completeTraining(dependencies, runId) };
   const attempt = await launchAttempt(dependencies, details.run, nextAttempt(details));
   return { attempt: attempt?.attempt, jobId: attempt?.jobId };
+}
+
+export type CopyPorts = Pick<MetricStore, "summaries" | "readAfter" | "append">;
+
+/** Prefix of the metrics of a run's machines. */
+const machinePrefix = "system/";
+
+/**
+ * Copies the metrics of a training into a run that reuses it. Skips metrics of machines, which the run did not use, and of the test split, which the run's own
+ * evaluation records. Idempotent: a repeated call continues each metric after the last step that was copied. Memory is bounded by one event of a stream.
+ */
+export async function copyTrainingMetrics(metrics: CopyPorts, fromRunId: string, toRunId: string): Promise<void> {
+  const [source, copied] = await Promise.all([metrics.summaries(fromRunId), metrics.summaries(toRunId)]);
+  const positions = new Map(copied.map(({ metric, lastStep }) => [metric, { step: lastStep, item: 0 }]));
+  const missing = metricsBehind(source, positions).filter(
+    (metric) => !metric.startsWith(machinePrefix) && !metric.startsWith(testPrefix),
+  );
+  for await (const parts of newPoints(metrics, fromRunId, missing, positions)) {
+    const series = parts.map(({ metric, points }) => ({
+      metric,
+      steps: points.map(({ step }) => step),
+      values: points.map(({ value }) => value),
+      times: points.map(({ time }) => time),
+    }));
+    await metrics.append(toRunId, series);
+  }
 }

@@ -1,6 +1,6 @@
 import { RunEndedError, RunNotFoundError } from "../runs/errors";
 import type { Executions } from "../runs/ports";
-import { isOpen, type Run } from "../runs/run";
+import { isOpen, type Run } from "../runs/shapes";
 import { closeRun } from "./close-run";
 import type { CompleteAttemptDependencies } from "./complete-attempt";
 

@@ -1,5 +1,5 @@
 import type { Executions } from "../runs/ports";
-import type { RunDetails } from "../runs/run";
+import type { RunDetails } from "../runs/shapes";
 import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";
 import { isAbandoned, jobRequestOf } from "./launch";
 import { runEnded } from "./run-ended";

@@ -1,8 +1,8 @@
-import { isoTime } from "../clock";
 import type { OperationalMetric } from "../metering/metrics";
+import { isoTime } from "../ports";
 import type { Executions } from "../runs/ports";
-import type { Run, RunOutcome } from "../runs/run";
 import type { RunConclusion } from "../runs/run-repository";
+import type { Run, RunOutcome } from "../runs/shapes";
 import { cleanUpRun } from "./clean-up";
 import type { CompleteAttemptDependencies } from "./complete-attempt";
 

@@ -1,7 +1,7 @@
-import { isoTime } from "../clock";
 import type { Meter } from "../metering/metrics";
+import { isoTime } from "../ports";
 import { type AttemptEnd, monthOf } from "../runs/attempt-repository";
-import type { RunDetails, TrainingAttempt } from "../runs/run";
+import type { RunDetails, TrainingAttempt } from "../runs/shapes";
 import { spansOfRows, usageOf } from "../runs/usage";
 import { jobRequestOf, type LaunchDependencies } from "./launch";
 import type { RunEvents } from "./run-ended";

@@ -1,11 +1,10 @@
-import { isoTime } from "../clock";
 import { findJson } from "../object-documents";
-import type { ObjectStore } from "../ports";
+import { isoTime, type ObjectStore } from "../ports";
 import { decideNextMove, type JobOutcome, type NextMove, recordedOutcome } from "../runs/attempts";
 import { JobRefusedError } from "../runs/errors";
 import type { TaskTokens, TrainingJobs } from "../runs/ports";
-import { isOpen, type RunDetails, type TrainingAttempt } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";
+import { isOpen, type RunDetails, type TrainingAttempt } from "../runs/shapes";
 import { finishStep, inputHashOf, type StepDependencies } from "../runs/step";
 import type { TrainingFailure, TrainingResult } from "../runs/training-task";
 import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";

@@ -3,7 +3,7 @@ import type { ModelVersion } from "../registry/model";
 import type { RegistrationOutput } from "../registry/registration";
 import type { ModelRepository } from "../registry/repository";
 import { RunNotFoundError } from "../runs/errors";
-import type { Run, RunDetails, RunFailure, RunOutcome } from "../runs/run";
+import type { Run, RunDetails, RunFailure, RunOutcome } from "../runs/shapes";
 import { findOutput, outputOf } from "../runs/step";
 import { closeRun } from "./close-run";
 import type { CompleteAttemptDependencies } from "./complete-attempt";

@@ -1,5 +1,5 @@
 import type { Clock } from "../ports";
-import { isOpen, type RunDetails } from "../runs/run";
+import { isOpen, type RunDetails } from "../runs/shapes";
 import { runSessionSeconds } from "./run-credentials";
 
 /** A run whose trainers may still hold a session. */

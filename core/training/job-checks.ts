@@ -1,9 +1,9 @@
-import type { DatasetManifest } from "../datasets/manifest";
+import type { DatasetManifest } from "../datasets/shapes";
 import type { Problem } from "../errors";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
-import type { PolicyRules } from "../registry/policy";
+import type { PolicyRules } from "../runs/gate-rules";
 import type { Job } from "../runs/job";
-import type { Warning } from "../warnings";
+import type { Warning } from "../shapes";
 
 /** Checks a job against its dataset. Reports every problem, and creates nothing. */
 export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly Problem[] {

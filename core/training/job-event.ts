@@ -1,5 +1,5 @@
 import type { Measures, Meter } from "../metering/metrics";
-import type { WorkerRecord } from "../runs/run";
+import type { WorkerRecord } from "../runs/shapes";
 import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
 
 /** The parts of a "Batch Job State Change" of a run's job that are used. */

@@ -1,9 +1,8 @@
-import { isoTime } from "../clock";
-import type { Clock } from "../ports";
+import { type Clock, isoTime } from "../ports";
 import { JobRefusedError } from "../runs/errors";
 import type { JobRequest, TrainingJobs } from "../runs/ports";
-import type { Run, RunDetails, TrainingAttempt } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";
+import type { Run, RunDetails, TrainingAttempt } from "../runs/shapes";
 
 export interface LaunchDependencies {
   readonly runs: RunRepository;

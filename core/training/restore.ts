@@ -7,7 +7,7 @@ import { problemsOf } from "../problems";
 import { CheckpointDamagedError, CheckpointNotFoundError, RunNotFoundError } from "../runs/errors";
 import { appliedWeightDecay } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
-import type { Run } from "../runs/run";
+import type { Run } from "../runs/shapes";
 import { checkpointOfEpoch, readCheckpoints } from "./checkpoint/list";
 import type { CheckpointManifest } from "./checkpoint/manifest";
 import { findSubmitted, type SubmitDependencies, submitRun } from "./submit";

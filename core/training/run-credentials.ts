@@ -2,8 +2,8 @@ import * as z from "zod";
 import { InvalidInputError } from "../errors";
 import { problemsOf } from "../problems";
 import { RunEndedError, RunNotFoundError } from "../runs/errors";
-import { isOpen, type Run } from "../runs/run";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
+import { isOpen, type Run } from "../runs/shapes";
 
 /** Lifetime of a run's session: STS's minimum. */
 export const runSessionSeconds = 900;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import type { RegistrationOutput } from "../registry/registration";
-import type { RunDetails } from "../runs/run";
+import type { RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";
 import { testPrefix } from "../tracking/test-metrics";
 

@@ -1,6 +1,5 @@
 import type { OperationalMetric } from "../metering/metrics";
-import type { Phase, Run } from "../runs/run";
-import { isOpen } from "../runs/run";
+import { isOpen, type Phase, type Run } from "../runs/shapes";
 
 type Level = Extract<
   OperationalMetric,

@@ -1,6 +1,6 @@
 import type { Meter } from "../metering/metrics";
-import { isOpen, type RunDetails } from "../runs/run";
 import type { InstanceUse, RunRepository } from "../runs/run-repository";
+import { isOpen, type RunDetails } from "../runs/shapes";
 
 export interface SpotNoticeDependencies {
   readonly meter: Meter;

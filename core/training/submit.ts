@@ -1,19 +1,19 @@
-import { isoTime } from "../clock";
 import { resolveDataset } from "../datasets/reference";
-import type { DatasetRepository, DatasetVersion } from "../datasets/repository";
+import type { DatasetRepository } from "../datasets/repository";
+import type { DatasetManifest, DatasetVersion } from "../datasets/shapes";
 import { digestOf, sha256 } from "../digest";
 import { InvalidInputError } from "../errors";
-import type { Clock } from "../ports";
+import { type Clock, isoTime } from "../ports";
+import type { Model } from "../registry/model";
+import { rulesOf } from "../registry/policy";
 import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "../runs/errors";
-import type { Job } from "../runs/job";
-import { withoutLaterOptions } from "../runs/job";
+import type { PolicyRules } from "../runs/gate-rules";
+import { type Job, withoutLaterOptions } from "../runs/job";
 import type { Executions } from "../runs/ports";
-import type { CodeReference, Run } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";
-import { withJudgedSlices } from "./gate-slices";
+import type { CodeReference, MadeEnvironment, Run } from "../runs/shapes";
 import { checkJobAgainst, checkPolicyAgainst, jobWarnings } from "./job-checks";
-import { runEnvironment } from "./run-environment";
 
 export interface SubmitDependencies {
   /** Settings of the deployment. */
@@ -130,4 +130,50 @@ function runIdOf(
 ): string {
   const suffix = idempotencyKey === undefined ? randomId() : sha256(`${team}\0${idempotencyKey}`);
   return `run-${suffix.slice(0, 16)}`;
+}
+
+/**
+ * Returns the environment of a run: the reported one, and the deployment's present image. A run that follows another
+ * one does not inherit its image.
+ *
+ * @param image a reference, as in the job definition. If it has a digest (`…@sha256:…`), the digest replaces a reported
+ * one.
+ */
+export function runEnvironment(reported: MadeEnvironment = {}, image?: string): MadeEnvironment | undefined {
+  const { image: _, ...environment } = reported;
+  const imageDigest = image === undefined ? undefined : /@(sha256:[0-9a-f]{64})$/.exec(image)?.[1];
+  const made = {
+    ...environment,
+    ...(image === undefined ? {} : { image }),
+    ...(imageDigest === undefined ? {} : { imageDigest }),
+  };
+  return Object.keys(made).length > 0 ? made : undefined;
+}
+
+/** The limit of `evaluation.slices`. */
+const maxColumns = 64;
+
+/**
+ * Returns the job with every column in `evaluation.slices` that a gate of its own or of its model's policy needs.
+ * Slices are computed with the features, long before the gates. A policy's column that this dataset lacks is left to
+ * the gate, which reports it.
+ */
+export function withJudgedSlices(
+  job: Job,
+  manifest: Pick<DatasetManifest, "schema">,
+  model: Pick<Model, "policy"> | undefined,
+): Job {
+  const { slices, gates } = job.evaluation;
+  const sliceable = new Set(
+    manifest.schema
+      .filter(({ type }) => type === "int" || type === "string" || type === "bool")
+      .map(({ name }) => name),
+  );
+  const needed = [...columnsOf(gates), ...columnsOf(model && rulesOf(model)).filter((column) => sliceable.has(column))];
+  const all = [...new Set([...slices, ...needed])].slice(0, maxColumns);
+  return all.length === slices.length ? job : { ...job, evaluation: { ...job.evaluation, slices: all } };
+}
+
+function columnsOf(gates: Pick<PolicyRules, "slices" | "fairness"> | undefined): readonly string[] {
+  return [...(gates?.slices ?? []), ...(gates?.fairness ?? [])].map(({ column }) => column);
 }

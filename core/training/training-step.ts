@@ -1,7 +1,7 @@
 import type { FeaturesOutput } from "../features/materialize";
 import { objectKeys } from "../object-keys";
 import { decidingHyperparameters } from "../runs/hyperparameters";
-import type { Run, RunDetails } from "../runs/run";
+import type { Run, RunDetails } from "../runs/shapes";
 import { outputOf } from "../runs/step";
 import type { TrainingOutput, TrainingResult, TrainingTask } from "../runs/training-task";
 

@@ -2,7 +2,7 @@ import { CfnOutput } from "aws-cdk-lib";
 import { Alias } from "aws-cdk-lib/aws-kms";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
-import { teamTopicName } from "../../platform/notifications";
+import { teamTopicName } from "../../platform/event-names";
 import type { TeamConfig } from "../config";
 
 export interface TeamTopicsProps {

@@ -7,8 +7,7 @@ import { teamObjects } from "../../adapters/s3/object-store";
 import { registry } from "../../adapters/team-registry";
 import { artifacts, records, runSteps } from "../../adapters/team-runs";
 import { gateStep } from "../../core/registry/gates/step";
-import { runStep } from "../../core/runs/step";
-import { returnToEarlierStep } from "../../core/runs/step-return";
+import { returnToEarlierStep, runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 
 /** Judges the run's version by its gates. */

@@ -9,7 +9,7 @@ import { registry } from "../../adapters/team-registry";
 import { runSteps } from "../../adapters/team-runs";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep, type WithRows } from "../../core/evaluation/step";
-import { findChampion } from "../../core/registry/champion";
+import { findChampion } from "../../core/registry/artifact";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { outputOf, runStep } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";

@@ -2,9 +2,8 @@ import type { EventBridgeEvent } from "aws-lambda";
 import { teamNamePattern } from "../../core/access/teams";
 import type { Logger } from "../../core/logging";
 import { deliverEvent, type NotifyDependencies, sweepDeliveries } from "../../core/notifications/deliver";
-import type { Delivery } from "../../core/notifications/delivery";
-import { notableEventSchema } from "../../core/notifications/event";
 import type { DueDeliveries } from "../../core/notifications/ports";
+import { type Delivery, notableEventSchema } from "../../core/notifications/shapes";
 import type { Clock } from "../../core/ports";
 
 export type NotifyEvent =

@@ -1,6 +1,6 @@
 import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
-import type { DatasetManifest } from "../../core/datasets/manifest";
+import type { DatasetManifest } from "../../core/datasets/shapes";
 import type { FeaturesOutput } from "../../core/features/materialize";
 import { type FeatureSettings, materializeFeatures } from "../../core/features/materialize";
 import type { ObjectStore } from "../../core/ports";

@@ -1,12 +1,11 @@
 import { runPhases } from "../../adapters/dynamodb/run-steps";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { registry } from "../../adapters/team-registry";
-import { isoTime } from "../../core/clock";
+import { isoTime } from "../../core/ports";
 import { answerOutdated } from "../../core/registry/approval";
 import type { RegistrationOutput } from "../../core/registry/registration";
 import { promote } from "../../core/registry/transitions";
-import { beginStep, outputOf } from "../../core/runs/step";
-import { returnToEarlierStep } from "../../core/runs/step-return";
+import { beginStep, outputOf, returnToEarlierStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 
 /** Puts the run's approved version into production. */

@@ -9,8 +9,8 @@ import { executions } from "../../adapters/stepfunctions/executions";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { outbox } from "../../adapters/team-registry";
 import { openRuns, runs } from "../../adapters/team-runs";
-import { sweepOutbox } from "../../core/registry/sweep-outbox";
-import { reconcileAll } from "../../core/training/reconcile-all";
+import { sweepOutbox } from "../../core/registry/outbox";
+import { reconcileAll } from "../../core/training/reconcile";
 import { functionHandler } from "../function-handler";
 
 /** Time that is reserved for running work. A run needs half a second of calls, and more with a slow service. */

@@ -6,7 +6,7 @@ import { DiskFullError, isDiskFull } from "../../adapters/duckdb/errors";
 import { pushFile } from "../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
 import { teamNamePattern } from "../../core/access/teams";
-import type { InboxFiles, InboxPut, InboxReport, InboxRepository } from "../../core/datasets/inbox/report";
+import type { InboxFiles, InboxPut, InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
 import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import { RingmasterError } from "../../core/errors";

@@ -4,7 +4,7 @@ import { teamObjects } from "../../adapters/s3/object-store";
 import { runSteps } from "../../adapters/team-runs";
 import { validationStep } from "../../core/datasets/validation-step";
 import { runStep } from "../../core/runs/step";
-import { warningsOf } from "../../core/warnings";
+import { warningsOf } from "../../core/shapes";
 import { stepHandler } from "../step-handler";
 import { validateDataset } from "./validate";
 

@@ -1,5 +1,5 @@
+import { teamTopicName } from "../event-names";
 import { type FunctionName, functionNameIn } from "../functions";
-import { teamTopicName } from "../notifications";
 import { retrainingNames } from "../retraining";
 import { type TableName, tableNameIn } from "../tables";
 import { jobQueueNames, resourceNames } from "../trainer-job";

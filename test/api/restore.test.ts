@@ -1,11 +1,15 @@
 import { createApp } from "../../api/app";
 import { sha256 } from "../../core/digest";
 import { objectKeys } from "../../core/object-keys";
-import type { NumericsRecord } from "../../core/runs/numerics";
-import type { Run } from "../../core/runs/run";
+import type { NumericsRecord, Run } from "../../core/runs/shapes";
 import { type CheckpointManifest, checkpointFormat } from "../../core/training/checkpoint/manifest";
-import type { TestPlatform as Platform } from "../support/embedded";
-import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import {
+  type Calls,
+  createTestPlatform,
+  type Embedded,
+  type TestPlatform as Platform,
+  startEmbedded,
+} from "../support/embedded";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 
 const manifestOf = (runId: string, epoch: number, finishedSteps: number, loss?: number): CheckpointManifest => ({

@@ -3,7 +3,7 @@ import { createApp } from "../../api/app";
 import { contracts } from "../../api/contracts";
 import { teamless } from "../../api/http/tenancy";
 import { mlflowOperations } from "../../api/mlflow/operations";
-import { type Scope, scopes } from "../../core/access/scopes";
+import { type Scope, scopes } from "../../core/access/tokens";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
 /** Operations whose scope does not follow from their method. */

@@ -1,8 +1,7 @@
 import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
-import { assign } from "../../core/registry/serving/assignment";
-import { setStage } from "../../core/registry/stages";
-import { decideApproval, promote, recordGate } from "../../core/registry/transitions";
+import { assign } from "../../core/registry/serving/routing";
+import { decideApproval, promote, recordGate, setStage } from "../../core/registry/transitions";
 import { startTestApp } from "../support/app";
 import type { Embedded } from "../support/embedded";
 

@@ -1,7 +1,6 @@
 import { createApp } from "../../api/app";
 import { awaitApproval } from "../../core/registry/approval-step";
-import { setStage } from "../../core/registry/stages";
-import { decideApproval, promote } from "../../core/registry/transitions";
+import { decideApproval, promote, setStage } from "../../core/registry/transitions";
 import { cliOverApp } from "../support/cli-over-app";
 import type { TestPlatform as Platform } from "../support/embedded";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";

@@ -3,8 +3,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeCode, describeEnvironment, withoutCredentials } from "../../cli/code";
-import type { UploadPort } from "../../core/datasets/upload-port";
 import { sha256 } from "../../core/digest";
+import type { UploadPort } from "../../core/ports";
 
 let root: string;
 const file = (name: string): string => join(root, name);

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { drawRun } from "../../cli/run-picture";
-import type { RunDetails } from "../../core/runs/run";
+import type { RunDetails } from "../../core/runs/shapes";
 import { runOf } from "../support/fixtures";
 
 const details: RunDetails = {

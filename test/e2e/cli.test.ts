@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
-import type { DatasetVersion } from "../../core/datasets/repository";
+import type { DatasetVersion } from "../../core/datasets/shapes";
 import { sha256 } from "../../core/digest";
 import { journalsOf, storesOf } from "../../local/storage/stores";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";

@@ -5,7 +5,7 @@ import type { describeRun } from "../../cli/run-description";
 import type { Answer } from "../../client/operations";
 import { sha256 } from "../../core/digest";
 import type { Model } from "../../core/registry/model";
-import type { RunDetails } from "../../core/runs/run";
+import type { RunDetails } from "../../core/runs/shapes";
 import { ensureBuild } from "../../scripts/build.js";
 import { csvOf, customers, job, jsonLinesOf, model, schema, wrongModel } from "./newcomer/files";
 import { forward, readJson } from "./newcomer/forward";

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExportManifest } from "../../api/export/export-version";
 import type { describeRun } from "../../cli/run-description";
-import type { LineageGraph } from "../../core/lineage/graph";
+import type { LineageGraph } from "../../core/lineage/shapes";
+import type { CheckpointSummary } from "../../core/runs/shapes";
 import type { Comparison } from "../../core/tracking/compare/comparison";
-import type { CheckpointSummary } from "../../core/training/checkpoint/list";
-import type { Reproduction } from "../../core/training/reproduction/compare";
+import type { Reproduction } from "../../core/training/reproduction/shapes";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { describeRun } from "../../cli/run-description";
 import { objectKeys } from "../../core/object-keys";
-import type { Run } from "../../core/runs/run";
-import type { CheckpointSummary } from "../../core/training/checkpoint/list";
+import type { CheckpointSummary, Run } from "../../core/runs/shapes";
 import { localConfig } from "../../local/settings";
 import { flipBit, objectFiles } from "../support/damage";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";

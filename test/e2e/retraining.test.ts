@@ -2,10 +2,10 @@ import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { describeRun } from "../../cli/run-description";
-import type { InboxReport } from "../../core/datasets/inbox/report";
+import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import type { CauseRecord } from "../../core/retraining/cause";
 import type { RuleState } from "../../core/retraining/rule";
-import type { Run } from "../../core/runs/run";
+import type { Run } from "../../core/runs/shapes";
 import { sign } from "../support/sign";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { filesBelow } from "../../bench/corruption/damage";
 import { classify } from "../../bench/corruption/data-files";
 import type { describeRun } from "../../cli/run-description";
-import type { RunDetails } from "../../core/runs/run";
+import type { RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { isRunning, TestStack, toyCsv, toyJob, toySchema, until } from "./harness";

@@ -5,8 +5,7 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } fr
 import type { describeRun } from "../../cli/run-description";
 import { sha256 } from "../../core/digest";
 import type { ModelVersion } from "../../core/registry/model";
-import type { RunDetails } from "../../core/runs/run";
-import type { CheckpointSummary } from "../../core/training/checkpoint/list";
+import type { CheckpointSummary, RunDetails } from "../../core/runs/shapes";
 import { hostileRequests } from "../support/hostile-requests";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 import { faults, HostileModule, hostileWorld } from "./hostile-run";

@@ -1,6 +1,6 @@
 import * as path from "node:path";
 import { bundleModule } from "../../cli/user-module";
-import type { UploadPort } from "../../core/datasets/upload-port";
+import type { UploadPort } from "../../core/ports";
 import type { ModuleDefinition } from "../../core/runs/model-definition";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { evaluateModule } from "../../trainer-container/host/load-module";

@@ -9,8 +9,7 @@ import {
   macroAverage,
   weightedAverage,
 } from "../../core/evaluation/classification";
-import { metricsOf, predictedClasses } from "../../core/evaluation/metrics";
-import { regressionMetrics } from "../../core/evaluation/regression";
+import { metricsOf, predictedClasses, regressionMetrics } from "../../core/evaluation/metrics";
 import { rateDifference } from "../../core/evaluation/slices/judge";
 import { metricStatistic } from "../../core/evaluation/slices/statistics";
 import {

@@ -1,7 +1,7 @@
 import type { Platform } from "../../adapters/platform";
 import { evaluateModel } from "../../core/evaluation/evaluate-model";
 import { encodeFeatureShard, shardLayout } from "../../core/features/encoding";
-import type { FeatureManifest } from "../../core/features/manifest";
+import type { FeatureManifest } from "../../core/features/shapes";
 import { recordTestMetrics } from "../../core/tracking/test-metrics";
 import { resultOf, runOf } from "./fixtures";
 

@@ -1,9 +1,9 @@
-import type { ColumnSchema } from "../../core/datasets/manifest";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
+import { taskOf } from "../../core/features/encoding";
 import { FeatureFitter } from "../../core/features/fit";
-import type { FeatureTransform, LabelEncoding } from "../../core/features/manifest";
-import { taskOf } from "../../core/features/model-task";
 import { planFeatures } from "../../core/features/plan";
+import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
 import type { RawRow } from "../../core/features/transform";
 import type { ObjectStore } from "../../core/ports";
 import { storeArtifact } from "../../core/registry/artifact";

@@ -1,9 +1,9 @@
 import type { Platform } from "../../adapters/platform";
-import { type DatasetDraft, schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
+import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import { registerDataset } from "../../core/datasets/register";
+import type { DatasetDraft } from "../../core/datasets/shapes";
 import { type JobInput, jobSchema } from "../../core/runs/job";
-import type { NumericsRecord } from "../../core/runs/numerics";
-import type { Run } from "../../core/runs/run";
+import type { NumericsRecord, Run } from "../../core/runs/shapes";
 import type { TrainingResult } from "../../core/runs/training-task";
 
 export const numerics: NumericsRecord = {

@@ -1,7 +1,8 @@
 import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
-import { type NumericsRecord, numericsDifferences } from "../../core/runs/numerics";
+import { numericsDifferences } from "../../core/runs/numerics";
+import type { NumericsRecord } from "../../core/runs/shapes";
 import { decodeSafetensors } from "../../core/safetensors/safetensors";
 import { findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/list";
 import {

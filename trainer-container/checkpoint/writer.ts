@@ -1,7 +1,6 @@
-import { isoTime } from "../../core/clock";
 import { objectKeys } from "../../core/object-keys";
-import type { Clock, ObjectStore } from "../../core/ports";
-import type { NumericsRecord } from "../../core/runs/numerics";
+import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
+import type { NumericsRecord } from "../../core/runs/shapes";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import {
   type CheckpointManifest,

@@ -1,6 +1,6 @@
-import type { SplitName } from "../../core/datasets/manifest";
+import type { SplitName } from "../../core/datasets/shapes";
 import { decodeFeatureShard, type FeatureView } from "../../core/features/encoding";
-import type { FeatureManifest } from "../../core/features/manifest";
+import type { FeatureManifest } from "../../core/features/shapes";
 import type { SparseInputs } from "../../core/features/sparse";
 import type { ShardCache } from "./shard-cache";
 

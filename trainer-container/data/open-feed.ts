@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { FeatureManifest } from "../../core/features/manifest";
+import type { FeatureManifest } from "../../core/features/shapes";
 import { sparseEntries } from "../../core/features/sparse";
 import { createDirectFeed } from "./direct-feed";
 import { loadFeatureSplit } from "./feature-split";

@@ -1,4 +1,4 @@
-import type { FeatureManifest } from "../../core/features/manifest";
+import type { FeatureManifest } from "../../core/features/shapes";
 import { createValidationBlocks } from "./direct-feed";
 import { loadFeatureSplit } from "./feature-split";
 import type { ValidationBlocks } from "./feed";

@@ -1,4 +1,4 @@
-import type { FeatureManifest } from "../../core/features/manifest";
+import type { FeatureManifest } from "../../core/features/shapes";
 import type { SamplerOptions } from "./sampler";
 
 /** First message to the worker. The shards' memory moves to it, so it exists once. */

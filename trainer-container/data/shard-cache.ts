@@ -3,7 +3,8 @@ import { promises as fs } from "node:fs";
 import path from "node:path";
 import { CorruptObjectError } from "../../core/object-errors";
 import { objectKeys } from "../../core/object-keys";
-import type { ContentReference, ObjectStore } from "../../core/ports";
+import type { ObjectStore } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
 
 export interface ShardCache {
   /** Returns the content from this host's disk or from the store. @throws CorruptObjectError */

@@ -1,5 +1,5 @@
 import { decodeFeatureShard, type FeatureView } from "../../core/features/encoding";
-import type { FeatureManifest, FeatureShard } from "../../core/features/manifest";
+import type { FeatureManifest, FeatureShard } from "../../core/features/shapes";
 import type { ShardCache } from "./shard-cache";
 
 /** Some of a split's shards in memory: those being read, and the next ones. */

@@ -1,4 +1,4 @@
-import type { FeatureManifest } from "../../core/features/manifest";
+import type { FeatureManifest } from "../../core/features/shapes";
 import { createBatch } from "./direct-feed";
 import type { Feed, ValidationBlocks } from "./feed";
 import { windowedOrder } from "./row-order";

@@ -4,7 +4,7 @@
  */
 import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition } from "../../core/runs/model-definition";
-import type { BackendName, NumericsRecord } from "../../core/runs/numerics";
+import type { BackendName, NumericsRecord } from "../../core/runs/shapes";
 
 /** Position of one weight in the flat buffers. `offset` and `size` count float32 elements. */
 export interface ParameterSlot {

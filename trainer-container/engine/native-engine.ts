@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { version_layers } from "@tensorflow/tfjs-layers";
-import type { NumericsRecord } from "../../core/runs/numerics";
+import type { NumericsRecord } from "../../core/runs/shapes";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
 import type { Engine, EngineOptions } from "./engine";

@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { version_layers } from "@tensorflow/tfjs-layers";
 import { simdOf } from "../../adapters/tfjs/simd/simd";
 import { startWasmBackend } from "../../adapters/tfjs/wasm-backend";
-import type { NumericsRecord } from "../../core/runs/numerics";
+import type { NumericsRecord } from "../../core/runs/shapes";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
 import type { Engine } from "./engine";

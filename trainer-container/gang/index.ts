@@ -1,7 +1,7 @@
 import type { Gang } from "./gang";
 import { timingOf } from "./large-gang";
+import { byOwnClock } from "./lease-observer";
 import { defaultGangTiming, type GangOptions } from "./options";
-import { byOwnClock } from "./own-clock";
 import { RendezvousGang } from "./rendezvous-gang";
 
 export type { GangLogger, GangOptions, GangTiming } from "./options";

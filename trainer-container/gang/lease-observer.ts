@@ -1,4 +1,6 @@
+import type { Clock } from "../../core/ports";
 import type { GangView, MemberRecord } from "./model";
+import type { GangStore } from "./store";
 
 interface Seen {
   readonly incarnation: string;
@@ -34,4 +36,12 @@ export class LeaseObserver {
     this.seen.set(memberId, { incarnation, registration, written, until });
     return until;
   }
+}
+
+/** Wraps a store so that leases are measured by this process's own clock: clocks of hosts may differ by more than a lease. */
+export function byOwnClock(store: GangStore, clock: Clock, leaseMs: number): GangStore {
+  const leases = new LeaseObserver(leaseMs);
+  return Object.assign(Object.create(store) as GangStore, {
+    read: async (gangId: string) => leases.observe(await store.read(gangId), clock.now()),
+  });
 }

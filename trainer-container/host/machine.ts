@@ -1,4 +1,4 @@
-import type { MachineRecord } from "../../core/runs/run";
+import type { MachineRecord } from "../../core/runs/shapes";
 import type { Fetch } from "./spot-watcher";
 
 const answerMs = 1_000;

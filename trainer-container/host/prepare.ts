@@ -1,10 +1,11 @@
-import type { FeatureManifest } from "../../core/features/manifest";
-import { builtInDefinition, taskOf } from "../../core/features/model-task";
+import { builtInDefinition, taskOf } from "../../core/features/encoding";
+import type { FeatureManifest } from "../../core/features/shapes";
 import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
-import { type NumericsRecord, numericsDifferences } from "../../core/runs/numerics";
+import { numericsDifferences } from "../../core/runs/numerics";
+import type { NumericsRecord } from "../../core/runs/shapes";
 import type { TrainingTask } from "../../core/runs/training-task";
 import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";

@@ -1,6 +1,6 @@
 import type { Logger } from "../../core/logging";
 import type { Clock } from "../../core/ports";
-import type { TrainingProgress } from "../../core/tracking/metric-batch";
+import type { TrainingProgress } from "../../core/runs/progress";
 import type { Checkpointer, CheckpointerEvents } from "../checkpoint/checkpointer";
 import type { Generation } from "../gang/gang";
 import { stateSource } from "../gang/state-source";

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isoTime } from "../../core/clock";
 import { createJson, findJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
-import type { Clock, ObjectStore } from "../../core/ports";
-import type { NumericsRecord } from "../../core/runs/numerics";
+import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
+import type { NumericsRecord } from "../../core/runs/shapes";
 import type { TrainingResult } from "../../core/runs/training-task";
-import type { Warning } from "../../core/warnings";
+import type { Warning } from "../../core/shapes";
 import { contentOf, fileOf, readLive } from "../checkpoint/state-files";
 import type { TrainableModel } from "../engine/engine";
 import type { TrainingPlan } from "../loop/plan";

@@ -1,13 +1,12 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isoTime } from "../../core/clock";
-import type { FeatureManifest } from "../../core/features/manifest";
+import type { FeatureManifest } from "../../core/features/shapes";
 import type { Logger } from "../../core/logging";
 import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
-import type { Clock, ObjectStore } from "../../core/ports";
+import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/runs/training-task";
-import type { Warning } from "../../core/warnings";
+import type { Warning } from "../../core/shapes";
 import type { TrainerConfig } from "../../platform/config";
 import { createCheckpointer } from "../checkpoint/checkpointer";
 import { otherNumericsOf, restoreNewest } from "../checkpoint/restore";

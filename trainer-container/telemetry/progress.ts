@@ -1,4 +1,4 @@
-import type { WorkerProgress } from "../../core/tracking/metric-batch";
+import type { WorkerProgress } from "../../core/runs/progress";
 import type { Generation } from "../gang/gang";
 
 /** The workers of a run as the leader knows them: those of its generation, and those that it saw leave. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../../core/ports";
-import type { MachineRecord, RecoveryRecord } from "../../core/runs/run";
-import type { MetricBatch, MetricSeries, TrainingProgress } from "../../core/tracking/metric-batch";
+import type { TrainingProgress } from "../../core/runs/progress";
+import type { MachineRecord, RecoveryRecord } from "../../core/runs/shapes";
+import type { MetricBatch, MetricSeries } from "../../core/tracking/metric-batch";
 import { PointBuffer } from "./point-buffer";
 import type { Sender } from "./sender";
 import { Unsent } from "./unsent";

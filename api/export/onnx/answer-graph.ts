@@ -1,4 +1,4 @@
-import type { LabelEncoding } from "../../../core/features/manifest";
+import type { LabelEncoding } from "../../../core/features/shapes";
 import type { Task } from "../../../core/runs/model-definition";
 import type { GraphBuilder } from "./builder";
 import type { TensorValue } from "./file";

@@ -1,5 +1,5 @@
-import type { ColumnSchema } from "../../../core/datasets/manifest";
-import type { FeatureOutput, FeatureTransform, TimestampPart } from "../../../core/features/manifest";
+import type { ColumnSchema } from "../../../core/datasets/shapes";
+import type { FeatureOutput, FeatureTransform, TimestampPart } from "../../../core/features/shapes";
 import type { GraphBuilder } from "./builder";
 
 type OneHot = Extract<FeatureOutput, { readonly kind: "one-hot" }>;

@@ -1,5 +1,5 @@
 import { UnsupportedLayerError } from "../../../core/export/errors";
-import type { Network } from "../../../core/export/network";
+import type { Network } from "../../../core/export/ports";
 import type { GraphBuilder } from "./builder";
 import { activationLayers } from "./layers/activations";
 import type { Converter } from "./layers/convert";

@@ -1,5 +1,5 @@
 import type { Platform } from "../../../adapters/platform";
-import type { ArtifactEntry } from "../../../core/tracking/artifacts";
+import type { ArtifactEntry } from "../../../core/tracking/shapes";
 import { listExportedFiles } from "../export-place";
 import type { Place } from "./places";
 import { baseName, joined } from "./safe-path";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { isoTime } from "../../../core/clock";
+import { isoTime } from "../../../core/ports";
 import type { ApiEnvironment } from "../../http/context";
 import { invalidParameter, MlflowError } from "../errors";
 import { text } from "../fields";

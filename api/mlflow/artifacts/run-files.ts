@@ -1,4 +1,4 @@
-import { isoTime } from "../../../core/clock";
+import { isoTime } from "../../../core/ports";
 import { invalidParameter } from "../errors";
 import { integer, required, text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";

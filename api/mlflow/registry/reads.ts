@@ -1,5 +1,5 @@
 import type { Platform } from "../../../adapters/platform";
-import { isoTime } from "../../../core/clock";
+import { isoTime } from "../../../core/ports";
 import { isVisible } from "../../../core/registry/change";
 import { ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "../../../core/registry/errors";
 import type { Actor, Model, ModelVersion } from "../../../core/registry/model";

@@ -2,7 +2,7 @@ import type { Platform } from "../../../adapters/platform";
 import { parseJson } from "../../../core/json-text";
 import type { Actor, ModelVersion } from "../../../core/registry/model";
 import type { ModelUri } from "../../../core/registry/model-uri";
-import { addSubmitters, submittersOfVersion } from "../../../core/registry/version-submitters";
+import { addSubmitters, submittersOfVersion } from "../../../core/registry/registered-source";
 import { doesNotExist, invalidParameter } from "../errors";
 import { identifyRun } from "../tracking/ports";
 import { actorOf, findModel, findVersion, translateErrors, versionsOf } from "./reads";

@@ -1,5 +1,4 @@
-import type { Stage } from "../../../core/registry/model";
-import { stages } from "../../../core/registry/stage-names";
+import { type Stage, stages } from "../../../core/registry/model";
 import { invalidParameter } from "../errors";
 
 /** MLflow has no canary stage; its clients see Staging. */

@@ -2,7 +2,7 @@ import { RingmasterError } from "../../../core/errors";
 import { answerOutdated } from "../../../core/registry/approval";
 import { deleteTag, describe, setTag } from "../../../core/registry/labels";
 import { deleteVersion } from "../../../core/registry/lifecycle";
-import { setStage } from "../../../core/registry/stages";
+import { setStage } from "../../../core/registry/transitions";
 import { invalidParameter, MlflowError } from "../errors";
 import { boolean, list, message, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";

@@ -1,4 +1,4 @@
-import { isoTime } from "../../../core/clock";
+import { isoTime } from "../../../core/ports";
 import { defaultExperimentId } from "../../../core/tracking/experiments";
 import { ExperimentExistsError } from "../../../core/tracking/records/errors";
 import type { Experiment } from "../../../core/tracking/shapes";

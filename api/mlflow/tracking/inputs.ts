@@ -1,5 +1,5 @@
 import { checkReferences } from "../../../core/tracking/references";
-import type { DatasetInput, RunRecord } from "../../../core/tracking/run-record";
+import type { DatasetInput, RunRecord } from "../../../core/tracking/shapes";
 import { invalidParameter } from "../errors";
 import { integer, list, message, required, text, type Values } from "../fields";
 import { type MlflowOperation, operation } from "../operation";

@@ -1,6 +1,6 @@
 import type { Platform } from "../../../adapters/platform";
 import { type LoggedModelMetric, withModelMetrics } from "../../../core/tracking/logged-model";
-import type { RunIdentity } from "../../../core/tracking/run-record";
+import type { RunIdentity } from "../../../core/tracking/shapes";
 
 /** A metric as a client logs it. With `model_id`, it also belongs to a logged model. */
 export interface LoggedMetric {

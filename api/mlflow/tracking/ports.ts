@@ -1,7 +1,6 @@
 import type { Platform } from "../../../adapters/platform";
-import type { RunIdentity, RunRecord } from "../../../core/tracking/run-record";
 import type { RunTransition } from "../../../core/tracking/run-records";
-import type { Experiment } from "../../../core/tracking/shapes";
+import type { Experiment, RunIdentity, RunRecord } from "../../../core/tracking/shapes";
 import { doesNotExist, invalidParameter } from "../errors";
 
 export async function findRun({ records }: Platform, runId: string): Promise<RunRecord> {

@@ -1,5 +1,5 @@
 import { withMlflowTag } from "../../../core/tracking/member-tags";
-import type { RunRecord } from "../../../core/tracking/run-record";
+import type { RunRecord } from "../../../core/tracking/shapes";
 
 export interface KeyValue {
   readonly key: string;

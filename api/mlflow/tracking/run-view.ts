@@ -1,8 +1,7 @@
-import type { RunStatus } from "../../../core/runs/run";
+import type { RunStatus } from "../../../core/runs/shapes";
 import { mlflowTags } from "../../../core/tracking/member-tags";
 import type { MetricPoint, MetricSummary } from "../../../core/tracking/metric-store";
-import type { DatasetInput, RunRecord } from "../../../core/tracking/run-record";
-import type { Experiment } from "../../../core/tracking/shapes";
+import type { DatasetInput, Experiment, RunRecord } from "../../../core/tracking/shapes";
 
 export type MlflowRunStatus = "RUNNING" | "SCHEDULED" | "FINISHED" | "FAILED" | "KILLED";
 

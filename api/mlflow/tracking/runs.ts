@@ -1,12 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Platform } from "../../../adapters/platform";
-import { submittersOf } from "../../../core/access/person";
-import { isoTime } from "../../../core/clock";
+import { submittersOf } from "../../../core/access/principals";
+import { isoTime } from "../../../core/ports";
 import { IdempotencyConflictError } from "../../../core/runs/errors";
 import { parentsIn, withMlflowTag } from "../../../core/tracking/member-tags";
 import { checkReferences } from "../../../core/tracking/references";
-import type { RunRecord } from "../../../core/tracking/run-record";
-import type { Lifecycle } from "../../../core/tracking/shapes";
+import type { Lifecycle, RunRecord } from "../../../core/tracking/shapes";
 import { readIdempotencyKey } from "../../http/input";
 import { invalidParameter } from "../errors";
 import { integer, list, oneOf, required, text } from "../fields";

@@ -1,7 +1,7 @@
 import type { Axis, Curve } from "../../../core/tracking/compare/comparison";
-import { numberText, timeText } from "../../../core/tracking/compare/numbers";
+import { numberText, timeText } from "../../../core/tracking/metric-text";
 import { decodeValue } from "../../../core/tracking/metric-values";
-import { html, jsonMarkup, type Markup } from "./markup";
+import { html, jsonMarkup, type Markup } from "../markup";
 import { scaleOf } from "./scale";
 
 const size = { width: 640, height: 280 };

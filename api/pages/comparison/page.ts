@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { formatDuration } from "../../../core/quantities";
-import { displayedStatus } from "../../../core/runs/run-status";
+import { displayedStatus } from "../../../core/runs/run";
 import type { Comparison, MetricRow, Row } from "../../../core/tracking/compare/comparison";
-import { deltaText, metricText, timeText } from "../../../core/tracking/compare/numbers";
+import { deltaText, metricText, timeText } from "../../../core/tracking/metric-text";
 import type { EncodedValue } from "../../../core/tracking/metric-values";
+import { html, Markup } from "../markup";
 import { colour, curvePlot } from "./curve-plot";
-import { html, Markup } from "./markup";
 import { paramPlots } from "./param-plots";
 import { reportScript } from "./script";
 import { reportStyle } from "./style";

@@ -1,10 +1,10 @@
 import type { Comparison, Row } from "../../../core/tracking/compare/comparison";
 import { byRank } from "../../../core/tracking/compare/metric-rank";
-import { numberText } from "../../../core/tracking/compare/numbers";
 import { byStrength, isNumber } from "../../../core/tracking/compare/param-strength";
+import { numberText } from "../../../core/tracking/metric-text";
 import { decodeValue } from "../../../core/tracking/metric-values";
+import { html, type Markup } from "../markup";
 import { colour } from "./curve-plot";
-import { html, type Markup } from "./markup";
 import { scaleOf } from "./scale";
 
 const maxAxes = 8;

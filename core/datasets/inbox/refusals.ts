@@ -1,5 +1,5 @@
 import { RingmasterError } from "../../errors";
-import type { InboxReport } from "./report";
+import type { InboxReport } from "./shapes";
 
 /** The reason why a file did not become a version, and what its owner can do next. The file stays in the inbox. */
 export type Refusal = Required<Pick<InboxReport, "code" | "reason" | "nextStep">> & { readonly status: "refused" };

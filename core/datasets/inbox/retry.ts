@@ -1,7 +1,6 @@
-import { isoTime } from "../../clock";
-import type { Clock } from "../../ports";
+import { type Clock, isoTime } from "../../ports";
 import { InboxFileGoneError, InboxFileNotRefusedError, InboxReportNotFoundError } from "./errors";
-import type { InboxFiles, InboxReport, InboxRepository } from "./report";
+import type { InboxFiles, InboxReport, InboxRepository } from "./shapes";
 
 /**
  * Retries a refused file without a new upload: S3 sends its event again.

@@ -1,10 +1,10 @@
-import { isoTime } from "../../clock";
 import { digestOf } from "../../digest";
-import type { Clock } from "../../ports";
-import type { DatasetRepository, DatasetVersion } from "../repository";
+import { type Clock, isoTime } from "../../ports";
+import type { DatasetRepository } from "../repository";
 import type { DatasetSchema } from "../schema";
+import type { DatasetVersion } from "../shapes";
 import { type Refusal, refusalOf, refusals } from "./refusals";
-import { type InboxPut, type InboxReport, type InboxRepository, isLater } from "./report";
+import { type InboxPut, type InboxReport, type InboxRepository, isLater } from "./shapes";
 
 /** The content of a file's snapshot. */
 export interface TakenFile {

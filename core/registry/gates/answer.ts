@@ -1,4 +1,4 @@
-import { isoTime } from "../../clock";
+import { isoTime } from "../../ports";
 import { type ApprovalDependencies, answerApproval } from "../approval";
 import type { ModelVersion } from "../model";
 import { answerCheck } from "./transitions";

@@ -1,5 +1,5 @@
 import { digestOf } from "../../digest";
-import type { ExternalCheck } from "../policy";
+import type { ExternalCheck } from "../../runs/gate-rules";
 import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
 
 /** Returns a digest of the check's definition. If the definition changes, earlier answers no longer count. */

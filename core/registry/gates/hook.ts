@@ -1,7 +1,8 @@
 import { sha256 } from "../../digest";
-import type { ContentReference, ObjectStore } from "../../ports";
+import type { ObjectStore } from "../../ports";
+import type { ExternalCheck } from "../../runs/gate-rules";
+import type { ContentReference } from "../../shapes";
 import { signingKey } from "../../signing-key";
-import type { ExternalCheck } from "../policy";
 import type { CheckAnswer } from "./verdict";
 
 export type HttpCheck = Extract<ExternalCheck, { readonly kind: "http" }>;

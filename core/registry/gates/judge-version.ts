@@ -1,6 +1,5 @@
-import { isoTime } from "../../clock";
 import { sha256 } from "../../digest";
-import type { Clock } from "../../ports";
+import { type Clock, isoTime } from "../../ports";
 import type { Artifacts } from "../../tracking/artifacts";
 import { readArtifact } from "../artifact";
 import type { Actor, Model, ModelVersion } from "../model";

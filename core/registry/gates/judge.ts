@@ -1,12 +1,12 @@
-import type { LatencyReport } from "../../evaluation/latency";
+import { lessIsBetter } from "../../evaluation/metric-names";
+import type { LatencyReport } from "../../evaluation/shapes";
 import type { SlicedPredictions, Unjudged } from "../../evaluation/slices/judge";
 import { answeredCheck, pendingCheck, verdictPassed } from "./external-check";
 import { type MetChampion, noRegression } from "./no-regression";
 import type { GateRequirements } from "./requirements";
-import { latencyGate, sizeGate } from "./resources";
 import { sliceGates } from "./slices";
-import { threshold } from "./threshold";
 import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
+import { compared, shownNumber } from "./wording";
 
 /** The facts about a candidate. */
 export interface GateSubject {
@@ -51,4 +51,55 @@ export function judge(
     }),
   ];
   return { passed: verdictPassed(checks), checks, champion: champion?.version, at };
+}
+
+/** @param missing why the candidate lacks the metric, if it does */
+export function threshold(
+  metric: string,
+  value: number | undefined,
+  limit: number,
+  missing: (metric: string) => string,
+): GateCheck {
+  const less = lessIsBetter(metric);
+  // NaN satisfies no limit.
+  const passed = value !== undefined && (less ? value <= limit : value >= limit);
+  const kept = value === undefined || !Number.isFinite(value) ? null : value;
+  return { gate: "threshold", metric, value: kept, limit, passed, evidence: evidenceOf() };
+
+  function evidenceOf(): string {
+    if (value === undefined) return `${metric} has no value: ${missing(metric)}`;
+    if (Number.isNaN(value)) return `${metric} is NaN; the limit is ${limit}`;
+    const relation = less ? (passed ? "≤" : ">") : passed ? "≥" : "<";
+    return `${metric} ${compared(value, relation, limit)}`;
+  }
+}
+
+/** Limits the p99 of single predictions, on the machine that evaluated. */
+export function latencyGate(limit: number, latency: LatencyReport | undefined, lacking: string): GateCheck {
+  if (!latency) {
+    return {
+      gate: "latency",
+      metric: "p99Ms",
+      value: null,
+      limit,
+      passed: false,
+      evidence: `latency was not measured: ${lacking}`,
+    };
+  }
+  const { p50Ms, p99Ms, predictions, machine } = latency;
+  const passed = p99Ms <= limit;
+  const evidence =
+    `p99 latency ${compared(p99Ms, passed ? "≤" : ">", limit)} ms; ${predictions} single-row predictions, ` +
+    `p50 ${shownNumber(p50Ms)} ms, on ${machine.cpu}, ${machine.memoryMb} MB (${machine.host})`;
+  return { gate: "latency", metric: "p99Ms", value: p99Ms, limit, passed, evidence };
+}
+
+/** Limits the bytes of all files that serving loads. */
+export function sizeGate(limit: number, bytes: number | undefined, lacking: string): GateCheck {
+  const passed = bytes !== undefined && bytes <= limit;
+  const evidence =
+    bytes === undefined
+      ? `the artifact's size is not known: ${lacking}`
+      : `artifact size ${bytes} ${passed ? "≤" : ">"} ${limit} bytes`;
+  return { gate: "size", metric: "bytes", value: bytes ?? null, limit, passed, evidence };
 }

@@ -1,4 +1,4 @@
-import type { ChampionComparison } from "../../evaluation/champion";
+import type { ChampionComparison } from "../../evaluation/comparison";
 import { lessIsBetter } from "../../evaluation/metric-names";
 import type { RegressionRequirement } from "./regression-rule";
 import type { GateCheck } from "./verdict";

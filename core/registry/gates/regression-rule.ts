@@ -1,5 +1,4 @@
-import type { JobGates } from "../../runs/gate-rules";
-import { defaultNoRegression, type NoRegressionRule, type PolicyRules } from "../policy";
+import { defaultNoRegression, type JobGates, type NoRegressionRule, type PolicyRules } from "../../runs/gate-rules";
 
 export type RegressionRule = NoRegressionRule["rule"];
 

@@ -8,7 +8,7 @@ import {
   type Unjudged,
   worstSlice,
 } from "../../evaluation/slices/judge";
-import type { FairnessRule, SliceRule } from "../policy";
+import type { FairnessRule, SliceRule } from "../../runs/gate-rules";
 import type { RegressionRule } from "./regression-rule";
 import type { GateRequirements } from "./requirements";
 import type { GateCheck, GateName } from "./verdict";

@@ -1,7 +1,6 @@
 import * as z from "zod";
-import type { Shape } from "../../deep-readonly";
 import { pairedInterval, sliceEvidence } from "../../evaluation/shapes";
-import { contentReference, count, instant } from "../../shapes";
+import { contentReference, count, instant, type Shape } from "../../shapes";
 
 const checkAnswer = z
   .object({

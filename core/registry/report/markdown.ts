@@ -1,5 +1,6 @@
 import type { SliceEvidence } from "../../evaluation/shapes";
-import { shown, type VersionReport, verdictWord } from "./report";
+import { shown, verdictWord } from "./report";
+import type { VersionReport } from "./shapes";
 
 /** Formats the report as Markdown: tables, no plots. */
 export function reportMarkdown(report: VersionReport): string {

@@ -1,7 +1,7 @@
 import { calibrationOf } from "../../evaluation/calibration";
-import type { LatencyReport } from "../../evaluation/latency";
 import type { ModelArtifact } from "../../evaluation/model-artifact";
 import type { EvaluationReport } from "../../evaluation/report";
+import type { LatencyReport } from "../../evaluation/shapes";
 import { readPredictions, readReport } from "../../evaluation/stored-predictions";
 import type { ObjectStore } from "../../ports";
 import { readArtifact } from "../artifact";
@@ -9,8 +9,6 @@ import { withdrawal } from "../errors";
 import type { GateCheck, GateVerdict } from "../gates/verdict";
 import type { ModelVersion } from "../model";
 import type { VersionReport } from "./shapes";
-
-export type { VersionReport } from "./shapes";
 
 /** The document that `verdictOn` stores with the verdict. */
 interface VerdictDocument {

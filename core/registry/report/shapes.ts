@@ -1,7 +1,6 @@
 import * as z from "zod";
-import type { Shape } from "../../deep-readonly";
 import { calibration, latency } from "../../evaluation/shapes";
-import { category, contentReference, count, instant, metrics } from "../../shapes";
+import { category, contentReference, count, instant, metrics, type Shape } from "../../shapes";
 import { gateVerdict } from "../gates/verdict";
 import { approval, stage } from "../model";
 

@@ -1,19 +1,15 @@
-import { isoTime } from "../../clock";
 import { RingmasterError } from "../../errors";
-import type { Clock } from "../../ports";
+import { type Clock, isoTime } from "../../ports";
 import { type ApprovalDependencies, answerApproval, answerOutdated } from "../approval";
 import type { Transition } from "../change";
 import type { Model } from "../model";
 import type { Registry } from "../registry";
-import { setStage } from "../stages";
-import { promote } from "../transitions";
+import { promote, setStage } from "../transitions";
 import { NoCanaryTestError } from "./errors";
 import { noSums, type OutcomeRepository } from "./outcomes";
-import { type ArmSums, judgeCanary, type SequentialPlan, type SequentialVerdict } from "./sequential-test";
-import { trafficOf } from "./settle";
-import type { ArmState, Decided } from "./shapes";
-
-export type { ArmState, Decided } from "./shapes";
+import { type ArmSums, judgeCanary } from "./sequential-test";
+import type { ArmState, Decided, SequentialPlan, SequentialVerdict } from "./shapes";
+import { trafficOf } from "./traffic";
 
 /** Includes runs and tokens, because the run that made a canary may wait for the decision. */
 export interface ServingDependencies extends Pick<ApprovalDependencies, "runs" | "tokens"> {

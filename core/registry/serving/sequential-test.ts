@@ -1,7 +1,5 @@
 import type { SequentialPlan, SequentialVerdict } from "./shapes";
 
-export type { SequentialDecision, SequentialPlan, SequentialVerdict } from "./shapes";
-
 /** Sums over the units of an arm that have reported. */
 export interface ArmSums {
   readonly units: number;

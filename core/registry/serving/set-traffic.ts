@@ -6,8 +6,7 @@ import { NoChampionError, NotApprovedError } from "../errors";
 import type { Actor } from "../model";
 import { mayServe } from "../transitions";
 import { NotACanaryError } from "./errors";
-import { trafficOf } from "./settle";
-import { redirect, type TrafficRequest } from "./traffic";
+import { redirect, type TrafficRequest, trafficOf } from "./traffic";
 
 /** Part of the units above which canaries together need approval like production. */
 const partWithoutApproval = 0.5;

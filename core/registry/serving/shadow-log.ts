@@ -1,8 +1,7 @@
-import { isoTime } from "../../clock";
 import { digestOf } from "../../digest";
 import { createJson, getJson } from "../../object-documents";
 import { objectKeys } from "../../object-keys";
-import type { Clock, ObjectStore } from "../../ports";
+import { type Clock, isoTime, type ObjectStore } from "../../ports";
 
 /** A class, a number, or the probabilities of classes. */
 export type ModelOutput = string | number | boolean | readonly number[];

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { Shape } from "../../deep-readonly";
-import { count } from "../../shapes";
+import { count, type Shape } from "../../shapes";
 
 export const version = z.int().min(1).max(999_999_999);
 

@@ -1,8 +1,7 @@
 import { digestOf } from "../../digest";
-import type { SequentialPlan } from "./sequential-test";
-import type { CanaryArm, Traffic } from "./shapes";
-
-export type { CanaryArm, Traffic } from "./shapes";
+import type { ModelChange } from "../change";
+import type { ModelVersion } from "../model";
+import type { CanaryArm, SequentialPlan, Traffic } from "./shapes";
 
 /** Number of slots into which the units are divided. */
 export const slots = 10_000;
@@ -99,4 +98,34 @@ function joined(ranges: Ranges): Ranges {
 
 function sizeOf(ranges: Ranges): number {
   return ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+}
+
+/**
+ * Adjusts the traffic to a registry change, in the same write: a version that is no longer a canary gets no units, a
+ * deleted one is no longer a shadow, and with another champion outcomes are counted from zero.
+ */
+export function settleTraffic(change: ModelChange): ModelChange {
+  const before = change.model.traffic;
+  if (before === undefined) return change;
+  const { revision, production, productionRevision } = change.model;
+  const changed = new Map(change.versions.map((version) => [version.version, version]));
+  const kept = keepOnly(
+    before,
+    {
+      serve: (version) => isActive(changed.get(version)) && (changed.get(version)?.stage ?? "canary") === "canary",
+      shadow: (version) => isActive(changed.get(version)) && version !== production,
+    },
+    revision,
+  );
+  const traffic = productionRevision === revision && kept.canaries.length > 0 ? { ...kept, epoch: revision } : kept;
+  return traffic === before ? change : { ...change, model: { ...change.model, traffic } };
+}
+
+/** An undefined version was not changed, and is therefore active. */
+function isActive(version: ModelVersion | undefined): boolean {
+  return version === undefined || version.lifecycle === "active";
+}
+
+export function trafficOf(model: { readonly traffic?: Traffic }): Traffic {
+  return model.traffic ?? noTraffic;
 }

@@ -1,7 +1,6 @@
 import * as z from "zod";
-import type { Shape } from "../../deep-readonly";
 import { phase } from "../../runs/shapes";
-import { metricValue } from "../../shapes";
+import { metricValue, type Shape } from "../../shapes";
 import { runStatus } from "../shapes";
 
 export const axis = z.enum(["step", "time", "relative-time"]);

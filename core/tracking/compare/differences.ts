@@ -1,5 +1,5 @@
 import { numericsIdentity } from "../../runs/numerics";
-import type { RunRecord } from "../run-record";
+import type { RunRecord } from "../shapes";
 import type { Row } from "./comparison";
 import { differs, rowsOf } from "./pivot";
 

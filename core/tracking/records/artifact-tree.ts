@@ -1,5 +1,5 @@
 import type { ArtifactOwner } from "../artifacts";
-import type { RunIdentity } from "../run-record";
+import type { RunIdentity } from "../shapes";
 import { artifactPathRule } from "./artifact-paths";
 
 /** The place of a file or directory of the team's artifact tree. */

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../bounded-map";
 import type { Clock } from "../../ports";
-import type { RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
+import type { RunRecord } from "../shapes";
 
 /** Runs that were active recently. A request that logs to such a run need not read it. */
 export interface LiveRuns {

@@ -1,17 +1,14 @@
-import { isoTime } from "../../clock";
 import { digestOf, sha256 } from "../../digest";
-import type { Clock } from "../../ports";
+import { type Clock, isoTime } from "../../ports";
 import { IdempotencyConflictError } from "../../runs/errors";
-import { isOpen, type RunStatus } from "../../runs/run";
-import type { Experiments } from "../experiments";
-import { defaultExperimentId } from "../experiments";
+import { isOpen, type RunStatus } from "../../runs/shapes";
+import { defaultExperimentId, type Experiments } from "../experiments";
 import type { MetricSeries } from "../metric-batch";
 import type { MetricStore } from "../metric-store";
 import { decodeValue, type EncodedValue } from "../metric-values";
 import { checkReferences, type ReferencePorts } from "../references";
-import type { DatasetInput, RunCode, RunRecord } from "../run-record";
 import type { RunRecords } from "../run-records";
-import type { Experiment } from "../shapes";
+import type { DatasetInput, Experiment, RunCode, RunRecord } from "../shapes";
 import { ExperimentDeletedError, ExperimentNotFoundError } from "./errors";
 
 export interface LogRunDependencies extends ReferencePorts {

@@ -1,8 +1,8 @@
 import type { ValidationOutput } from "../../datasets/validation-step";
 import type { EvaluationOutput } from "../../evaluation/evaluate-model";
-import type { ContentReference } from "../../ports";
-import type { Phase, StepRecord } from "../../runs/run";
+import type { Phase, StepRecord } from "../../runs/shapes";
 import type { TrainingOutput } from "../../runs/training-task";
+import type { ContentReference } from "../../shapes";
 import type { Artifact } from "../artifacts";
 
 /** Directory of the files that training itself writes. */

@@ -1,5 +1,5 @@
-import { isOpen, type RunStatus } from "../../runs/run";
-import type { RunRecord } from "../run-record";
+import { isOpen, type RunStatus } from "../../runs/shapes";
+import type { Experiment, RunRecord } from "../shapes";
 import { ParamConflictError, RunDeletedError } from "./errors";
 
 type Texts = Readonly<Record<string, string>>;
@@ -74,4 +74,20 @@ function endOf(record: RunRecord, { status, endedAt }: RunEdit, now: number): Pa
 
 function sameJson(a: RunRecord, b: RunRecord): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** A client's change of an experiment. */
+export interface ExperimentEdit {
+  readonly name?: string;
+  /** `null` removes a tag. */
+  readonly tags?: Readonly<Record<string, string | null>>;
+  readonly lifecycle?: Experiment["lifecycle"];
+}
+
+/** Applies an edit; returns `undefined` if nothing changes. */
+export function withExperimentEdit(before: Experiment, edit: ExperimentEdit, at: string): Experiment | undefined {
+  const { name = before.name, lifecycle = before.lifecycle } = edit;
+  const tags = edit.tags === undefined ? before.tags : withTags(before.tags, edit.tags);
+  const after = { ...before, name, lifecycle, tags };
+  return JSON.stringify(after) === JSON.stringify(before) ? undefined : { ...after, updatedAt: at };
 }

@@ -1,8 +1,7 @@
 import { SearchSyntaxError } from "./errors";
 import { attributes, type Condition, type Field, type Value } from "./expression";
-import { fieldText } from "./fields";
+import { fieldText, nearest } from "./fields";
 import { likeProblem } from "./like";
-import { nearest } from "./nearest";
 import type { Operator } from "./parser";
 import { type Token, timeHint } from "./tokens";
 

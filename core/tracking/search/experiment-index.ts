@@ -1,8 +1,8 @@
 import { eachLimited, inParts } from "../../each-limited";
 import type { Clock } from "../../ports";
 import type { MetricStore } from "../metric-store";
-import type { RunRecord } from "../run-record";
 import { changesKeptMs, clockSkewMs, type RunChanges, type RunRecords } from "../run-records";
+import type { RunRecord } from "../shapes";
 import { RowMaker, type SearchRow } from "./row";
 
 export interface IndexSources {

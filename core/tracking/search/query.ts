@@ -1,5 +1,5 @@
 import type { MetricSummary } from "../metric-store";
-import type { RunRecord } from "../run-record";
+import type { RunRecord } from "../shapes";
 import type { Expression, OrderTerm } from "./expression";
 
 /** Parses the texts of a query. Every language yields the same expressions. */

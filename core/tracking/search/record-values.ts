@@ -1,5 +1,5 @@
-import { workMs } from "../../runs/run-status";
-import type { DatasetInput, RunRecord } from "../run-record";
+import { workMs } from "../../runs/run";
+import type { DatasetInput, RunRecord } from "../shapes";
 import type { Attribute, DatasetField, Value } from "./expression";
 
 export interface SearchContext {

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../bounded-map";
 import type { MetricSummary } from "../metric-store";
-import type { RunRecord } from "../run-record";
+import type { RunRecord } from "../shapes";
 import type { MetricAspect } from "./expression";
 import { metricNameSets, type NameSet, paramNameSets } from "./names";
 import type { SearchedRun } from "./query";

@@ -5,8 +5,6 @@ import { CheckpointDamagedError } from "../../runs/errors";
 import type { CheckpointSummary, DamagedCheckpoint } from "../../runs/shapes";
 import { type CheckpointManifest, parseCheckpointManifest } from "./manifest";
 
-export type { CheckpointSummary, DamagedCheckpoint } from "../../runs/shapes";
-
 /** A run's checkpoints, oldest first. */
 export interface CheckpointList {
   readonly checkpoints: readonly CheckpointManifest[];

@@ -1,5 +1,5 @@
-import type { ContentReference } from "../../ports";
-import type { NumericsRecord } from "../../runs/numerics";
+import type { NumericsRecord } from "../../runs/shapes";
+import type { ContentReference } from "../../shapes";
 import type { GradientFormat } from "../narrow-format";
 
 /**

@@ -1,10 +1,7 @@
 import { numericsDifferences } from "../../runs/numerics";
-import type { RunDetails } from "../../runs/run";
-import { isOpen } from "../../runs/run";
+import { isOpen, type RunDetails } from "../../runs/shapes";
 import { factsOf, type TrainingFacts } from "./facts";
 import type { Agreement, Reproduction, ReproductionDifference } from "./shapes";
-
-export type { Agreement, FirstDifference, Reproduction, ReproductionDifference } from "./shapes";
 
 /**
  * Compares a run with the one that it reproduces, or with any other.

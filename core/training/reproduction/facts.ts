@@ -1,11 +1,10 @@
 import type { FeaturesOutput } from "../../features/materialize";
 import { decidingHyperparameters } from "../../runs/hyperparameters";
 import { withoutLaterOptions } from "../../runs/job";
-import type { NumericsRecord } from "../../runs/numerics";
-import type { RunDetails } from "../../runs/run";
+import type { NumericsRecord, RunDetails } from "../../runs/shapes";
 import { findOutput } from "../../runs/step";
 import type { TrainingOutput } from "../../runs/training-task";
-import { paramsOfJob } from "../../tracking/records/job-params";
+import { paramsOfJob } from "../../tracking/records/training-record";
 
 /** Everything that determines a run's weights, and the result. */
 export interface TrainingFacts {

@@ -2,7 +2,7 @@ import { getDatasetVersion } from "../../datasets/reference";
 import { digestOf } from "../../digest";
 import { RingmasterError } from "../../errors";
 import { RunNotFoundError } from "../../runs/errors";
-import type { Run } from "../../runs/run";
+import type { Run } from "../../runs/shapes";
 import { findOutput } from "../../runs/step";
 import type { TrainingOutput } from "../../runs/training-task";
 import { findSubmitted, type SubmitDependencies, submitRun } from "../submit";

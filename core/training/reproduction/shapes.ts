@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { Shape } from "../../deep-readonly";
-import { count, sha256 } from "../../shapes";
+import { count, type Shape, sha256 } from "../../shapes";
 
 const difference = z
   .object({

@@ -1,8 +1,8 @@
 import type { ObjectStore } from "../../ports";
 import type { MetricPoint, MetricStore, SeriesPosition } from "../../tracking/metric-store";
 import { readCheckpoints } from "../checkpoint/list";
-import type { Agreement, FirstDifference } from "./compare";
 import type { TrainingFacts } from "./facts";
+import type { Agreement, FirstDifference } from "./shapes";
 
 /** A metric that has a point for every step, computed from the weights before it. */
 const walked = "train/loss";

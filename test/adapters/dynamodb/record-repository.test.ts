@@ -1,5 +1,5 @@
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
-import type { RunRecord } from "../../../core/tracking/run-record";
+import type { RunRecord } from "../../../core/tracking/shapes";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";

@@ -3,7 +3,7 @@ import { createRunRecords } from "../../../adapters/dynamodb/record-repository";
 import { createRunChanges } from "../../../adapters/dynamodb/run-changes";
 import { RunCreations } from "../../../adapters/dynamodb/run-creations";
 import { createRunIdentities } from "../../../adapters/dynamodb/run-identities";
-import type { RunIdentity, RunRecord } from "../../../core/tracking/run-record";
+import type { RunIdentity, RunRecord } from "../../../core/tracking/shapes";
 import { localConfig } from "../../../local/settings";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { type Embedded, startEmbedded } from "../../support/embedded";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createWebhooks } from "../../../adapters/http/webhooks";
-import type { Message } from "../../../core/notifications/event";
+import type { Message } from "../../../core/notifications/shapes";
 import { keyText } from "../../../core/signing-key";
 
 const key = Buffer.from("0123456789abcdef0123456789abcdef");

@@ -4,7 +4,7 @@ import { applier } from "../../../api/export/applier";
 import { checkRowsOf } from "../../../api/export/check-rows";
 import { type ExportManifest, exportVersion, listExports } from "../../../api/export/export-version";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
-import { exportFormats } from "../../../core/export/formats";
+import { exportFormats } from "../../../core/export/ports";
 import { createRowTransform } from "../../../core/features/transform";
 import type { CachedOutput, StepCache } from "../../../core/runs/run-repository";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";

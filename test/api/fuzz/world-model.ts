@@ -5,8 +5,7 @@ import { answeredCheck, pendingCheck, verdictPassed } from "../../../core/regist
 import { setAlias } from "../../../core/registry/labels";
 import { setPolicy } from "../../../core/registry/lifecycle";
 import { setTraffic } from "../../../core/registry/serving/set-traffic";
-import { setStage } from "../../../core/registry/stages";
-import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
+import { decideApproval, promote, recordGate, setStage } from "../../../core/registry/transitions";
 import { policyRulesSchema } from "../../../core/runs/gate-rules";
 import { verdictOn } from "../../support/registry";
 import type { Thing } from "./knowledge";

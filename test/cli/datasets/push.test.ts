@@ -3,11 +3,11 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { type PushProgress, pushDataset } from "../../../cli/datasets/push";
 import { InvalidRowsError, SchemaMismatchError } from "../../../core/datasets/errors";
-import type { DatasetDraft } from "../../../core/datasets/identity";
 import { registerDataset } from "../../../core/datasets/register";
-import type { UploadPort } from "../../../core/datasets/upload-port";
+import type { DatasetDraft } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
 import { objectKeys } from "../../../core/object-keys";
+import type { UploadPort } from "../../../core/ports";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { createMemoryDatasetRepository } from "../../core/datasets/memory-dataset-repository";
 

@@ -1,4 +1,4 @@
-import { parseCsvHeader } from "../../../core/datasets/csv-header";
+import { parseCsvHeader } from "../../../adapters/duckdb/csv-header";
 
 describe("parseCsvHeader", () => {
   it.each([

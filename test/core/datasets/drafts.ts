@@ -1,5 +1,5 @@
-import { type DatasetDraft, schemaHashOf, versionDigestOf } from "../../../core/datasets/identity";
-import type { ColumnSchema } from "../../../core/datasets/manifest";
+import { schemaHashOf, versionDigestOf } from "../../../core/datasets/identity";
+import type { ColumnSchema, DatasetDraft } from "../../../core/datasets/shapes";
 import { sha256 } from "../../../core/digest";
 
 export const columns: readonly ColumnSchema[] = [

@@ -1,5 +1,5 @@
 import { schemaChanges, schemaHashOf, versionDigestOf } from "../../../core/datasets/identity";
-import type { ColumnSchema } from "../../../core/datasets/manifest";
+import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { sha256 } from "../../../core/digest";
 
 const x: ColumnSchema = { name: "x", type: "tensor", shape: [2, 2], role: "feature" };

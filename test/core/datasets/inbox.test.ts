@@ -1,7 +1,7 @@
-import { type InboxPut, type InboxReport, type InboxRepository, isLater } from "../../../core/datasets/inbox/report";
 import { retryInboxFile } from "../../../core/datasets/inbox/retry";
+import { type InboxPut, type InboxReport, type InboxRepository, isLater } from "../../../core/datasets/inbox/shapes";
 import { maxInboxBytes, type TakeFileDependencies, takeInboxFile } from "../../../core/datasets/inbox/take-file";
-import type { DatasetVersion } from "../../../core/datasets/repository";
+import type { DatasetVersion } from "../../../core/datasets/shapes";
 import { InvalidInputError, RingmasterError } from "../../../core/errors";
 
 const put: InboxPut = { path: "toy/a.csv", etag: "e1", bytes: 100, sequencer: "10", at: "2026-01-01T00:00:00.000Z" };

@@ -1,4 +1,5 @@
-import type { DatasetRepository, DatasetVersion, Page } from "../../../core/datasets/repository";
+import type { DatasetRepository, Page } from "../../../core/datasets/repository";
+import type { DatasetVersion } from "../../../core/datasets/shapes";
 
 /** A `DatasetRepository` for tests; passes the port's contract suite. */
 export function createMemoryDatasetRepository(team = "red"): DatasetRepository {

@@ -1,7 +1,7 @@
 import { EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "../../../core/datasets/errors";
-import { type DatasetDraft, versionDigestOf } from "../../../core/datasets/identity";
-import type { ColumnSchema } from "../../../core/datasets/manifest";
+import { versionDigestOf } from "../../../core/datasets/identity";
 import { registerDataset } from "../../../core/datasets/register";
+import type { ColumnSchema, DatasetDraft } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
 import { objectKeys } from "../../../core/object-keys";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";

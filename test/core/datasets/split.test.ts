@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { splitNames } from "../../../core/datasets/manifest";
+import { splitNames } from "../../../core/datasets/shapes";
 import { assertSplitsFilled, createSplitter, splitQuotas } from "../../../core/datasets/split";
 import { decodeSplitIndex, encodeSplitIndex, SplitIndexBuilder, splitOfRows } from "../../../core/datasets/split-index";
 

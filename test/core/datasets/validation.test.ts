@@ -1,6 +1,6 @@
-import type { ColumnSchema } from "../../../core/datasets/manifest";
 import type { ColumnProfile, DatasetProfile } from "../../../core/datasets/profile";
 import { RepeatedRows } from "../../../core/datasets/repeated-rows";
+import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { judge } from "../../../core/datasets/validation";
 import { draftOf } from "./drafts";
 

@@ -1,10 +1,10 @@
-import type { DatasetManifest } from "../../../core/datasets/manifest";
+import type { DatasetManifest } from "../../../core/datasets/shapes";
 import { encodeSplitIndex } from "../../../core/datasets/split-index";
 import { type Champion, compareWithChampion } from "../../../core/evaluation/champion";
 import type { Predictions } from "../../../core/evaluation/metrics";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
-import type { ColumnBatch, RowSource } from "../../../core/features/columns";
-import type { FeatureTransform, LabelEncoding } from "../../../core/features/manifest";
+import type { FeatureTransform, LabelEncoding } from "../../../core/features/shapes";
+import type { ColumnBatch, RowSource } from "../../../core/features/values";
 import { decodeSafetensors } from "../../../core/safetensors/safetensors";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 

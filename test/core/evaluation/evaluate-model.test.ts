@@ -2,7 +2,7 @@ import { NonFinitePredictionError, OutputMismatchError } from "../../../core/eva
 import { evaluateModel } from "../../../core/evaluation/evaluate-model";
 import type { EvaluationReport } from "../../../core/evaluation/report";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest, LabelEncoding } from "../../../core/features/manifest";
+import type { FeatureManifest, LabelEncoding } from "../../../core/features/shapes";
 import { decodeSafetensors } from "../../../core/safetensors/safetensors";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 

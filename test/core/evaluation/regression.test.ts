@@ -1,4 +1,4 @@
-import { regressionMetrics } from "../../../core/evaluation/regression";
+import { regressionMetrics } from "../../../core/evaluation/metrics";
 
 describe("regressionMetrics", () => {
   it("gives RMSE, MAE and R²", () => {

@@ -2,9 +2,9 @@ import type { DatasetRepository } from "../../../core/datasets/repository";
 import type { Champion } from "../../../core/evaluation/champion";
 import { evaluationStep, type LoadModel, type WithRows } from "../../../core/evaluation/step";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest } from "../../../core/features/manifest";
+import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
-import type { Phase, Run, RunDetails } from "../../../core/runs/run";
+import type { Phase, Run, RunDetails } from "../../../core/runs/shapes";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));

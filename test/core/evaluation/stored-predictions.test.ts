@@ -3,9 +3,9 @@ import { compareReports } from "../../../core/evaluation/comparison";
 import { evaluationStep, type WithRows } from "../../../core/evaluation/step";
 import { readReport, readSlicedPredictions } from "../../../core/evaluation/stored-predictions";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest } from "../../../core/features/manifest";
+import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
-import type { RunDetails } from "../../../core/runs/run";
+import type { RunDetails } from "../../../core/runs/shapes";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));

@@ -1,6 +1,6 @@
 import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import { CorruptShardError } from "../../../core/features/errors";
-import type { FeatureTransform, LabelEncoding } from "../../../core/features/manifest";
+import type { FeatureTransform, LabelEncoding } from "../../../core/features/shapes";
 
 /** distance | carrier one-hot of three | hour, so that numerics lie on both sides of a one-hot. */
 const transform: FeatureTransform = {

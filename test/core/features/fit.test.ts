@@ -1,4 +1,4 @@
-import type { ColumnSchema, SplitName } from "../../../core/datasets/manifest";
+import type { ColumnSchema, SplitName } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
 import { TooManyValuesError } from "../../../core/features/errors";
 import { FeatureFitter, valueLimit } from "../../../core/features/fit";

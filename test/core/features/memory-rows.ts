@@ -1,7 +1,7 @@
-import type { ColumnSchema } from "../../../core/datasets/manifest";
 import { elementsOf } from "../../../core/datasets/rules";
-import type { ColumnValues, RowSource } from "../../../core/features/columns";
+import type { ColumnSchema } from "../../../core/datasets/shapes";
 import type { RawRow } from "../../../core/features/transform";
+import type { ColumnValues, RowSource } from "../../../core/features/values";
 
 /** Raw rows as a `RowSource`, in batches of `batchRows`. */
 export function memoryRows(rows: readonly RawRow[], batchRows = 3): RowSource {

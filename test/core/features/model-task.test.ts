@@ -1,4 +1,4 @@
-import { builtInDefinition, taskOf } from "../../../core/features/model-task";
+import { builtInDefinition, taskOf } from "../../../core/features/encoding";
 
 describe("taskOf", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { CorruptShardError } from "../../../core/features/errors";
-import type { FeatureTransform } from "../../../core/features/manifest";
+import type { FeatureTransform } from "../../../core/features/shapes";
 import { createSparseInputs, sparseEntries, sparseGatherer } from "../../../core/features/sparse";
 
 /** distance | carrier, 30 one-hots | two pixels. */

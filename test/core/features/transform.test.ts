@@ -1,6 +1,6 @@
-import type { ColumnSchema } from "../../../core/datasets/manifest";
+import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
-import type { FeatureTransform } from "../../../core/features/manifest";
+import type { FeatureTransform } from "../../../core/features/shapes";
 import { createRowTransform } from "../../../core/features/transform";
 import { vocabularyOf } from "../../../core/features/values";
 

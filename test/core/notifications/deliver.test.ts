@@ -1,7 +1,6 @@
 import { deliverEvent, sweepDeliveries } from "../../../core/notifications/deliver";
-import type { Delivery } from "../../../core/notifications/delivery";
-import { eventTypes, type NotableEvent } from "../../../core/notifications/event";
 import type { NotificationRepository } from "../../../core/notifications/ports";
+import { type Delivery, eventTypes, type NotableEvent } from "../../../core/notifications/shapes";
 import type { TestPlatform as Platform } from "../../support/embedded";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 

@@ -1,6 +1,6 @@
 import type { Model, ModelVersion } from "../../../core/registry/model";
 import { nextSteps } from "../../../core/registry/next-steps";
-import type { ModelPolicy } from "../../../core/registry/policy";
+import type { ModelPolicy } from "../../../core/registry/policy-shapes";
 import { verdictOn, versionRow } from "../../support/registry";
 
 const at = "2026-01-01T00:00:00.000Z";

@@ -1,5 +1,5 @@
 import { decideNextMove, hostLossReason, type JobOutcome } from "../../../core/runs/attempts";
-import type { TrainingAttempt } from "../../../core/runs/run";
+import type { TrainingAttempt } from "../../../core/runs/shapes";
 import type { TrainingFailure } from "../../../core/runs/training-task";
 
 const attempt = (n: number, more: Partial<TrainingAttempt> = {}): TrainingAttempt => ({

@@ -1,4 +1,5 @@
-import { type NumericsRecord, numericsDifferences, numericsIdentity } from "../../../core/runs/numerics";
+import { numericsDifferences, numericsIdentity } from "../../../core/runs/numerics";
+import type { NumericsRecord } from "../../../core/runs/shapes";
 
 const wasm: NumericsRecord = {
   backend: "wasm",

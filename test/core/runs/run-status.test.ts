@@ -1,4 +1,4 @@
-import { displayedStatus, timesOf, workMs } from "../../../core/runs/run-status";
+import { displayedStatus, timesOf, workMs } from "../../../core/runs/run";
 
 it.each([
   ["queued", undefined, "queued"],

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RingmasterError } from "../../../core/errors";
-import { type Phase, phases } from "../../../core/runs/run";
-import { returnToEarlierStep, waysBack } from "../../../core/runs/step-return";
+import { type Phase, phases } from "../../../core/runs/shapes";
+import { returnToEarlierStep, waysBack } from "../../../core/runs/step";
 
 interface State {
   readonly Next?: string;

@@ -1,5 +1,5 @@
 import { attemptRow, describeEnds, describeLosses, describeUsage } from "../../../cli/attempts";
-import type { WorkerAttempt, WorkerRecord } from "../../../core/runs/run";
+import type { WorkerAttempt, WorkerRecord } from "../../../core/runs/shapes";
 import { isLost, spansOfRows, totalUsage, usageOf } from "../../../core/runs/usage";
 
 const reservation = { vcpusPerWorker: 4, memoryMbPerWorker: 8_192, gpusPerWorker: 0 };

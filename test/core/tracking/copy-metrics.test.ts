@@ -1,5 +1,5 @@
-import { copyTrainingMetrics } from "../../../core/tracking/copy-metrics";
 import type { MetricStore } from "../../../core/tracking/metric-store";
+import { copyTrainingMetrics } from "../../../core/training/begin-training";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 

@@ -1,5 +1,5 @@
 import { eventText } from "../../../api/http/event-stream";
-import type { Run } from "../../../core/runs/run";
+import type { Run } from "../../../core/runs/shapes";
 import { type FollowEvent, type FollowOptions, followRun, metricsBehind } from "../../../core/tracking/follow";
 import { beginning, decodeCursor } from "../../../core/tracking/follow-cursor";
 import type { MetricPoint, SeriesPosition } from "../../../core/tracking/metric-store";

@@ -1,7 +1,7 @@
 import { withParamsAndTags } from "../../../api/mlflow/tracking/run-changes";
 import { metricValueView, newRunView, runView } from "../../../api/mlflow/tracking/run-view";
 import { mlflowTag, mlflowTags, withMlflowTag, withoutMlflowTag } from "../../../core/tracking/member-tags";
-import type { RunRecord } from "../../../core/tracking/run-record";
+import type { RunRecord } from "../../../core/tracking/shapes";
 
 const record: RunRecord = {
   runId: "r",

@@ -1,4 +1,4 @@
-import { deltaText, metricText } from "../../../core/tracking/compare/numbers";
+import { deltaText, metricText } from "../../../core/tracking/metric-text";
 
 describe("a metric's value for people", () => {
   it.each([

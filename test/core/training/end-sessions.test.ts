@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { RunDetails } from "../../../core/runs/run";
+import type { RunDetails } from "../../../core/runs/shapes";
 import { type EndedRun, type EndSessionsDependencies, endSessions } from "../../../core/training/end-sessions";
 import { endedRunsPolicy, type PolicyDocument } from "../../../platform/permissions";
 import { runOf } from "../../support/fixtures";

@@ -1,10 +1,10 @@
-import type { DatasetManifest } from "../../../core/datasets/manifest";
+import type { DatasetManifest } from "../../../core/datasets/shapes";
 import { classificationMetricNames, regressionMetricNames } from "../../../core/evaluation/metric-names";
 import type { Model } from "../../../core/registry/model";
 import { noRules } from "../../../core/registry/policy";
 import { jobSchema } from "../../../core/runs/job";
-import { withJudgedSlices } from "../../../core/training/gate-slices";
 import { checkJobAgainst, checkPolicyAgainst } from "../../../core/training/job-checks";
+import { withJudgedSlices } from "../../../core/training/submit";
 import { jobInput } from "../../support/fixtures";
 
 const column = (name: string, type: string, role = "feature") => ({ name, type, role });

@@ -1,4 +1,4 @@
-import type { WorkerRecord } from "../../../core/runs/run";
+import type { WorkerRecord } from "../../../core/runs/shapes";
 import { newsOf } from "../../../core/training/job-event";
 
 const worker = (more: Partial<WorkerRecord>): WorkerRecord => ({

@@ -1,6 +1,5 @@
 import type { Measures } from "../../../core/metering/metrics";
-import type { ReconcileDependencies } from "../../../core/training/reconcile";
-import { reconcileAll } from "../../../core/training/reconcile-all";
+import { type ReconcileDependencies, reconcileAll } from "../../../core/training/reconcile";
 import { runLevels } from "../../../core/training/run-levels";
 import { runOf } from "../../support/fixtures";
 

@@ -1,4 +1,4 @@
-import type { Run } from "../../../core/runs/run";
+import type { Run } from "../../../core/runs/shapes";
 import { issueRunCredentials } from "../../../core/training/run-credentials";
 import { runOf } from "../../support/fixtures";
 

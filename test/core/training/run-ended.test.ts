@@ -1,5 +1,5 @@
-import { notableEventSchema } from "../../../core/notifications/event";
-import type { Run, RunDetails } from "../../../core/runs/run";
+import { notableEventSchema } from "../../../core/notifications/shapes";
+import type { Run, RunDetails } from "../../../core/runs/shapes";
 import { runEnded } from "../../../core/training/run-ended";
 import { runOf } from "../../support/fixtures";
 

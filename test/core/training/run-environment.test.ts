@@ -1,4 +1,4 @@
-import { runEnvironment } from "../../../core/training/run-environment";
+import { runEnvironment } from "../../../core/training/submit";
 
 const digest = `sha256:${"ab".repeat(32)}`;
 const built = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/cdk-assets:6dbbf4b53e1ad9d1";

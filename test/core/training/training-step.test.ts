@@ -1,5 +1,5 @@
 import { type JobInput, jobSchema, withoutLaterOptions } from "../../../core/runs/job";
-import type { RunDetails } from "../../../core/runs/run";
+import type { RunDetails } from "../../../core/runs/shapes";
 import { inputHashOf } from "../../../core/runs/step";
 import { trainingStep, trainingTaskOf } from "../../../core/training/training-step";
 import { jobInput, runOf } from "../../support/fixtures";

@@ -1,5 +1,5 @@
+import { sweepOutbox } from "../../../core/registry/outbox";
 import { createRegistry } from "../../../core/registry/registry";
-import { sweepOutbox } from "../../../core/registry/sweep-outbox";
 import { promoteJudged } from "../../support/registry";
 import { at, type Delivery, type World } from "./world";
 

@@ -1,4 +1,4 @@
-import { eventTypes, type NotableEvent } from "../../../core/notifications/event";
+import { eventTypes, type NotableEvent } from "../../../core/notifications/shapes";
 import { type NotifyEvent, notify } from "../../../lambdas/notify/notify";
 import { at, type Delivery, type World } from "./world";
 

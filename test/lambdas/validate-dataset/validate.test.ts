@@ -9,9 +9,9 @@ import {
   InvalidManifestError,
   InvalidRowsError,
 } from "../../../core/datasets/errors";
-import type { DatasetManifest } from "../../../core/datasets/manifest";
 import type { DatasetProfile } from "../../../core/datasets/profile";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
+import type { DatasetManifest } from "../../../core/datasets/shapes";
 import { encodeSplitIndex } from "../../../core/datasets/split-index";
 import { objectKeys } from "../../../core/object-keys";
 import { validateDataset } from "../../../lambdas/validate-dataset/validate";

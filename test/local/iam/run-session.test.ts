@@ -23,7 +23,7 @@ import {
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
 import { createObjectStore } from "../../../adapters/s3/object-store";
-import type { TrainingAttempt } from "../../../core/runs/run";
+import type { TrainingAttempt } from "../../../core/runs/shapes";
 import { jobRoleName } from "../../../local/iam";
 import { functionNameIn } from "../../../platform/functions";
 import { openRunSession } from "../../../trainer-container/credentials/run-session";

@@ -2,9 +2,8 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DamagedStoreError } from "../../../local/storage/damage";
-import { Database } from "../../../local/storage/database";
+import { Database, readStore } from "../../../local/storage/database";
 import { inspectDatabase } from "../../../local/storage/leveldb/inspect";
-import { readStore } from "../../../local/storage/read-store";
 import { examine } from "../../../local/storage/seal";
 
 const root = mkdtempSync(join(tmpdir(), "ringmaster-storage-"));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { objectKeys } from "../../../core/object-keys";
-import type { NumericsRecord } from "../../../core/runs/numerics";
+import type { NumericsRecord } from "../../../core/runs/shapes";
 import { parseCheckpointManifest } from "../../../core/training/checkpoint/manifest";
 import { type Checkpointer, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
 import { otherNumericsOf, restoreNewest } from "../../../trainer-container/checkpoint/restore";

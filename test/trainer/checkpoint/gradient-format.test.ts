@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { NumericsRecord } from "../../../core/runs/numerics";
+import type { NumericsRecord } from "../../../core/runs/shapes";
 import { createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
 import { restoreNewest } from "../../../trainer-container/checkpoint/restore";
 import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";

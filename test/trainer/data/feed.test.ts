@@ -1,5 +1,5 @@
 import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest } from "../../../core/features/manifest";
+import type { FeatureManifest } from "../../../core/features/shapes";
 import { createSparseInputs, type SparseInputs } from "../../../core/features/sparse";
 import { createDirectFeed, createValidationBlocks } from "../../../trainer-container/data/direct-feed";
 import { splitOf } from "../../../trainer-container/data/feature-split";

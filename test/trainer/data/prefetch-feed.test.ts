@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { buildSync } from "esbuild";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest } from "../../../core/features/manifest";
+import type { FeatureManifest } from "../../../core/features/shapes";
 import type { Feed } from "../../../trainer-container/data/feed";
 import { openFeed } from "../../../trainer-container/data/open-feed";
 import { createShardCache } from "../../../trainer-container/data/shard-cache";

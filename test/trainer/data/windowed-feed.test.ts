@@ -1,5 +1,5 @@
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest, FeatureShard } from "../../../core/features/manifest";
+import type { FeatureManifest, FeatureShard } from "../../../core/features/shapes";
 import { createValidationBlocks } from "../../../trainer-container/data/direct-feed";
 import { loadFeatureSplit } from "../../../trainer-container/data/feature-split";
 import { openFeed } from "../../../trainer-container/data/open-feed";

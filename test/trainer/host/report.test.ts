@@ -1,4 +1,4 @@
-import type { RecoveryRecord } from "../../../core/runs/run";
+import type { RecoveryRecord } from "../../../core/runs/shapes";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { createReporter, type ReporterOptions } from "../../../trainer-container/host/report";
 import { noTelemetry } from "../../../trainer-container/telemetry/telemetry";

@@ -1,5 +1,5 @@
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest } from "../../../core/features/manifest";
+import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 import type { TrainingResult, TrainingTask } from "../../../core/runs/training-task";

@@ -1,4 +1,5 @@
-import type { MetricBatch, TrainingProgress } from "../../../core/tracking/metric-batch";
+import type { TrainingProgress } from "../../../core/runs/progress";
+import type { MetricBatch } from "../../../core/tracking/metric-batch";
 import { Outbox } from "../../../trainer-container/telemetry/outbox";
 import { packPoints, unpackPoints } from "../../../trainer-container/telemetry/packed-points";
 import { PointBuffer } from "../../../trainer-container/telemetry/point-buffer";

@@ -1,5 +1,5 @@
 import { UnsupportedLayerError } from "../../../../core/export/errors";
-import type { NetworkLayer } from "../../../../core/export/network";
+import type { NetworkLayer } from "../../../../core/export/ports";
 import type { GraphBuilder } from "../builder";
 import { Value } from "../value";
 

@@ -1,4 +1,4 @@
-import type { NetworkWeight } from "../../../../core/export/network";
+import type { NetworkWeight } from "../../../../core/export/ports";
 import { activated } from "./activations";
 import { type Conversion, type Converter, channelsLast, numberOf, only, unsupported } from "./convert";
 

@@ -11,8 +11,7 @@ import type { Stage } from "../../../../core/registry/model";
 import { noRules } from "../../../../core/registry/policy";
 import type { Registry } from "../../../../core/registry/registry";
 import { setTraffic } from "../../../../core/registry/serving/set-traffic";
-import { setStage } from "../../../../core/registry/stages";
-import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
+import { decideApproval, promote, recordGate, setStage } from "../../../../core/registry/transitions";
 import { versionOfRun } from "../../../support/registry";
 import { type Operation, policies, reasonOf } from "./operation";
 

@@ -1,7 +1,7 @@
-import type { ChampionComparison } from "../../../../core/evaluation/champion";
+import type { ChampionComparison } from "../../../../core/evaluation/comparison";
 import { gateStep } from "../../../../core/registry/gates/step";
 import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
-import type { Phase, RunDetails } from "../../../../core/runs/run";
+import type { Phase, RunDetails } from "../../../../core/runs/shapes";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 import { runOf } from "../../../support/fixtures";
 

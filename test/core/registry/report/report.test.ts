@@ -1,7 +1,8 @@
 import { reportHtml } from "../../../../api/pages/version-report";
 import { calibrationOf } from "../../../../core/evaluation/calibration";
 import { reportMarkdown } from "../../../../core/registry/report/markdown";
-import { type VersionReport, verdictWord } from "../../../../core/registry/report/report";
+import { verdictWord } from "../../../../core/registry/report/report";
+import type { VersionReport } from "../../../../core/registry/report/shapes";
 
 const at = "2026-01-01T00:00:00.000Z";
 const hostile = `<script>alert("x")</script> & 'y' | **z**`;

@@ -1,9 +1,6 @@
 import { mixtureTest, simulate } from "../../../../bench/sequential/simulate";
-import {
-  confidenceHalfWidth,
-  judgeCanary,
-  type SequentialPlan,
-} from "../../../../core/registry/serving/sequential-test";
+import { confidenceHalfWidth, judgeCanary } from "../../../../core/registry/serving/sequential-test";
+import type { SequentialPlan } from "../../../../core/registry/serving/shapes";
 
 const plan: SequentialPlan = {
   metric: "conversion",

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { runInNewContext } from "node:vm";
-import { html } from "../../../../api/pages/comparison/markup";
 import { comparisonHtml } from "../../../../api/pages/comparison/page";
 import { scaleOf } from "../../../../api/pages/comparison/scale";
 import { reportScript } from "../../../../api/pages/comparison/script";
-import { escapeHtml } from "../../../../core/html";
+import { escapeHtml, html } from "../../../../api/pages/markup";
 import { compareRuns } from "../../../../core/tracking/compare/compare";
 import { comparisonMarkdown } from "../../../../core/tracking/compare/markdown";
 import { comparedRuns, requestOf } from "./compared";

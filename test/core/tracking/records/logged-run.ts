@@ -1,4 +1,4 @@
-import type { RunRecord } from "../../../../core/tracking/run-record";
+import type { RunRecord } from "../../../../core/tracking/shapes";
 
 /** A logged run of the default team and experiment. */
 export function loggedRun(runId: string, changes: Partial<RunRecord> = {}): RunRecord {

@@ -1,6 +1,5 @@
 import { jobSchema } from "../../../../core/runs/job";
-import { paramsOfJob } from "../../../../core/tracking/records/job-params";
-import { keptAtFirst, keptOf, recordOf } from "../../../../core/tracking/records/training-record";
+import { keptAtFirst, keptOf, paramsOfJob, recordOf } from "../../../../core/tracking/records/training-record";
 import { jobInput, resultOf, runOf } from "../../../support/fixtures";
 
 const identity = { runId: "run-a", team: "default", experimentId: "3", source: "training" } as const;

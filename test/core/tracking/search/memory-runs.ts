@@ -1,7 +1,6 @@
 import type { MetricSummary } from "../../../../core/tracking/metric-store";
-import type { RunRecord } from "../../../../core/tracking/run-record";
 import type { SearchSources } from "../../../../core/tracking/search/run-search";
-import type { Experiment } from "../../../../core/tracking/shapes";
+import type { Experiment, RunRecord } from "../../../../core/tracking/shapes";
 
 /** A team's runs behind the ports that a search reads, with only the guarantees of the real ones: a delayed list, marks by second. */
 export class MemoryRuns implements SearchSources {

@@ -1,8 +1,8 @@
 import type { MetricSummary } from "../../../../core/tracking/metric-store";
-import type { DatasetInput, RunRecord } from "../../../../core/tracking/run-record";
 import type { SearchedRun, SearchQuery } from "../../../../core/tracking/search/query";
 import { RowMaker, type SearchRow } from "../../../../core/tracking/search/row";
 import { planQuery, selectPage } from "../../../../core/tracking/search/select";
+import type { DatasetInput, RunRecord } from "../../../../core/tracking/shapes";
 
 /** A run with what a test is about; the rest is usual. */
 export function runOf(runId: string, given: Partial<RunRecord> = {}): RunRecord {

@@ -1,4 +1,5 @@
 import { type MonthUsage, monthOf } from "../../../../core/runs/attempt-repository";
+import type { RunRepository } from "../../../../core/runs/run-repository";
 import {
   isOpen,
   phases,
@@ -6,9 +7,8 @@ import {
   type RunDetails,
   type TrainingAttempt,
   type WorkerRecord,
-} from "../../../../core/runs/run";
-import type { RunRepository } from "../../../../core/runs/run-repository";
-import { type Warning, warningsOf } from "../../../../core/warnings";
+} from "../../../../core/runs/shapes";
+import { type Warning, warningsOf } from "../../../../core/shapes";
 
 const noUsage: MonthUsage = { workerSeconds: 0, gpuSeconds: 0, estimatedUsd: 0 };
 const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];

@@ -1,4 +1,4 @@
-import type { Run } from "../../../../core/runs/run";
+import type { Run } from "../../../../core/runs/shapes";
 
 /** The end of a job that nothing disturbs. */
 export type Fate =

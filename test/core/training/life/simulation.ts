@@ -1,10 +1,10 @@
 import { RingmasterError } from "../../../../core/errors";
 import { approveOrReject } from "../../../../core/registry/approval";
-import { isOpen, type Run } from "../../../../core/runs/run";
+import { isOpen, type Run } from "../../../../core/runs/shapes";
 import { cancelRun } from "../../../../core/training/cancel";
 import { closeInterruptedRun } from "../../../../core/training/close-run";
 import { type JobEvent, takeJobEvent } from "../../../../core/training/job-event";
-import { reconcileAll } from "../../../../core/training/reconcile-all";
+import { reconcileAll } from "../../../../core/training/reconcile";
 import { trainingKeys } from "../../../../core/training/training-step";
 import { resultOf, runOf } from "../../../support/fixtures";
 import { ModelBatch, type ModelJob } from "./batch";

@@ -1,2 +1,0 @@
-/** The stages of a model version. */
-export const stages = ["none", "staging", "canary", "production", "archived"] as const;
