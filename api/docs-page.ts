@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { JsonSchema, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "./openapi/model";
+import { documentOf, type Page } from "./pages/document";
 import { html, Markup } from "./pages/markup";
 
 const style = `
@@ -23,8 +23,8 @@ field.addEventListener("input",()=>{
 });
 `;
 
-/** Renders the document as one self-contained page. The policy allows its style and script by their digests. */
-export function documentationPage(document: OpenApiDocument) {
+/** Renders the document as one self-contained page. */
+export function documentationPage(document: OpenApiDocument): Page {
   const { info, tags, paths, components } = document;
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -33,10 +33,7 @@ export function documentationPage(document: OpenApiDocument) {
     ...tag,
     entries: operations.filter(({ operation }) => operation.tags.includes(tag.name)),
   }));
-  const page = html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${info.title} API</title><style>${new Markup(style)}</style></head>
-<body><nav aria-label="Operations">
+  const body = html`<nav aria-label="Operations">
 <input type="search" placeholder="Search" aria-label="Search operations and schemas" hidden>
 ${groups.map(
   ({ name, entries }) =>
@@ -57,14 +54,8 @@ ${entries.map((entry) => operationView(document, entry.path, entry.method, entry
       schema,
     ]) => html`<article id="schema-${name}" data-search="${`schema ${name}`.toLowerCase()}"><h3>${name}</h3>
 ${schemaView(schema)}</article>`,
-  )}</section></main>
-<script>${new Markup(script)}</script></body></html>
-`;
-  const policy = `default-src 'none'; style-src '${digestOf(style)}'; script-src '${digestOf(script)}'`;
-  return {
-    html: page.text,
-    contentSecurityPolicy: `${policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  };
+  )}</section></main>`;
+  return documentOf({ title: `${info.title} API`, style, script, body });
 }
 
 function operationView(document: OpenApiDocument, path: string, method: string, operation: Operation): Markup {
@@ -145,5 +136,3 @@ function resolve<T extends object>(document: OpenApiDocument, value: T | Referen
   const [, , kind, name] = value.$ref.split("/") as [string, string, "parameters" | "responses", string];
   return document.components[kind][name] as unknown as T;
 }
-
-const digestOf = (text: string): string => `sha256-${createHash("sha256").update(text).digest("base64")}`;

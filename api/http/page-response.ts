@@ -1,5 +1,6 @@
 import type { RingmasterError } from "../../core/errors";
-import { type Page, pageOf } from "../pages/layout";
+import type { Page } from "../pages/document";
+import { pageOf } from "../pages/layout";
 import { html } from "../pages/markup";
 import { shortened } from "../pages/tables";
 

@@ -1,6 +1,7 @@
 import { timeText } from "../../core/tracking/metric-text";
 import type { Experiment } from "../../core/tracking/shapes";
-import { link, type Page, pageOf } from "./layout";
+import type { Page } from "./document";
+import { link, pageOf } from "./layout";
 import type { Links } from "./links";
 import { html } from "./markup";
 import { shortened } from "./tables";

@@ -1,5 +1,5 @@
-import { digest, type Page } from "./layout";
-import { html, Markup } from "./markup";
+import { documentOf, type Page } from "./document";
+import { html } from "./markup";
 
 /**
  * Redirects links of MLflow's client. Their target is after the `#`, which no server receives. They lead only to a page
@@ -26,25 +26,13 @@ const startStyle = `
 
 /** Renders the page at `/`, which is the same for every caller. */
 export function startHtml(): Page {
-  const policy = `default-src 'none'; style-src '${digest(startStyle)}'; script-src '${digest(startScript)}'; base-uri 'none'; form-action 'none'`;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>Ringmaster</title>
-<style>${new Markup(startStyle)}</style>
-</head>
-<body>
-<h1>Ringmaster</h1>
+  return documentOf({
+    title: "Ringmaster",
+    style: startStyle,
+    script: startScript,
+    body: html`<h1>Ringmaster</h1>
 <p>There is no page at this address. Available pages:</p>
 <a href="api/v1/pages/experiments">experiments and their runs</a>
-<a href="api/v1/docs">API reference</a>
-<script>${new Markup(startScript)}</script>
-</body>
-</html>
-`;
-  return { html: page.text, contentSecurityPolicy: `${policy}; frame-ancestors 'none'` };
+<a href="api/v1/docs">API reference</a>`,
+  });
 }

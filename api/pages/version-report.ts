@@ -1,7 +1,8 @@
 import type { GateCheck } from "../../core/registry/gates/verdict";
 import { shown, verdictWord } from "../../core/registry/report/report";
 import type { VersionReport } from "../../core/registry/report/shapes";
-import { escapeHtml } from "./markup";
+import { documentOf, type Page } from "./document";
+import { escapeHtml, Markup } from "./markup";
 import { calibrationPlot, confusionPlot, latencyPlot, sliceBars } from "./report-plots";
 
 const style = `
@@ -16,7 +17,7 @@ pre { overflow: auto; padding: .8rem; border: 1px solid var(--line); font-size: 
 `;
 
 /** Renders the report as one self-contained page without a script. */
-export function reportHtml(report: VersionReport): string {
+export function reportHtml(report: VersionReport): Page {
   const title = `${report.model} version ${report.version}`;
   const word = verdictWord(report);
   const { dataset, runId, gate } = report;
@@ -27,17 +28,7 @@ export function reportHtml(report: VersionReport): string {
     gate?.champion === undefined ? undefined : `compared with version ${gate.champion}`,
     gate && `evaluated ${gate.at}`,
   ].filter((part) => part !== undefined);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width">
-<title>${escapeHtml(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<h1>${escapeHtml(title)}: <span class="${word.split(" ")[0]}">${word}</span></h1>
+  const body = `<h1>${escapeHtml(title)}: <span class="${word.split(" ")[0]}">${word}</span></h1>
 <p class="about">${escapeHtml(about.join(" · "))}</p>
 ${gate ? gates(gate.checks) : ""}
 ${(gate?.checks ?? []).map(evidenceOf).join("\n")}
@@ -48,10 +39,8 @@ ${latency(report)}
 ${table(
   ["metric", "value"],
   Object.entries(report.metrics).map(([metric, value]) => [cell(metric), numeric(value)]),
-)}
-</body>
-</html>
-`;
+)}`;
+  return documentOf({ title, style, sandbox: "", body: new Markup(body) });
 }
 
 function gates(checks: readonly GateCheck[]): string {

@@ -6,21 +6,15 @@ import { reportMarkdown } from "../../core/registry/report/markdown";
 import { versionReport } from "../../core/registry/report/report";
 import { keyText } from "../../core/signing-key";
 import * as contracts from "../contracts/model-gates";
+import { pageResponse } from "../http/page-response";
 import { defineRoute, type Route } from "../http/route";
 import { reportHtml } from "../pages/version-report";
 import { versionAfter } from "../services/next-steps";
 
-/** The page contains texts of people. Whatever they hold, nothing runs. */
-const pageHeaders = {
-  "content-type": "text/html; charset=utf-8",
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-  "x-content-type-options": "nosniff",
-};
-
 export const modelGateRoutes: readonly Route[] = [
   defineRoute(contracts.getModelVersionReport, async ({ platform, params: { name, version }, query: { format } }) => {
     const report = await versionReport(platform.objects, await platform.registry.version(name, version));
-    if (format === "html") return { response: new Response(reportHtml(report), { headers: pageHeaders }) };
+    if (format === "html") return { response: pageResponse(reportHtml(report)) };
     if (format === "markdown") {
       const headers = { "content-type": "text/markdown; charset=utf-8", "x-content-type-options": "nosniff" };
       return { response: new Response(reportMarkdown(report), { headers }) };

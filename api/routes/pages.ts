@@ -29,8 +29,7 @@ export const pageRoutes: readonly Route[] = [
   defineRoute(contracts.getComparisonPage, async ({ platform, query: { runs, baseline } }) => {
     const request = { runs: runIdsOf(runs), baseline, metrics: [], goals: {}, axis: "step", points: 200 } as const;
     const comparison = await compareRuns(platform, request);
-    const html = comparisonHtml(comparison, isoTime(platform.clock));
-    return { response: pageResponse({ html, contentSecurityPolicy: "sandbox allow-scripts" }) };
+    return { response: pageResponse(comparisonHtml(comparison, isoTime(platform.clock))) };
   }),
 
   defineRoute(contracts.getExperimentPage, async ({ platform, params, query: { links, ...query } }) => {

@@ -6,6 +6,8 @@ import { encodedSummary } from "../../core/tracking/metric-values";
 import type { RunSearch, SearchedRun, SearchPage, SearchQuery } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
 import * as contracts from "../contracts/run-search";
+import { inertContent } from "../http/inert-content";
+import { pageResponse } from "../http/page-response";
 import { defineRoute, type Route } from "../http/route";
 import { comparisonHtml } from "../pages/comparison/page";
 
@@ -32,21 +34,14 @@ export const searchRoutes: readonly Route[] = [
     const { experiments, clock } = platform;
     const chosen = top ? { ...top, experimentIds: await experimentIdsOf(experiments, top.experiments) } : runs!;
     const comparison = await compareRuns(platform, { ...request, runs: chosen });
-    if (format === "markdown") return { response: document(comparisonMarkdown(comparison), "text/markdown") };
-    // The response's policy permits no script in the API's origin, whatever the page's own policy is.
-    if (format === "html") return { response: document(comparisonHtml(comparison, isoTime(clock)), "text/html") };
+    if (format === "markdown") {
+      const headers = { "content-type": "text/markdown; charset=utf-8", ...inertContent };
+      return { response: new Response(comparisonMarkdown(comparison), { headers }) };
+    }
+    if (format === "html") return { response: pageResponse(comparisonHtml(comparison, isoTime(clock))) };
     return { status: 200, body: comparison };
   }),
 ];
-
-function document(content: string, type: string): Response {
-  const headers = {
-    "content-type": `${type}; charset=utf-8`,
-    "content-security-policy": "sandbox allow-scripts",
-    "x-content-type-options": "nosniff",
-  };
-  return new Response(content, { headers });
-}
 
 /** Returns as many runs as fit in a response: halves the page until it fits. */
 async function fittingPage(search: RunSearch, query: SearchQuery): Promise<SearchPage> {

@@ -1,5 +1,6 @@
 import * as system from "../contracts/system";
 import { documentationPage } from "../docs-page";
+import { pageResponse } from "../http/page-response";
 import { defineRoute } from "../http/route";
 import type { OpenApiDocument } from "../openapi/model";
 import { openApiText } from "../openapi/text";
@@ -18,13 +19,6 @@ export const systemRoutes = [
 
   defineRoute(system.getDocumentation, () => {
     page ??= documentationPage(JSON.parse(openApiText()) as OpenApiDocument);
-    const { html, contentSecurityPolicy } = page;
-    const headers = {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": contentSecurityPolicy,
-      "x-content-type-options": "nosniff",
-      "referrer-policy": "no-referrer",
-    };
-    return { response: new Response(html, { headers }) };
+    return { response: pageResponse(page) };
   }),
 ];

@@ -40,7 +40,7 @@ export function addModelGateCommands(models: Command): void {
     .action(async (name: string, version: number, files: { html?: string; markdown?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const report = await client.call("getModelVersionReport", { params: { name, version } });
-      if (files.html !== undefined) write("--html", files.html, reportHtml(report));
+      if (files.html !== undefined) write("--html", files.html, reportHtml(report).html);
       if (files.markdown !== undefined) write("--markdown", files.markdown, reportMarkdown(report));
       if (json) printJson(report);
       else if (files.html === undefined && files.markdown === undefined) process.stdout.write(reportMarkdown(report));

@@ -110,7 +110,7 @@ export function addSearchCommands(runs: Command): void {
       const comparison = (await client.call("compareRuns", { body }).catch(inOptions)) as Comparison;
       const compared = comparison as ComparedRuns;
       if (options.html !== undefined) {
-        writeFileOf("--html", options.html, comparisonHtml(compared, new Date().toISOString()));
+        writeFileOf("--html", options.html, comparisonHtml(compared, new Date().toISOString()).html);
       }
       if (json) printJson(comparison);
       else if (options.markdown) process.stdout.write(comparisonMarkdown(compared));

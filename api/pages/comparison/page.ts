@@ -1,40 +1,27 @@
-import { createHash } from "node:crypto";
 import { formatDuration } from "../../../core/quantities";
 import { displayedStatus } from "../../../core/runs/run";
 import type { Comparison, MetricRow, Row } from "../../../core/tracking/compare/comparison";
 import { deltaText, metricText, timeText } from "../../../core/tracking/metric-text";
 import type { EncodedValue } from "../../../core/tracking/metric-values";
-import { html, Markup } from "../markup";
+import { documentOf, type Page } from "../document";
+import { html, type Markup } from "../markup";
 import { colour, curvePlot } from "./curve-plot";
 import { paramPlots } from "./param-plots";
 import { reportScript } from "./script";
 import { reportStyle } from "./style";
 
 /**
- * Renders a comparison as one self-contained page. Its policy allows only its own style and script, by their digests.
- * Names of runs are text, never markup.
+ * Renders a comparison as one self-contained page. Names of runs are text, never markup.
  *
  * @param at time of creation, ISO 8601
  */
-export function comparisonHtml(comparison: Comparison, at: string): string {
+export function comparisonHtml(comparison: Comparison, at: string): Page {
   const { runs, rankedBy, params, curves, differences } = comparison;
   const indexes = new Map(runs.map(({ runId }, index) => [runId, index]));
-  const policy = `default-src 'none'; style-src '${digest(reportStyle)}'; script-src '${digest(reportScript)}'; base-uri 'none'; form-action 'none'`;
   const title = `Comparison of ${runs.length} run${runs.length === 1 ? "" : "s"}`;
   const best =
     rankedBy && html`, by <code>${rankedBy.metric}</code> (${rankedBy.goal === "min" ? "lowest" : "highest"} first)`;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${title}</title>
-<style>${new Markup(reportStyle)}</style>
-</head>
-<body>
-<h1>${title}${best}</h1>
+  const body = html`<h1>${title}${best}</h1>
 <p class="faint">generated ${at.slice(0, 19).replace("T", " ")} UTC by Ringmaster</p>
 ${legend(comparison)}
 ${runTable(comparison)}
@@ -45,16 +32,8 @@ ${fields("Params that differ", comparison, params.differing)}
 ${params.common.length === 0 ? undefined : html`<section><h2>Params in common</h2><div class="scroll"><table><tbody>${params.common.map(({ name, value }) => html`<tr><th>${name}</th><td>${value}</td></tr>`)}</tbody></table></div></section>`}
 ${fields("Code", comparison, differences.code)}
 ${fields("Data", comparison, differences.data)}
-${fields("Environment", comparison, differences.environment)}
-<script>${new Markup(reportScript)}</script>
-</body>
-</html>
-`;
-  return page.text;
-}
-
-function digest(content: string): string {
-  return `sha256-${createHash("sha256").update(content).digest("base64")}`;
+${fields("Environment", comparison, differences.environment)}`;
+  return documentOf({ title, style: reportStyle, script: reportScript, sandbox: "allow-scripts", body });
 }
 
 function swatch(run: number): Markup {

@@ -169,7 +169,7 @@ describe("judging a version", () => {
       files: [{ name: "weights.safetensors" }, { name: "topology.json" }],
     });
     expect(reportMarkdown(report)).toContain("# toy version 2: refused");
-    expect(reportHtml(report)).toMatch(/<svg.*slices by parity.*confusion matrix.*calibration/s);
+    expect(reportHtml(report).html).toMatch(/<svg.*slices by parity.*confusion matrix.*calibration/s);
   });
 
   it("waits for a command's answer, passes by it once, and keeps it when judged again", async () => {

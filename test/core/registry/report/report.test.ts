@@ -103,13 +103,15 @@ const report: VersionReport = {
 
 describe("a version's report", () => {
   it("as a page: four plots, no script of anybody's, nothing fetched", () => {
-    const page = reportHtml(report);
+    const { html: page, contentSecurityPolicy } = reportHtml(report);
     expect(page.match(/<svg /g)).toHaveLength(4);
     // The counts on full cells, the diagonal, are drawn so that they can be read there.
     expect(page.match(/<g class="full">/g)).toHaveLength(2);
     expect(page).not.toMatch(/<script|javascript:|<link|<img|src=|href=/i);
     expect(page).toContain("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; &#39;y&#39;");
-    expect(page).toContain("default-src 'none'");
+    expect(contentSecurityPolicy).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; .*; sandbox$/,
+    );
     // Every element that is opened is closed.
     const opened = [...page.matchAll(/<([a-z0-9]+)(?=[\s>])[^>]*[^/]>|<([a-z0-9]+)>/g)].map(([, a, b]) => a ?? b!);
     for (const name of ["table", "tr", "td", "svg", "g", "figure", "pre", "text", "h2", "h3"]) {
@@ -130,7 +132,7 @@ describe("a version's report", () => {
     expect(markdown).toContain("Left out for too few rows (30): 1 of 3.");
     expect(markdown).toContain("| looks right |");
     expect(markdown).toMatch(/^approval of .* withdrawn$/m);
-    expect(reportHtml(report)).toMatch(/<p class="refused">approval of &lt;script&gt;.* withdrawn<\/p>/);
+    expect(reportHtml(report).html).toMatch(/<p class="refused">approval of &lt;script&gt;.* withdrawn<\/p>/);
   });
 
   it.each<[string, VersionReport["gate"]]>([
@@ -140,7 +142,7 @@ describe("a version's report", () => {
     ["waiting for checks", { passed: false, checks: [report.gate!.checks[0]!, report.gate!.checks[3]!], at }],
   ])("says in a word: %s", (word, gate) => {
     expect(verdictWord({ gate })).toBe(word);
-    expect(reportHtml({ ...report, gate })).toContain(`">${word}</span>`);
+    expect(reportHtml({ ...report, gate }).html).toContain(`">${word}</span>`);
   });
 });
 

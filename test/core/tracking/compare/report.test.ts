@@ -19,7 +19,7 @@ function tagsOf(page: string): string {
 
 describe("the report", () => {
   it("holds everything, and names nothing outside itself", async () => {
-    const page = comparisonHtml(await compared(), "2026-03-01T12:00:00.000Z");
+    const { html: page } = comparisonHtml(await compared(), "2026-03-01T12:00:00.000Z");
     for (const part of [
       "validation/loss ↓",
       "−0.25 (−50 %)",
@@ -37,7 +37,7 @@ describe("the report", () => {
   });
 
   it("allows its own style and script by their digests, and nothing else", async () => {
-    const page = comparisonHtml(await compared(), "2026-03-01T12:00:00.000Z");
+    const { html: page } = comparisonHtml(await compared(), "2026-03-01T12:00:00.000Z");
     const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)![1]!;
     expect(policy).not.toContain("unsafe");
     expect(policy).toContain("default-src &#39;none&#39;");
@@ -51,7 +51,7 @@ describe("the report", () => {
   });
 
   it("says what runs are called, and does nothing that they are called", async () => {
-    const page = comparisonHtml(await compared(), "2026-03-01T12:00:00.000Z");
+    const { html: page } = comparisonHtml(await compared(), "2026-03-01T12:00:00.000Z");
     expect(page).toContain("&lt;img src=x onerror=&#39;alert(1)&#39;&gt;");
     // One script of its own and one element of data a curve.
     const scripts = [...page.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)];
@@ -69,7 +69,7 @@ describe("the report", () => {
   });
 
   it("breaks lines where a value is none, and draws a point alone as a dot", async () => {
-    const page = comparisonHtml(await compared(), "2026-03-01T12:00:00.000Z");
+    const { html: page } = comparisonHtml(await compared(), "2026-03-01T12:00:00.000Z");
     const curve = page.slice(page.indexOf('<figure class="plot curve">'));
     const runs = [...curve.matchAll(/<g class="run r(\d)[^"]*">(.*?)<\/g>/g)].slice(0, 3);
     expect(
@@ -82,7 +82,10 @@ describe("the report", () => {
   });
 
   it("is made of nothing, too", async () => {
-    const page = comparisonHtml(await compared({ runs: ["d"], baseline: undefined }), "2026-03-01T12:00:00.000Z");
+    const { html: page } = comparisonHtml(
+      await compared({ runs: ["d"], baseline: undefined }),
+      "2026-03-01T12:00:00.000Z",
+    );
     expect(page).toContain("Comparison of 1 run<");
     expect(page).not.toContain("<figure");
     expect(page.slice(0, page.lastIndexOf("<script>"))).not.toContain("undefined");
