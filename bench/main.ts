@@ -10,6 +10,7 @@ import { benchFuzz } from "./fuzz/bench";
 import { benchIngest } from "./ingest/bench";
 import { benchKernels } from "./kernels/bench";
 import { benchKills } from "./kills/bench";
+import { benchModels } from "./models/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
 import { benchPoints } from "./points/bench";
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   ingest: benchIngest,
   kernels: benchKernels,
   kills: benchKills,
+  models: benchModels,
   tracking: benchTracking,
   optimizer: benchOptimizer,
   overlap: benchOverlap,

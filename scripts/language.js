@@ -75,7 +75,7 @@ const exceptions = [
   ["bench/optimizer", /^moments?$/i, "Adam's first and second moment"],
   ["bench/README.md", /^moments?$/i, "Adam's first and second moment"],
   ["bench/checkpoint", /^moments?$/i, "Adam's first and second moment"],
-  ["bench/train/ddp.py", /^he$/i, "the initializer of He et al. (2015)"],
+  ["bench/train/torch_models.py", /^he$/i, "the initializer of He et al. (2015)"],
   ["docs/algorithms.md", /^moments?$/i, "Adam's first and second moment"],
   ["core", /^mostFrequent/, "the most frequent value, an imputation strategy"],
 ];

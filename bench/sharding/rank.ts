@@ -22,7 +22,6 @@ const layout = scoreLayout([]);
 
 function planOf({ microshards }: Setup, workers: number) {
   return benchPlan({
-    model: { type: "mlp", hidden: [], activation: "relu", dropout: 0 },
     batchSize: microshards,
     backend: "wasm",
     microshards,

@@ -1,7 +1,7 @@
 import type { TrainingTask } from "../../core/runs/training-task";
 import { planTraining } from "../../trainer-container/loop/plan";
 
-export interface BenchTraining extends Pick<TrainingTask, "model" | "microshards" | "backend"> {
+export interface BenchTraining extends Pick<TrainingTask, "microshards" | "backend"> {
   readonly workers: number;
   readonly batchSize: number;
   /** 0: none. */
@@ -14,6 +14,7 @@ export function benchPlan({ workers, batchSize, clipNorm, rows, ...task }: Bench
   return planTraining(
     {
       ...task,
+      model: { type: "mlp", hidden: [], activation: "relu", dropout: 0 }, // no part of the plan depends on it
       runId: "bench",
       seed: 1,
       hyperparameters: {

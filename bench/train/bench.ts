@@ -1,21 +1,10 @@
 import { describeMachine, machineLine } from "../support/machine";
-import { median } from "../support/median";
 import { findTorch, type PeerPython } from "../support/peer-python";
-import { pinning, startApart, startDdp, startOurs, type TrainGang } from "./gangs";
+import { pinning, startApart, startOurs, startTorch, type TrainGang } from "./gangs";
 import { benchModels } from "./models";
 import { parseTrainOptions, type TrainOptions } from "./options";
+import { type Contender, checkParameters, contenderOf, measuresOf, race } from "./race";
 import { type Line, renderTable } from "./table";
-
-interface Contender {
-  readonly who: string;
-  readonly gang: TrainGang;
-  /** Samples of all its workers per step. */
-  readonly samplesPerStep: number;
-  /** Steps of a round, so that it takes about the requested time. */
-  steps: number;
-  readonly secondsPerStep: number[];
-  readonly cpuPerStep: number[];
-}
 
 /** Label of separate trainings of one worker. Their scaling is the maximum that this machine allows a gang. */
 const apartLabel = ", apart";
@@ -30,12 +19,12 @@ async function startContenders(
 ): Promise<Contender[]> {
   const contenders: Contender[] = [];
   const add = async (who: string, start: Promise<TrainGang>, samplesPerStep = batchSize) => {
-    contenders.push({ who, gang: await start, samplesPerStep, steps: 1, secondsPerStep: [], cpuPerStep: [] });
+    contenders.push(contenderOf(who, await start, samplesPerStep));
   };
   const definition = benchModels[model]!;
   const setup = { model: definition, batchSize, backend: "native" as const, microshards: worldSize };
   try {
-    if (torch) await add(peerName, startDdp(worldSize, setup, torch));
+    if (torch) await add(peerName, startTorch(worldSize, { ...setup, torch: "ddp" }, torch));
     for (const backend of options.backends) {
       for (const microshards of new Set([worldSize, ...options.microshards])) {
         const start = startOurs(worldSize, { ...setup, backend, microshards });
@@ -46,52 +35,13 @@ async function startContenders(
         await add(`${backend}, V = ${microshards}${apartLabel}`, apart, batchSize * worldSize);
       }
     }
-    for (const { who, gang } of contenders) {
-      const { parameters } = contenders[0]!.gang;
-      if (gang.parameters !== parameters) {
-        throw new Error(`${who} has ${gang.parameters} parameters, ${contenders[0]!.who} ${parameters}: not one model`);
-      }
-    }
+    checkParameters(contenders);
   } catch (error) {
     for (const { gang } of contenders) gang.close();
     throw error;
   }
   return contenders;
 }
-
-/** Runs all contenders in alternation, so that other load affects each. */
-async function race(contenders: readonly Contender[], { rounds, seconds }: TrainOptions): Promise<void> {
-  for (const contender of contenders) {
-    await contender.gang.measure({ steps: 20 }); // compiles, allocates, warms caches
-    const trial = await contender.gang.measure({ steps: 10 });
-    contender.steps = Math.max(5, Math.round((seconds / trial.seconds) * 10));
-  }
-  for (let round = 0; round < rounds; round += 1) {
-    for (const { gang, steps, secondsPerStep, cpuPerStep } of contenders) {
-      const measured = await gang.measure({ steps });
-      secondsPerStep.push(measured.seconds / steps);
-      cpuPerStep.push(measured.cpuSeconds / steps);
-    }
-  }
-}
-
-function lineOf(contender: Contender, peer: Contender | undefined, identity: Omit<Line, keyof Measures>): Line {
-  const ratio = (of: "secondsPerStep" | "cpuPerStep", inverse: boolean) => {
-    if (!peer) return undefined;
-    const share = peer.samplesPerStep / contender.samplesPerStep;
-    const ratios = contender[of].map((value, round) => (value * share) / peer[of][round]!);
-    return median(inverse ? ratios.map((each) => 1 / each) : ratios);
-  };
-  return {
-    ...identity,
-    samplesPerSecond: contender.samplesPerStep / median(contender.secondsPerStep),
-    cpuMsPerThousand: (median(contender.cpuPerStep) / contender.samplesPerStep) * 1e6,
-    overPeer: ratio("secondsPerStep", true),
-    cpuOverPeer: ratio("cpuPerStep", false),
-    scaling: undefined,
-  };
-}
-type Measures = Pick<Line, "samplesPerSecond" | "cpuMsPerThousand" | "overPeer" | "cpuOverPeer" | "scaling">;
 
 /** Returns the row of a line. V = W has another label for each number of workers, but the same row. */
 const rowOf = ({ who, worldSize }: Line) =>
@@ -130,7 +80,8 @@ export async function benchTrain(args: readonly string[]): Promise<void> {
         }
         const theirs = contenders.find(({ who }) => who === peerName);
         for (const contender of contenders) {
-          lines.push(lineOf(contender, theirs, { model, batchSize, worldSize, who: contender.who }));
+          const identity = { model, batchSize, worldSize, who: contender.who };
+          lines.push({ ...identity, ...measuresOf(contender, theirs), scaling: undefined });
         }
       }
     }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LineProcess } from "../support/line-process";
 import type { PeerPython } from "../support/peer-python";
-import type { Measured, Ready, Setup, Task } from "./protocol";
+import type { Failed, Measured, Ready, Setup, Task, TorchSetup } from "./protocol";
 
 /** W processes that train together. One gang runs at a time. */
 export interface TrainGang {
@@ -31,7 +31,11 @@ function gangOf(ranks: readonly LineProcess[], ready: readonly Ready[], onClose:
     parameters: ready[0]!.parameters,
     async measure(task) {
       for (const rank of ranks) rank.send(task);
-      const replies = await Promise.all(ranks.map((rank) => rank.receive<Measured>()));
+      const answers = await Promise.all(ranks.map((rank) => rank.receive<Measured | Failed>()));
+      const replies = answers.map((answer) => {
+        if ("failure" in answer) throw new Error(answer.failure);
+        return answer;
+      });
       const loss = replies.reduce((total, reply) => total + reply.loss, 0) / replies.length;
       if (!Number.isFinite(loss)) throw new Error(`the loss is ${loss}, so this was no valid training`);
       return {
@@ -71,9 +75,9 @@ export async function startApart(count: number, setup: Setup): Promise<TrainGang
   return gangOf(workers, ready, () => undefined);
 }
 
-export async function startDdp(worldSize: number, setup: Setup, { python }: PeerPython): Promise<TrainGang> {
+export async function startTorch(worldSize: number, setup: TorchSetup, { python }: PeerPython): Promise<TrainGang> {
   const folder = mkdtempSync(join(tmpdir(), "ringmaster-bench-"));
-  const script = join(process.cwd(), "bench/train/ddp.py");
+  const script = join(process.cwd(), "bench/train/torch_rank.py");
   const ranks = Array.from({ length: worldSize }, (_, rank) => {
     const args = ["-u", script, String(rank), String(worldSize), `file://${folder}/store`, JSON.stringify(setup)];
     return pinned(rank, python, args, { GLOO_SOCKET_IFNAME: "lo" });

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { checked, list } from "../support/arguments";
 import { benchModels } from "./models";
 
 export interface TrainOptions {
@@ -14,7 +15,6 @@ export interface TrainOptions {
   readonly json: boolean;
 }
 
-const list = (value: string) => value.split(",").filter(Boolean);
 const numbers = (value: string) => list(value).map(Number);
 
 /** @throws Error on an unknown option, model or backend */
@@ -32,18 +32,10 @@ export function parseTrainOptions(args: readonly string[]): TrainOptions {
       json: { type: "boolean", default: false },
     },
   });
-  const models = list(values.models);
-  for (const model of models) {
-    if (!benchModels[model])
-      throw new Error(`--models has '${model}', but knows ${Object.keys(benchModels).join(", ")}`);
-  }
-  const backends = list(values.backends).map((backend) => {
-    if (backend === "native" || backend === "wasm") return backend;
-    throw new Error(`--backends has '${backend}', but knows native, wasm`);
-  });
+  const names = Object.keys(benchModels);
   return {
-    models,
-    backends,
+    models: list(values.models).map((model) => checked("models", model, names)),
+    backends: list(values.backends).map((backend) => checked("backends", backend, ["native", "wasm"] as const)),
     worldSizes: numbers(values.workers),
     batches: numbers(values.batches),
     microshards: numbers(values.microshards),

@@ -1,15 +1,24 @@
 import type { CnnDefinition, MlpDefinition } from "../../core/runs/model-definition";
+import type { BenchModule } from "../models/modules";
 
-export type BenchModel = MlpDefinition | CnnDefinition;
+/** A built-in model, or the layers of one of `modules.ts`, which `torch_models.py` builds as well. */
+export type BenchModel = MlpDefinition | CnnDefinition | BenchModule;
 
-/** A rank's training, known from its start; `ddp.py` reads the same. */
+/** A rank's training, known from its start; `torch_rank.py` reads the same. */
 export interface Setup {
   readonly model: BenchModel;
+  /** Trains a built-in model's layers as a user's module does. */
+  readonly asModule?: boolean;
   /** Rows of a global batch. */
   readonly batchSize: number;
   readonly backend: "native" | "wasm";
   /** V. */
   readonly microshards: number;
+}
+
+export interface TorchSetup extends Setup {
+  /** DistributedDataParallel, the model alone, or the model compiled by `torch.compile`. */
+  readonly torch: "ddp" | "eager" | "compile";
 }
 
 /** One line of JSON: a number of steps that are timed together. */
@@ -23,6 +32,11 @@ export interface Measured {
   readonly cpuSeconds: number;
   /** Loss of the last step's global batch; PyTorch's ranks report their own part's. */
   readonly loss: number;
+}
+
+export interface Failed {
+  /** The reason why this kind of training is impossible here. */
+  readonly failure: string;
 }
 
 export interface Ready {

@@ -1,17 +1,13 @@
+import { markdownTable } from "../support/table";
+import type { Measures } from "./race";
+
 /** One way to train one model with one number of workers. */
-export interface Line {
+export interface Line extends Measures {
   readonly model: string;
   readonly batchSize: number;
   readonly worldSize: number;
-  /** `native V=2`, `PyTorch DDP`. */
+  /** `native, V = 2`, `PyTorch DDP`. */
   readonly who: string;
-  /** Medians over the rounds. */
-  readonly samplesPerSecond: number;
-  /** CPU milliseconds of all workers per thousand samples. */
-  readonly cpuMsPerThousand: number;
-  /** Median of each round's ratio to the peer in the same round. */
-  readonly overPeer: number | undefined;
-  readonly cpuOverPeer: number | undefined;
   /** Samples/s relative to one worker in the same row; undefined for one worker. */
   readonly scaling: number | undefined;
 }
@@ -31,6 +27,5 @@ export function renderTable(lines: readonly Line[]): string {
     line.cpuOverPeer?.toFixed(2) ?? "–",
     line.scaling?.toFixed(2) ?? "–",
   ]);
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(columns), line(["---", "--:", "--:", "---", ...Array(5).fill("--:")]), ...rows.map(line)].join("\n");
+  return markdownTable(columns, rows);
 }

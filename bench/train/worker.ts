@@ -15,6 +15,7 @@ import { applyStep } from "../../trainer-container/loop/apply";
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
+import { definitionOf } from "../models/modules";
 import { runChild, say } from "../support/child";
 import { benchPlan } from "../support/training-plan";
 import { batchesInMemory } from "./models";
@@ -25,12 +26,8 @@ interface Start {
   readonly ports: readonly number[];
 }
 
-function planOf({ model, batchSize, backend, microshards }: Setup, workers: number) {
-  const { filters, hidden } = { filters: [], ...model };
-  const spec = { hidden: [...hidden], activation: "relu" as const, dropout: 0 };
-  return benchPlan({
-    model:
-      model.type === "mlp" ? { type: "mlp", ...spec } : { type: "cnn", ...spec, filters: [...filters], kernelSize: 3 },
+const planOf = ({ batchSize, backend, microshards }: Setup, workers: number) =>
+  benchPlan({
     batchSize,
     backend,
     microshards,
@@ -38,16 +35,16 @@ function planOf({ model, batchSize, backend, microshards }: Setup, workers: numb
     clipNorm: 0,
     rows: batchSize * batchesInMemory,
   });
-}
 
 /** Feeds prepared microshards in turn. */
 function memoryFeed({ model, batchSize, microshards }: Setup): Feed {
   const rows = batchSize / microshards;
   const width = model.inputShape.reduce((product, side) => product * side, 1);
   const random = seededRandom("bench");
+  const ids = model.type === "text" ? model.vocabulary : 0;
   const batches = Array.from({ length: batchesInMemory * microshards }, (): Batch => {
     const batch = createBatch(rows, width, new Int32Array(rows));
-    for (let i = 0; i < batch.inputs.length; i += 1) batch.inputs[i] = random();
+    for (let i = 0; i < batch.inputs.length; i += 1) batch.inputs[i] = ids ? Math.floor(random() * ids) : random();
     for (let i = 0; i < rows; i += 1) batch.labels[i] = Math.floor(random() * model.outputs);
     return batch;
   });
@@ -60,7 +57,7 @@ function memoryFeed({ model, batchSize, microshards }: Setup): Feed {
 async function createTrainer(setup: Setup, mesh: Mesh) {
   const engine = await createEngine({ preferred: setup.backend, threads: 1 });
   const plan = planOf(setup, mesh.worldSize);
-  const model = await engine.createModel(setup.model, plan.seed);
+  const model = await engine.createModel(definitionOf(setup), plan.seed);
   const layout = scoreLayout([]);
   const replica = createReplica(model, plan, layout);
   model.writeWeights(replica.weights);

@@ -1,0 +1,111 @@
+import { describeMachine, machineLine } from "../support/machine";
+import { findTorch, type PeerPython } from "../support/peer-python";
+import { markdownTable } from "../support/table";
+import { pinning, startOurs, startTorch, type TrainGang } from "../train/gangs";
+import type { BenchModel } from "../train/protocol";
+import { type Contender, checkParameters, contenderOf, type Measures, measuresOf, race } from "../train/race";
+import { type ModelsOptions, parseModelsOptions } from "./options";
+
+interface Line extends Partial<Measures> {
+  readonly model: string;
+  readonly batchSize: number;
+  /** `native`, `torch.compile`. */
+  readonly who: string;
+  /** Undefined for `torch.compile`, whose first step compiles. */
+  readonly firstStepSeconds?: number;
+  /** The reason why there are no measures. */
+  readonly failure?: string;
+}
+
+const peerName = "PyTorch";
+const compiledName = "torch.compile";
+
+async function measureModel(
+  label: string,
+  model: BenchModel,
+  batchSize: number,
+  options: ModelsOptions,
+  torch: PeerPython | undefined,
+): Promise<readonly Line[]> {
+  const setup = { model, batchSize, backend: "native" as const, microshards: 1 };
+  const contenders: Contender[] = [];
+  const failures: Line[] = [];
+  const identity = (who: string) => ({ model: label, batchSize, who });
+  const add = async (who: string, start: Promise<TrainGang>) =>
+    contenders.push(contenderOf(who, await start, batchSize));
+  try {
+    if (torch) {
+      await add(peerName, startTorch(1, { ...setup, torch: "eager" }, torch));
+      const compiled = await startTorch(1, { ...setup, torch: "compile" }, torch);
+      try {
+        await compiled.measure({ steps: 1 });
+        contenders.push(contenderOf(compiledName, compiled, batchSize));
+      } catch (error) {
+        compiled.close();
+        failures.push({ ...identity(compiledName), failure: (error as Error).message });
+      }
+    }
+    for (const backend of options.backends) {
+      await add(backend, startOurs(1, { ...setup, backend, asModule: true }));
+      const builtIn = model.type === "mlp" || model.type === "cnn";
+      if (builtIn) await add(`${backend}, built-in`, startOurs(1, { ...setup, backend }));
+    }
+    checkParameters(contenders);
+    await race(contenders, options);
+  } finally {
+    for (const { gang } of contenders) gang.close();
+  }
+  const peer = contenders.find(({ who }) => who === peerName);
+  const measured = contenders.map((contender): Line => {
+    const { who, firstStepSeconds } = contender;
+    return { ...identity(who), ...measuresOf(contender, peer), ...(who === compiledName ? {} : { firstStepSeconds }) };
+  });
+  return [...measured, ...failures];
+}
+
+const columns = ["model", "batch", "", "samples/s", "÷ PyTorch", "CPU ms / 1,000", "÷ PyTorch", "first step, s"];
+
+const cellsOf = (line: Line): readonly string[] => [
+  line.model,
+  String(line.batchSize),
+  line.who,
+  line.samplesPerSecond === undefined ? "–" : Math.round(line.samplesPerSecond).toLocaleString("en"),
+  line.overPeer?.toFixed(2) ?? "–",
+  line.cpuMsPerThousand?.toFixed(1) ?? "–",
+  line.cpuOverPeer?.toFixed(2) ?? "–",
+  line.firstStepSeconds?.toFixed(2) ?? "–",
+];
+
+/** Measures training steps of user modules against PyTorch, eager and compiled. Options are in `options.ts`. */
+export async function benchModels(args: readonly string[]): Promise<void> {
+  const options = parseModelsOptions(args);
+  const machine = describeMachine();
+  const torch = findTorch();
+  const lines: Line[] = [];
+  for (const [label, model] of Object.entries(options.models)) {
+    for (const batchSize of options.batches) {
+      const peer = typeof torch === "string" ? undefined : torch;
+      lines.push(...(await measureModel(label, model, batchSize, options, peer)));
+    }
+  }
+  const { loadAverage: loadAverageAfter } = describeMachine();
+  const { rounds, missing } = options;
+  if (options.json) {
+    const peer = typeof torch === "string" ? { skipped: torch } : { name: peerName, version: torch.torch };
+    const document = { machine, loadAverageAfter, peer, pinning, rounds, lines, notExpressible: missing };
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return;
+  }
+  const failures = new Set(lines.flatMap(({ who, failure }) => (failure ? [`${who} skipped: ${failure}`] : [])));
+  const text = [
+    `${machineLine(machine)} (${loadAverageAfter} at the end)`,
+    typeof torch === "string" ? `peer skipped: ${torch}` : `peer: PyTorch ${torch.torch}, fused Adam`,
+    ...failures,
+    `one worker, one thread, ${pinning}; medians over ${rounds} rounds in alternation`,
+    "",
+    markdownTable(columns, lines.map(cellsOf)),
+    ...(missing.length > 0 ? [""] : []),
+    ...missing.map((label) => `${label}: not expressible yet`),
+  ];
+  process.stdout.write(`${text.join("\n")}\n`);
+}

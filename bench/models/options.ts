@@ -1,0 +1,87 @@
+import { parseArgs } from "node:util";
+import { checked, list } from "../support/arguments";
+import { benchModels as trainModels } from "../train/models";
+import type { BenchModel } from "../train/protocol";
+import type { BenchModule } from "./modules";
+
+const classification = { outputs: 10, task: "classification" } as const;
+const image = { inputShape: [28, 28, 1], ...classification } as const;
+const recurrent = (cell: "lstm" | "gru", inputShape: readonly [number, number], units: number): BenchModule => ({
+  type: "recurrent",
+  cell,
+  units,
+  inputShape,
+  ...classification,
+});
+
+/** The models of each name. */
+const modelsByName: Readonly<Record<string, Readonly<Record<string, BenchModel>>>> = {
+  mlp: { "MLP 784-512-256-10": trainModels["mlp"]! },
+  cnn: { "CNN 8-16-64": trainModels["cnn"]! },
+  residual: { "residual CNN, 16 filters": { type: "residual", filters: 16, blocks: 3, ...image } },
+  separable: { "separable CNN 32-64": { type: "separable", filters: [32, 64], ...image } },
+  lstm: {
+    "LSTM 16 × 8, 32 units": recurrent("lstm", [16, 8], 32),
+    "LSTM 28 × 28, 64 units": recurrent("lstm", [28, 28], 64),
+  },
+  gru: {
+    "GRU 16 × 8, 32 units": recurrent("gru", [16, 8], 32),
+    "GRU 28 × 28, 64 units": recurrent("gru", [28, 28], 64),
+  },
+  text: {
+    "text, 10,000 embeddings × 32": {
+      type: "text",
+      vocabulary: 10_000,
+      units: 32,
+      hidden: [64],
+      inputShape: [64],
+      ...classification,
+    },
+  },
+};
+
+/** Models that need layers that TensorFlow.js lacks. */
+const missing: Readonly<Record<string, string>> = {
+  transformer: "transformer, 4 layers, d = 256, context 128",
+  wide: "wide and deep with embeddings",
+};
+
+export interface ModelsOptions {
+  /** By the label of their rows. */
+  readonly models: Readonly<Record<string, BenchModel>>;
+  /** Labels of requested models that cannot be expressed. */
+  readonly missing: readonly string[];
+  readonly backends: readonly ("native" | "wasm")[];
+  readonly batches: readonly number[];
+  readonly rounds: number;
+  /** Approximate seconds of training per contender and round. */
+  readonly seconds: number;
+  readonly json: boolean;
+}
+
+/** @throws Error on an unknown option, model or backend */
+export function parseModelsOptions(args: readonly string[]): ModelsOptions {
+  const known = [...Object.keys(modelsByName), ...Object.keys(missing)];
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      models: { type: "string", default: known.join() },
+      backends: { type: "string", default: "native,wasm" },
+      batches: { type: "string", default: "32,128" },
+      rounds: { type: "string", default: "5" },
+      seconds: { type: "string", default: "0.5" },
+      json: { type: "boolean", default: false },
+    },
+  });
+  const names = list(values.models);
+  const backends = list(values.backends);
+  return {
+    models: Object.assign({}, ...names.map((name) => modelsByName[checked("models", name, known)])),
+    missing: names.flatMap((name) => missing[name] ?? []),
+    backends: backends.map((backend) => checked("backends", backend, ["native", "wasm"] as const)),
+    batches: list(values.batches).map(Number),
+    rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
+    json: values.json,
+  };
+}

@@ -1,0 +1,83 @@
+import { median } from "../support/median";
+import type { TrainGang } from "./gangs";
+
+export interface Contender {
+  readonly who: string;
+  readonly gang: TrainGang;
+  /** Samples of all its workers per step. */
+  readonly samplesPerStep: number;
+  /** Of the first step after the model was built, which compiles and allocates. */
+  firstStepSeconds: number;
+  readonly secondsPerStep: number[];
+  readonly cpuPerStep: number[];
+}
+
+export interface Measures {
+  /** Medians over the rounds. */
+  readonly samplesPerSecond: number;
+  /** CPU milliseconds of all workers per thousand samples. */
+  readonly cpuMsPerThousand: number;
+  /** Median of each round's ratio to the peer in the same round. */
+  readonly overPeer: number | undefined;
+  readonly cpuOverPeer: number | undefined;
+}
+
+export function contenderOf(who: string, gang: TrainGang, samplesPerStep: number): Contender {
+  return { who, gang, samplesPerStep, firstStepSeconds: Number.NaN, secondsPerStep: [], cpuPerStep: [] };
+}
+
+/**
+ * Runs all contenders in alternation, so that other load affects each. A round takes each about `seconds`, at least one
+ * step. A contender whose steps exceed the time of all rounds takes part in fewer.
+ */
+export async function race(
+  contenders: readonly Contender[],
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+): Promise<void> {
+  const plans: { readonly contender: Contender; readonly steps: number; secondsLeft: number }[] = [];
+  for (const contender of contenders) {
+    const { gang } = contender;
+    contender.firstStepSeconds = (await gang.measure({ steps: 1 })).seconds;
+    const second = await gang.measure({ steps: 1 });
+    const affordable = (limit: number, step: number) => Math.max(1, Math.min(limit, Math.round(seconds / step)));
+    await gang.measure({ steps: affordable(20, second.seconds) }); // warms caches
+    const trialSteps = affordable(10, second.seconds);
+    const trial = await gang.measure({ steps: trialSteps });
+    const steps = affordable(Number.POSITIVE_INFINITY, trial.seconds / trialSteps);
+    plans.push({ contender, steps, secondsLeft: 2 * rounds * seconds });
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    for (const plan of plans) {
+      if (round > 0 && plan.secondsLeft <= 0) continue;
+      const measured = await plan.contender.gang.measure({ steps: plan.steps });
+      plan.secondsLeft -= measured.seconds;
+      plan.contender.secondsPerStep.push(measured.seconds / plan.steps);
+      plan.contender.cpuPerStep.push(measured.cpuSeconds / plan.steps);
+    }
+  }
+}
+
+/** @param peer with at least as many rounds as the contender */
+export function measuresOf(contender: Contender, peer: Contender | undefined): Measures {
+  const ratio = (of: "secondsPerStep" | "cpuPerStep", inverse: boolean) => {
+    if (!peer) return undefined;
+    const share = peer.samplesPerStep / contender.samplesPerStep;
+    const ratios = contender[of].map((value, round) => (value * share) / peer[of][round]!);
+    return median(inverse ? ratios.map((each) => 1 / each) : ratios);
+  };
+  return {
+    samplesPerSecond: contender.samplesPerStep / median(contender.secondsPerStep),
+    cpuMsPerThousand: (median(contender.cpuPerStep) / contender.samplesPerStep) * 1e6,
+    overPeer: ratio("secondsPerStep", true),
+    cpuOverPeer: ratio("cpuPerStep", false),
+  };
+}
+
+/** @throws Error if the contenders do not train one model */
+export function checkParameters(contenders: readonly Contender[]): void {
+  const first = contenders[0]!;
+  for (const { who, gang } of contenders) {
+    if (gang.parameters === first.gang.parameters) continue;
+    throw new Error(`${who} has ${gang.parameters} parameters, ${first.who} ${first.gang.parameters}: not one model`);
+  }
+}

@@ -1,0 +1,126 @@
+"""The models of the benchmarks in PyTorch. `engine/built-in-models.ts` and `bench/models/modules.ts` build the same layers."""
+
+import math
+
+import torch
+from torch import nn
+
+
+def weighted(layer: nn.Module, hidden: bool) -> nn.Module:
+    """Uses He normal before ReLU, Glorot uniform before the loss, and biases 0, as the engine's built-in models do."""
+    if hidden:
+        nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+    else:
+        nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def dense(features: int, hidden: list[int], outputs: int) -> list[nn.Module]:
+    layers: list[nn.Module] = []
+    for units in hidden:
+        layers += [weighted(nn.Linear(features, units), True), nn.ReLU()]
+        features = units
+    return [*layers, weighted(nn.Linear(features, outputs), False)]
+
+
+def cnn(spec: dict) -> nn.Module:
+    layers: list[nn.Module] = []
+    height, width, channels = spec["inputShape"]
+    for filters in spec["filters"]:
+        convolution = nn.Conv2d(channels, filters, spec["kernelSize"], padding="same")
+        layers += [weighted(convolution, True), nn.ReLU(), nn.MaxPool2d(2)]
+        height, width, channels = height // 2, width // 2, filters
+    return nn.Sequential(*layers, nn.Flatten(), *dense(height * width * channels, spec["hidden"], spec["outputs"]))
+
+
+class ChannelNorm(nn.LayerNorm):
+    """Layer normalization over the channels of each position."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
+class Block(nn.Module):
+    def __init__(self, filters: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(filters, filters, 3, padding="same"),
+            nn.BatchNorm2d(filters),
+            nn.ReLU(),
+            nn.Conv2d(filters, filters, 3, padding="same"),
+            ChannelNorm(filters),
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x + self.body(x))
+
+
+class AveragePool(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.mean((2, 3))
+
+
+def residual(spec: dict) -> nn.Module:
+    filters = spec["filters"]
+    return nn.Sequential(
+        nn.Conv2d(spec["inputShape"][2], filters, 3, padding="same"),
+        nn.BatchNorm2d(filters),
+        nn.ReLU(),
+        *(Block(filters) for _ in range(spec["blocks"])),
+        AveragePool(),
+        nn.Linear(filters, spec["outputs"]),
+    )
+
+
+def separable(spec: dict) -> nn.Module:
+    layers: list[nn.Module] = []
+    channels = spec["inputShape"][2]
+    for filters in spec["filters"]:
+        depthwise = nn.Conv2d(channels, channels, 3, padding="same", groups=channels, bias=False)
+        layers += [depthwise, nn.Conv2d(channels, filters, 1), nn.ReLU(), nn.MaxPool2d(2)]
+        channels = filters
+    depthwise = nn.Conv2d(channels, channels, 3, padding="same", groups=channels)
+    return nn.Sequential(*layers, depthwise, nn.ReLU(), AveragePool(), nn.Linear(channels, spec["outputs"]))
+
+
+class Recurrent(nn.Module):
+    """The last output of a recurrent layer, then logits."""
+
+    def __init__(self, spec: dict) -> None:
+        super().__init__()
+        cell = {"lstm": nn.LSTM, "gru": nn.GRU}[spec["cell"]]
+        self.recurrent = cell(spec["inputShape"][1], spec["units"], batch_first=True)
+        self.logits = nn.Linear(spec["units"], spec["outputs"])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.logits(self.recurrent(x)[0][:, -1])
+
+
+class Text(nn.Module):
+    """The mean of the tokens' embeddings, then dense layers."""
+
+    def __init__(self, spec: dict) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(spec["vocabulary"], spec["units"])
+        self.dense = nn.Sequential(*dense(spec["units"], spec["hidden"], spec["outputs"]))
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.dense(self.embedding(ids).mean(1))
+
+
+def mlp(spec: dict) -> nn.Module:
+    return nn.Sequential(*dense(math.prod(spec["inputShape"]), spec["hidden"], spec["outputs"]))
+
+
+builders = {"mlp": mlp, "cnn": cnn, "residual": residual, "separable": separable, "recurrent": Recurrent, "text": Text}
+
+
+def build(spec: dict) -> nn.Module:
+    return builders[spec["type"]](spec)
+
+
+def parameter_count(model: nn.Module) -> int:
+    """Counts weights and running statistics. Without the second bias of PyTorch's recurrent layers: TensorFlow's have one."""
+    weights = sum(p.numel() for name, p in model.named_parameters() if "bias_hh" not in name)
+    return weights + sum(b.numel() for b in model.buffers() if b.is_floating_point())

@@ -1,0 +1,67 @@
+"""One rank of a training in PyTorch: the same model, batch and optimizer as `worker.ts` (see protocol.ts)."""
+
+import json
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch_models import build, parameter_count
+
+rank, world_size, store, setup = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4])
+torch.set_num_threads(1)
+torch.manual_seed(1)
+model_spec, rows = setup["model"], setup["batchSize"] // world_size
+batches_in_memory = 8
+
+
+def batch() -> tuple[torch.Tensor, torch.Tensor]:
+    shape = model_spec["inputShape"]
+    labels = torch.randint(model_spec["outputs"], (rows,))
+    if model_spec["type"] == "text":
+        return torch.randint(model_spec["vocabulary"], (rows, *shape)), labels
+    if len(shape) == 3:
+        shape = [shape[2], shape[0], shape[1]]
+    return torch.rand(rows, *shape), labels
+
+
+model = build(model_spec)
+parameters = parameter_count(model)
+if setup["torch"] == "ddp":
+    dist.init_process_group("gloo", init_method=store, rank=rank, world_size=world_size)
+    model = DistributedDataParallel(model)
+elif setup["torch"] == "compile":
+    model = torch.compile(model)
+# The fused loop is PyTorch's fastest Adam on a CPU.
+optimizer = torch.optim.Adam(model.parameters(), lr=0.001, fused=True)
+criterion = nn.CrossEntropyLoss()
+torch.manual_seed(2 + rank)
+batches = [batch() for _ in range(batches_in_memory)]
+step = 0
+
+
+def train(steps: int) -> float:
+    global step
+    for _ in range(steps):
+        inputs, labels = batches[step % batches_in_memory]
+        optimizer.zero_grad()
+        loss = criterion(model(inputs), labels)
+        loss.backward()
+        optimizer.step()
+        step += 1
+    return loss.item()
+
+
+print(json.dumps({"parameters": parameters}))
+
+for line in sys.stdin:
+    cpu, start = time.process_time(), time.perf_counter()
+    try:
+        loss = train(json.loads(line)["steps"])
+    except Exception as error:  # most often the compiler's; the bench prints it and leaves the row out
+        print(json.dumps({"failure": f"{type(error).__name__}: {str(error).splitlines()[0]}"}))
+        continue
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    print(json.dumps({"seconds": seconds, "cpuSeconds": cpu_seconds, "loss": loss}))
