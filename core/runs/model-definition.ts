@@ -57,6 +57,8 @@ export interface ModuleDefinition extends ModelShape {
   /** Name → `(labels, outputs)` → mean over the rows (scalar). */
   readonly metrics?: Readonly<Record<string, (labels: never, outputs: never) => unknown>>;
   readonly hyperparameters?: Readonly<Record<string, unknown>>;
+  /** See `Training.graph`. */
+  readonly graph?: boolean;
 }
 
 export type ModelDefinition = MlpDefinition | CnnDefinition | ModuleDefinition;

@@ -30,6 +30,11 @@ export interface Training {
   readonly loss?: LossFunction;
   /** Means over the rows, by name. */
   readonly metrics?: Readonly<Record<string, LossFunction>>;
+  /**
+   * False: compute operation by operation. By default native TensorFlow records the operations of model, loss and metrics
+   * once and repeats them as one graph, so their code runs only a few times.
+   */
+  readonly graph?: boolean;
 }
 
 /**

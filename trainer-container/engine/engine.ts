@@ -102,4 +102,24 @@ export interface EngineOptions {
   readonly tf32?: boolean;
   /** Called with the reason if `auto` falls back to WebAssembly. */
   readonly onFallback?: (reason: Error) => void;
+  /** Called when a model's pass is first computed. Must not throw. */
+  readonly onExecution?: (execution: Execution) => void;
 }
+
+/** Reports how the engine computes a pass of a user's model. */
+export type Execution =
+  | {
+      readonly pass: "gradients" | "evaluation";
+      /** All operations as one TensorFlow graph. */
+      readonly engine: "graph";
+      readonly operations: number;
+      /** Time to record, load and check it. */
+      readonly ms: number;
+    }
+  | {
+      readonly pass: "gradients" | "evaluation";
+      /** Operation by operation. */
+      readonly engine: "tape";
+      /** Its stack names the user's code that prevents a graph, if there is such a place. */
+      readonly reason: Error;
+    };

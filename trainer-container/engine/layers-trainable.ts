@@ -5,14 +5,32 @@ import { artifactFormat, type ModelTopology } from "../../adapters/tfjs/artifact
 import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition } from "../../core/runs/model-definition";
 import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
+import { drawKey, withDraws } from "./draws";
 import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "./engine";
 import { BatchError } from "./errors";
 import { layOut } from "./layout";
-import { scoreBatch } from "./score";
+import { type BatchTensors, batchTensors, readScored, type Scored, scoreBatch } from "./score";
 import { withSeededRandom } from "./seeded-random";
 import { computeModel } from "./user-code";
 
 type LayerVariable = LayersModel["weights"][number];
+
+/** The results of a forward and a backward pass. */
+export interface Differentiated extends Scored {
+  /** In the layout's order. Undefined if the loss does not depend on a weight. */
+  readonly gradients: readonly (tf.Tensor | undefined)[];
+}
+
+/** Leaves kept tensors to the present `tf.tidy`. */
+function releaseAtEnd({ loss, outputs, metrics }: Scored): Scored {
+  const release = <T extends tf.Tensor>(kept: T): T => {
+    const tensor = tf.clone(kept);
+    kept.dispose();
+    return tensor;
+  };
+  const named = Object.entries(metrics).map(([name, metric]) => [name, release(metric)] as const);
+  return { loss, outputs: release(outputs), metrics: Object.fromEntries(named) };
+}
 
 /** Adapts a layers model to the engine's port; the same code on both backends. */
 export class LayersTrainable implements TrainableModel {
@@ -37,6 +55,11 @@ export class LayersTrainable implements TrainableModel {
     this.rowSize = definition.inputShape.reduce((product, side) => product * side, 1);
   }
 
+  /** Returns the variables' present tensors, in the layout's order. */
+  weightTensors(): readonly tf.Tensor[] {
+    return this.variables.map((variable) => variable.read());
+  }
+
   readWeights(into: Float32Array): void {
     this.checkFlat(into);
     this.layout.forEach((slot, index) => {
@@ -54,39 +77,60 @@ export class LayersTrainable implements TrainableModel {
   gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult {
     this.checkBatch(batch);
     this.checkFlat(into);
-    const before = this.statistics.map((variable) => variable.read().dataSync() as Float32Array);
     return withSeededRandom(randomKey, () =>
       tf.tidy(() => {
-        let result: BatchResult | undefined;
-        const variables = this.variables.slice(0, this.variables.length - this.statistics.length);
-        const { grads } = computeModel(this.definition, () =>
-          tf.variableGrads(
-            () => {
-              const scored = scoreBatch(this.model, this.definition, batch, true);
-              result = scored.result();
-              return scored.loss;
-            },
-            variables.map((variable) => variable.read() as tf.Variable),
-          ),
-        );
-        variables.forEach((variable, index) => {
-          const { offset, size } = this.layout[index] as ParameterSlot;
-          const gradient = grads[variable.name];
+        const key = tf.tensor1d(drawKey(randomKey), "int32");
+        const scored = this.differentiate(batchTensors(this.definition, batch), key);
+        this.layout.forEach(({ offset, size }, index) => {
+          const gradient = scored.gradients[index];
           if (gradient) into.set(gradient.dataSync() as Float32Array, offset);
-          else into.fill(0, offset, offset + size); // the loss does not depend on this weight
+          else into.fill(0, offset, offset + size);
         });
-        this.takeStatistics(before, (result as BatchResult).weight, into);
-        return result as unknown as tf.TensorContainer;
+        return readScored(this.definition, batch, scored) as unknown as tf.TensorContainer;
       }),
     ) as unknown as BatchResult;
   }
 
+  /**
+   * Makes one forward and one backward pass, and restores the running statistics. Call it within `tf.tidy`.
+   *
+   * @param key see `withDraws`
+   */
+  differentiate(batch: BatchTensors, key: tf.Tensor): Differentiated {
+    const before = this.statistics.map((variable) => tf.clone(variable.read()));
+    const trained = this.variables.slice(0, this.variables.length - this.statistics.length);
+    let scored: Scored | undefined;
+    const { grads } = computeModel(this.definition, () =>
+      tf.variableGrads(
+        () => {
+          scored = withDraws(key, () => scoreBatch(this.model, this.definition, batch, true));
+          // The end of the backward pass disposes what is not kept.
+          for (const tensor of [scored.outputs, ...Object.values(scored.metrics)]) tf.keep(tensor);
+          return scored.loss;
+        },
+        trained.map((variable) => variable.read() as tf.Variable),
+      ),
+    );
+    const moved = this.statistics.map((variable, index) => {
+      const old = before[index] as tf.Tensor;
+      const difference = tf.mul(tf.sub(old, variable.read()), batch.weight);
+      variable.write(old);
+      return difference;
+    });
+    return { ...releaseAtEnd(scored as Scored), gradients: [...trained.map(({ name }) => grads[name]), ...moved] };
+  }
+
   evaluate(batch: Batch): BatchResult {
     this.checkBatch(batch);
-    const score = () => scoreBatch(this.model, this.definition, batch, false).result();
-    return tf.tidy(
-      () => computeModel(this.definition, score) as unknown as tf.TensorContainer,
-    ) as unknown as BatchResult;
+    return tf.tidy(() => {
+      const scored = this.score(batchTensors(this.definition, batch));
+      return readScored(this.definition, batch, scored) as unknown as tf.TensorContainer;
+    }) as unknown as BatchResult;
+  }
+
+  /** Makes one forward pass without training behaviour. Call it within `tf.tidy`. */
+  score(batch: BatchTensors): Scored {
+    return computeModel(this.definition, () => scoreBatch(this.model, this.definition, batch, false));
   }
 
   predict(inputs: Float32Array, rows: number): Float32Array {
@@ -116,17 +160,6 @@ export class LayersTrainable implements TrainableModel {
 
   dispose(): void {
     this.model.dispose();
-  }
-
-  /** Moves the forward pass's update of the running statistics into the gradient, and restores them in the model. */
-  private takeStatistics(before: readonly Float32Array[], weight: number, into: Float32Array): void {
-    this.statistics.forEach((variable, index) => {
-      const old = before[index] as Float32Array;
-      const updated = variable.read().dataSync();
-      const { offset } = this.layout[this.layout.length - this.statistics.length + index] as ParameterSlot;
-      for (let i = 0; i < old.length; i++) into[offset + i] = weight * ((old[i] as number) - (updated[i] as number));
-      this.writeVariable(variable, old.slice());
-    });
   }
 
   /** Creates a new tensor each time: kernels cache packed weights by tensor, so memory must not change in place. */

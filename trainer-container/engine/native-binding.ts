@@ -10,10 +10,13 @@ export interface NativeBinding {
   /** Attribute kinds and element types. */
   readonly TF_ATTR_TYPE: number;
   readonly TF_ATTR_INT: number;
+  readonly TF_ATTR_FLOAT: number;
+  readonly TF_ATTR_SHAPE: number;
   readonly TF_ATTR_STRING: number;
   readonly TF_ATTR_BOOL: number;
   readonly TF_FLOAT: number;
   readonly TF_INT32: number;
+  readonly TF_BOOL: number;
   isUsingGpuDevice(): boolean;
   createTensor(shape: readonly number[], type: number, values: Float32Array | Int32Array): number;
   deleteTensor(id: number): void;
@@ -24,8 +27,18 @@ export interface NativeBinding {
     attributes: readonly unknown[],
     inputs: readonly number[],
     outputs: number,
-  ): readonly { readonly id: number }[];
+  ): readonly { readonly id: number; readonly dtype: number }[];
   getNumOfTensors(): number;
+  /** Loads the SavedModel of a folder; `tags` are separated by commas. */
+  loadSavedModel(folder: string, tags: string): number;
+  deleteSavedModel(id: number): void;
+  /** Runs a graph. Names are `NODE:OUTPUT`, separated by commas. */
+  runSavedModel(
+    id: number,
+    inputs: readonly number[],
+    inputNames: string,
+    outputNames: string,
+  ): readonly { readonly id: number; readonly shape: readonly number[] }[];
 }
 
 const packageName = "@tensorflow/tfjs-node-gpu";

@@ -6,6 +6,7 @@ import { describeCpu } from "./cpu";
 import type { Engine, EngineOptions } from "./engine";
 import { BackendUnavailableError } from "./errors";
 import { describeGpu } from "./gpu";
+import { GraphProgram } from "./graph/program";
 import { LayersTrainable } from "./layers-trainable";
 import { nativeBackendName as backendName, type NativeBackend } from "./native/op";
 import { isProgrammable, NativeProgram } from "./native/program";
@@ -54,7 +55,8 @@ async function start(options: EngineOptions): Promise<Engine> {
       `GPU ${gpu} was requested, but TensorFlow ${binding.TF_Version} runs on the CPU.`,
     );
   }
-  const kernels = registerNativeKernels(tf.backend() as NativeBackend);
+  const backend = tf.backend() as NativeBackend;
+  const kernels = registerNativeKernels(backend);
   const numerics = record(
     binding,
     threads,
@@ -66,9 +68,19 @@ async function start(options: EngineOptions): Promise<Engine> {
     numerics: () => numerics,
     createModel: async (definition, seed) => {
       const model = new LayersTrainable(buildModel(definition, seed), definition);
-      return isProgrammable(definition, kernels)
-        ? new ProgramTrainable(model, new NativeProgram(binding, definition, model.layout))
-        : model;
+      if (isProgrammable(definition, kernels)) {
+        return new ProgramTrainable(model, new NativeProgram(binding, definition, model.layout));
+      }
+      if (definition.type === "module" && definition.graph === false) {
+        for (const pass of ["gradients", "evaluation"] as const) {
+          options.onExecution?.({ pass, engine: "tape", reason: new Error("graph is false in defineTraining") });
+        }
+        return model;
+      }
+      return new ProgramTrainable(
+        model,
+        new GraphProgram(backend, definition, model, kernels.sharing, options.onExecution),
+      );
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Batch, BatchResult, OnFinal, ParameterSlot, TrainableModel } from "./engine";
 import type { LayersTrainable } from "./layers-trainable";
 
-/** A model's gradient as a fixed sequence of a backend's operations, with its own weights. */
+/** A model's passes as fixed sequences of a backend's operations, with their own weights. */
 export interface GradientProgram {
   readonly takesSparse: boolean;
   /** Flat, in the layout's order. */
@@ -11,12 +11,14 @@ export interface GradientProgram {
     /** See `TrainableModel.shareWeights`. */
     share(memory: Float32Array): void;
   };
-  /** Computes as `TrainableModel.gradients`, for a batch that has been checked. */
-  gradients(batch: Batch, into: Float32Array, onFinal?: OnFinal): BatchResult;
+  /** Computes as `TrainableModel.gradients`, for a batch that has been checked. @returns undefined if it cannot */
+  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult | undefined;
+  /** Computes as `TrainableModel.evaluate`. @returns undefined if it cannot */
+  evaluate?(batch: Batch): BatchResult | undefined;
   dispose(): void;
 }
 
-/** A built-in model whose gradients a program computes. The layers model does everything else; its weights are updated on use. */
+/** A model whose gradients a program computes. The layers model does everything else; its weights are updated on use. */
 export class ProgramTrainable implements TrainableModel {
   readonly layout: readonly ParameterSlot[];
   readonly parameterCount: number;
@@ -67,14 +69,15 @@ export class ProgramTrainable implements TrainableModel {
     this.stale = true;
   }
 
-  gradients(batch: Batch, _randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
+  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
     this.layers.checkBatch(batch, this.takesSparse);
     this.layers.checkFlat(into);
-    return this.program.gradients(batch, into, onFinal);
+    return this.program.gradients(batch, randomKey, into, onFinal) ?? this.upToDate().gradients(batch, randomKey, into);
   }
 
   evaluate(batch: Batch): BatchResult {
-    return this.upToDate().evaluate(batch);
+    this.layers.checkBatch(batch);
+    return this.program.evaluate?.(batch) ?? this.upToDate().evaluate(batch);
   }
 
   predict(inputs: Float32Array, rows: number): Float32Array {

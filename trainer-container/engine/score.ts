@@ -7,32 +7,80 @@ import { BatchError, ModelError } from "./errors";
 import { defaultLoss } from "./losses";
 import { callUserCode, describeReturned } from "./user-code";
 
-interface Scored {
+/** A batch as tensors. */
+export interface BatchTensors {
+  readonly rows: number;
+  /** `[rows, ...inputShape]`. */
+  readonly inputs: tf.Tensor;
+  /** int32 class indices, or float32 values. */
+  readonly labels: tf.Tensor;
+  /** `[rows]`; undefined: all 1. */
+  readonly weights?: tf.Tensor;
+  /** Sum of the rows' weights, a scalar. */
+  readonly weight: tf.Tensor;
+}
+
+/** The results of a forward pass. */
+export interface Scored {
   /** Sum of weight × loss over the rows, plus the sum of weight × regularisation. */
   readonly loss: tf.Scalar;
-  /** Reads the numbers from the backend. */
-  result(): BatchResult;
+  readonly outputs: tf.Tensor;
+  /** User metrics, each times the sum of weights. */
+  readonly metrics: Readonly<Record<string, tf.Scalar>>;
+}
+
+/** @throws BatchError for a label that is not a class */
+export function batchTensors(definition: ModelDefinition, batch: Batch): BatchTensors {
+  const { rows, weights } = batch;
+  return {
+    rows,
+    inputs: tf.tensor(batch.inputs, [rows, ...definition.inputShape]),
+    labels: labelTensor(definition, batch),
+    ...(weights === undefined ? {} : { weights: tf.tensor1d(weights) }),
+    weight: tf.scalar(weightOf(batch)),
+  };
+}
+
+/** Returns the sum of the rows' weights. */
+export function weightOf({ rows, weights }: Batch): number {
+  return weights ? weights.reduce((total, value) => total + value, 0) : rows;
 }
 
 /** Makes one forward pass. Call it within `tf.tidy`. */
-export function scoreBatch(model: LayersModel, definition: ModelDefinition, batch: Batch, training: boolean): Scored {
-  const { rows } = batch;
-  const inputs = tf.tensor(batch.inputs, [rows, ...definition.inputShape]);
-  const labels = labelTensor(definition, batch);
-  const outputs = model.apply(inputs, { training }) as tf.Tensor;
-  const weight = batch.weights ? batch.weights.reduce((total, value) => total + value, 0) : rows;
-  const data = sumOverRows(rowLosses(definition, labels, outputs), batch, "loss()");
+export function scoreBatch(
+  model: LayersModel,
+  definition: ModelDefinition,
+  batch: BatchTensors,
+  training: boolean,
+): Scored {
+  const outputs = model.apply(batch.inputs, { training }) as tf.Tensor;
+  const data = sumOverRows(rowLosses(definition, batch.labels, outputs), batch, "loss()");
   const penalties = model.calculateLosses();
-  const loss = penalties.length === 0 ? data : tf.add(data, tf.mul(tf.addN(penalties), weight));
+  const loss = penalties.length === 0 ? data : tf.add(data, tf.mul(tf.addN(penalties), batch.weight));
+  return { loss: loss as tf.Scalar, outputs, metrics: metricsOf(definition, batch, outputs) };
+}
+
+/** Returns the numbers of a forward pass from the values of its tensors. */
+export function resultOf(
+  definition: ModelDefinition,
+  batch: Batch,
+  loss: number,
+  outputs: ArrayLike<number>,
+  metrics: Readonly<Record<string, number>>,
+): BatchResult {
   return {
-    loss: loss as tf.Scalar,
-    result: () => ({
-      loss: loss.dataSync()[0] as number,
-      weight,
-      ...(definition.task === "regression" ? {} : { correct: countCorrect(definition, batch, outputs.dataSync()) }),
-      ...metricsOf(definition, batch, labels, outputs),
-    }),
+    loss,
+    weight: weightOf(batch),
+    ...(definition.task === "regression" ? {} : { correct: countCorrect(definition, batch, outputs) }),
+    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
   };
+}
+
+/** Reads the numbers of a forward pass from the backend. */
+export function readScored(definition: ModelDefinition, batch: Batch, { loss, outputs, metrics }: Scored): BatchResult {
+  const numberOf = (tensor: tf.Tensor): number => tensor.dataSync()[0] as number;
+  const named = Object.entries(metrics).map(([name, value]) => [name, numberOf(value)] as const);
+  return resultOf(definition, batch, numberOf(loss), outputs.dataSync(), Object.fromEntries(named));
 }
 
 function labelTensor(definition: ModelDefinition, { labels, rows }: Batch): tf.Tensor {
@@ -63,9 +111,9 @@ function rowLosses(definition: ModelDefinition, labels: tf.Tensor, outputs: tf.T
 }
 
 /** Sums a `[rows]` tensor with weights. A scalar is the mean of the rows. */
-function sumOverRows(value: tf.Tensor, { rows, weights }: Batch, name: string): tf.Scalar {
+function sumOverRows(value: tf.Tensor, { rows, weights }: BatchTensors, name: string): tf.Scalar {
   if (value.rank === 1 && value.shape[0] === rows) {
-    return tf.sum(weights ? tf.mul(value, tf.tensor1d(weights)) : value) as tf.Scalar;
+    return tf.sum(weights ? tf.mul(value, weights) : value) as tf.Scalar;
   }
   if (value.rank !== 0) {
     throw new ModelError(
@@ -120,17 +168,15 @@ export function countCorrect(
 
 function metricsOf(
   definition: ModelDefinition,
-  batch: Batch,
-  labels: tf.Tensor,
+  batch: BatchTensors,
   outputs: tf.Tensor,
-): { readonly metrics?: Readonly<Record<string, number>> } {
+): Readonly<Record<string, tf.Scalar>> {
   if (definition.type !== "module" || !definition.metrics) return {};
   const entries = Object.entries(definition.metrics as Readonly<Record<string, LossFunction>>).map(([name, metric]) => {
     const what = `metric '${name}'`;
-    const value = callUserCode(what, () => metric(labels, outputs));
+    const value = callUserCode(what, () => metric(batch.labels, outputs));
     checkTensor(value, what);
-    const total = sumOverRows(value, batch, what);
-    return [name, total.dataSync()[0] as number] as const;
+    return [name, sumOverRows(value, batch, what)] as const;
   });
-  return { metrics: Object.fromEntries(entries) };
+  return Object.fromEntries(entries);
 }

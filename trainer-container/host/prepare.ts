@@ -38,6 +38,7 @@ export async function modelDefinition(
     factory: training.model as ModuleDefinition["factory"],
     ...(training.loss === undefined ? {} : { loss: training.loss as ModuleDefinition["loss"] }),
     ...(training.metrics === undefined ? {} : { metrics: training.metrics as ModuleDefinition["metrics"] }),
+    ...(training.graph === undefined ? {} : { graph: training.graph }),
     hyperparameters: { ...task.hyperparameters, ...model.options },
   };
   return definition;

@@ -31,7 +31,7 @@ import type { Telemetry } from "../telemetry/telemetry";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
 import { failedBeforeUpdate, judge } from "./failure";
 import type { Interruption } from "./interruption";
-import { mapStacks } from "./module-source";
+import { mapStacks, userFrame } from "./module-source";
 import { agreeOnNumerics, engineOptionsOf, modelDefinition } from "./prepare";
 import { createReporter, withCheckpoints } from "./report";
 import { findResult, publishResult } from "./result";
@@ -127,6 +127,19 @@ async function trainTask(
     ...engineOptionsOf(task),
     onFallback: (reason) =>
       dependencies.logger.log("info", "no native TensorFlow: computing on WebAssembly", { reason: reason.message }),
+    onExecution: (execution) => {
+      if (execution.engine === "graph") {
+        const { pass, operations, ms } = execution;
+        logger.log("info", `computing ${pass} as one graph`, { operations, ms: Math.round(ms) });
+      } else {
+        const { pass, reason } = execution;
+        const place = userFrame(reason);
+        logger.log("warn", `computing ${pass} operation by operation, which is slower`, {
+          reason: `the model cannot be a graph: ${reason.message}`,
+          ...(place === undefined ? {} : { place }),
+        });
+      }
+    },
   });
   const numerics = engine.numerics();
   const unlikeOthers = await agreeOnNumerics(store, task, numerics);

@@ -6,6 +6,7 @@ import { objectKeys } from "../../../core/object-keys";
 import type { TrainingTask } from "../../../core/runs/training-task";
 import { decodeSafetensors } from "../../../core/safetensors/safetensors";
 import { readCheckpoints } from "../../../core/training/checkpoint/list";
+import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { startCloud, type TrainerCloud } from "./cloud";
 import { readResult, storeFeatures, storeTask } from "./task";
 import { TrainerProcess } from "./trainer-process";
@@ -236,17 +237,14 @@ describe("trainer processes", () => {
     expect(stepsOf("run-unheard", "train/loss")).toEqual(everyStep);
   });
 
-  it("train a user's module, with its own loss and metrics", async () => {
+  /** Stores a module with the given definition, and returns the task's model. */
+  async function storeModule(definition: string, options: Readonly<Record<string, unknown>> = {}) {
     const bundle = buildSync({
       stdin: {
         contents: `
           import { defineTraining } from "ringmaster";
           import * as tf from "@tensorflow/tfjs-core";
-          export default defineTraining({
-            model: ({ tf, inputShape, outputs, hyperparameters }) =>
-              tf.sequential({ layers: [tf.layers.dense({ units: hyperparameters.units, inputShape: [...inputShape] }), tf.layers.dense({ units: outputs })] }),
-            metrics: { spread: (labels, outputs) => tf.mean(tf.sub(tf.max(outputs, 1), tf.min(outputs, 1))) },
-          });`,
+          export default defineTraining(${definition});`,
         resolveDir: root,
       },
       alias: { ringmaster: path.join(root, "trainer-container/define-training.ts") },
@@ -257,7 +255,18 @@ describe("trainer processes", () => {
       external: ["@tensorflow/*"],
     });
     const { sha256: digest } = await cloud.store.putContent(bundle.outputFiles[0]!.contents);
-    const model = { type: "module", path: "model.ts", sha256: digest, options: { units: 7 } } as const;
+    return { type: "module", path: "model.ts", sha256: digest, options } as const;
+  }
+
+  it("train a user's module, with its own loss and metrics", async () => {
+    const model = await storeModule(
+      `{
+        model: ({ tf, inputShape, outputs, hyperparameters }) =>
+          tf.sequential({ layers: [tf.layers.dense({ units: hyperparameters.units, inputShape: [...inputShape] }), tf.layers.dense({ units: outputs })] }),
+        metrics: { spread: (labels, outputs) => tf.mean(tf.sub(tf.max(outputs, 1), tf.min(outputs, 1))) },
+      }`,
+      { units: 7 },
+    );
     await storeTask(cloud.store, "run-module", { model }, { epochs: 1 });
     const trainer = start("run-module", 0);
     if ((await trainer.ended) !== 0) throw new Error(trainer.transcript());
@@ -266,6 +275,39 @@ describe("trainer processes", () => {
     expect(result.metrics["validation/spread"]).toBeGreaterThan(0);
     expect(new Set(stepsOf("run-module", "train/spread")).size).toBe(31);
   });
+
+  const nativeIt = findBinding("cpu") ? it : it.skip;
+
+  nativeIt(
+    "give the same weights from a graph with dropout, alone and on three workers of which one is killed",
+    async () => {
+      const model = await storeModule(`{
+      model: ({ tf, outputs }) =>
+        tf.sequential({
+          layers: [
+            tf.layers.reshape({ targetShape: [11, 6], inputShape: [66] }),
+            tf.layers.lstm({ units: 6, dropout: 0.2 }),
+            tf.layers.batchNormalization(),
+            tf.layers.dropout({ rate: 0.3 }),
+            tf.layers.dense({ units: outputs }),
+          ],
+        }),
+    }`);
+      const graph = { model, backend: "native" } as const;
+      await storeTask(cloud.store, "run-graph", graph, { epochs: 2 });
+      await storeTask(cloud.store, "run-graph-3", { ...graph, workers: 3 }, { epochs: 2 });
+      const alone = start("run-graph", 0);
+      if ((await alone.ended) !== 0) throw new Error(alone.transcript());
+      expect(alone.said("computing gradients as one graph")).toHaveLength(1);
+      const [first, ...others] = startAll("run-graph-3", 3);
+      await trained("run-graph-3", 15);
+      first!.signal("SIGKILL");
+      const codes = await Promise.all(others.map((trainer) => trainer.ended));
+      if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
+      const results = await Promise.all(["run-graph", "run-graph-3"].map((id) => readResult(cloud.store, id)));
+      expect(results[1]!.weightsSha256).toBe(results[0]!.weightsSha256);
+    },
+  );
 
   it("end at once where the run is complete", async () => {
     const again = start("run-alone", 0, 2);

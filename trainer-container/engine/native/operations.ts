@@ -49,6 +49,11 @@ export class Operations {
     return id;
   }
 
+  /** Takes over tensors that were created elsewhere. */
+  adopt(ids: readonly TensorId[]): void {
+    this.live.push(...ids);
+  }
+
   read(id: TensorId): Float32Array {
     return this.binding.tensorDataSync(id) as Float32Array;
   }

@@ -66,7 +66,7 @@ export class NativeProgram {
     });
   }
 
-  gradients(batch: Batch, into: Float32Array, onFinal?: OnFinal): BatchResult {
+  gradients(batch: Batch, _randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
     const { definition, operations, stages } = this;
     const { rows } = batch;
     if (definition.task === "classification") checkClasses(definition, batch.labels);

@@ -2,6 +2,8 @@ import type { NativeBinding } from "../native-binding";
 import { registerActivationGradients } from "./activation-gradients";
 import { registerAdd } from "./add";
 import { registerCrossEntropy } from "./cross-entropy";
+import { registerDraws } from "./draws";
+import { registerGather } from "./gather";
 import { registerMaxPool } from "./max-pool";
 import type { NativeBackend } from "./op";
 import { Operations } from "./operations";
@@ -9,12 +11,17 @@ import { sharesMemory } from "./shared-tensors";
 import { convolutionWorks } from "./stages";
 
 /** Version of this folder's kernels. The bits depend on them, so any change of a kernel changes it. */
-const kernelsVersion = "2";
+const kernelsVersion = "3";
+
+/** Version of recorded graphs (`engine/graph`). The bits depend on it. */
+const graphVersion = "1";
 
 /** Capabilities of this process's native backend, also for the numerics record. */
 export interface NativeKernels {
   /** Built-in models whose gradient is a program (`program.ts`) instead of the layers' tape. Images need oneDNN's pooling. */
   readonly programs: "all" | "dense" | "none";
+  /** Whether tensors can share memory with arrays. */
+  readonly sharing: boolean;
   readonly switches: Readonly<Record<string, string>>;
 }
 
@@ -23,17 +30,23 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   const { binding } = backend;
   const onCpu = !binding.isUsingGpuDevice();
   registerActivationGradients(backend);
+  registerDraws(backend);
   if (onCpu) {
     registerAdd();
+    registerGather(backend); // on a GPU an index out of range would give zeros
     registerCrossEntropy(backend); // its GPU kernel is not deterministic in every version
   }
   const maxPool = onCpu && process.env["TF_ENABLE_ONEDNN_OPTS"] === "1" ? registerMaxPool(backend) : "stock";
-  const programs = onCpu ? programsOf(binding, maxPool) : "none";
-  return { programs, switches: { kernels: kernelsVersion, maxPool, programs } };
+  const operations = new Operations(binding);
+  const sharing = onCpu && sharesMemory(binding, operations);
+  const programs = sharing ? programsOf(binding, operations, maxPool) : "none";
+  return { programs, sharing, switches: { kernels: kernelsVersion, maxPool, programs, graph: graphVersion } };
 }
 
-function programsOf(binding: NativeBinding, maxPool: "onednn" | "stock"): NativeKernels["programs"] {
-  const operations = new Operations(binding);
-  if (!sharesMemory(binding, operations)) return "none";
+function programsOf(
+  binding: NativeBinding,
+  operations: Operations,
+  maxPool: "onednn" | "stock",
+): NativeKernels["programs"] {
   return maxPool === "onednn" && convolutionWorks(binding, operations) ? "all" : "dense";
 }

@@ -29,6 +29,8 @@ export class WeightTensors {
   constructor(
     private readonly binding: NativeBinding,
     private readonly layout: readonly ParameterSlot[],
+    /** Whether tensors can share memory with arrays (`sharesMemory`). */
+    private readonly sharing = true,
   ) {
     this.memory = allocateSum(layout.reduce((total, { size }) => total + padded(size), 0));
     let at = 0;
@@ -60,7 +62,7 @@ export class WeightTensors {
 
   /** Makes tensors of the slots that begin on a cache line of `memory`. The others are copied at each `write`. */
   share(memory: Float32Array): void {
-    if (!inSumMemory(memory, this.memory)) return;
+    if (!this.sharing || !inSumMemory(memory, this.memory)) return;
     this.shared = memory;
     this.place(
       this.layout.map(({ offset, size }, index) => {
@@ -87,7 +89,7 @@ export class WeightTensors {
       if (this.shared === undefined || view === this.ownViews[index]) view.set(from.subarray(offset, offset + size));
     });
     // The memory of sums was full. Elsewhere alignment is not guaranteed, so tensors may be copies and are made again.
-    if (!inSumMemory(this.memory)) this.place(this.ownViews);
+    if (!this.sharing || !inSumMemory(this.memory)) this.place(this.ownViews);
   }
 
   read(into: Float32Array): void {
@@ -124,13 +126,15 @@ export class TensorReader {
   constructor(
     private readonly binding: NativeBinding,
     private readonly operations: Operations,
+    /** Whether tensors can share memory with arrays (`sharesMemory`). */
+    private readonly sharing = true,
   ) {
     this.attributes = [{ name: "T", type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }];
   }
 
   copy(id: TensorId, into: Float32Array): void {
     const { operations } = this;
-    if (into.length < worthSharing || !isAligned(into) || !inSumMemory(into)) {
+    if (!this.sharing || into.length < worthSharing || !isAligned(into) || !inSumMemory(into)) {
       into.set(operations.read(id));
       return;
     }

@@ -102,7 +102,7 @@ export class WasmProgram implements GradientProgram {
   }
 
   /** @throws BatchError if a label is no class */
-  gradients(batch: Batch, into: Float32Array, onFinal?: OnFinal): BatchResult {
+  gradients(batch: Batch, _randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
     const { simd, buffers, definition } = this;
     const { rows, weights } = batch;
     if (definition.task === "classification") checkClasses(definition, batch.labels);

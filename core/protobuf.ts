@@ -1,6 +1,6 @@
 /**
- * The subset of Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) that an ONNX file needs:
- * varints, 32-bit floats and length-delimited fields. A message is a list of byte parts, so that weights are copied
+ * The subset of Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) that ONNX files and SavedModels
+ * need: varints, 32-bit floats and length-delimited fields. A message is a list of byte parts, so that weights are copied
  * once, at the end.
  */
 export interface Message {

@@ -1,0 +1,100 @@
+/**
+ * Writes operations as a SavedModel's `saved_model.pb` (tensorflow/core/protobuf/saved_model.proto, meta_graph.proto,
+ * tensorflow/core/framework/graph.proto, node_def.proto, attr_value.proto, tensor.proto).
+ */
+import {
+  bytesField,
+  floatField,
+  joined,
+  type Message,
+  message,
+  messageField,
+  textField,
+  varintField,
+} from "../../../core/protobuf";
+
+/** An output of a node. */
+export interface Value {
+  readonly node: number;
+  readonly output: number;
+}
+
+/** Element types by the numbers of types.proto. */
+export const elementTypes = { float: 1, int32: 3, string: 7, int64: 9, bool: 10 } as const;
+
+export type Attribute =
+  | { readonly kind: "type" | "int"; readonly value: number }
+  | { readonly kind: "float"; readonly value: number }
+  | { readonly kind: "bool"; readonly value: boolean }
+  | { readonly kind: "string"; readonly value: string }
+  | { readonly kind: "shape"; readonly value: readonly number[] }
+  | { readonly kind: "ints" | "floats"; readonly value: readonly number[] }
+  | {
+      readonly kind: "tensor";
+      readonly value: { readonly type: number; readonly shape: readonly number[]; readonly bytes: Uint8Array };
+    };
+
+/** One operation. Its position in the graph is its name. */
+export interface GraphNode {
+  readonly op: string;
+  readonly inputs: readonly Value[];
+  readonly attributes: Readonly<Record<string, Attribute>>;
+}
+
+/** Version of graphs' meaning (`GRAPH_DEF_VERSION`), at least as old as the oldest library that reads them. */
+const producer = 987;
+/** The tag under which graphs are loaded. */
+export const tag = "serve";
+
+export const nameOf = (node: number): string => `n${node}`;
+export const referenceTo = ({ node, output }: Value): string => `${nameOf(node)}:${output}`;
+
+/** Returns the bytes of a `saved_model.pb` without variables and signatures. */
+export function savedModel(nodes: readonly GraphNode[]): Uint8Array {
+  const graph = message(
+    ...nodes.map((node, index) => messageField(1, nodeDef(node, index))),
+    messageField(4, varintField(1, producer)),
+  );
+  const metaGraph = message(messageField(1, textField(4, tag)), messageField(2, graph));
+  return joined(message(varintField(1, 1), messageField(2, metaGraph)));
+}
+
+function nodeDef({ op, inputs, attributes }: GraphNode, index: number): Message {
+  return message(
+    textField(1, nameOf(index)),
+    textField(2, op),
+    ...inputs.map((input) => textField(3, referenceTo(input))),
+    ...Object.entries(attributes).map(([name, value]) =>
+      messageField(5, message(textField(1, name), messageField(2, attributeValue(value)))),
+    ),
+  );
+}
+
+function attributeValue(attribute: Attribute): Message {
+  switch (attribute.kind) {
+    case "string":
+      return textField(2, attribute.value);
+    case "int":
+      return varintField(3, attribute.value);
+    case "float":
+      return floatField(4, attribute.value);
+    case "bool":
+      return varintField(5, attribute.value ? 1 : 0);
+    case "type":
+      return varintField(6, attribute.value);
+    case "shape":
+      return messageField(7, shapeProto(attribute.value));
+    case "tensor": {
+      const { type, shape, bytes } = attribute.value;
+      return messageField(8, message(varintField(1, type), messageField(2, shapeProto(shape)), bytesField(4, bytes)));
+    }
+    case "ints":
+      return messageField(1, message(...attribute.value.map((value) => varintField(3, value))));
+    case "floats":
+      return messageField(1, message(...attribute.value.map((value) => floatField(4, value))));
+  }
+}
+
+function shapeProto(shape: readonly number[]): Message {
+  return message(...shape.map((size) => messageField(2, varintField(1, size))));
+}
