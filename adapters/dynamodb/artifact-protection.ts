@@ -1,17 +1,10 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
 import type { ArtifactOwner } from "../../core/tracking/artifacts";
 import { checkUnprotected, ownerName, type Protection } from "../../core/tracking/records/artifact-paths";
 import { ArtifactsBusyError } from "../../core/tracking/records/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
-import { isTransactionConditionFailed, isTransactionConflict, pauseBeforeRound } from "./client";
-
-export type ArtifactWrites = NonNullable<TransactWriteCommandInput["TransactItems"]>;
+import { pauseBeforeRound } from "./client";
+import { absent, ex } from "./expression";
+import type { Table, Write } from "./table";
 
 /** The writes of a transaction. DynamoDB's limit is 100, and one is the condition. */
 const writesPerTransaction = 99;
@@ -24,27 +17,22 @@ const maxFrozenPaths = 300;
 
 /** The protection of an owner's files, with the condition under which it still applies. */
 interface Guard extends Protection {
-  readonly condition: ArtifactWrites[number];
+  readonly condition: Write;
 }
 
 /**
  * Stores the frozen paths of runs and logged models. It writes artifacts under the condition that no path was frozen
  * after the check.
  */
-export function createArtifactProtection(
-  client: DynamoDBDocumentClient,
-  table: string,
-  team: string,
-  records: Pick<RunRecords, "find">,
-) {
+export function createArtifactProtection(table: Table, team: string, records: Pick<RunRecords, "find">) {
   const keyOf = (owner: ArtifactOwner) => ({
     pk: `TEAM#${team}#FROZEN#${owner.kind === "run" ? `RUN#${owner.runId}` : owner.kind === "logged-model" ? `MODEL#${owner.modelId}` : "TEAM"}`,
     sk: "PATHS",
   });
 
   async function frozenOf(owner: ArtifactOwner): Promise<readonly string[]> {
-    const { Item } = await client.send(new GetCommand({ TableName: table, Key: keyOf(owner), ConsistentRead: true }));
-    return [...((Item?.["paths"] as ReadonlySet<string> | undefined) ?? [])].map((path) => path.slice(0, -1));
+    const item = await table.get(keyOf(owner));
+    return [...((item?.["paths"] as ReadonlySet<string> | undefined) ?? [])].map((path) => path.slice(0, -1));
   }
 
   async function guardOf(owner: ArtifactOwner): Promise<Guard> {
@@ -52,15 +40,9 @@ export function createArtifactProtection(
       frozenOf(owner),
       owner.kind === "run" ? records.find(owner.runId) : undefined,
     ]);
-    const condition = {
-      TableName: table,
-      Key: keyOf(owner),
-      // Paths are only added, so the same number means the same set.
-      ...(frozen.length === 0
-        ? { ConditionExpression: "attribute_not_exists(pk)" }
-        : { ConditionExpression: "size(paths) = :count", ExpressionAttributeValues: { ":count": frozen.length } }),
-    };
-    return { owner, ...(run === undefined ? {} : { run }), frozen, condition: { ConditionCheck: condition } };
+    // Paths are only added, so the same number means the same set.
+    const condition = table.checking(keyOf(owner), frozen.length === 0 ? absent : ex`size(paths) = ${frozen.length}`);
+    return { owner, ...(run === undefined ? {} : { run }), frozen, condition };
   }
 
   return {
@@ -77,17 +59,15 @@ export function createArtifactProtection(
      *
      * @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError, ArtifactsBusyError
      */
-    async write(owner: ArtifactOwner, paths: readonly string[], writes: ArtifactWrites): Promise<void> {
+    async write(owner: ArtifactOwner, paths: readonly string[], writes: readonly Write[]): Promise<void> {
       let guard = await guardOf(owner);
       checkUnprotected(guard, paths);
       for (let from = 0, round = 0; from < writes.length; ) {
-        try {
-          const some = writes.slice(from, from + writesPerTransaction);
-          await client.send(new TransactWriteCommand({ TransactItems: [guard.condition, ...some] }));
+        const some = writes.slice(from, from + writesPerTransaction);
+        if (await table.tryTransact([guard.condition, ...some])) {
           from += writesPerTransaction;
           round = 0;
-        } catch (error) {
-          if (!isTransactionConditionFailed(error) && !isTransactionConflict(error)) throw error;
+        } else {
           round += 1;
           if (round > rounds) throw new ArtifactsBusyError(ownerName(owner), rounds);
           await pauseBeforeRound(round);
@@ -101,14 +81,7 @@ export function createArtifactProtection(
       const frozen = await frozenOf(owner);
       if (frozen.includes(path) || frozen.includes("")) return;
       const entry = path === "" || frozen.length >= maxFrozenPaths ? "/" : `${path}/`;
-      await client.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: keyOf(owner),
-          UpdateExpression: "ADD paths :added",
-          ExpressionAttributeValues: { ":added": new Set([entry]) },
-        }),
-      );
+      await table.update(keyOf(owner), ex`ADD paths ${new Set([entry])}`);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { BatchWriteCommand, type DynamoDBDocumentClient, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { mapLimited } from "../../core/each-limited";
 import type { Artifact, ArtifactOwner, Artifacts } from "../../core/tracking/artifacts";
 import {
@@ -12,10 +12,9 @@ import { producedDirectories } from "../../core/tracking/records/produced";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { ArtifactEntry } from "../../core/tracking/shapes";
 import { createArtifactProtection } from "./artifact-protection";
-import { pauseBeforeRound, queryAll } from "./client";
+import { type Expression, ex } from "./expression";
+import { type Item, Table } from "./table";
 
-/** DynamoDB's limit. */
-const rowsPerWrite = 25;
 /** The number of owners whose files are removed concurrently. */
 const ownersAtOnce = 16;
 /** The rows read by one step of a listing. A directory beyond the page's end is skipped completely. */
@@ -28,11 +27,12 @@ const rowsPerStep = 200;
  */
 export function createArtifactRepository(
   client: DynamoDBDocumentClient,
-  table: string,
+  tableName: string,
   team: string,
   records: Pick<RunRecords, "find">,
 ): Artifacts {
-  const protection = createArtifactProtection(client, table, team, records);
+  const table = new Table(client, tableName);
+  const protection = createArtifactProtection(table, team, records);
   const prefix = `TEAM#${team}#ARTIFACTS#`;
   const partition = (owner: ArtifactOwner): string =>
     owner.kind === "run"
@@ -48,35 +48,13 @@ export function createArtifactRepository(
   const folderKey = (folder: string) => ({ pk: partition({ kind: "team" }), sk: lowestPathIn(artifactPath(folder)) });
 
   async function find(owner: ArtifactOwner, path: string): Promise<Artifact | undefined> {
-    const { Item } = await client.send(
-      new GetCommand({
-        TableName: table,
-        Key: { pk: partition(owner), sk: artifactPath(path) },
-        ConsistentRead: true,
-      }),
-    );
-    return Item && artifactOf(Item);
+    const item = await table.get({ pk: partition(owner), sk: artifactPath(path) });
+    return item && artifactOf(item);
   }
 
-  async function writeRows(requests: readonly Record<string, unknown>[]): Promise<void> {
-    for (let from = 0; from < requests.length; from += rowsPerWrite) {
-      let left: readonly Record<string, unknown>[] | undefined = requests.slice(from, from + rowsPerWrite);
-      for (let round = 0; left && left.length > 0; round += 1) {
-        if (round > 0) await pauseBeforeRound(round);
-        const answer = await client.send(new BatchWriteCommand({ RequestItems: { [table]: [...left] } }));
-        left = answer.UnprocessedItems?.[table] as typeof left;
-      }
-    }
-  }
-
-  async function rowsUnder(owner: ArtifactOwner, directory: string) {
-    const prefix = directory === "" ? undefined : lowestPathIn(directory);
-    return queryAll(client, {
-      TableName: table,
-      KeyConditionExpression: prefix === undefined ? "pk = :pk" : "pk = :pk AND begins_with(sk, :prefix)",
-      ExpressionAttributeValues: { ":pk": partition(owner), ...(prefix === undefined ? {} : { ":prefix": prefix }) },
-      ConsistentRead: true,
-    });
+  function rowsUnder(owner: ArtifactOwner, directory: string): Promise<readonly Item[]> {
+    const under = directory === "" ? ex`` : ex` AND begins_with(sk, ${lowestPathIn(directory)})`;
+    return table.all(ex`pk = ${partition(owner)}${under}`);
   }
 
   function rowsOf(owner: ArtifactOwner, artifacts: readonly Artifact[], folder: string | undefined) {
@@ -89,15 +67,15 @@ export function createArtifactRepository(
   }
 
   const deletionsOf = (owner: ArtifactOwner, paths: readonly string[]) =>
-    paths.map((sk) => ({ Delete: { TableName: table, Key: { pk: partition(owner), sk } } }));
+    paths.map((sk) => table.deleting({ pk: partition(owner), sk }));
 
   return {
     find,
 
     async put(owner, artifacts, folder) {
       const rows = rowsOf(owner, artifacts, folder);
-      if (owner.kind === "team") return writeRows(rows.map((Item) => ({ PutRequest: { Item } })));
-      const writes = rows.map((Item) => ({ Put: { TableName: table, Item } }));
+      if (owner.kind === "team") return table.batchWrite(rows);
+      const writes = rows.map((row) => table.putting(row));
       return protection.write(
         owner,
         artifacts.map(({ path }) => path),
@@ -108,8 +86,7 @@ export function createArtifactRepository(
     async putProduced(runId, artifacts, folder) {
       const foreign = artifacts.find(({ path }) => !producedDirectories.some((each) => isAtOrUnder(path, each)));
       if (foreign) throw new Error(`${foreign.path} is not under ${producedDirectories.join(" or ")}`);
-      const rows = rowsOf({ kind: "run", runId }, artifacts, folder);
-      await writeRows(rows.map((Item) => ({ PutRequest: { Item } })));
+      await table.batchWrite(rowsOf({ kind: "run", runId }, artifacts, folder));
     },
 
     checkWritable: (owner, path) => protection.check(owner, [path]),
@@ -125,21 +102,11 @@ export function createArtifactRepository(
       // "0" follows "/", so the content of the directory sorts between the two.
       const past = directory === "" ? undefined : lowestPathPast(directory);
       for (let from: string | undefined = inside || undefined; ; ) {
-        const page: { Items?: Record<string, unknown>[]; LastEvaluatedKey?: Record<string, unknown> } =
-          await client.send(
-            new QueryCommand({
-              TableName: table,
-              KeyConditionExpression: conditionOf(from, past),
-              ExpressionAttributeValues: {
-                ":pk": partition(owner),
-                ...(from === undefined ? {} : { ":from": from }),
-                ...(past === undefined ? {} : { ":past": past }),
-              },
-              ConsistentRead: true,
-              Limit: rowsPerStep,
-            }),
-          );
-        for (const item of page.Items ?? []) {
+        const page: { readonly items: readonly Item[]; readonly last: Item | undefined } = await table.read(
+          conditionOf(partition(owner), from, past),
+          { limit: rowsPerStep },
+        );
+        for (const item of page.items) {
           const sk = item["sk"] as string;
           if (sk === past) continue;
           if (sk === inside) continue;
@@ -151,7 +118,7 @@ export function createArtifactRepository(
             entries.set(name, { path: name, isDirectory: false, bytes, sha256 });
           }
         }
-        const last = page.LastEvaluatedKey?.["sk"] as string | undefined;
+        const last = page.last?.["sk"] as string | undefined;
         if (last === undefined) break;
         const [first, ...rest] = last.slice(inside.length).split("/");
         from = rest.length > 0 ? lowestPathPast(`${inside}${first}`) : `${last}\u0000`;
@@ -179,26 +146,29 @@ export function createArtifactRepository(
       if (owner.kind !== "team") return protection.write(owner, own, deletionsOf(owner, own));
       // Removes the files first, because a folder that still has files must remain visible.
       for (const { owner: each, paths } of removals) await protection.write(each, paths, deletionsOf(each, paths));
-      await writeRows(own.map((sk) => ({ DeleteRequest: { Key: { pk: partition(owner), sk } } })));
+      await table.batchWrite(
+        [],
+        own.map((sk) => ({ pk: partition(owner), sk })),
+      );
     },
   };
 }
 
 /** Returns the owner whose files are listed under a folder's row in the team's tree. */
-function ownerIn(row: Record<string, unknown>): ArtifactOwner | undefined {
+function ownerIn(row: Item): ArtifactOwner | undefined {
   return row["owner"] as ArtifactOwner | undefined;
 }
 
-function pathsOf(rows: readonly Record<string, unknown>[]): readonly string[] {
+function pathsOf(rows: readonly Item[]): readonly string[] {
   return rows.map(({ sk }) => sk as string);
 }
 
-function conditionOf(from: string | undefined, past: string | undefined): string {
-  if (from === undefined) return "pk = :pk";
-  return past === undefined ? "pk = :pk AND sk >= :from" : "pk = :pk AND sk BETWEEN :from AND :past";
+function conditionOf(pk: string, from: string | undefined, past: string | undefined): Expression {
+  if (from === undefined) return ex`pk = ${pk}`;
+  return past === undefined ? ex`pk = ${pk} AND sk >= ${from}` : ex`pk = ${pk} AND sk BETWEEN ${from} AND ${past}`;
 }
 
-function artifactOf(item: Record<string, unknown>): Artifact {
+function artifactOf(item: Item): Artifact {
   const { pk: _, sk, ...rest } = item;
   return { path: sk as string, ...rest } as unknown as Artifact;
 }

@@ -1,136 +1,75 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { type MonthUsage, monthOf } from "../../core/runs/attempt-repository";
 import type { AllRuns } from "../../core/runs/run-repository";
-import { isTransactionConditionFailed, isTransactionConflict } from "./client";
+import { absent, ex } from "./expression";
+import { type Key, Table, type Write } from "./table";
 
 /** The number of retries after a conflict. All attempts of a team in one month update the same row. */
-const conflictAttempts = 10;
+const rounds = 10;
 
 const monthKey = (team: string, month: string) => ({ pk: `TEAM#${team}#USAGE`, sk: `MONTH#${month}` });
 
 /** Stores the rows `ATTEMPT#<4 digits>` of a run (docs/access-patterns.md, "Runs"). */
 export function createAttemptRepository(
   client: DynamoDBDocumentClient,
-  table: string,
-  key: (runId: string, sk: string) => Record<string, string>,
+  name: string,
+  key: (runId: string, sk: string) => Key,
 ): Pick<AllRuns, "beginAttempt" | "takeOverAttempt" | "recordJob" | "completeAttempt" | "monthUsage"> {
+  const table = new Table(client, name);
   const attemptKey = (runId: string, attempt: number) => key(runId, `ATTEMPT#${String(attempt).padStart(4, "0")}`);
-  const names = { "#record": "record", "#status": "status" };
 
   /** Writes in one transaction with a check of the run, so that an attempt does not change after the run's end. */
-  async function whileTraining(runId: string, write: Record<string, unknown>): Promise<boolean> {
-    const check = {
-      ConditionCheck: {
-        TableName: table,
-        Key: key(runId, "RUN"),
-        ConditionExpression: "#status IN (:queued, :running) AND phase = :training",
-        ExpressionAttributeNames: { "#status": "status" },
-        ExpressionAttributeValues: { ":queued": "queued", ":running": "running", ":training": "LaunchTraining" },
-      },
-    };
-    return transact([check, write]);
-  }
-
-  /**
-   * Runs a transaction. Returns false if a condition does not hold. Retries after a conflict with another transaction.
-   */
-  async function transact(TransactItems: TransactWriteCommandInput["TransactItems"]): Promise<boolean> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await client.send(new TransactWriteCommand({ TransactItems }));
-        return true;
-      } catch (error) {
-        if (isTransactionConditionFailed(error)) return false;
-        if (!isTransactionConflict(error) || attempt === conflictAttempts) throw error;
-      }
-    }
+  async function whileTraining(runId: string, write: Write): Promise<boolean> {
+    const isTraining = ex`#status IN (${"queued"}, ${"running"}) AND phase = ${"LaunchTraining"}`;
+    return table.transact([table.checking(key(runId, "RUN"), isTraining), write], rounds);
   }
 
   return {
     beginAttempt: (runId, attempt) =>
-      whileTraining(runId, {
-        Put: {
-          TableName: table,
-          Item: { ...attemptKey(runId, attempt.attempt), record: attempt },
-          ConditionExpression: "attribute_not_exists(pk)",
-        },
-      }),
+      whileTraining(runId, table.putting({ ...attemptKey(runId, attempt.attempt), record: attempt }, absent)),
 
     takeOverAttempt: (runId, attempt, claimedAt, at) =>
-      whileTraining(runId, {
-        Update: {
-          TableName: table,
-          Key: attemptKey(runId, attempt),
-          UpdateExpression: "SET #record.claimedAt = :at",
-          ConditionExpression: "#record.#status = :submitting AND #record.claimedAt = :claimedAt",
-          ExpressionAttributeNames: names,
-          ExpressionAttributeValues: { ":at": at, ":submitting": "submitting", ":claimedAt": claimedAt },
-        },
-      }),
+      whileTraining(
+        runId,
+        table.updating(
+          attemptKey(runId, attempt),
+          ex`SET #record.claimedAt = ${at}`,
+          ex`#record.#status = ${"submitting"} AND #record.claimedAt = ${claimedAt}`,
+        ),
+      ),
 
     recordJob: (runId, attempt, jobId) =>
-      whileTraining(runId, {
-        Update: {
-          TableName: table,
-          Key: attemptKey(runId, attempt),
-          UpdateExpression: "SET #record.#status = :submitted, #record.jobId = :jobId",
-          ConditionExpression: "#record.#status = :submitting",
-          ExpressionAttributeNames: names,
-          ExpressionAttributeValues: { ":submitting": "submitting", ":submitted": "submitted", ":jobId": jobId },
-        },
-      }),
+      whileTraining(
+        runId,
+        table.updating(
+          attemptKey(runId, attempt),
+          ex`SET #record.#status = ${"submitted"}, #record.jobId = ${jobId}`,
+          ex`#record.#status = ${"submitting"}`,
+        ),
+      ),
 
-    async completeAttempt(team, runId, attempt, { status, reason, at, jobId, usage }) {
-      const optional = { reason, jobId, usage };
-      const given = Object.entries(optional).filter(([, value]) => value !== undefined);
-      const update = ["#record.#status = :status", "#record.endedAt = :at"];
-      const values: Record<string, unknown> = {
-        ":status": status,
-        ":at": at,
-        ":submitting": "submitting",
-        ":submitted": "submitted",
-      };
-      const allNames: Record<string, string> = { ...names };
-      for (const [name, value] of given) {
-        update.push(`#record.#${name} = :${name}`);
-        allNames[`#${name}`] = name;
-        values[`:${name}`] = value;
-      }
-      const row = {
-        Update: {
-          TableName: table,
-          Key: attemptKey(runId, attempt),
-          UpdateExpression: `SET ${update.join(", ")}`,
-          ConditionExpression: "#record.#status IN (:submitting, :submitted)",
-          ExpressionAttributeNames: allNames,
-          ExpressionAttributeValues: values,
-        },
-      };
-      const month = {
-        Update: {
-          TableName: table,
-          Key: monthKey(team, monthOf(at)),
-          UpdateExpression: "ADD workerSeconds :workers, gpuSeconds :gpus, estimatedUsd :usd",
-          ExpressionAttributeValues: {
-            ":workers": usage?.workerSeconds,
-            ":gpus": usage?.gpuSeconds,
-            ":usd": usage?.estimatedUsd ?? 0,
-          },
-        },
-      };
-      return transact(usage === undefined ? [row] : [row, month]);
+    completeAttempt(team, runId, attempt, { status, reason, at, jobId, usage }) {
+      const row = table.updating(
+        attemptKey(runId, attempt),
+        ex`SET #record.#status = ${status}, #record.endedAt = ${at}${
+          reason === undefined ? ex`` : ex`, #record.reason = ${reason}`
+        }${jobId === undefined ? ex`` : ex`, #record.jobId = ${jobId}`}${
+          usage === undefined ? ex`` : ex`, #record.#usage = ${usage}`
+        }`,
+        ex`#record.#status IN (${"submitting"}, ${"submitted"})`,
+      );
+      if (usage === undefined) return table.transact([row], rounds);
+      const { workerSeconds, gpuSeconds, estimatedUsd = 0 } = usage;
+      const added = ex`ADD workerSeconds ${workerSeconds}, gpuSeconds ${gpuSeconds}, estimatedUsd ${estimatedUsd}`;
+      return table.transact([row, table.updating(monthKey(team, monthOf(at)), added)], rounds);
     },
 
     async monthUsage(team, month) {
-      const { Item } = await client.send(
-        new GetCommand({ TableName: table, Key: monthKey(team, month), ConsistentRead: true }),
-      );
-      const { workerSeconds = 0, gpuSeconds = 0, estimatedUsd = 0 } = (Item ?? {}) as Partial<MonthUsage>;
+      const {
+        workerSeconds = 0,
+        gpuSeconds = 0,
+        estimatedUsd = 0,
+      }: Partial<MonthUsage> = (await table.get(monthKey(team, month))) ?? {};
       return { workerSeconds, gpuSeconds, estimatedUsd };
     },
   };

@@ -1,18 +1,13 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  QueryCommand,
-  type QueryCommandInput,
-  TransactWriteCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { DatasetBusyError } from "../../core/datasets/errors";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetDraft, DatasetManifest, DatasetSummary, DatasetVersion } from "../../core/datasets/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { documents, holds, isConditionFailed, pauseBeforeRound, queryPage } from "./client";
+import { documents, pauseBeforeRound } from "./client";
+import { absent, ex, exists } from "./expression";
+import { type Item, Table } from "./table";
 
 /** The maximum number of rounds. A round fails only if another registration succeeded in the meantime. */
 const rounds = 32;
@@ -24,17 +19,14 @@ const versionKey = (version: number): string => `VERSION#${String(version).padSt
  */
 export function createDatasetRepository(
   client: DynamoDBDocumentClient,
-  table: string,
+  tableName: string,
   team: string,
 ): DatasetRepository {
+  const table = new Table(client, tableName);
   const partition = (name: string): string => `TEAM#${team}#DATASET#${name}`;
+  const keyOf = (name: string, version: number) => ({ pk: partition(name), sk: versionKey(version) });
 
-  async function read(name: string, sk: string): Promise<Record<string, unknown> | undefined> {
-    const { Item } = await client.send(
-      new GetCommand({ TableName: table, Key: { pk: partition(name), sk }, ConsistentRead: true }),
-    );
-    return Item;
-  }
+  const read = (name: string, sk: string): Promise<Item | undefined> => table.get({ pk: partition(name), sk });
 
   async function find(name: string, version: number): Promise<DatasetVersion | undefined> {
     const item = await read(name, versionKey(version));
@@ -50,68 +42,33 @@ export function createDatasetRepository(
     return ((await read(name, "HEAD"))?.["latest"] as number | undefined) ?? 0;
   }
 
-  function versionsOf(name: string): Pick<QueryCommandInput, "TableName"> & Partial<QueryCommandInput> {
-    return {
-      TableName: table,
-      KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-      ExpressionAttributeValues: { ":pk": partition(name), ":prefix": "VERSION#" },
-      ScanIndexForward: false,
-    };
-  }
+  const versionsOf = (name: string) => ex`pk = ${partition(name)} AND begins_with(sk, ${"VERSION#"})`;
 
-  /** Tries to register a version. Returns false if another registration was first. */
+  /**
+   * Tries to register a version. Returns false if another registration was first. The rows then show the next version
+   * number.
+   */
   async function tryRegister(manifest: DatasetManifest, by: string | undefined): Promise<boolean> {
     const { name, version, digest, rowCount, bytes, createdAt } = manifest;
-    const pk = partition(name);
-    try {
-      await client.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            {
-              Put: {
-                TableName: table,
-                Item: { pk, sk: versionKey(version), team, manifest, ...(by === undefined ? {} : { createdBy: by }) },
-                ConditionExpression: "attribute_not_exists(pk)",
-              },
-            },
-            {
-              Put: {
-                TableName: table,
-                Item: { pk, sk: `DIGEST#${digest}`, version },
-                ConditionExpression: "attribute_not_exists(pk)",
-              },
-            },
-            {
-              Put: {
-                TableName: table,
-                Item: {
-                  pk,
-                  sk: "HEAD",
-                  gsi1pk: `TEAM#${team}#DATASETS`,
-                  gsi1sk: name,
-                  latest: version,
-                  rowCount,
-                  bytes,
-                  updatedAt: createdAt,
-                  ...(by === undefined ? {} : { updatedBy: by }),
-                },
-                ...(version === 1
-                  ? { ConditionExpression: "attribute_not_exists(pk)" }
-                  : {
-                      ConditionExpression: "latest = :before",
-                      ExpressionAttributeValues: { ":before": version - 1 },
-                    }),
-              },
-            },
-          ],
-        }),
-      );
-      return true;
-    } catch (error) {
-      // A condition failed, or another transaction changed the same rows. The rows now show the next version number.
-      if (error instanceof Error && error.name === "TransactionCanceledException" && lostRace(error)) return false;
-      throw error;
-    }
+    const head = {
+      pk: partition(name),
+      sk: "HEAD",
+      gsi1pk: `TEAM#${team}#DATASETS`,
+      gsi1sk: name,
+      latest: version,
+      rowCount,
+      bytes,
+      updatedAt: createdAt,
+      ...(by === undefined ? {} : { updatedBy: by }),
+    };
+    return table.tryTransact([
+      table.putting(
+        { ...keyOf(name, version), team, manifest, ...(by === undefined ? {} : { createdBy: by }) },
+        absent,
+      ),
+      table.putting({ pk: partition(name), sk: `DIGEST#${digest}`, version }, absent),
+      table.putting(head, version === 1 ? absent : ex`latest = ${version - 1}`),
+    ]);
   }
 
   return {
@@ -138,84 +95,34 @@ export function createDatasetRepository(
     },
 
     async findActive(name) {
-      let start: Record<string, unknown> | undefined;
+      const options = { filter: ex`attribute_not_exists(deprecation)`, descending: true, limit: 8 };
+      let start: Item | undefined;
       do {
-        const page = await client.send(
-          new QueryCommand({
-            ...versionsOf(name),
-            FilterExpression: "attribute_not_exists(deprecation)",
-            ConsistentRead: true,
-            Limit: 8,
-            ExclusiveStartKey: start,
-          }),
-        );
-        const [newest] = page.Items ?? [];
+        const page = await table.read(versionsOf(name), options, start);
+        const [newest] = page.items;
         if (newest) return versionOf(newest);
-        start = page.LastEvaluatedKey;
+        start = page.last;
       } while (start);
       return undefined;
     },
 
-    async listVersions({ name, limit, nextToken }) {
-      const page = await queryPage(client, { ...versionsOf(name), Limit: limit }, nextToken);
-      return { items: page.items.map(versionOf), nextToken: page.nextToken };
-    },
+    listVersions: ({ name, ...page }) =>
+      table.page(versionsOf(name), { ...page, descending: true, consistent: false }, versionOf),
 
-    async list({ limit, nextToken }) {
-      const page = await queryPage(
-        client,
-        {
-          TableName: table,
-          IndexName: "gsi1",
-          KeyConditionExpression: "gsi1pk = :team",
-          ExpressionAttributeValues: { ":team": `TEAM#${team}#DATASETS` },
-          Limit: limit,
-        },
-        nextToken,
-      );
-      return { items: page.items.map(summaryOf), nextToken: page.nextToken };
-    },
+    list: (page) => table.page(ex`gsi1pk = ${`TEAM#${team}#DATASETS`}`, { ...page, index: "gsi1" }, summaryOf),
 
     async recordWarnings(name, version, warnings) {
-      await holds(
-        client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { pk: partition(name), sk: versionKey(version) },
-            UpdateExpression: "SET warnings = :warnings",
-            ConditionExpression: "attribute_exists(pk)",
-            ExpressionAttributeValues: { ":warnings": warnings },
-          }),
-        ),
-      );
+      await table.update(keyOf(name, version), ex`SET warnings = ${warnings}`, exists);
     },
 
-    async deprecate(name, version, deprecation) {
-      try {
-        await client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { pk: partition(name), sk: versionKey(version) },
-            UpdateExpression: "SET deprecation = if_not_exists(deprecation, :deprecation)",
-            ConditionExpression: "attribute_exists(pk)",
-            ExpressionAttributeValues: { ":deprecation": deprecation },
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (isConditionFailed(error)) return false;
-        throw error;
-      }
+    deprecate(name, version, deprecation) {
+      const change = ex`SET deprecation = if_not_exists(deprecation, ${deprecation})`;
+      return table.update(keyOf(name, version), change, exists);
     },
   };
 }
 
-function lostRace(error: Error): boolean {
-  const reasons = (error as Error & { CancellationReasons?: readonly { Code?: string }[] }).CancellationReasons ?? [];
-  return reasons.some(({ Code }) => Code === "ConditionalCheckFailed" || Code === "TransactionConflict");
-}
-
-function versionOf(item: Record<string, unknown>): DatasetVersion {
+function versionOf(item: Item): DatasetVersion {
   return {
     manifest: item["manifest"] as DatasetManifest,
     team: item["team"] as string,
@@ -225,7 +132,7 @@ function versionOf(item: Record<string, unknown>): DatasetVersion {
   };
 }
 
-function summaryOf(item: Record<string, unknown>): DatasetSummary {
+function summaryOf(item: Item): DatasetSummary {
   return {
     name: item["gsi1sk"] as string,
     latestVersion: item["latest"] as number,

@@ -1,24 +1,21 @@
-import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { EndedRuns } from "../../core/training/end-sessions";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { documents, queryAll } from "./client";
+import { documents } from "./client";
+import { ex } from "./expression";
+import { Table } from "./table";
 
 /** Stores the rows of runs that have ended recently (docs/access-patterns.md, "Runs"). */
-export function createEndedRuns(client: DynamoDBDocumentClient, table: string): EndedRuns {
+export function createEndedRuns(client: DynamoDBDocumentClient, tableName: string): EndedRuns {
+  const table = new Table(client, tableName);
   const pk = "RUNS#ENDED";
   return {
     async add({ runId, endedAt }, until) {
-      const Item = { pk, sk: runId, endedAt, expiresAt: Math.ceil(until / 1_000) };
-      await client.send(new PutCommand({ TableName: table, Item }));
+      await table.put({ pk, sk: runId, endedAt, expiresAt: Math.ceil(until / 1_000) });
     },
     async list() {
-      const rows = await queryAll(client, {
-        TableName: table,
-        KeyConditionExpression: "pk = :pk",
-        ExpressionAttributeValues: { ":pk": pk },
-        ConsistentRead: true,
-      });
+      const rows = await table.all(ex`pk = ${pk}`);
       return rows.map(({ sk, endedAt }) => ({ runId: String(sk), endedAt: String(endedAt) }));
     },
   };

@@ -1,11 +1,4 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { sha256 } from "../../core/digest";
 import { type Clock, isoTime } from "../../core/ports";
@@ -20,15 +13,10 @@ import {
 import type { Experiment } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import {
-  documents,
-  holds,
-  isTransactionConditionFailed,
-  isTransactionConflict,
-  pauseBeforeRound,
-  queryAll,
-} from "./client";
+import { documents, pauseBeforeRound } from "./client";
+import { absent, ex } from "./expression";
 import { RecentExperiments } from "./recent-experiments";
+import { type Item, Table } from "./table";
 
 /** The maximum bytes of JSON. The rest of DynamoDB's 400 KB is for overhead. */
 const largest = 350_000;
@@ -54,22 +42,18 @@ const nameKey = (name: string): string => `NAME#${sha256(name)}`;
  */
 export function createExperimentRepositories(
   client: DynamoDBDocumentClient,
-  table: string,
+  tableName: string,
   clock: Clock,
 ): (team: string) => Experiments {
+  const table = new Table(client, tableName);
   const withDefault = new Map<string, Promise<void>>();
   const recent = new RecentExperiments(clock);
 
   return (team) => {
     const pk = `TEAM#${team}#EXPERIMENTS`;
-    const absent = { ConditionExpression: "attribute_not_exists(pk)" };
+    const get = (sk: string): Promise<Item | undefined> => table.get({ pk, sk });
 
-    async function get(sk: string): Promise<Record<string, unknown> | undefined> {
-      const { Item } = await client.send(new GetCommand({ TableName: table, Key: { pk, sk }, ConsistentRead: true }));
-      return Item;
-    }
-
-    function row(experiment: Experiment): Record<string, unknown> {
+    function row(experiment: Experiment): Item {
       const bytes = Buffer.byteLength(JSON.stringify(experiment));
       if (bytes > largest) throw new ExperimentTooLargeError(experiment.name, bytes, largest);
       return { pk, sk: idKey(experiment.experimentId), experiment };
@@ -82,25 +66,9 @@ export function createExperimentRepositories(
       request,
     });
 
-    /** Runs a transaction. Returns false if a condition does not hold. */
-    async function transact(TransactItems: TransactWriteCommandInput["TransactItems"]): Promise<boolean> {
-      for (let round = 1; ; round += 1) {
-        try {
-          await client.send(new TransactWriteCommand({ TransactItems }));
-          return true;
-        } catch (error) {
-          if (isTransactionConditionFailed(error)) return false;
-          if (!isTransactionConflict(error) || round === rounds) throw error;
-          await pauseBeforeRound(round);
-        }
-      }
-    }
-
     function putNew(experiment: Experiment, request?: string): Promise<boolean> {
-      return transact([
-        { Put: { TableName: table, Item: row(experiment), ...absent } },
-        { Put: { TableName: table, Item: pointer(experiment.name, experiment.experimentId, request), ...absent } },
-      ]);
+      const named = pointer(experiment.name, experiment.experimentId, request);
+      return table.transact([table.putting(row(experiment), absent), table.putting(named, absent)], rounds);
     }
 
     /** Creates the team's `Default` experiment when a process first accesses the team's experiments. */
@@ -161,15 +129,8 @@ export function createExperimentRepositories(
      * each other.
      */
     async function nextId(): Promise<string> {
-      const { Attributes } = await client.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: { pk, sk: "COUNTER" },
-          UpdateExpression: "ADD latest :one",
-          ExpressionAttributeValues: { ":one": 1 },
-          ReturnValues: "UPDATED_NEW",
-        }),
-      );
+      const { Update } = table.updating({ pk, sk: "COUNTER" }, ex`ADD latest ${1}`);
+      const { Attributes } = await client.send(new UpdateCommand({ ...Update, ReturnValues: "UPDATED_NEW" }));
       return String(Attributes?.["latest"]);
     }
 
@@ -210,12 +171,7 @@ export function createExperimentRepositories(
 
       async list() {
         await ensureDefault();
-        const rows = await queryAll(client, {
-          TableName: table,
-          KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-          ExpressionAttributeValues: { ":pk": pk, ":prefix": "EXPERIMENT#" },
-          ConsistentRead: true,
-        });
+        const rows = await table.all(ex`pk = ${pk} AND begins_with(sk, ${"EXPERIMENT#"})`);
         return rows.map(({ experiment }) => experiment as Experiment);
       },
 
@@ -227,23 +183,18 @@ export function createExperimentRepositories(
           if (changed === undefined) return before;
           recent.forget(before);
           const after: Experiment = { ...changed, experimentId, team, revision: before.revision + 1 };
-          const put = {
-            TableName: table,
-            Item: row(after),
-            ConditionExpression: "experiment.revision = :seen",
-            ExpressionAttributeValues: { ":seen": before.revision },
-          };
+          const unchanged = ex`experiment.revision = ${before.revision}`;
           if (after.name === before.name) {
-            if (await holds(client.send(new PutCommand(put)))) return after;
+            if (await table.put(row(after), unchanged)) return after;
           } else {
             const taken = await idOfName(after.name);
             if (taken !== undefined && taken !== experimentId) throw new ExperimentExistsError(after.name, taken);
-            const renamed = await transact([
-              { Put: put },
-              { Put: { TableName: table, Item: pointer(after.name, experimentId), ...absent } },
-              { Delete: { TableName: table, Key: { pk, sk: nameKey(before.name) } } },
-            ]);
-            if (renamed) return after;
+            const writes = [
+              table.putting(row(after), unchanged),
+              table.putting(pointer(after.name, experimentId), absent),
+              table.deleting({ pk, sk: nameKey(before.name) }),
+            ];
+            if (await table.transact(writes, rounds)) return after;
           }
           return undefined;
         });

@@ -1,55 +1,41 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { documents, holds, queryPage } from "./client";
+import { documents } from "./client";
+import { absent, ex } from "./expression";
+import { type Item, Table } from "./table";
 
 /** Stores the reports of a team's inbox in the Catalog table (docs/access-patterns.md, "Inboxes"). */
-export function createInboxRepository(client: DynamoDBDocumentClient, table: string, team: string): InboxRepository {
+export function createInboxRepository(
+  client: DynamoDBDocumentClient,
+  tableName: string,
+  team: string,
+): InboxRepository {
+  const table = new Table(client, tableName);
   const pk = `TEAM#${team}#INBOX`;
-  const reportOf = (item: Record<string, unknown>): InboxReport => item["report"] as InboxReport;
+  const reportOf = (item: Item): InboxReport => item["report"] as InboxReport;
 
   return {
     async find(id) {
-      const { Item } = await client.send(
-        new GetCommand({ TableName: table, Key: { pk, sk: `FILE#${id}` }, ConsistentRead: true }),
-      );
-      return Item && reportOf(Item);
+      const item = await table.get({ pk, sk: `FILE#${id}` });
+      return item && reportOf(item);
     },
 
-    async save(report, before) {
+    save(report, before) {
       const { id, putAt, dataset } = report;
-      const condition = before
-        ? {
-            ConditionExpression:
-              "#report.#status = :status AND #report.tries = :tries AND #report.sequencer = :sequencer",
-            ExpressionAttributeNames: { "#report": "report", "#status": "status" },
-            ExpressionAttributeValues: {
-              ":status": before.status,
-              ":tries": before.tries,
-              ":sequencer": before.sequencer,
-            },
-          }
-        : { ConditionExpression: "attribute_not_exists(pk)" };
-      const Item = { pk, sk: `FILE#${id}`, gsi1pk: pk, gsi1sk: `${putAt}#${id}`, dataset, report };
-      return holds(client.send(new PutCommand({ TableName: table, Item, ...condition })));
+      return table.put(
+        { pk, sk: `FILE#${id}`, gsi1pk: pk, gsi1sk: `${putAt}#${id}`, dataset, report },
+        before
+          ? ex`#report.#status = ${before.status} AND #report.tries = ${before.tries}
+              AND #report.sequencer = ${before.sequencer}`
+          : absent,
+      );
     },
 
-    async list({ dataset, limit, nextToken }) {
-      const page = await queryPage(
-        client,
-        {
-          TableName: table,
-          IndexName: "gsi1",
-          KeyConditionExpression: "gsi1pk = :pk",
-          ...(dataset === undefined ? {} : { FilterExpression: "dataset = :dataset" }),
-          ExpressionAttributeValues: { ":pk": pk, ...(dataset === undefined ? {} : { ":dataset": dataset }) },
-          ScanIndexForward: false,
-          Limit: limit,
-        },
-        nextToken,
-      );
-      return { items: page.items.map(reportOf), nextToken: page.nextToken };
+    list({ dataset, ...page }) {
+      const filter = dataset === undefined ? undefined : ex`dataset = ${dataset}`;
+      return table.page(ex`gsi1pk = ${pk}`, { ...page, index: "gsi1", filter, descending: true }, reportOf);
     },
   };
 }

@@ -1,10 +1,12 @@
-import { type DynamoDBDocumentClient, PutCommand, type QueryCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { BoundedMap } from "../../core/bounded-map";
 import type { ContentUse, DatasetContent, DatasetKey, LineageIndex, ModelUse } from "../../core/lineage/port";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { documents, queryAll, queryPage } from "./client";
+import { documents } from "./client";
+import { ex } from "./expression";
 import { contentPartition, datasetPartition, readRow } from "./lineage-rows";
+import { type Item, Table } from "./table";
 
 const putsAtOnce = 25;
 
@@ -16,31 +18,28 @@ const putsAtOnce = 25;
  */
 export function createLineageIndex(
   client: DynamoDBDocumentClient,
-  table: string,
+  tableName: string,
   team: string,
   written: BoundedMap<string, true>,
 ): LineageIndex {
-  async function put(items: readonly Record<string, unknown>[]): Promise<void> {
+  const table = new Table(client, tableName);
+
+  async function put(items: readonly Item[]): Promise<void> {
     for (let at = 0; at < items.length; at += putsAtOnce) {
       const some = items.slice(at, at + putsAtOnce);
-      await Promise.all(some.map((Item) => client.send(new PutCommand({ TableName: table, Item }))));
+      await Promise.all(some.map((item) => table.put(item)));
     }
   }
 
-  const under = (pk: string, prefix: string): QueryCommandInput => ({
-    TableName: table,
-    KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-    ExpressionAttributeValues: { ":pk": pk, ":prefix": prefix },
-    ConsistentRead: true,
-  });
+  const under = (pk: string, prefix: string) => ex`pk = ${pk} AND begins_with(sk, ${prefix})`;
   const edges = async <Edge>(pk: string, prefix: string): Promise<readonly Edge[]> =>
-    (await queryAll(client, under(pk, prefix))).map((item) => item["edge"] as Edge);
+    (await table.all(under(pk, prefix))).map((item) => item["edge"] as Edge);
 
   return {
     async noteContents(dataset, contents) {
       const { name, version, digest } = dataset;
-      const byKey = new Map<string, Record<string, unknown>>();
-      const add = (item: Record<string, unknown>): void => void byKey.set(`${item["pk"]} ${item["sk"]}`, item);
+      const byKey = new Map<string, Item>();
+      const add = (item: Item): void => void byKey.set(`${item["pk"]} ${item["sk"]}`, item);
       for (const content of contents) {
         const { sha256, bytes: _, ...use } = content;
         const at = `${content.role}#${String(content.firstRow).padStart(12, "0")}`;
@@ -65,11 +64,10 @@ export function createLineageIndex(
     sourcesOf: (dataset) => edges<DatasetContent>(datasetPartition(team, dataset), "SOURCE#"),
     modelsOf: (dataset) => edges<ModelUse>(datasetPartition(team, dataset), "MODEL#"),
 
-    async runsOf(dataset, { limit, nextToken }) {
-      const query = { ...under(datasetPartition(team, dataset), "RUN#"), Limit: limit };
-      const page = await queryPage(client, query, nextToken);
-      const items = page.items.map((item) => item["runId"] as string);
-      return { items, ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }) };
+    async runsOf(dataset, page) {
+      const runs = under(datasetPartition(team, dataset), "RUN#");
+      const { items, nextToken } = await table.page(runs, page, (item) => item["runId"] as string);
+      return { items, ...(nextToken === undefined ? {} : { nextToken }) };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { sha256 } from "../../core/digest";
 import type { DatasetKey } from "../../core/lineage/port";
+import type { Key } from "./table";
 
 /** The maximum length of the rest of the key in bytes, in addition to the team. */
 const maxKeyBytes = 1_500;
@@ -18,7 +19,7 @@ export function contentPartition(team: string, sha256: string): string {
 }
 
 /** Builds the row for a run that reads data. */
-export function readRow(team: string, dataset: DatasetKey, runId: string): Record<string, unknown> {
+export function readRow(team: string, dataset: DatasetKey, runId: string): Key {
   return { pk: datasetPartition(team, dataset), sk: `RUN#${runId}`, runId };
 }
 
@@ -27,7 +28,7 @@ export function modelRow(
   team: string,
   dataset: DatasetKey,
   edge: { readonly model: string; readonly version: number; readonly runId?: string },
-): Record<string, unknown> {
+): Key {
   const number = String(edge.version).padStart(9, "0");
   return { pk: datasetPartition(team, dataset), sk: `MODEL#${edge.model}#${number}`, edge };
 }

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import {
   type LoggedModel,
@@ -9,16 +9,9 @@ import {
 } from "../../core/tracking/logged-model";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { batchGet } from "./batch-get";
-import {
-  documents,
-  holds,
-  isTransactionConditionFailed,
-  isTransactionConflict,
-  maxIdLength,
-  pauseBeforeRound,
-  queryAll,
-} from "./client";
+import { documents, isTransactionConflict, maxIdLength, pauseBeforeRound } from "./client";
+import { absent, ex } from "./expression";
+import { type Item, Table } from "./table";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
@@ -31,11 +24,16 @@ const retry = (modelId: string) => ({
 const maxRowBytes = 380_000;
 
 /** Stores a team's logged models in the Catalog table (docs/access-patterns.md, "Logged models"). */
-export function createLoggedModelRepository(client: DynamoDBDocumentClient, table: string, team: string): LoggedModels {
+export function createLoggedModelRepository(
+  client: DynamoDBDocumentClient,
+  tableName: string,
+  team: string,
+): LoggedModels {
+  const table = new Table(client, tableName);
   const key = (modelId: string) => ({ pk: `TEAM#${team}#LOGGEDMODEL#${modelId}`, sk: "MODEL" });
   const listKey = (experimentId: string): string => `TEAM#${team}#EXPERIMENT#${experimentId}#LOGGEDMODELS`;
 
-  function rowOf(model: LoggedModel): Record<string, unknown> {
+  function rowOf(model: LoggedModel): Item {
     // Stored as text, because values may be NaN, which JSON does not support, or numbers beyond DynamoDB's range.
     const text = JSON.stringify(model, (_, value: unknown) => (typeof value === "number" ? encode(value) : value));
     const bytes = Buffer.byteLength(text);
@@ -43,15 +41,15 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
     return { ...key(model.modelId), revision: model.revision, model: text };
   }
 
-  const modelOf = (item: Record<string, unknown>): LoggedModel => {
+  const modelOf = (item: Item): LoggedModel => {
     const read = JSON.parse(item["model"] as string) as LoggedModel;
     return { ...read, metrics: read.metrics.map((metric) => ({ ...metric, value: Number(metric.value) })) };
   };
 
   async function find(modelId: string): Promise<LoggedModel | undefined> {
     if (modelId.length > maxIdLength) return undefined;
-    const { Item } = await client.send(new GetCommand({ TableName: table, Key: key(modelId), ConsistentRead: true }));
-    return Item && modelOf(Item);
+    const item = await table.get(key(modelId));
+    return item && modelOf(item);
   }
 
   return {
@@ -63,17 +61,9 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
       const entry = { pk: listKey(experimentId), sk: `${String(createdAt).padStart(15, "0")}#${modelId}`, modelId };
       return inRounds(retry(modelId), async () => {
         try {
-          await client.send(
-            new TransactWriteCommand({
-              TransactItems: [
-                { Put: { TableName: table, Item: rowOf(made), ConditionExpression: "attribute_not_exists(pk)" } },
-                { Put: { TableName: table, Item: entry } },
-              ],
-            }),
-          );
-          return made;
+          const created = await table.transact([table.putting(rowOf(made), absent), table.putting(entry)]);
+          return created ? made : find(modelId);
         } catch (error) {
-          if (isTransactionConditionFailed(error)) return find(modelId);
           if (isTransactionConflict(error)) return undefined;
           throw error;
         }
@@ -87,29 +77,15 @@ export function createLoggedModelRepository(client: DynamoDBDocumentClient, tabl
         const changed = transition(before);
         if (changed === undefined || changed === before) return before;
         const after: LoggedModel = { ...changed, revision: before.revision + 1 };
-        const put = new PutCommand({
-          TableName: table,
-          Item: rowOf(after),
-          ConditionExpression: "revision = :seen",
-          ExpressionAttributeValues: { ":seen": before.revision },
-        });
-        return (await holds(client.send(put))) ? after : undefined;
+        return (await table.put(rowOf(after), ex`revision = ${before.revision}`)) ? after : undefined;
       });
     },
 
     async list(experimentId) {
-      const entries = await queryAll(client, {
-        TableName: table,
-        KeyConditionExpression: "pk = :pk",
-        ExpressionAttributeValues: { ":pk": listKey(experimentId) },
-        ConsistentRead: true,
-      });
+      const entries = await table.all(ex`pk = ${listKey(experimentId)}`);
       const ids = entries.map(({ modelId }) => modelId as string);
-      const models = new Map(
-        (await batchGet(client, table, ids.map(key)))
-          .map((item) => modelOf(item))
-          .map((model) => [model.modelId, model]),
-      );
+      const found = (await table.batchGet(ids.map(key))).map(modelOf);
+      const models = new Map(found.map((model) => [model.modelId, model]));
       return ids.flatMap((id) => models.get(id) ?? []);
     },
   };

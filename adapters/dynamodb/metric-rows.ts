@@ -1,15 +1,9 @@
 import { randomBytes } from "node:crypto";
-import {
-  BatchWriteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
-import { eachLimited, inParts } from "../../core/each-limited";
-import { batchGet } from "./batch-get";
-import { holds, pauseBeforeRound, queryAll } from "./client";
+import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { isConditionFailed } from "./client";
+import { absent, ex } from "./expression";
 import { GroupCommit } from "./group-commit";
+import { type Item, type Key, Table } from "./table";
 
 /** The data of a run's log other than its batches (docs/access-patterns.md, "Metrics"). */
 export interface LogHead {
@@ -36,9 +30,8 @@ export interface LoggedBatch {
 
 /** The size of a part of a state, well below 400 KB. */
 const statePartBytes = 300 * 1024;
-const itemsPerWrite = 25;
-/** The number of concurrent writes of blocks of about 20 KB. */
-const writesAtOnce = 4;
+/** The number of batches of runs that are written together. */
+const batchesAtOnce = 50;
 
 const padded = (value: number, digits: number): string => String(value).padStart(digits, "0");
 const lastKey = "~";
@@ -49,12 +42,14 @@ export class MetricRows {
   private readonly process = randomBytes(9).toString("base64url");
   private writes = 0;
   private readonly commits: GroupCommit;
+  private readonly table: Table;
 
   constructor(
     private readonly client: DynamoDBDocumentClient,
-    private readonly table: string,
+    tableName: string,
   ) {
-    this.commits = new GroupCommit(client, table);
+    this.table = new Table(client, tableName);
+    this.commits = new GroupCommit(client, batchesAtOnce);
   }
 
   newWrite(): string {
@@ -64,11 +59,9 @@ export class MetricRows {
 
   async findHead(runId: string): Promise<LogHead | undefined> {
     for (;;) {
-      const { Item } = await this.client.send(
-        new GetCommand({ TableName: this.table, Key: { pk: pkOf(runId), sk: "HEAD" }, ConsistentRead: true }),
-      );
-      if (!Item) return undefined;
-      const head = await this.whole(runId, Item);
+      const item = await this.table.get(headKey(runId));
+      if (!item) return undefined;
+      const head = await this.whole(runId, item);
       // The parts of a state are deleted once a later state exists.
       if (head) return head;
     }
@@ -76,10 +69,8 @@ export class MetricRows {
 
   /** Returns the heads by run. Runs without metrics have none. */
   async findHeads(runIds: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
-    const keys = [...new Set(runIds)].map((runId) => ({ pk: pkOf(runId), sk: "HEAD" }));
     const heads = new Map<string, LogHead>();
-    const { client, table } = this;
-    for (const item of await batchGet(client, table, keys)) {
+    for (const item of await this.table.batchGet([...new Set(runIds)].map(headKey))) {
       const runId = (item["pk"] as string).slice(pkOf("").length);
       const head = (await this.whole(runId, item)) ?? (await this.findHead(runId));
       if (head) heads.set(runId, head);
@@ -89,27 +80,14 @@ export class MetricRows {
 
   /** Writes the head of a log that is completely in it. Returns `false` if another write was first. */
   putYoung(runId: string, before: number, head: Pick<LogHead, "version" | "state" | "inline" | "grown">) {
-    const item = { pk: pkOf(runId), sk: "HEAD", ...head, folded: 0, foldedVersion: 0 };
-    return holds(
-      this.client.send(
-        new PutCommand({
-          TableName: this.table,
-          Item: item,
-          ...(before === 0
-            ? { ConditionExpression: "attribute_not_exists(pk)" }
-            : {
-                ConditionExpression: "#version = :before AND grown = :no",
-                ExpressionAttributeNames: { "#version": "version" },
-                ExpressionAttributeValues: { ":before": before, ":no": false },
-              }),
-        }),
-      ),
-    );
+    const item = { ...headKey(runId), ...head, folded: 0, foldedVersion: 0 };
+    return this.table.put(item, before === 0 ? absent : ex`#version = ${before} AND grown = ${false}`);
   }
 
   /** Writes a batch. Returns `false` if the log already has a batch of that version. */
   putBatch(runId: string, { version, data, by }: LoggedBatch): Promise<boolean> {
-    return this.commits.create({ pk: pkOf(runId), sk: batchKey(version), data, by }, data.length);
+    const { Put } = this.table.putting({ pk: pkOf(runId), sk: batchKey(version), data, by }, absent);
+    return this.commits.write({ key: `${runId}/${version}`, puts: [Put], bytes: data.length });
   }
 
   /** Returns the batches after one version and up to another. */
@@ -126,52 +104,33 @@ export class MetricRows {
   async keepState(runId: string, version: number, state: Uint8Array): Promise<void> {
     const parts = state.length <= statePartBytes ? 0 : Math.ceil(state.length / statePartBytes);
     const partOf = (i: number) => state.subarray(i * statePartBytes, (i + 1) * statePartBytes);
-    await this.write(
+    await this.table.batchWrite(
       Array.from({ length: parts }, (_, i) => ({ pk: pkOf(runId), sk: statePartKey(version, i), data: partOf(i) })),
     );
-    const update = new UpdateCommand({
-      TableName: this.table,
-      Key: { pk: pkOf(runId), sk: "HEAD" },
-      UpdateExpression: "SET #version = :version, #state = :state, parts = :parts",
-      ConditionExpression: "#version < :version",
-      ExpressionAttributeNames: { "#version": "version", "#state": "state" },
-      ExpressionAttributeValues: {
-        ":version": version,
-        ":state": parts === 0 ? state : new Uint8Array(),
-        ":parts": parts,
-      },
-      ReturnValues: "UPDATED_OLD",
-    });
-    let old: Record<string, unknown> | undefined;
-    const kept = await holds(
-      this.client.send(update).then(({ Attributes }) => {
-        old = Attributes;
-      }),
+    const { Update } = this.table.updating(
+      headKey(runId),
+      ex`SET #version = ${version}, #state = ${parts === 0 ? state : new Uint8Array()}, parts = ${parts}`,
+      ex`#version < ${version}`,
     );
-    // Deletes the parts of the older state.
-    if (kept) await this.dropParts(runId, Number(old?.["version"] ?? 0), Number(old?.["parts"] ?? 0));
-    else await this.dropParts(runId, version, parts);
+    try {
+      const { Attributes } = await this.client.send(new UpdateCommand({ ...Update, ReturnValues: "UPDATED_OLD" }));
+      // Deletes the parts of the older state.
+      await this.dropParts(runId, Number(Attributes?.["version"] ?? 0), Number(Attributes?.["parts"] ?? 0));
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      await this.dropParts(runId, version, parts);
+    }
   }
 
   /** Records that all of a segment's items are written. */
   async markFolded(runId: string, segment: number, version: number): Promise<void> {
-    await holds(
-      this.client.send(
-        new UpdateCommand({
-          TableName: this.table,
-          Key: { pk: pkOf(runId), sk: "HEAD" },
-          UpdateExpression: "SET folded = :segment, foldedVersion = :version REMOVE #inline",
-          ConditionExpression: "folded < :segment",
-          ExpressionAttributeNames: { "#inline": "inline" },
-          ExpressionAttributeValues: { ":segment": segment, ":version": version },
-        }),
-      ),
-    );
+    const change = ex`SET folded = ${segment}, foldedVersion = ${version} REMOVE #inline`;
+    await this.table.update(headKey(runId), change, ex`folded < ${segment}`);
   }
 
   /** Puts items without conditions. Every process writes the same items. */
-  async write(items: readonly Record<string, unknown>[]): Promise<void> {
-    await this.writeRequests(items.map((Item) => ({ PutRequest: { Item } })));
+  write(items: readonly Item[]): Promise<void> {
+    return this.table.batchWrite(items);
   }
 
   /** Returns the directory entries of a group in segments up to `to`, by segment. */
@@ -185,25 +144,15 @@ export class MetricRows {
 
   /** Returns blocks by their keys. */
   async blocks(runId: string, keys: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    const { client, table } = this;
-    const items = await batchGet(
-      client,
-      table,
-      keys.map((sk) => ({ pk: pkOf(runId), sk })),
-    );
+    const items = await this.table.batchGet(keys.map((sk) => ({ pk: pkOf(runId), sk })));
     return new Map(items.map(({ sk, data }) => [sk as string, data as Uint8Array]));
   }
 
   private between(runId: string, from: string, to: string) {
-    return queryAll(this.client, {
-      TableName: this.table,
-      KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :to",
-      ExpressionAttributeValues: { ":pk": pkOf(runId), ":from": from, ":to": to },
-      ConsistentRead: true,
-    });
+    return this.table.all(ex`pk = ${pkOf(runId)} AND sk BETWEEN ${from} AND ${to}`);
   }
 
-  private async whole(runId: string, item: Record<string, unknown>): Promise<LogHead | undefined> {
+  private async whole(runId: string, item: Item): Promise<LogHead | undefined> {
     const parts = Number(item["parts"] ?? 0);
     const head = item as unknown as LogHead;
     if (parts === 0) return head;
@@ -214,28 +163,15 @@ export class MetricRows {
   }
 
   private async dropParts(runId: string, version: number, parts: number): Promise<void> {
-    await this.writeRequests(
-      Array.from({ length: parts }, (_, i) => ({
-        DeleteRequest: { Key: { pk: pkOf(runId), sk: statePartKey(version, i) } },
-      })),
+    await this.table.batchWrite(
+      [],
+      Array.from({ length: parts }, (_, i) => ({ pk: pkOf(runId), sk: statePartKey(version, i) })),
     );
-  }
-
-  private async writeRequests(requests: readonly Record<string, unknown>[]): Promise<void> {
-    await eachLimited(inParts(requests, itemsPerWrite), writesAtOnce, (some) => this.writeChunk(some));
-  }
-
-  private async writeChunk(chunk: readonly Record<string, unknown>[]): Promise<void> {
-    let left: readonly Record<string, unknown>[] = chunk;
-    for (let round = 0; left.length > 0; round += 1) {
-      if (round > 0) await pauseBeforeRound(round);
-      const answer = await this.client.send(new BatchWriteCommand({ RequestItems: { [this.table]: [...left] } }));
-      left = answer.UnprocessedItems?.[this.table] ?? [];
-    }
   }
 }
 
 export const pkOf = (runId: string): string => `RUN#${runId}`;
+const headKey = (runId: string): Key => ({ pk: pkOf(runId), sk: "HEAD" });
 const batchKey = (version: number): string => `BATCH#${padded(version, 12)}`;
 const statePartKey = (version: number, part: number): string => `STATE#${padded(version, 12)}#${padded(part, 4)}`;
 export const directoryKey = (group: number, segment: number): string => `DIR#${padded(group, 6)}#${padded(segment, 8)}`;

@@ -1,49 +1,38 @@
-import {
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  type QueryCommandInput,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { ModelChange } from "../../core/registry/change";
 import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
 import type { ModelPolicy } from "../../core/registry/policy-shapes";
 import type { ModelRepository, Once } from "../../core/registry/repository";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { documents, isTransactionConditionFailed, isTransactionConflict, queryAll } from "./client";
+import { documents } from "./client";
+import { absent, type Expression, ex } from "./expression";
 import { modelRow } from "./lineage-rows";
+import { type Item, type Key, type QueryOptions, Table, type Write } from "./table";
 
 /** The index key of all teams' events that are not published yet. */
 export const outboxIndexKey = "REGISTRY#OUTBOX";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 
-type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
-
-const absent = { ConditionExpression: "attribute_not_exists(pk)" };
-
 /** Stores a team's registry in the Catalog table (docs/access-patterns.md, "Models"). */
-export function createModelRepository(client: DynamoDBDocumentClient, table: string, team: string): ModelRepository {
+export function createModelRepository(
+  client: DynamoDBDocumentClient,
+  tableName: string,
+  team: string,
+): ModelRepository {
+  const table = new Table(client, tableName);
   const pk = (name: string): string => `TEAM#${team}#MODEL#${name}`;
 
   async function get<T>(name: string, sk: string): Promise<T | undefined> {
-    const { Item } = await client.send(
-      new GetCommand({ TableName: table, Key: { pk: pk(name), sk }, ConsistentRead: true }),
-    );
-    return Item?.["record"] as T | undefined;
+    return (await table.get({ pk: pk(name), sk }))?.["record"] as T | undefined;
   }
 
-  async function query<T>(input: Omit<QueryCommandInput, "TableName">): Promise<T[]> {
-    return (await queryAll(client, { TableName: table, ...input })).map((item) => item["record"] as T);
+  async function query<T>(where: Expression, options?: QueryOptions): Promise<T[]> {
+    return (await table.all(where, options)).map((item) => item["record"] as T);
   }
 
-  const ofModel = (name: string, prefix: string) => ({
-    KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-    ExpressionAttributeValues: { ":pk": pk(name), ":prefix": prefix },
-    ConsistentRead: true,
-  });
+  const ofModel = (name: string, prefix: string) => ex`pk = ${pk(name)} AND begins_with(sk, ${prefix})`;
 
   return {
     find: (name) => get<Model>(name, "MODEL"),
@@ -52,104 +41,67 @@ export function createModelRepository(client: DynamoDBDocumentClient, table: str
     findSemver: (name, semver) => get<number>(name, `SEMVER#${semver}`),
     findHistory: (name, revision) => get<HistoryEntry>(name, `HISTORY#${pad(revision, 12)}`),
     findRequest: (name, request) => get<number>(name, `REQUEST#${request}`),
-    listVersions: (name) => query<ModelVersion>({ ...ofModel(name, "VERSION#"), ScanIndexForward: false }),
+    listVersions: (name) => query<ModelVersion>(ofModel(name, "VERSION#"), { descending: true }),
     findEvent: (name, revision) => get<HistoryEntry>(name, `EVENT#${pad(revision, 12)}`),
-    async removeEvent(name, revision) {
-      const Key = { pk: pk(name), sk: `EVENT#${pad(revision, 12)}` };
-      await client.send(new DeleteCommand({ TableName: table, Key }));
-    },
+    removeEvent: (name, revision) => table.delete({ pk: pk(name), sk: `EVENT#${pad(revision, 12)}` }),
     history: (name) => query<HistoryEntry>(ofModel(name, "HISTORY#")),
     historyBetween: (name, from, until) =>
-      query<HistoryEntry>({
-        KeyConditionExpression: "pk = :pk AND sk BETWEEN :from AND :until",
-        ExpressionAttributeValues: {
-          ":pk": pk(name),
-          ":from": `HISTORY#${pad(from, 12)}`,
-          ":until": `HISTORY#${pad(until, 12)}`,
-        },
-        ConsistentRead: true,
-      }),
+      query<HistoryEntry>(
+        ex`pk = ${pk(name)} AND sk BETWEEN ${`HISTORY#${pad(from, 12)}`} AND ${`HISTORY#${pad(until, 12)}`}`,
+      ),
     policies: (name) => query<ModelPolicy>(ofModel(name, "POLICY#")),
 
-    list: () =>
-      query<Model>({
-        IndexName: "gsi1",
-        KeyConditionExpression: "gsi1pk = :team",
-        ExpressionAttributeValues: { ":team": `TEAM#${team}#MODELS` },
-      }),
+    list: () => query<Model>(ex`gsi1pk = ${`TEAM#${team}#MODELS`}`, { index: "gsi1" }),
 
-    commit: (change, once) => transact(rowsOf(change, once)),
+    commit: (change, once) => table.tryTransact(rowsOf(change, once)),
 
     commitRename({ left, taken }) {
       const from = left.model.name;
       const moved = taken.versions.flatMap((version) => [
-        ...(version.semver === undefined
-          ? []
-          : [{ Put: put(taken.model.name, `SEMVER#${version.semver}`, version.version) }]),
-        ...lineageOf(version),
-        ...lineageOf({ ...version, model: from }).map(({ Put: { Item } }) => ({
-          Delete: { TableName: table, Key: { pk: Item["pk"], sk: Item["sk"] } },
-        })),
+        ...(version.semver === undefined ? [] : [put(taken.model.name, `SEMVER#${version.semver}`, version.version)]),
+        ...edgesOf(version).map((edge) => table.putting(edge)),
+        ...edgesOf({ ...version, model: from }).map((edge) => table.deleting(edge)),
       ]);
-      return transact([...rowsOf(left), ...rowsOf(taken), ...moved]);
+      return table.tryTransact([...rowsOf(left), ...rowsOf(taken), ...moved]);
     },
   };
 
-  function put(name: string, sk: string, record: unknown, more: Record<string, unknown> = {}) {
-    return { TableName: table, Item: { pk: pk(name), sk, record, ...more } };
+  function put(name: string, sk: string, record: unknown, more: Item = {}, condition?: Expression): Write {
+    return table.putting({ pk: pk(name), sk, record, ...more }, condition);
   }
 
-  function lineageOf({ model, dataset, version, runId: by }: ModelVersion) {
+  function edgesOf({ model, dataset, version, runId: by }: ModelVersion): readonly Key[] {
     const edge = { model, version, ...(by === undefined ? {} : { runId: by }) };
-    return dataset ? [{ Put: { TableName: table, Item: modelRow(team, dataset, edge) } }] : [];
+    return dataset ? [modelRow(team, dataset, edge)] : [];
   }
 
-  function rowsOf({ model, versions, history, semver, policy }: ModelChange, { runId, request }: Once = {}): Writes {
-    const putOnce = (sk: string, record: unknown) => ({ Put: { ...put(model.name, sk, record), ...absent } });
+  function rowsOf({ model, versions, history, semver, policy }: ModelChange, { runId, request }: Once = {}): Write[] {
+    const { name, revision } = model;
+    const putOnce = (sk: string, record: unknown) => put(name, sk, record, {}, absent);
+    const event = pad(history.revision, 12);
     return [
-      {
-        Put: {
-          ...put(model.name, "MODEL", model, {
-            revision: model.revision,
-            gsi1pk: `TEAM#${team}#MODELS`,
-            gsi1sk: model.name,
-          }),
-          // Every change of the model has this condition, so changes have one order and none is lost.
-          ...(model.revision === 1
-            ? absent
-            : {
-                ConditionExpression: "revision = :expected",
-                ExpressionAttributeValues: { ":expected": model.revision - 1 },
-              }),
-        },
-      },
-      ...versions.map((version) => ({ Put: put(model.name, `VERSION#${pad(version.version, 9)}`, version) })),
-      putOnce(`HISTORY#${pad(history.revision, 12)}`, history),
-      {
-        Put: put(model.name, `EVENT#${pad(history.revision, 12)}`, history, {
-          team,
-          model: model.name,
-          gsi1pk: outboxIndexKey,
-          gsi1sk: `${history.at}#${team}#${pad(history.revision, 12)}`,
-        }),
-      },
+      put(
+        name,
+        "MODEL",
+        model,
+        { revision, gsi1pk: `TEAM#${team}#MODELS`, gsi1sk: name },
+        // Every change of the model has this condition, so changes have one order and none is lost.
+        revision === 1 ? absent : ex`revision = ${revision - 1}`,
+      ),
+      ...versions.map((version) => put(name, `VERSION#${pad(version.version, 9)}`, version)),
+      putOnce(`HISTORY#${event}`, history),
+      put(name, `EVENT#${event}`, history, {
+        team,
+        model: name,
+        gsi1pk: outboxIndexKey,
+        gsi1sk: `${history.at}#${team}#${event}`,
+      }),
       ...(semver === undefined ? [] : [putOnce(`SEMVER#${semver.text}`, semver.version)]),
       ...(policy === undefined ? [] : [putOnce(`POLICY#${pad(policy.revision, 12)}`, policy)]),
       ...(runId === undefined ? [] : [putOnce(`RUN#${runId}`, history.version)]),
       ...(request === undefined ? [] : [putOnce(`REQUEST#${request}`, history.revision)]),
-      ...(history.action === "registered" ? versions.flatMap(lineageOf) : []),
+      ...(history.action === "registered" ? versions.flatMap(edgesOf).map((edge) => table.putting(edge)) : []),
     ];
-  }
-
-  /** Runs a transaction. Returns false if a condition did not hold or another transaction changed the same rows. */
-  async function transact(TransactItems: Writes): Promise<boolean> {
-    try {
-      await client.send(new TransactWriteCommand({ TransactItems }));
-      return true;
-    } catch (error) {
-      if (isTransactionConditionFailed(error) || isTransactionConflict(error)) return false;
-      throw error;
-    }
   }
 }
 

@@ -1,28 +1,26 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { DueDeliveries, NotificationRepository } from "../../core/notifications/ports";
 import type { Delivery, NotificationSettings } from "../../core/notifications/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { documents, holds, queryPage } from "./client";
+import { documents } from "./client";
+import { absent, ex } from "./expression";
+import { Table } from "./table";
 
 const dueKey = "NOTIFICATIONS#DUE";
 /** The time that a delivery is stored after its event. */
 const keptSeconds = 30 * 86_400;
 /** The maximum number of deliveries in one sweep. The next sweep takes the rest. */
 const maxDue = 200;
+const pending = ex`#record.#status = ${"pending"}`;
 
 /** Stores a team's notifications in the Catalog table (docs/access-patterns.md, "Notifications"). */
 export function createNotificationRepository(
   client: DynamoDBDocumentClient,
-  table: string,
+  tableName: string,
   team: string,
 ): NotificationRepository {
+  const table = new Table(client, tableName);
   const pk = `TEAM#${team}#NOTIFICATIONS`;
   const settingsKey = { pk, sk: "SETTINGS" };
   const keyOf = ({ at, id, channel }: Delivery) => ({ pk, sk: `DELIVERY#${at}#${id}#${channel}` });
@@ -37,87 +35,42 @@ export function createNotificationRepository(
   });
 
   return {
-    async findSettings() {
-      const { Item } = await client.send(new GetCommand({ TableName: table, Key: settingsKey, ConsistentRead: true }));
-      return Item?.["record"] as NotificationSettings | undefined;
-    },
+    findSettings: async () => (await table.get(settingsKey))?.["record"] as NotificationSettings | undefined,
 
     async putSettings(record) {
-      await client.send(new PutCommand({ TableName: table, Item: { ...settingsKey, record } }));
+      await table.put({ ...settingsKey, record });
     },
 
-    create: (delivery) =>
-      holds(
-        client.send(
-          new PutCommand({ TableName: table, Item: rowOf(delivery), ConditionExpression: "attribute_not_exists(pk)" }),
-        ),
-      ),
+    create: (delivery) => table.put(rowOf(delivery), absent),
 
     claim: (delivery, dueAt) =>
-      holds(
-        client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: keyOf(delivery),
-            UpdateExpression: "SET #record.dueAt = :dueAt, gsi1sk = :due",
-            ConditionExpression: "#record.#status = :pending AND #record.dueAt = :seen",
-            ExpressionAttributeNames: { "#record": "record", "#status": "status" },
-            ExpressionAttributeValues: {
-              ":dueAt": dueAt,
-              ":due": dueOf({ ...delivery, dueAt }).gsi1sk,
-              ":pending": "pending",
-              ":seen": delivery.dueAt,
-            },
-          }),
-        ),
+      table.update(
+        keyOf(delivery),
+        ex`SET #record.dueAt = ${dueAt}, gsi1sk = ${dueOf({ ...delivery, dueAt }).gsi1sk}`,
+        ex`${pending} AND #record.dueAt = ${delivery.dueAt}`,
       ),
 
     async record(delivery) {
-      await holds(
-        client.send(
-          new PutCommand({
-            TableName: table,
-            Item: rowOf(delivery),
-            ConditionExpression: "#record.#status = :pending",
-            ExpressionAttributeNames: { "#record": "record", "#status": "status" },
-            ExpressionAttributeValues: { ":pending": "pending" },
-          }),
-        ),
-      );
+      await table.put(rowOf(delivery), pending);
     },
 
-    async list({ limit, nextToken }) {
-      const page = await queryPage(
-        client,
-        {
-          TableName: table,
-          KeyConditionExpression: "pk = :pk AND begins_with(sk, :delivery)",
-          ExpressionAttributeValues: { ":pk": pk, ":delivery": "DELIVERY#" },
-          ScanIndexForward: false,
-          ConsistentRead: true,
-          Limit: limit,
-        },
-        nextToken,
-      );
-      return { items: page.items.map((item) => item["record"] as Delivery), nextToken: page.nextToken };
-    },
+    list: (page) =>
+      table.page(
+        ex`pk = ${pk} AND begins_with(sk, ${"DELIVERY#"})`,
+        { ...page, descending: true },
+        (item) => item["record"] as Delivery,
+      ),
   };
 }
 
 /** Finds the due deliveries of all teams. */
-export function createDueDeliveries(client: DynamoDBDocumentClient, table: string): DueDeliveries {
+export function createDueDeliveries(client: DynamoDBDocumentClient, tableName: string): DueDeliveries {
+  const table = new Table(client, tableName);
   return {
     async list(before) {
-      const { Items = [] } = await client.send(
-        new QueryCommand({
-          TableName: table,
-          IndexName: "gsi1",
-          KeyConditionExpression: "gsi1pk = :due AND gsi1sk < :before",
-          ExpressionAttributeValues: { ":due": dueKey, ":before": before },
-          Limit: maxDue,
-        }),
-      );
-      return Items.map((item) => ({ team: item["team"] as string, delivery: item["record"] as Delivery }));
+      const due = ex`gsi1pk = ${dueKey} AND gsi1sk < ${before}`;
+      const { items } = await table.read(due, { index: "gsi1", limit: maxDue });
+      return items.map((item) => ({ team: item["team"] as string, delivery: item["record"] as Delivery }));
     },
   };
 }

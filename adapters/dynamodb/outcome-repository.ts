@@ -6,7 +6,9 @@ import type { Outcome, OutcomeRepository } from "../../core/registry/serving/out
 import type { ArmSums } from "../../core/registry/serving/sequential-test";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { cancellationCodes, documents, isTransactionConflict, pauseBeforeRound, queryAll } from "./client";
+import { cancellationCodes, documents, isTransactionConflict, pauseBeforeRound } from "./client";
+import { absent, ex } from "./expression";
+import { Table } from "./table";
 
 /** The number of units in a transaction. With a row of sums for each arm it stays below 100 items. */
 const unitsAtOnce = 80;
@@ -17,11 +19,8 @@ const rounds = 24;
 const keptDays = 180;
 
 /** Stores outcomes in the Catalog table (docs/access-patterns.md, "Serving"). */
-export function createOutcomeRepository(
-  client: DynamoDBDocumentClient,
-  table: string,
-  team: string,
-): OutcomeRepository {
+export function createOutcomeRepository(client: DynamoDBDocumentClient, name: string, team: string): OutcomeRepository {
+  const table = new Table(client, name);
   const pk = (model: string, epoch: number): string => `TEAM#${team}#OUTCOMES#${epoch}#${model}`;
 
   /**
@@ -34,30 +33,17 @@ export function createOutcomeRepository(
     expiresAt: number,
   ): Promise<readonly Outcome[] | undefined> {
     const shard = Math.floor(Math.random() * shards);
-    const units = outcomes.map(({ unit, version, value }) => ({
-      Put: {
-        TableName: table,
-        // A unit's name may be longer than a key.
-        Item: { pk: key, sk: `UNIT#${sha256(unit)}`, version, value, expiresAt },
-        ConditionExpression: "attribute_not_exists(pk)",
-      },
-    }));
-    const sums = [...sumsOf(outcomes)].map(([version, { units, sum, sumOfSquares }]) => ({
-      Update: {
-        TableName: table,
-        Key: { pk: key, sk: `ARM#${version}#${shard}` },
-        UpdateExpression:
-          "SET version = :version, expiresAt = :expiresAt ADD #units :units, #sum :sum, #squares :squares",
-        ExpressionAttributeNames: { "#units": "units", "#sum": "sum", "#squares": "sumOfSquares" },
-        ExpressionAttributeValues: {
-          ":version": version,
-          ":expiresAt": expiresAt,
-          ":units": units,
-          ":sum": decimals(sum),
-          ":squares": decimals(sumOfSquares),
-        },
-      },
-    }));
+    const units = outcomes.map(({ unit, version, value }) =>
+      // A unit's name may be longer than a key.
+      table.putting({ pk: key, sk: `UNIT#${sha256(unit)}`, version, value, expiresAt }, absent),
+    );
+    const sums = [...sumsOf(outcomes)].map(([version, { units, sum, sumOfSquares }]) =>
+      table.updating(
+        { pk: key, sk: `ARM#${version}#${shard}` },
+        ex`SET version = ${version}, expiresAt = ${expiresAt}
+          ADD #units ${units}, #sum ${decimals(sum)}, #sumOfSquares ${decimals(sumOfSquares)}`,
+      ),
+    );
     try {
       await client.send(new TransactWriteCommand({ TransactItems: [...units, ...sums] }));
       return [];
@@ -99,12 +85,7 @@ export function createOutcomeRepository(
     },
 
     async sums(model, epoch) {
-      const items = await queryAll(client, {
-        TableName: table,
-        KeyConditionExpression: "pk = :pk AND begins_with(sk, :arm)",
-        ExpressionAttributeValues: { ":pk": pk(model, epoch), ":arm": "ARM#" },
-        ConsistentRead: true,
-      });
+      const items = await table.all(ex`pk = ${pk(model, epoch)} AND begins_with(sk, ${"ARM#"})`);
       const sums = new Map<number, ArmSums>();
       for (const item of items as unknown as readonly (ArmSums & { readonly version: number })[]) {
         sums.set(item.version, added(sums.get(item.version), item));

@@ -1,37 +1,24 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { StepRecord } from "../../core/runs/shapes";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { type KeptRecord, recordOf } from "../../core/tracking/records/training-record";
 import type { RunRecord } from "../../core/tracking/shapes";
-import { batchGet } from "./batch-get";
 import { type LoggedRecord, rowOf } from "./record-rows";
 import { recordKey } from "./run-identities";
 import { runOf } from "./run-steps";
-
-type Item = Record<string, unknown>;
+import type { Item, Table } from "./table";
 
 /** Returns records by run with strong consistency, in any order. Missing records are omitted. */
-export async function readRecords(
-  client: DynamoDBDocumentClient,
-  table: string,
-  runIds: readonly string[],
-): Promise<readonly RunRecord[]> {
-  return recordOfRows(client, table, await batchGet(client, table, runIds.map(recordKey)));
+export async function readRecords(table: Table, runIds: readonly string[]): Promise<readonly RunRecord[]> {
+  return recordOfRows(table, await table.batchGet(runIds.map(recordKey)));
 }
 
 /**
  * Converts rows `RECORD` to records, in their order. Records of training runs are combined with the rows of their
  * state.
  */
-export async function recordOfRows(
-  client: DynamoDBDocumentClient,
-  table: string,
-  items: readonly Item[],
-): Promise<readonly RunRecord[]> {
+export async function recordOfRows(table: Table, items: readonly Item[]): Promise<readonly RunRecord[]> {
   const trained = items.filter((item) => item["source"] === "training").map((item) => item["pk"] as string);
-  const state = await batchGet(
-    client,
-    table,
+  const state = await table.batchGet(
     trained.flatMap((pk) => [
       { pk, sk: "RUN" },
       { pk, sk: "STEP#LaunchTraining" },

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { BoundedMap } from "../../core/bounded-map";
 import { RunNotFoundError } from "../../core/runs/errors";
@@ -6,13 +6,15 @@ import { RunBusyError, RunFieldFixedError } from "../../core/tracking/records/er
 import { type FirstRecord, type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import type { RunRecords, RunTransition } from "../../core/tracking/run-records";
 import { canBeRunId, type RunIdentity, type RunRecord } from "../../core/tracking/shapes";
-import { holds, maxIdLength, pauseBeforeRound, queryAll, queryPage } from "./client";
+import { maxIdLength, pauseBeforeRound } from "./client";
+import { absent, ex, exists } from "./expression";
+import type { GroupCommit } from "./group-commit";
 import { firstHead } from "./metric-first-head";
 import { readRecords, recordOfRows } from "./record-reads";
 import { experimentRunsKey, type LoggedRecord, newRecordRow, packRecord } from "./record-rows";
 import type { AllRunChanges } from "./run-changes";
-import type { RunCreations } from "./run-creations";
 import { type RunIdentities, recordKey } from "./run-identities";
+import { Table } from "./table";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
@@ -26,7 +28,7 @@ const maxCachedParams = 200;
 export interface RunRecordDependencies {
   readonly identities: RunIdentities;
   readonly changes: Pick<AllRunChanges, "mark" | "row" | "wrote">;
-  readonly creations: RunCreations;
+  readonly creations: GroupCommit;
   readonly metricsTable: string;
   /**
    * Returns the first record of a training run that has none because it is older than records. Returns `undefined` if
@@ -47,9 +49,11 @@ export interface AllRunRecords {
  */
 export function createRunRecords(
   client: DynamoDBDocumentClient,
-  table: string,
+  tableName: string,
   dependencies: RunRecordDependencies,
 ): AllRunRecords {
+  const table = new Table(client, tableName);
+  const metrics = new Table(client, dependencies.metricsTable);
   const { identify, remember } = dependencies.identities;
   const instanceTypes = new BoundedMap<string, true>(maxRemembered);
   /** The logged runs as this process wrote them last. A client often sends several changes of one run in a row. */
@@ -63,9 +67,8 @@ export function createRunRecords(
   async function adopt(runId: string): Promise<RunIdentity | undefined> {
     const first = canBeRunId(runId) ? await dependencies.older(runId) : undefined;
     if (!first) return undefined;
-    const Item = newRecordRow(first.identity, first.kept, Date.parse(first.createdAt));
-    const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
-    await marked(first.identity, () => holds(client.send(put)));
+    const row = newRecordRow(first.identity, first.kept, Date.parse(first.createdAt));
+    await marked(first.identity, () => table.put(row, absent));
     remember(first.identity);
     return first.identity;
   }
@@ -74,14 +77,8 @@ export function createRunRecords(
     const { runId } = identity;
     const known = `${runId}/${instanceType}`;
     if (instanceTypes.has(known)) return;
-    const update = new UpdateCommand({
-      TableName: table,
-      Key: recordKey(runId),
-      UpdateExpression: "ADD instanceTypes :types",
-      ConditionExpression: "attribute_exists(pk)",
-      ExpressionAttributeValues: { ":types": new Set([instanceType]) },
-    });
-    await marked(identity, () => holds(client.send(update)));
+    const added = ex`ADD instanceTypes ${new Set([instanceType])}`;
+    await marked(identity, () => table.update(recordKey(runId), added, exists));
     instanceTypes.set(known, true);
   }
 
@@ -109,22 +106,21 @@ export function createRunRecords(
 
     async function findMany(runIds: readonly string[]): Promise<readonly RunRecord[]> {
       const unique = [...new Set(runIds)].filter(canBeRunId);
-      const records = (await readRecords(client, table, unique)).filter((record) => record.team === team);
+      const records = (await readRecords(table, unique)).filter((record) => record.team === team);
       rememberAll(records);
       if (records.length === unique.length) return records;
       const there = new Set(records.map(({ runId }) => runId));
       const others = unique.filter((runId) => !there.has(runId));
       const adopted = await Promise.all(others.map(async (runId) => ((await mine(runId)) ? [runId] : [])));
-      return [...records, ...(await readRecords(client, table, adopted.flat()))];
+      return [...records, ...(await readRecords(table, adopted.flat()))];
     }
 
     async function find(runId: string): Promise<RunRecord | undefined> {
-      return (await mine(runId)) && (await readRecords(client, table, [runId]))[0];
+      return (await mine(runId)) && (await readRecords(table, [runId]))[0];
     }
 
     async function nameChild(parentRunId: string | undefined, runId: string): Promise<void> {
-      if (parentRunId === undefined) return;
-      await client.send(new PutCommand({ TableName: table, Item: childRow(parentRunId, runId) }));
+      if (parentRunId !== undefined) await table.put(childRow(parentRunId, runId));
     }
     const childRow = (parentRunId: string, runId: string) => ({ pk: childrenKey(parentRunId), sk: runId });
     const childrenKey = (parentRunId: string): string => `TEAM#${team}#CHILDREN#${parentRunId}`;
@@ -134,25 +130,12 @@ export function createRunRecords(
       const { runId } = before;
       const packed = packRecord(runId, storedOf(before, after));
       await nameChild(after.parentRunId === before.parentRunId ? undefined : after.parentRunId, runId);
-      const [name, other] = "packed" in packed ? ["packed", "record"] : ["record", "packed"];
-      return marked(before, () =>
-        holds(
-          client.send(
-            new UpdateCommand({
-              TableName: table,
-              Key: recordKey(runId),
-              UpdateExpression: "SET revision = :next, #name = :value REMOVE #other",
-              ConditionExpression: "revision = :seen",
-              ExpressionAttributeNames: { "#name": name, "#other": other },
-              ExpressionAttributeValues: {
-                ":seen": before.revision,
-                ":next": before.revision + 1,
-                ":value": Object.values(packed)[0],
-              },
-            }),
-          ),
-        ),
-      );
+      const content =
+        "packed" in packed
+          ? ex`packed = ${packed.packed} REMOVE #record`
+          : ex`#record = ${packed.record} REMOVE packed`;
+      const change = ex`SET revision = ${before.revision + 1}, ${content}`;
+      return marked(before, () => table.update(recordKey(runId), change, ex`revision = ${before.revision}`));
     }
 
     /**
@@ -190,18 +173,16 @@ export function createRunRecords(
         const { runId, experimentId, source, parentRunId, startedAt } = record;
         const identity: RunIdentity = { runId, team, experimentId, source };
         const head = firstPoints && firstHead(runId, firstPoints.series, firstPoints.receipt);
-        const Item = newRecordRow(identity, loggedPart(record), startedAt, requestDigest);
+        const row = newRecordRow(identity, loggedPart(record), startedAt, requestDigest);
         const mark = dependencies.changes.row(identity);
-        const created = await dependencies.creations.create({
-          runId,
+        const created = await dependencies.creations.write({
+          key: runId,
           bytes: JSON.stringify(record).length,
           puts: [
-            { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
-            { TableName: table, Item: mark },
-            ...(parentRunId === undefined ? [] : [{ TableName: table, Item: childRow(parentRunId, runId) }]),
-            ...(head
-              ? [{ TableName: dependencies.metricsTable, Item: head, ConditionExpression: "attribute_not_exists(pk)" }]
-              : []),
+            table.putting(row, absent).Put,
+            table.putting(mark).Put,
+            ...(parentRunId === undefined ? [] : [table.putting(childRow(parentRunId, runId)).Put]),
+            ...(head ? [metrics.putting(head, absent).Put] : []),
           ],
         });
         if (created) {
@@ -211,9 +192,7 @@ export function createRunRecords(
           const digest = requestDigest === undefined ? {} : { requestDigest };
           return { created, record: { ...record, revision: 1 }, pointsStored: head !== undefined, ...digest };
         }
-        const { Item: there } = await client.send(
-          new GetCommand({ TableName: table, Key: recordKey(runId), ConsistentRead: true }),
-        );
+        const there = await table.get(recordKey(runId));
         if (there?.["team"] !== team) throw new Error(`the id ${runId} is taken by another team's run: send it again`);
         const known = there["requestDigest"] as string | undefined;
         // The process that created it may have died before it wrote the points.
@@ -248,30 +227,18 @@ export function createRunRecords(
       page: (experimentId, { limit, nextToken }) => pageOf(experimentId, limit, nextToken),
 
       async children(runId) {
-        const rows = await queryAll(client, {
-          TableName: table,
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: { ":pk": childrenKey(runId) },
-          ConsistentRead: true,
-        });
+        const rows = await table.all(ex`pk = ${childrenKey(runId)}`);
         return rows.map(({ sk }) => sk as string);
       },
     };
 
     async function pageOf(experimentId: string, limit: number | undefined, token: string | undefined) {
-      const { items, nextToken } = await queryPage(
-        client,
-        {
-          TableName: table,
-          IndexName: "gsi1",
-          KeyConditionExpression: "gsi1pk = :experiment",
-          ExpressionAttributeValues: { ":experiment": experimentRunsKey(team, experimentId) },
-          ScanIndexForward: false,
-          Limit: limit,
-        },
-        token,
+      const { items, nextToken } = await table.page(
+        ex`gsi1pk = ${experimentRunsKey(team, experimentId)}`,
+        { index: "gsi1", descending: true, limit, nextToken: token },
+        (item) => item,
       );
-      const runs = await recordOfRows(client, table, items);
+      const runs = await recordOfRows(table, items);
       rememberAll(runs);
       return { runs, nextToken };
     }

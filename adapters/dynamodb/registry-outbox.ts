@@ -1,28 +1,24 @@
-import { type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { HistoryEntry } from "../../core/registry/model";
 import type { OutboxIndex } from "../../core/registry/outbox";
 import { queryIndex } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 import { documents } from "./client";
+import { ex } from "./expression";
 import { outboxIndexKey } from "./model-repository";
+import { Table } from "./table";
 
 /** The maximum number of events in one sweep. The next sweep takes the rest. */
 const maxEvents = 500;
 
 /** Finds the unpublished events of all teams, the oldest first. Eventually consistent. */
-export function createOutboxIndex(client: DynamoDBDocumentClient, table: string): OutboxIndex {
+export function createOutboxIndex(client: DynamoDBDocumentClient, tableName: string): OutboxIndex {
+  const table = new Table(client, tableName);
   return {
     async list(before) {
-      const { Items = [] } = await client.send(
-        new QueryCommand({
-          TableName: table,
-          IndexName: "gsi1",
-          KeyConditionExpression: "gsi1pk = :outbox AND gsi1sk < :before",
-          ExpressionAttributeValues: { ":outbox": outboxIndexKey, ":before": before },
-          Limit: maxEvents,
-        }),
-      );
-      return Items.map((item) => ({
+      const unpublished = ex`gsi1pk = ${outboxIndexKey} AND gsi1sk < ${before}`;
+      const { items } = await table.read(unpublished, { index: "gsi1", limit: maxEvents });
+      return items.map((item) => ({
         team: item["team"] as string,
         model: item["model"] as string,
         revision: (item["record"] as HistoryEntry).revision,

@@ -1,10 +1,12 @@
-import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { Clock } from "../../core/ports";
 import { changesKeptMs, clockSkewMs, type RunChanges } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { documents, queryAll } from "./client";
+import { documents } from "./client";
+import { ex } from "./expression";
+import { type Key, Table } from "./table";
 
 /**
  * The maximum delay of a mark after the begin of its second. Readers look back only for a limited time and may miss a
@@ -19,25 +21,21 @@ const maxCached = 50_000;
 export interface AllRunChanges {
   mark(run: RunIdentity): Promise<void>;
   /** Returns the mark of this second, for a transaction that also makes the change. */
-  row(run: RunIdentity): MarkRow;
+  row(run: RunIdentity): Key;
   /**
    * Records that a transaction has written the mark, so that no other is needed within its second. Wait for it before
    * the change is acknowledged.
    */
-  wrote(run: RunIdentity, row: MarkRow): Promise<void>;
+  wrote(run: RunIdentity, row: Key): Promise<void>;
   of(team: string): RunChanges;
-}
-
-interface MarkRow extends Record<string, unknown> {
-  readonly pk: string;
-  readonly sk: string;
 }
 
 /**
  * Stores the marks of changed runs in the Catalog table (docs/access-patterns.md, "Records of runs"). Use one per
  * process, because it caches the marks.
  */
-export function createRunChanges(client: DynamoDBDocumentClient, table: string, clock: Clock): AllRunChanges {
+export function createRunChanges(client: DynamoDBDocumentClient, tableName: string, clock: Clock): AllRunChanges {
+  const table = new Table(client, tableName);
   const partition = (team: string, experimentId: string): string => `TEAM#${team}#CHANGES#${experimentId}`;
   const secondKey = (second: number): string => String(Math.max(0, second)).padStart(10, "0");
   /** The marks of `rememberedSecond`, including marks that are being written, which callers wait for. */
@@ -65,7 +63,7 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
     rememberFrom(second);
     let writing = marked.get(runId);
     if (!writing) {
-      writing = client.send(new PutCommand({ TableName: table, Item: rowAt(run, second) }));
+      writing = table.put(rowAt(run, second));
       marked.set(runId, writing);
       // A failed mark is removed, so that the next call writes it again.
       writing.catch(() => marked.get(runId) === writing && marked.delete(runId));
@@ -87,16 +85,9 @@ export function createRunChanges(client: DynamoDBDocumentClient, table: string, 
     of: (team) => ({
       mark,
       async since(experimentId, since) {
-        const rows = await queryAll(client, {
-          TableName: table,
-          KeyConditionExpression: "pk = :pk AND sk >= :from",
-          ExpressionAttributeValues: {
-            ":pk": partition(team, experimentId),
-            ":from": secondKey(Math.floor(since / 1000)),
-          },
-          ProjectionExpression: "sk",
-          ConsistentRead: true,
-        });
+        const from = secondKey(Math.floor(since / 1000));
+        const marks = ex`pk = ${partition(team, experimentId)} AND sk >= ${from}`;
+        const rows = await table.all(marks, { select: ex`sk` });
         return [...new Set(rows.map(({ sk }) => (sk as string).slice(secondKey(0).length + 1)))];
       },
     }),

@@ -1,9 +1,11 @@
-import { type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { BoundedMap } from "../../core/bounded-map";
 import { canBeRunId, type RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 import { documents } from "./client";
+import { ex } from "./expression";
+import { type Item, Table } from "./table";
 
 /** More than a process meets. An identity never changes, so a remembered one stays true. */
 const maxRemembered = 100_000;
@@ -16,7 +18,7 @@ export interface RunIdentities {
 
 export const recordKey = (runId: string) => ({ pk: `RUN#${runId}`, sk: "RECORD" });
 
-export function identityOf(item: Record<string, unknown>): RunIdentity {
+export function identityOf(item: Item): RunIdentity {
   return {
     runId: (item["pk"] as string).slice("RUN#".length),
     team: item["team"] as string,
@@ -26,7 +28,8 @@ export function identityOf(item: Record<string, unknown>): RunIdentity {
 }
 
 /** Reads the team and the experiment of runs from their rows `RECORD`. */
-export function createRunIdentities(client: DynamoDBDocumentClient, table: string): RunIdentities {
+export function createRunIdentities(client: DynamoDBDocumentClient, tableName: string): RunIdentities {
+  const table = new Table(client, tableName);
   const identities = new BoundedMap<string, RunIdentity>(maxRemembered);
   const remember = (identity: RunIdentity): void => void identities.set(identity.runId, identity);
   return {
@@ -34,17 +37,9 @@ export function createRunIdentities(client: DynamoDBDocumentClient, table: strin
     async identify(runId) {
       const known = identities.get(runId);
       if (known || !canBeRunId(runId)) return known;
-      const { Item } = await client.send(
-        new GetCommand({
-          TableName: table,
-          Key: recordKey(runId),
-          ConsistentRead: true,
-          ProjectionExpression: "pk, team, experimentId, #source",
-          ExpressionAttributeNames: { "#source": "source" },
-        }),
-      );
-      if (!Item) return undefined;
-      const identity = identityOf(Item);
+      const item = await table.get(recordKey(runId), ex`pk, team, experimentId, #source`);
+      if (!item) return undefined;
+      const identity = identityOf(item);
       remember(identity);
       return identity;
     },

@@ -1,17 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { RunKeys } from "../../core/runs/run-key";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { documents, holds } from "./client";
+import { documents } from "./client";
+import { absent } from "./expression";
+import { Table } from "./table";
 
 /** Stores the row `KEY` of a run (docs/access-patterns.md, "Runs"). */
-export function createRunKeys(client: DynamoDBDocumentClient, table: string): RunKeys {
+export function createRunKeys(client: DynamoDBDocumentClient, tableName: string): RunKeys {
+  const table = new Table(client, tableName);
   const rowOf = (runId: string) => ({ pk: `RUN#${runId}`, sk: "KEY" });
 
   async function find(runId: string): Promise<string | undefined> {
-    const { Item } = await client.send(new GetCommand({ TableName: table, Key: rowOf(runId), ConsistentRead: true }));
-    return Item?.["runKey"] as string | undefined;
+    return (await table.get(rowOf(runId)))?.["runKey"] as string | undefined;
   }
 
   return {
@@ -20,12 +22,7 @@ export function createRunKeys(client: DynamoDBDocumentClient, table: string): Ru
       const known = await find(runId);
       if (known !== undefined) return known;
       const runKey = randomBytes(32).toString("hex");
-      const put = new PutCommand({
-        TableName: table,
-        Item: { ...rowOf(runId), runKey },
-        ConditionExpression: "attribute_not_exists(pk)",
-      });
-      return (await holds(client.send(put))) ? runKey : ((await find(runId)) as string);
+      return (await table.put({ ...rowOf(runId), runKey }, absent)) ? runKey : ((await find(runId)) as string);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { TrainingProgress } from "../../core/runs/progress";
 import type { RunSteps } from "../../core/runs/run-repository";
 import {
@@ -16,110 +16,71 @@ import { type Warning, warningsOf } from "../../core/shapes";
 import { trackedPhases } from "../../core/tracking/records/tracked-runs";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { documents, holds, queryAll } from "./client";
+import { documents } from "./client";
+import { ex, exists } from "./expression";
 import { runChanges } from "./run-changes";
 import { runIdentities } from "./run-identities";
+import { type Item, Table } from "./table";
 
 const partition = (runId: string): string => `RUN#${runId}`;
 export const runKey = (runId: string, sk: string) => ({ pk: partition(runId), sk });
-export const stillOpen = "attribute_exists(pk) AND #status IN (:queued, :running)";
-export const openStatuses = { ":queued": "queued", ":running": "running" };
+export const stillOpen = ex`${exists} AND #status IN (${"queued"}, ${"running"})`;
 
 /** Reads runs of every team and moves them from step to step; see docs/access-patterns.md, "Runs". */
-export function createRunSteps(client: DynamoDBDocumentClient, table: string): RunSteps {
+export function createRunSteps(client: DynamoDBDocumentClient, tableName: string): RunSteps {
+  const table = new Table(client, tableName);
+
   async function find(runId: string): Promise<Run | undefined> {
-    const { Item } = await client.send(
-      new GetCommand({ TableName: table, Key: runKey(runId, "RUN"), ConsistentRead: true }),
-    );
-    return Item?.["data"] === undefined ? undefined : runOf(Item);
+    const item = await table.get(runKey(runId, "RUN"));
+    return item?.["data"] === undefined ? undefined : runOf(item);
   }
 
   return {
     find,
 
-    async findDetails(runId) {
-      return detailsOf(
-        await queryAll(client, {
-          TableName: table,
-          KeyConditionExpression: "pk = :pk",
-          ExpressionAttributeValues: { ":pk": partition(runId) },
-          ConsistentRead: true,
-        }),
-      );
-    },
+    findDetails: async (runId) => detailsOf(await table.all(ex`pk = ${partition(runId)}`)),
 
-    async enterPhase(runId, phase, at) {
-      return holds(
-        client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: runKey(runId, "RUN"),
-            UpdateExpression: `SET #status = :running, phase = :phase, phaseOrder = :order, updatedAt = :at${
-              phase === "AwaitApproval" ? ", awaitingSince = if_not_exists(awaitingSince, :at)" : ""
-            }`,
-            ConditionExpression: `${stillOpen} AND (attribute_not_exists(phaseOrder) OR phaseOrder <= :order)`,
-            ExpressionAttributeNames: { "#status": "status" },
-            ExpressionAttributeValues: { ...openStatuses, ":phase": phase, ":order": phases.indexOf(phase), ":at": at },
-          }),
-        ),
+    enterPhase(runId, phase, at) {
+      const order = phases.indexOf(phase);
+      const waits = phase === "AwaitApproval" ? ex`, awaitingSince = if_not_exists(awaitingSince, ${at})` : ex``;
+      return table.update(
+        runKey(runId, "RUN"),
+        ex`SET #status = ${"running"}, phase = ${phase}, phaseOrder = ${order}, updatedAt = ${at}${waits}`,
+        ex`${stillOpen} AND (attribute_not_exists(phaseOrder) OR phaseOrder <= ${order})`,
       );
     },
 
     async goBack(runId, from, to, at) {
-      await holds(
-        client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: runKey(runId, "RUN"),
-            UpdateExpression: "SET phase = :to, phaseOrder = :order, updatedAt = :at",
-            ConditionExpression: `${stillOpen} AND phase = :from`,
-            ExpressionAttributeNames: { "#status": "status" },
-            ExpressionAttributeValues: {
-              ...openStatuses,
-              ":from": from,
-              ":to": to,
-              ":order": phases.indexOf(to),
-              ":at": at,
-            },
-          }),
-        ),
+      await table.update(
+        runKey(runId, "RUN"),
+        ex`SET phase = ${to}, phaseOrder = ${phases.indexOf(to)}, updatedAt = ${at}`,
+        ex`${stillOpen} AND phase = ${from}`,
       );
     },
 
     async recordStep(runId, record) {
-      await client.send(
-        new PutCommand({ TableName: table, Item: { ...runKey(runId, `STEP#${record.step}`), record } }),
-      );
+      await table.put({ ...runKey(runId, `STEP#${record.step}`), record });
     },
 
     async putTaskToken(runId, phase, token) {
-      await client.send(
-        new UpdateCommand({
-          TableName: table,
-          Key: runKey(runId, `TOKEN#${phase}`),
-          UpdateExpression: "ADD tokens :token",
-          ExpressionAttributeValues: { ":token": new Set([token]) },
-        }),
-      );
+      await table.update(runKey(runId, `TOKEN#${phase}`), ex`ADD tokens ${new Set([token])}`);
     },
 
     async findTaskTokens(runId, phase) {
-      const { Item } = await client.send(
-        new GetCommand({ TableName: table, Key: runKey(runId, `TOKEN#${phase}`), ConsistentRead: true }),
-      );
-      return [...((Item?.["tokens"] as ReadonlySet<string> | undefined) ?? [])];
+      const item = await table.get(runKey(runId, `TOKEN#${phase}`));
+      return [...((item?.["tokens"] as ReadonlySet<string> | undefined) ?? [])];
     },
   };
 }
 
 /** A row `RUN` as the run that it holds. */
-export function runOf(item: Record<string, unknown>): Run {
+export function runOf(item: Item): Run {
   const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome } = item;
   const state = { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome };
   return { ...(item["data"] as object), ...state } as unknown as Run;
 }
 
-function detailsOf(items: readonly Record<string, unknown>[]): RunDetails | undefined {
+function detailsOf(items: readonly Item[]): RunDetails | undefined {
   const row = items.find((item) => item["sk"] === "RUN");
   if (!row) return undefined;
   const records = <T>(prefix: string): T[] =>

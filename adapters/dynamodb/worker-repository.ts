@@ -1,7 +1,9 @@
-import { type DynamoDBDocumentClient, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { AllRuns } from "../../core/runs/run-repository";
 import type { MachineRecord, WorkerRecord } from "../../core/runs/shapes";
-import { holds, isConditionFailed, queryAll } from "./client";
+import { isConditionFailed } from "./client";
+import { absent, ex, exists } from "./expression";
+import { type Key, Table } from "./table";
 
 type WorkerRepository = Pick<
   AllRuns,
@@ -17,11 +19,10 @@ const instanceKey = (instanceId: string): string => `INSTANCE#${instanceId}`;
 /** Stores the rows of a run's workers, of their machines, and of their recoveries. */
 export function createWorkerRepository(
   client: DynamoDBDocumentClient,
-  table: string,
-  key: (runId: string, sk: string) => { readonly pk: string; readonly sk: string },
+  name: string,
+  key: (runId: string, sk: string) => Key,
 ): WorkerRepository {
-  const putNew = (Item: Record<string, unknown>) =>
-    client.send(new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" }));
+  const table = new Table(client, name);
 
   return {
     async recordWorker(runId, worker) {
@@ -29,16 +30,9 @@ export function createWorkerRepository(
       // compared in this order.
       const order = (worker.attempt ?? 1) * 100_000 + worker.attempts.length * 100 + statusOrder.indexOf(worker.status);
       try {
-        const { Attributes } = await client.send(
-          new PutCommand({
-            TableName: table,
-            Item: { ...key(runId, `WORKER#${pad(worker.workerIndex, 6)}`), order, record: worker },
-            ConditionExpression: "attribute_not_exists(pk) OR #order < :order",
-            ExpressionAttributeNames: { "#order": "order" },
-            ExpressionAttributeValues: { ":order": order },
-            ReturnValues: "ALL_OLD",
-          }),
-        );
+        const row = { ...key(runId, `WORKER#${pad(worker.workerIndex, 6)}`), order, record: worker };
+        const { Put } = table.putting(row, ex`${absent} OR #order < ${order}`);
+        const { Attributes } = await client.send(new PutCommand({ ...Put, ReturnValues: "ALL_OLD" }));
         return { newer: true, before: Attributes?.["record"] as WorkerRecord | undefined };
       } catch (error) {
         if (!isConditionFailed(error)) throw error;
@@ -49,16 +43,11 @@ export function createWorkerRepository(
     async recordMachine(runId, machine) {
       const { instanceId } = machine;
       const found = instanceId === undefined ? {} : { gsi1pk: instanceKey(instanceId), gsi1sk: runId };
-      await holds(putNew({ ...key(runId, `MACHINE#${machine.memberId}`), record: machine, ...found }));
+      await table.put({ ...key(runId, `MACHINE#${machine.memberId}`), record: machine, ...found }, absent);
     },
 
     async findOnInstance(instanceId) {
-      const rows = await queryAll(client, {
-        TableName: table,
-        IndexName: "gsi1",
-        KeyConditionExpression: "gsi1pk = :instance",
-        ExpressionAttributeValues: { ":instance": instanceKey(instanceId) },
-      });
+      const rows = await table.all(ex`gsi1pk = ${instanceKey(instanceId)}`, { index: "gsi1" });
       return rows.map((row) => ({
         runId: row["gsi1sk"] as string,
         memberId: (row["record"] as MachineRecord).memberId,
@@ -66,32 +55,16 @@ export function createWorkerRepository(
     },
 
     recordInterruptionNotice: (runId, memberId, at) =>
-      holds(
-        client.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: key(runId, `MACHINE#${memberId}`),
-            UpdateExpression: "SET #record.interruptionNoticeAt = :at",
-            ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(#record.interruptionNoticeAt)",
-            ExpressionAttributeNames: { "#record": "record" },
-            ExpressionAttributeValues: { ":at": at },
-          }),
-        ),
+      table.update(
+        key(runId, `MACHINE#${memberId}`),
+        ex`SET #record.interruptionNoticeAt = ${at}`,
+        ex`${exists} AND attribute_not_exists(#record.interruptionNoticeAt)`,
       ),
 
     recordRecovery(runId, recovery) {
       const row = { ...key(runId, `RECOVERY#${pad(recovery.generation, 6)}`), record: recovery };
-      if (recovery.seconds === undefined) return holds(putNew(row));
-      return holds(
-        client.send(
-          new PutCommand({
-            TableName: table,
-            Item: row,
-            ConditionExpression: "attribute_not_exists(pk) OR attribute_not_exists(#record.seconds)",
-            ExpressionAttributeNames: { "#record": "record" },
-          }),
-        ),
-      );
+      const open = ex`${absent} OR attribute_not_exists(#record.seconds)`;
+      return table.put(row, recovery.seconds === undefined ? absent : open);
     },
   };
 }

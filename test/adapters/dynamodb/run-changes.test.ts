@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { GroupCommit } from "../../../adapters/dynamodb/group-commit";
 import { createRunRecords } from "../../../adapters/dynamodb/record-repository";
 import { createRunChanges } from "../../../adapters/dynamodb/run-changes";
-import { RunCreations } from "../../../adapters/dynamodb/run-creations";
 import { createRunIdentities } from "../../../adapters/dynamodb/run-identities";
 import type { RunIdentity, RunRecord } from "../../../core/tracking/shapes";
 import { localConfig } from "../../../local/settings";
@@ -32,7 +32,7 @@ function openProcess(team: string, now = second(0)) {
         : Reflect.get(target, name),
   }) as DynamoDBDocumentClient;
   const changes = createRunChanges(client, catalog, { now: () => state.now });
-  const creations = new RunCreations(client);
+  const creations = new GroupCommit(client);
   const older = async () => undefined;
   const records = createRunRecords(client, catalog, {
     identities: createRunIdentities(client, catalog),

@@ -1,5 +1,5 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { RunCreations } from "../../../adapters/dynamodb/run-creations";
+import { GroupCommit } from "../../../adapters/dynamodb/group-commit";
 import { localConfig } from "../../../local/settings";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
@@ -62,22 +62,22 @@ describe("runs that are created together", () => {
 
   it("have all rows or none, and each waiting caller gets the failure", async () => {
     const table = localConfig().tables.catalog;
-    const creations = new RunCreations(embedded.dynamodb);
+    const creations = new GroupCommit(embedded.dynamodb);
     const put = (pk: string, sk: string) => ({
       TableName: table,
       Item: { pk, sk },
       ConditionExpression: "attribute_not_exists(pk)",
     });
-    expect(await creations.create({ runId: "x", bytes: 10, puts: [put("X", "1")] })).toBe(true);
-    const half = creations.create({ runId: "y", bytes: 10, puts: [put("Y", "1"), put("X", "1")] });
-    const whole = creations.create({ runId: "z", bytes: 10, puts: [put("Z", "1")] });
+    expect(await creations.write({ key: "x", bytes: 10, puts: [put("X", "1")] })).toBe(true);
+    const half = creations.write({ key: "y", bytes: 10, puts: [put("Y", "1"), put("X", "1")] });
+    const whole = creations.write({ key: "z", bytes: 10, puts: [put("Z", "1")] });
     expect(await Promise.all([half, whole])).toEqual([false, true]);
     const row = await embedded.dynamodb.send(new GetCommand({ TableName: table, Key: { pk: "Y", sk: "1" } }));
     expect(row.Item).toBeUndefined();
     const nowhere = () =>
-      creations.create({ runId: "n", bytes: 1, puts: [{ TableName: "none", Item: { pk: "a", sk: "b" } }] });
+      creations.write({ key: "n", bytes: 1, puts: [{ TableName: "none", Item: { pk: "a", sk: "b" } }] });
     const ends = await Promise.allSettled([nowhere(), nowhere(), nowhere()]);
     expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-    expect(await creations.create({ runId: "w", bytes: 10, puts: [put("W", "1")] })).toBe(true);
+    expect(await creations.write({ key: "w", bytes: 10, puts: [put("W", "1")] })).toBe(true);
   });
 });

@@ -53,7 +53,7 @@ export class MemoryTable {
   }
 
   private async query({ input }: QueryCommand, turn: Turn): Promise<readonly Item[]> {
-    const { ":pk": pk, ":prefix": prefix } = input.ExpressionAttributeValues!;
+    const { ":v0": pk, ":v1": prefix } = input.ExpressionAttributeValues!;
     const keys = [...this.itemsByKey.keys()].filter((key) => key.startsWith(`${pk} ${prefix}`)).sort();
     if (input.ScanIndexForward === false) keys.reverse();
     const found: Item[] = [];
@@ -76,8 +76,8 @@ export class MemoryTable {
           return "None";
         case "attribute_not_exists(pk)":
           return found === undefined ? "None" : "ConditionalCheckFailed";
-        case "revision = :expected":
-          return found?.["revision"] === values?.[":expected"] ? "None" : "ConditionalCheckFailed";
+        case "revision = :v0":
+          return found?.["revision"] === values?.[":v0"] ? "None" : "ConditionalCheckFailed";
         default:
           throw new Error(`the table knows no condition ${ConditionExpression}`);
       }

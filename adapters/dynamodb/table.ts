@@ -1,0 +1,255 @@
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import { eachLimited, inParts, mapLimited } from "../../core/each-limited";
+import { InvalidInputError } from "../../core/errors";
+import { holds, isTransactionConditionFailed, isTransactionConflict, pauseBeforeRound } from "./client";
+import { type Expression, requestOf } from "./expression";
+
+export type Item = Record<string, unknown>;
+
+export interface Key extends Readonly<Record<string, unknown>> {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+export type Write = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
+
+export interface QueryOptions {
+  /** Queries this index. It is eventually consistent. */
+  readonly index?: "gsi1";
+  readonly filter?: Expression | undefined;
+  readonly select?: Expression;
+  /** Whether the items come in descending order of the sort key. */
+  readonly descending?: boolean;
+  /** The default is strong consistency, which an index does not have. */
+  readonly consistent?: boolean;
+}
+
+export interface PageOptions extends QueryOptions {
+  /** The maximum number of items that are read. */
+  readonly limit?: number | undefined;
+  readonly nextToken?: string | undefined;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextToken: string | undefined;
+}
+
+/** DynamoDB's limits on items per call. */
+const [keysPerRead, itemsPerWrite] = [100, 25];
+/** The numbers of concurrent calls: 800 rows are read at once, and 100 are written. */
+const [readsAtOnce, writesAtOnce] = [8, 4];
+/** The number of items that one call of a filtered query reads. */
+const lookedAtACall = 500;
+const maxCalls = 40;
+
+/** One table with the keys `pk` and `sk`. Reads are strongly consistent, except reads of an index. */
+export class Table {
+  constructor(
+    readonly client: DynamoDBDocumentClient,
+    readonly name: string,
+  ) {}
+
+  async get(Key: Key, select?: Expression): Promise<Item | undefined> {
+    const input = { TableName: this.name, Key, ConsistentRead: true, ...requestOf({ ProjectionExpression: select }) };
+    return (await this.client.send(new GetCommand(input))).Item;
+  }
+
+  /** Writes an item. Returns false if the condition does not hold. */
+  put(Item: Item, condition?: Expression): Promise<boolean> {
+    return holds(this.client.send(new PutCommand(this.putting(Item, condition).Put)));
+  }
+
+  /** Changes an item. Returns false if the condition does not hold. */
+  update(Key: Key, change: Expression, condition?: Expression): Promise<boolean> {
+    return holds(this.client.send(new UpdateCommand(this.updating(Key, change, condition).Update)));
+  }
+
+  async delete(Key: Key): Promise<void> {
+    await this.client.send(new DeleteCommand(this.deleting(Key).Delete));
+  }
+
+  putting(Item: Item, condition?: Expression) {
+    return { Put: { TableName: this.name, Item, ...requestOf({ ConditionExpression: condition }) } };
+  }
+
+  updating(Key: Key, change: Expression, condition?: Expression) {
+    const { UpdateExpression = "", ...rest } = requestOf({ UpdateExpression: change, ConditionExpression: condition });
+    return { Update: { TableName: this.name, Key, UpdateExpression, ...rest } };
+  }
+
+  deleting({ pk, sk }: Key) {
+    return { Delete: { TableName: this.name, Key: { pk, sk } } };
+  }
+
+  checking(Key: Key, condition: Expression) {
+    const { ConditionExpression = "", ...rest } = requestOf({ ConditionExpression: condition });
+    return { ConditionCheck: { TableName: this.name, Key, ConditionExpression, ...rest } };
+  }
+
+  /**
+   * Makes all writes or none. Returns false if a condition does not hold. After a conflict (another transaction on the
+   * same rows, or throttling) it tries again, up to `rounds` times in total.
+   */
+  async transact(TransactItems: Write[], rounds = 1): Promise<boolean> {
+    for (let round = 1; ; round += 1) {
+      try {
+        await this.client.send(new TransactWriteCommand({ TransactItems }));
+        return true;
+      } catch (error) {
+        if (isTransactionConditionFailed(error)) return false;
+        if (!isTransactionConflict(error) || round === rounds) throw error;
+        await pauseBeforeRound(round);
+      }
+    }
+  }
+
+  /** Makes all writes or none. Returns false if a condition does not hold, or after a conflict. */
+  async tryTransact(writes: Write[]): Promise<boolean> {
+    try {
+      return await this.transact(writes);
+    } catch (error) {
+      if (isTransactionConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Reads one page of a query. */
+  async read(where: Expression, options: QueryOptions & { readonly limit?: number | undefined }, start?: Item) {
+    const { index, filter, select, descending, consistent = index === undefined, limit } = options;
+    const page = await this.client.send(
+      new QueryCommand({
+        TableName: this.name,
+        ...(index === undefined ? {} : { IndexName: index }),
+        ...requestOf({ KeyConditionExpression: where, FilterExpression: filter, ProjectionExpression: select }),
+        ...(descending === true ? { ScanIndexForward: false } : {}),
+        ...(consistent ? { ConsistentRead: true } : {}),
+        ...(limit === undefined ? {} : { Limit: limit }),
+        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+      }),
+    );
+    const items: readonly Item[] = page.Items ?? [];
+    return { items, last: page.LastEvaluatedKey as Item | undefined };
+  }
+
+  /** Returns all items of a query. */
+  async all(where: Expression, options: QueryOptions = {}): Promise<readonly Item[]> {
+    const items: Item[] = [];
+    let start: Item | undefined;
+    do {
+      const page = await this.read(where, options, start);
+      items.push(...page.items);
+      start = page.last;
+    } while (start);
+    return items;
+  }
+
+  /**
+   * Returns one page of a query.
+   * @throws InvalidInputError for a token that is not from this query: not JSON, or not a key of the index
+   */
+  async page<T>(where: Expression, options: PageOptions, read: (item: Item) => T): Promise<Page<T>> {
+    const { nextToken, ...rest } = options;
+    const start = nextToken === undefined ? undefined : decodePageToken(nextToken);
+    try {
+      const { items, last } = await this.read(where, rest, start);
+      return { items: items.map(read), nextToken: encodePageToken(last) };
+    } catch (cause) {
+      if (nextToken !== undefined && cause instanceof Error && cause.name === "ValidationException")
+        throw wrongToken(nextToken, cause);
+      throw cause;
+    }
+  }
+
+  /**
+   * Returns the next `limit` items of the index that match the filter, with as many calls as needed. It checks whether
+   * another item follows, so only the first page can be empty. After `maxCalls` calls a page ends early with a token.
+   *
+   * @throws InvalidInputError like `page`
+   */
+  async matching(where: Expression, options: PageOptions & { readonly limit: number }): Promise<Page<Item>> {
+    const limit = options.filter === undefined ? options.limit + 1 : lookedAtACall;
+    const items: Item[] = [];
+    let { nextToken } = options;
+    for (let call = 1; call <= maxCalls; call += 1) {
+      const page = await this.page(where, { ...options, limit, nextToken }, (item) => item);
+      items.push(...page.items);
+      nextToken = page.nextToken;
+      if (items.length > options.limit) {
+        const { pk, sk, gsi1pk, gsi1sk } = items[options.limit - 1]!;
+        return { items: items.slice(0, options.limit), nextToken: encodePageToken({ pk, sk, gsi1pk, gsi1sk }) };
+      }
+      if (nextToken === undefined) break;
+    }
+    return { items, nextToken };
+  }
+
+  /** Returns rows by their keys, in any order. Missing rows are omitted. Keys must be distinct. */
+  async batchGet(keys: readonly Key[]): Promise<readonly Item[]> {
+    return (await mapLimited(inParts(keys, keysPerRead), readsAtOnce, (some) => this.getSome(some))).flat();
+  }
+
+  /** Reads one part. The next call requests the keys that DynamoDB left out because of the 16 MB limit or throttling. */
+  private async getSome(keys: readonly Key[]): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    let left: readonly Item[] = keys;
+    for (let round = 0; left.length > 0; round += 1) {
+      if (round > 0) await pauseBeforeRound(round);
+      const answer = await this.client.send(
+        new BatchGetCommand({ RequestItems: { [this.name]: { Keys: [...left], ConsistentRead: true } } }),
+      );
+      const items = answer.Responses?.[this.name] ?? [];
+      found.push(...items);
+      left = answer.UnprocessedKeys?.[this.name]?.Keys ?? [];
+      if (items.length > 0) round = 0;
+    }
+    return found;
+  }
+
+  /** Writes and deletes items without conditions. */
+  async batchWrite(puts: readonly Item[], deletes: readonly Key[] = []): Promise<void> {
+    const requests = [
+      ...puts.map((Item) => ({ PutRequest: { Item } })),
+      ...deletes.map((Key) => ({ DeleteRequest: { Key } })),
+    ];
+    await eachLimited(inParts(requests, itemsPerWrite), writesAtOnce, async (some) => {
+      let left: readonly Item[] = some;
+      for (let round = 0; left.length > 0; round += 1) {
+        if (round > 0) await pauseBeforeRound(round);
+        const answer = await this.client.send(new BatchWriteCommand({ RequestItems: { [this.name]: [...left] } }));
+        left = answer.UnprocessedItems?.[this.name] ?? [];
+      }
+    });
+  }
+}
+
+/** Encodes a page token: the last evaluated key in base64url. */
+function encodePageToken(key: Item | undefined): string | undefined {
+  return key === undefined ? undefined : Buffer.from(JSON.stringify(key)).toString("base64url");
+}
+
+function decodePageToken(token: string): Item {
+  try {
+    const key: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+    if (key !== null && typeof key === "object") return key as Item;
+  } catch {
+    // Refused below.
+  }
+  throw wrongToken(token);
+}
+
+function wrongToken(value: string, cause?: unknown): InvalidInputError {
+  const rule = "must be the nextToken of an earlier page";
+  return new InvalidInputError("the page cannot be listed", [{ path: "nextToken", value, rule }], cause);
+}
