@@ -1,8 +1,8 @@
+import { decodedSummary } from "../client/api-client";
 import type { Answer } from "../client/operations";
 import { formatDuration } from "../core/quantities";
 import type { Job } from "../core/runs/job";
 import { displayedStatus, workMs } from "../core/runs/run";
-import { decodedSummary } from "../core/tracking/metric-values";
 import { paramsOfJob } from "../core/tracking/records/training-record";
 import { printMetrics } from "./metric-table";
 import { printTable, shownText } from "./output";

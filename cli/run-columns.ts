@@ -1,7 +1,6 @@
 import type { Answer } from "../client/operations";
 import { InvalidInputError } from "../core/errors";
 import { byRank } from "../core/tracking/compare/metric-rank";
-import { decodeValue } from "../core/tracking/metric-values";
 import { metricNameSets, paramNameSets } from "../core/tracking/search/names";
 import { formatNumber } from "./output";
 
@@ -56,5 +55,5 @@ export function cellOf({ run, metrics }: SearchedRun, column: string): string {
 export function metricCell(metrics: SearchedRun["metrics"], name: string, exact = false): string | undefined {
   const found = metricNames.of(metrics.map(({ metric }) => metric)).resolve(name, exact).name;
   const metric = metrics.find((one) => one.metric === found);
-  return metric && formatNumber(decodeValue(metric.last));
+  return metric && formatNumber(Number(metric.last));
 }

@@ -1,6 +1,5 @@
-import type { Warning } from "../core/shapes";
+import type { MetricValue, Warning } from "../core/shapes";
 import type { MetricPoint, MetricSummary } from "../core/tracking/metric-store";
-import { decodeValue } from "../core/tracking/metric-values";
 import type { Answer, OperationName, Request } from "./operations";
 import { createTransport, type TransportOptions } from "./transport";
 
@@ -42,12 +41,7 @@ export function createClient(options: ClientOptions) {
         Answer<"getTrainingRunMetrics">,
         { readonly metrics: unknown }
       >;
-      return answer.metrics.map(({ last, min, max, ...rest }) => ({
-        ...rest,
-        last: decodeValue(last),
-        min: decodeValue(min),
-        max: decodeValue(max),
-      }));
+      return answer.metrics.map(decodedSummary);
     },
     async metric(runId: string, metric: string): Promise<readonly MetricPoint[]> {
       const request = { params: { runId }, query: { metric } };
@@ -55,7 +49,7 @@ export function createClient(options: ClientOptions) {
         Answer<"getTrainingRunMetrics">,
         { readonly points: unknown }
       >;
-      return answer.points.map((point) => ({ ...point, value: decodeValue(point.value) }));
+      return answer.points.map((point) => ({ ...point, value: Number(point.value) }));
     },
     logs: (runId: string, query: Query<"getTrainingRunLogs"> = {}) =>
       call("getTrainingRunLogs", { params: { runId }, query }),
@@ -118,3 +112,13 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
 }
 
 export type ApiClient = ReturnType<typeof createClient>;
+
+/** Decodes a summary of JSON, where NaN and infinities are strings. */
+export function decodedSummary<Rest extends object>({
+  last,
+  min,
+  max,
+  ...rest
+}: Rest & Readonly<Record<"last" | "min" | "max", MetricValue>>) {
+  return { ...rest, last: Number(last), min: Number(min), max: Number(max) };
+}

@@ -137,3 +137,14 @@ function endOfText(text: string, start: number, longest: number): number {
 function refuse(rule: string): never {
   throw new JsonLimitError(rule);
 }
+
+/** Encodes a value as JSON. JSON has neither NaN nor infinities, so they become strings: `"NaN"`, `"-Infinity"`. */
+export function toJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  // JSON.stringify writes these numbers as null. Only a text with a null needs the slower call.
+  return text.includes("null") ? JSON.stringify(value, finiteOrText) : text;
+}
+
+function finiteOrText(_key: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+}

@@ -42,6 +42,8 @@ export const metricValue = z.union([z.number(), z.enum(["NaN", "Infinity", "-Inf
   example: 0.25,
 });
 
+export type MetricValue = Shape<typeof metricValue>;
+
 export const warning = z.object({ code: z.string(), message: z.string() }).meta({
   id: "Warning",
   description: "A finding that does not stop the work; `code` is stable.",

@@ -1,6 +1,6 @@
 import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
+import { toJson } from "../../core/json-text";
 import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-batch";
-import { encodedSeries } from "../../core/tracking/metric-values";
 
 /** The final errors of the ingest function: they concern the batch itself. */
 const final: readonly (string | undefined)[] = [
@@ -22,7 +22,7 @@ export function createLambdaMetricSink(
         new InvokeCommand({
           FunctionName: functionName,
           InvocationType: "RequestResponse",
-          Payload: JSON.stringify({ ...batch, series: batch.series.map(encodedSeries), runKey }),
+          Payload: toJson({ ...batch, runKey }),
         }),
       );
       if (answer.FunctionError === undefined) return;

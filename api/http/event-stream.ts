@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { toJson } from "../../core/json-text";
 import type { Logger } from "../../core/logging";
 import type { FollowEvent } from "../../core/tracking/follow";
 
@@ -9,7 +10,7 @@ const streamStart = "retry: 2000\n\n";
 export function eventText(event: FollowEvent): string {
   if (event.event === "heartbeat") return ": heartbeat\n\n";
   const id = "id" in event ? `id: ${event.id}\n` : "";
-  return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
+  return `${id}event: ${event.event}\ndata: ${toJson(event.data)}\n\n`;
 }
 
 /** The connection to the follower. */

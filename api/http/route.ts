@@ -2,6 +2,7 @@ import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Platform } from "../../adapters/platform";
 import { RingmasterError } from "../../core/errors";
+import { toJson } from "../../core/json-text";
 import type { Actor } from "../../core/registry/model";
 import type { DeepReadonly } from "../../core/shapes";
 import type { Contract, ResponseContract, ResponseContracts } from "../contract";
@@ -84,7 +85,8 @@ export function defineRoute<
       } as Call<Params, Query, Headers, Body>;
       const reply = await handler(call);
       if ("response" in reply) return reply.response;
-      return context.json(reply.body as object, reply.status as 200, { ...reply.headers });
+      const headers = { "content-type": "application/json", ...reply.headers };
+      return context.body(toJson(reply.body), reply.status as 200, headers);
     },
   };
 }

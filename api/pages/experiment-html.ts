@@ -3,7 +3,7 @@ import { displayedStatus, workMs } from "../../core/runs/run";
 import type { Row } from "../../core/tracking/compare/comparison";
 import { byRank, goalOf } from "../../core/tracking/compare/metric-rank";
 import { metricsOf } from "../../core/tracking/compare/pivot";
-import { timeText } from "../../core/tracking/metric-text";
+import { numberText, timeText } from "../../core/tracking/metric-text";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import { paramPlots } from "./comparison/param-plots";
 import type { Page } from "./document";
@@ -11,7 +11,7 @@ import { type ExperimentPage, runsOnPage } from "./experiment-page";
 import { link, pageOf } from "./layout";
 import type { Links } from "./links";
 import { html, type Markup } from "./markup";
-import { shortened, valueText } from "./tables";
+import { shortened } from "./tables";
 
 const most = { metrics: 5, params: 5 };
 
@@ -78,8 +78,8 @@ function runTable(page: ExperimentPage, links: Links): Markup {
     const values = metrics.map((metric) => {
       const found = own.find((one) => one.metric === metric);
       if (found === undefined) return html`<td class="number">–</td>`;
-      const hint = `step ${found.lastStep}; min ${valueText(found.min)}, max ${valueText(found.max)}`;
-      return html`<td class="number${best.get(metric)?.includes(runId) ? " best" : ""}" title="${hint}">${valueText(found.last)}</td>`;
+      const hint = `step ${found.lastStep}; min ${numberText(found.min)}, max ${numberText(found.max)}`;
+      return html`<td class="number${best.get(metric)?.includes(runId) ? " best" : ""}" title="${hint}">${numberText(found.last)}</td>`;
     });
     const settings = params.map(
       (param) => html`<td>${shortened(Object.hasOwn(record.params, param) ? record.params[param]! : "–", 60)}</td>`,

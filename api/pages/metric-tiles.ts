@@ -4,10 +4,11 @@ import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
 import { byRank, goalOf } from "../../core/tracking/compare/metric-rank";
+import { numberText } from "../../core/tracking/metric-text";
 import { testPrefix } from "../../core/tracking/test-metrics";
 import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
-import { shortened, valueText } from "./tables";
+import { shortened } from "./tables";
 
 const maxTiles = 8;
 
@@ -55,7 +56,8 @@ function metricTiles({ metrics }: RunPage, isTested: boolean): readonly Markup[]
     .sort((a, b) => byRank(a.metric, b.metric))
     .map(({ metric, goal, last, min, max, lastStep }) => {
       const best = goal === "min" ? min : max;
-      const detail = lastStep === 0 || best === last ? `step ${lastStep}` : `best ${valueText(best)}; step ${lastStep}`;
+      const detail =
+        lastStep === 0 || best === last ? `step ${lastStep}` : `best ${numberText(best)}; step ${lastStep}`;
       return tile(metric, tileText(last), detail);
     });
 }
@@ -88,7 +90,7 @@ function effort({ details }: RunPage): readonly Markup[] {
 
 /** Formats four significant digits; five do not fit after leading zeros. */
 function tileText(value: number): string {
-  return valueText(Number(value.toPrecision(4)));
+  return numberText(Number(value.toPrecision(4)));
 }
 
 function tile(name: string, value: string, detail: string): Markup {

@@ -3,21 +3,21 @@ import { displayedStatus } from "../../core/runs/run";
 import { byRank } from "../../core/tracking/compare/metric-rank";
 import { metricsOf } from "../../core/tracking/compare/pivot";
 import type { MetricSummary } from "../../core/tracking/metric-store";
-import { formatMetric, timeText } from "../../core/tracking/metric-text";
+import { formatMetric, numberText, timeText } from "../../core/tracking/metric-text";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
 import { link } from "./layout";
 import type { Links } from "./links";
 import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
-import { listing, shortened, valueText } from "./tables";
+import { listing, shortened } from "./tables";
 
 export function metricTable(metrics: readonly MetricSummary[]): Markup | undefined {
   const rows = [...metrics]
     .sort((a, b) => byRank(a.metric, b.metric))
     .map(
       ({ metric, last, min, max, lastStep }) =>
-        html`<tr><th>${metric}</th>${[last, min, max].map((value) => html`<td class="number">${formatMetric(metric, value, valueText)}</td>`)}<td class="number">${lastStep}</td></tr>
+        html`<tr><th>${metric}</th>${[last, min, max].map((value) => html`<td class="number">${formatMetric(metric, value, numberText)}</td>`)}<td class="number">${lastStep}</td></tr>
 `,
     );
   return listing("Metrics", ["metric", "last", "min", "max", "step"], rows);
@@ -54,7 +54,7 @@ export function childTable({ children, childCount }: RunPage, links: Links): Mar
   const rows = [...children].sort(byStart).map(({ record, metrics: own }) => {
     const cells = columns.map((column) => {
       const found = own.find(({ metric }) => metric === column);
-      return html`<td class="number">${found === undefined ? "–" : valueText(found.last)}</td>`;
+      return html`<td class="number">${found === undefined ? "–" : numberText(found.last)}</td>`;
     });
     return html`<tr><td class="name">${link(links.run(record.runId), shortened(record.name, 100))}</td><td class="tight"><span class="badge ${record.status}">${displayedStatus(record)}</span></td><td class="number">${timeText(record.startedAt)}</td>${cells}</tr>
 `;

@@ -1,5 +1,3 @@
-import { numberText } from "../../core/tracking/metric-text";
-import { decodeValue, type EncodedValue, encodeValue } from "../../core/tracking/metric-values";
 import { html, type Markup } from "./markup";
 
 /** Maximum number of characters of a value in a table. */
@@ -36,8 +34,4 @@ function moreThan(rows: number): Markup | undefined {
 
 export function shortened(text: string, most = maxValue): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
-}
-
-export function valueText(value: number | EncodedValue): string {
-  return numberText(typeof value === "number" ? encodeValue(value) : encodeValue(decodeValue(value)));
 }

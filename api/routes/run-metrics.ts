@@ -1,7 +1,6 @@
 import { RunNotFoundError } from "../../core/runs/errors";
 import { followRun } from "../../core/tracking/follow";
 import { beginning, decodeCursor } from "../../core/tracking/follow-cursor";
-import { encodedPoint, encodedSummary } from "../../core/tracking/metric-values";
 import { getTrainingRunMetrics } from "../contracts/training-runs";
 import { eventStream } from "../http/event-stream";
 import { defineRoute } from "../http/route";
@@ -35,11 +34,10 @@ export const metricsRoute = defineRoute(
     }
 
     if (metric === undefined) {
-      return { status: 200, body: { metrics: (await metrics.summaries(runId)).map(encodedSummary) } };
+      return { status: 200, body: { metrics: await metrics.summaries(runId) } };
     }
     const { points: most = Number.MAX_SAFE_INTEGER, ...range } = view;
-    const { points, total } = await metrics.downsample(runId, metric, most, range);
-    return { status: 200, body: { metric, points: points.map(encodedPoint), total } };
+    return { status: 200, body: { metric, ...(await metrics.downsample(runId, metric, most, range)) } };
   },
 );
 

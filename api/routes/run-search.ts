@@ -1,8 +1,8 @@
+import { toJson } from "../../core/json-text";
 import { isoTime } from "../../core/ports";
 import { compareRuns } from "../../core/tracking/compare/compare";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { experimentIdsOf } from "../../core/tracking/experiments";
-import { encodedSummary } from "../../core/tracking/metric-values";
 import type { RunSearch, SearchedRun, SearchPage, SearchQuery } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
 import * as contracts from "../contracts/run-search";
@@ -47,12 +47,12 @@ export const searchRoutes: readonly Route[] = [
 async function fittingPage(search: RunSearch, query: SearchQuery): Promise<SearchPage> {
   const page = await search.search(query);
   const half = page.runs.length >> 1;
-  if (half === 0 || JSON.stringify(page.runs.map(summaryOf)).length <= largestAnswer) return page;
+  if (half === 0 || toJson(page.runs.map(summaryOf)).length <= largestAnswer) return page;
   return fittingPage(search, { ...query, limit: half });
 }
 
 function summaryOf({ record, metrics }: SearchedRun) {
-  return { run: withoutLongParts(record), metrics: metrics.map(encodedSummary) };
+  return { run: withoutLongParts(record), metrics };
 }
 
 function withoutLongParts({ job: _job, environment: _environment, ...summary }: RunRecord) {

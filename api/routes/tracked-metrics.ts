@@ -2,7 +2,6 @@ import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
 import { parseJson } from "../../core/json-text";
 import { RunNotFoundError } from "../../core/runs/errors";
-import { encodedPoint, encodedSummary } from "../../core/tracking/metric-values";
 import {
   type LoggedMetrics,
   receiptOf,
@@ -45,16 +44,14 @@ export const trackedMetricsRoutes: readonly Route[] = [
     if (metric === undefined) {
       const [summaries, record] = await Promise.all([metrics.summaries(runId), records.find(runId)]);
       const reused = record?.reusedFrom === undefined ? {} : { reusedFrom: record.reusedFrom };
-      return { status: 200, body: { metrics: summaries.map(encodedSummary), ...reused } };
+      return { status: 200, body: { metrics: summaries, ...reused } };
     }
-    const view = await metrics.downsample(runId, metric, points, range);
-    return { status: 200, body: { metric, points: view.points.map(encodedPoint), total: view.total } };
+    return { status: 200, body: { metric, ...(await metrics.downsample(runId, metric, points, range)) } };
   }),
 
   defineRoute(contracts.getRunMetricHistory, async ({ platform, params, query: { metric, limit, nextToken } }) => {
     const requested = nextToken === undefined ? { limit } : { limit, token: nextToken };
-    const { points, ...page } = await platform.metrics.history(params.runId, metric, requested);
-    return { status: 200, body: { points: points.map(encodedPoint), ...page } };
+    return { status: 200, body: await platform.metrics.history(params.runId, metric, requested) };
   }),
 ];
 

@@ -3,7 +3,6 @@ import type { Platform } from "../../adapters/platform";
 import { submittersOf } from "../../core/access/principals";
 import { isoTime } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
-import { encodeValue } from "../../core/tracking/metric-values";
 import { logRun } from "../../core/tracking/records/log-run";
 import { withEdit, withLifecycle, withParams } from "../../core/tracking/records/transitions";
 import * as contracts from "../contracts/runs";
@@ -56,16 +55,10 @@ export const trackedRunRoutes: readonly Route[] = [
 export async function viewOf(platform: Platform, runId: string) {
   const run = await platform.records.find(runId);
   if (!run) throw new RunNotFoundError(runId);
-  const [summaries, children, details] = await Promise.all([
+  const [metrics, children, details] = await Promise.all([
     platform.metrics.summaries(runId),
     platform.records.children(runId),
     run.source === "training" ? platform.runs.findDetails(runId) : undefined,
   ]);
-  const metrics = summaries.map((one) => ({
-    ...one,
-    last: encodeValue(one.last),
-    min: encodeValue(one.min),
-    max: encodeValue(one.max),
-  }));
   return { run, metrics, children, ...(details ? { attempts: details.attempts } : {}) };
 }

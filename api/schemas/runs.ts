@@ -2,8 +2,6 @@ import * as z from "zod";
 import { jobSchema } from "../../core/runs/job";
 import { market, run } from "../../core/runs/shapes";
 import { metricValue, nextToken } from "../../core/shapes";
-import type { MetricSummary } from "../../core/tracking/metric-store";
-import type { EncodedValue } from "../../core/tracking/metric-values";
 
 /** A job as people write it. */
 export const jobInput = jobSchema.meta({
@@ -14,8 +12,6 @@ export const jobInput = jobSchema.meta({
 export const runPage = z
   .object({ runs: z.array(run), nextToken })
   .meta({ id: "RunPage", description: "Runs, newest first." });
-
-type Encoded<T, Keys extends keyof T> = Omit<T, Keys> & Readonly<Record<Keys, EncodedValue>>;
 
 const metricStep = z.number().int();
 
@@ -32,7 +28,7 @@ export const metricSummary = z
     min: metricValue,
     max: metricValue,
   })
-  .meta({ id: "MetricSummary" }) satisfies z.ZodType<Encoded<MetricSummary, "last" | "min" | "max">>;
+  .meta({ id: "MetricSummary" });
 
 export const metricPoint = z
   .object({ step: metricStep, value: metricValue, time: metricTime })

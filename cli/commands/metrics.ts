@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
+import { decodedSummary } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
 import { formatMetric } from "../../core/tracking/metric-text";
-import { decodedSummary, decodeValue, type EncodedValue } from "../../core/tracking/metric-values";
 import { metricNameSets } from "../../core/tracking/search/names";
 import { contextOf } from "../context";
 import { curveLines } from "../curve";
@@ -54,14 +54,14 @@ export function addMetricsCommand(runs: Command): void {
         }
         return;
       }
-      const decoded = answer.points.map((point) => ({ ...point, value: decodeValue(point.value) }));
+      const decoded = answer.points.map((point) => ({ ...point, value: Number(point.value) }));
       const lines = curveLines(decoded, curveSize, (value) => formatMetric(answer.metric, value, formatNumber));
       const what = `${answer.metric}: ${answer.total} ${answer.total === 1 ? "point" : "points"}`;
       process.stdout.write(`${[what, ...(options.points === undefined ? lines : [])].join("\n")}\n`);
       if (options.points === undefined) return;
       printTable(
         ["STEP", "VALUE", "TIME"],
-        answer.points.map(({ step, value, time }) => [step, formatEncoded(value), timeOrNumber(time)]),
+        decoded.map(({ step, value, time }) => [step, formatNumber(value), timeOrNumber(time)]),
       );
     });
 }
@@ -96,8 +96,4 @@ async function meantMetric(client: ApiClient, runId: string, name: string): Prom
 function timeOrNumber(time: number): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString();
-}
-
-function formatEncoded(value: EncodedValue): string {
-  return formatNumber(decodeValue(value));
 }

@@ -5,7 +5,6 @@ import { formatDuration } from "../../core/quantities";
 import { quoted } from "../../core/registry/next-steps";
 import { displayedStatus, type StatusFilter, statusFilters, timesOf, workMs } from "../../core/runs/run";
 import type { Run } from "../../core/runs/shapes";
-import { decodeValue } from "../../core/tracking/metric-values";
 import { contextOf } from "../context";
 import { formatTime, printJson, printTable } from "../output";
 import { metricCell } from "../run-columns";
@@ -99,7 +98,7 @@ async function metricsOf(
 
 function withMetrics(run: Run, metrics: ReadonlyMap<string, SearchedRun["metrics"]>, requested: readonly string[]) {
   const own = (metrics.get(run.runId) ?? []).filter(({ metric }) => requested.includes(metric));
-  return { ...run, metrics: Object.fromEntries(own.map(({ metric, last }) => [metric, decodeValue(last)])) };
+  return { ...run, metrics: Object.fromEntries(own.map(({ metric, last }) => [metric, Number(last)])) };
 }
 
 function nextPage(

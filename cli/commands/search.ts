@@ -5,7 +5,6 @@ import { InvalidInputError, type Problem } from "../../core/errors";
 import { displayedStatus } from "../../core/runs/run";
 import type { Comparison as ComparedRuns, Comparison } from "../../core/tracking/compare/comparison";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
-import { decodeValue } from "../../core/tracking/metric-values";
 import { contextOf } from "../context";
 import { formatNumber, formatTime, printJson, printTable } from "../output";
 import { tookOf } from "../record-view";
@@ -188,7 +187,7 @@ function printComparison({ runs, baseline, metrics, params, differences }: Compa
       ...values.map((cell, at) => {
         if (cell === null) return "–";
         const delta = cell.delta === undefined ? "" : ` (${cell.delta > 0 ? "+" : ""}${formatNumber(cell.delta)})`;
-        return `${formatNumber(decodeValue(cell.last))}${delta}${best.includes(runs[at]!.runId) ? " *" : ""}`;
+        return `${formatNumber(Number(cell.last))}${delta}${best.includes(runs[at]!.runId) ? " *" : ""}`;
       }),
     ]),
     ...params.differing.map(({ name, values }) => [`params.${name}`, ...values.map((value) => value ?? "–")]),

@@ -2,7 +2,6 @@ import type { Clock } from "../ports";
 import { isOpen, type Run } from "../runs/shapes";
 import { encodeCursor, type FollowCursor } from "./follow-cursor";
 import type { MetricPoint, MetricStore, SeriesPosition } from "./metric-store";
-import { type EncodedValue, encodedPoint } from "./metric-values";
 
 /** An event for a follower. `id` is the position from which a follower continues after a disconnect. */
 export type FollowEvent =
@@ -18,11 +17,6 @@ export type FollowedRun = Pick<Run, "runId" | "status" | "phase" | "updatedAt" |
 export interface FollowedSeries {
   readonly metric: string;
   /** Ascending by step, and all after those of earlier events. */
-  readonly points: readonly (Omit<MetricPoint, "value"> & { readonly value: EncodedValue })[];
-}
-
-interface NewPoints {
-  readonly metric: string;
   readonly points: readonly MetricPoint[];
 }
 
@@ -95,8 +89,7 @@ export async function* followRun(
     for await (const series of newPoints(metrics, runId, behind, positions)) {
       if (isGone() || clock.now() >= until) return;
       news = true;
-      const encoded = series.map(({ metric, points }) => ({ metric, points: points.map(encodedPoint) }));
-      yield { event: "metrics", id: encodeCursor({ positions, ended: false }), data: { metrics: encoded } };
+      yield { event: "metrics", id: encodeCursor({ positions, ended: false }), data: { metrics: series } };
     }
     if (settled) {
       yield { event: "end", id: encodeCursor({ positions, ended: true }), data: state };
@@ -133,8 +126,8 @@ export async function* newPoints(
   runId: string,
   behind: readonly string[],
   positions: Map<string, SeriesPosition>,
-): AsyncGenerator<readonly NewPoints[]> {
-  let part: NewPoints[] = [];
+): AsyncGenerator<readonly FollowedSeries[]> {
+  let part: FollowedSeries[] = [];
   let size = 0;
   for (const metric of behind) {
     let from = positions.get(metric) ?? start;

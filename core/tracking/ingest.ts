@@ -6,19 +6,16 @@ import { progressSchema } from "../runs/progress";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
 import type { RunRepository } from "../runs/run-repository";
 import { isOpen } from "../runs/shapes";
+import { count, metricValue } from "../shapes";
 import type { MetricBatch, MetricSeries } from "./metric-batch";
 import type { MetricStore } from "./metric-store";
-import { decodeValue } from "./metric-values";
 import { checkNotMeasured } from "./test-metrics";
-
-const value = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]).transform(decodeValue);
-const count = z.int().min(0);
 
 const series = z
   .object({
     metric: z.string().regex(/^[\w./-]{1,200}$/, "must be 1–200 letters, digits, and . _ - /"),
     steps: z.array(count).max(100_000),
-    values: z.array(value),
+    values: z.array(metricValue.transform(Number)),
     times: z.array(z.number()),
   })
   .refine((one) => one.steps.length === one.values.length && one.steps.length === one.times.length, {

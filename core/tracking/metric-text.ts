@@ -1,5 +1,5 @@
 import { formatBytes } from "../quantities";
-import { decodeValue, type EncodedValue, encodeValue } from "./metric-values";
+import type { MetricValue } from "../shapes";
 
 /** Matches metrics that count bytes: memory of workers and their GPUs, and names of clients that end in `bytes`. */
 const bytesName = /^system\/.+\/(?:rss|gpu-memory)$|(?:^|[/._-])bytes$/i;
@@ -10,14 +10,15 @@ export function formatMetric(metric: string, value: number, format: (value: numb
 }
 
 /** Formats five significant digits without trailing zeros; `NaN` and infinities by name. */
-export function numberText(value: EncodedValue): string {
-  if (typeof value === "string") return value === "Infinity" ? "∞" : value === "-Infinity" ? "−∞" : "NaN";
-  return String(Number(value.toPrecision(5))).replace("-", "−");
+export function numberText(value: MetricValue): string {
+  return String(Number(Number(value).toPrecision(5)))
+    .replace("-", "−")
+    .replace("Infinity", "∞");
 }
 
 /** Formats a metric's value; bytes with their unit. */
-export function metricText(metric: string, value: EncodedValue): string {
-  return formatMetric(metric, decodeValue(value), (number) => numberText(encodeValue(number)));
+export function metricText(metric: string, value: MetricValue): string {
+  return formatMetric(metric, Number(value), numberText);
 }
 
 /** Formats a difference: `+0.012 (+3.4 %)`, `−1.5 MB (−3.4 %)`. */

@@ -5,6 +5,7 @@ import {
   parseCounted,
   parseJson,
   requestLimits,
+  toJson,
 } from "../../core/json-text";
 
 const limits: JsonLimits = { depth: 3, values: 8, elements: 4, members: 4, characters: 5 };
@@ -63,5 +64,20 @@ describe("the limits of a JSON text", () => {
     const column = Array.from({ length: 100_000 }, (_, i) => i);
     const text = JSON.stringify({ series: [{ metric: "a", steps: column, values: column, times: column }] });
     expect(checkJsonLimits(text, requestLimits)).toBeLessThan(requestLimits.values);
+  });
+});
+
+describe("encoded JSON", () => {
+  it("has numbers that JSON lacks as strings, and nothing else changed", () => {
+    const value = {
+      y: [2, Number.NaN, -0.5],
+      last: Number.NEGATIVE_INFINITY,
+      none: null,
+      text: "null",
+      left: undefined,
+    };
+    expect(toJson(value)).toBe('{"y":[2,"NaN",-0.5],"last":"-Infinity","none":null,"text":"null"}');
+    expect(toJson({ max: Number.POSITIVE_INFINITY })).toBe('{"max":"Infinity"}');
+    expect(toJson([1, { a: "b" }])).toBe('[1,{"a":"b"}]');
   });
 });

@@ -1,6 +1,5 @@
 import type { Axis, Curve } from "../../../core/tracking/compare/comparison";
 import { numberText, timeText } from "../../../core/tracking/metric-text";
-import { decodeValue } from "../../../core/tracking/metric-values";
 import { html, jsonMarkup, type Markup } from "../markup";
 import { scaleOf } from "./scale";
 
@@ -22,7 +21,7 @@ export function curvePlot(curve: Curve, indexOf: (runId: string) => number): Mar
     run: indexOf(runId),
     total,
     x,
-    y: y.map(decodeValue),
+    y: y.map(Number),
   }));
   const xScale = scaleOf(
     series.flatMap(({ x }) => x),

@@ -1,8 +1,8 @@
 import { formatDuration } from "../../../core/quantities";
 import { displayedStatus } from "../../../core/runs/run";
+import type { MetricValue } from "../../../core/shapes";
 import type { Comparison, MetricRow, Row } from "../../../core/tracking/compare/comparison";
 import { deltaText, metricText, timeText } from "../../../core/tracking/metric-text";
-import type { EncodedValue } from "../../../core/tracking/metric-values";
 import { documentOf, type Page } from "../document";
 import { html, type Markup } from "../markup";
 import { colour, curvePlot } from "./curve-plot";
@@ -96,7 +96,7 @@ function metricCell({ runs }: Comparison, { metric, values, best }: MetricRow, i
   const cell = values[index];
   if (!cell) return html`<td class="r${index}">–</td>`;
   const { last, lastStep, min, max, delta, relativeDelta } = cell;
-  const text = (value: EncodedValue): string => metricText(metric, value);
+  const text = (value: MetricValue): string => metricText(metric, value);
   const hint = `step ${lastStep}; min ${text(min)}, max ${text(max)}`;
   const isBest = best.includes(runs[index]!.runId);
   return html`<td class="number r${index}${isBest ? " best" : ""}" title="${hint}">${text(last)}${

@@ -2,7 +2,6 @@ import type { Comparison, Row } from "../../../core/tracking/compare/comparison"
 import { byRank } from "../../../core/tracking/compare/metric-rank";
 import { byStrength, isNumber } from "../../../core/tracking/compare/param-strength";
 import { numberText } from "../../../core/tracking/metric-text";
-import { decodeValue } from "../../../core/tracking/metric-values";
 import { html, type Markup } from "../markup";
 import { colour } from "./curve-plot";
 import { scaleOf } from "./scale";
@@ -27,7 +26,7 @@ export function paramPlots({ runs, params, metrics, rankedBy }: Comparison): Mar
   const ranked = metrics.find((row) => row.metric === rankedBy?.metric);
   const metric = ranked ?? [...metrics].filter(({ goal }) => goal).sort((a, b) => byRank(a.metric, b.metric))[0];
   if (metric === undefined || runs.length < 2) return undefined;
-  const values = metric.values.map((cell) => (cell === null ? Number.NaN : decodeValue(cell.last)));
+  const values = metric.values.map((cell) => (cell === null ? Number.NaN : Number(cell.last)));
   const strongest = byStrength(params.differing, values);
   if (strongest.length === 0) return undefined;
   const axes = strongest.slice(0, maxAxes);

@@ -1,6 +1,5 @@
 import { eachLimited } from "../../each-limited";
 import type { MetricPoint, MetricStore } from "../metric-store";
-import { encodeValue } from "../metric-values";
 import type { SearchedRun } from "../search/query";
 import type { Axis, Curve, CurveSeries } from "./comparison";
 
@@ -56,5 +55,5 @@ function seriesOf(
     axis === "step" ? step : axis === "time" ? time : (time - beginning) / 1_000;
   // Steps ascend. Times may not, because a run can return to a checkpoint.
   const ordered = axis === "step" ? points : [...points].sort((a, b) => a.time - b.time);
-  return { runId, x: ordered.map(xOf), y: ordered.map(({ value }) => encodeValue(value)), total };
+  return { runId, x: ordered.map(xOf), y: ordered.map(({ value }) => value), total };
 }

@@ -1,5 +1,4 @@
 import type { MetricSummary } from "../metric-store";
-import { encodeValue } from "../metric-values";
 import type { SearchedRun } from "../search/query";
 import type { Goal, MetricCell, MetricRow, Row } from "./comparison";
 import { byRank, goalOf } from "./metric-rank";
@@ -67,10 +66,7 @@ export function metricRows(
 function cellOf({ last, lastStep, min, max }: MetricSummary, from: number | undefined): MetricCell {
   const delta = from === undefined ? Number.NaN : last - from;
   return {
-    last: encodeValue(last),
-    lastStep,
-    min: encodeValue(min),
-    max: encodeValue(max),
+    ...{ last, lastStep, min, max },
     ...(Number.isFinite(delta) ? { delta } : {}),
     ...(Number.isFinite(delta) && from !== undefined && from !== 0 ? { relativeDelta: delta / Math.abs(from) } : {}),
   };

@@ -1,6 +1,6 @@
+import type { MetricValue } from "../../shapes";
 import type { MetricSeries } from "../metric-batch";
 import type { BatchReceipt } from "../metric-store";
-import { decodeValue, type EncodedSeries } from "../metric-values";
 import { limits } from "../records/limits";
 
 /** Limits of one request, far above what logging each step needs, and of one response. */
@@ -10,7 +10,12 @@ export const metricLimits = { series: 10_000, points: 100_000, view: 10_000, pag
 export interface LoggedMetrics {
   readonly writer?: string;
   readonly sequence?: number;
-  readonly series: readonly (Omit<EncodedSeries, "times"> & { readonly times?: readonly number[] })[];
+  readonly series: readonly {
+    readonly metric: string;
+    readonly steps: readonly number[];
+    readonly values: readonly MetricValue[];
+    readonly times?: readonly number[];
+  }[];
 }
 
 const known: ReadonlySet<string> = new Set(["writer", "sequence", "series"]);
@@ -72,7 +77,7 @@ export function seriesOf({ series }: LoggedMetrics, now: number): MetricSeries[]
   return series.map(({ metric, steps, values, times }) => ({
     metric,
     steps,
-    values: values.map(decodeValue),
+    values: values.map(Number),
     times: times ?? steps.map(() => now),
   }));
 }

@@ -2,10 +2,10 @@ import { digestOf, sha256 } from "../../digest";
 import { type Clock, isoTime } from "../../ports";
 import { IdempotencyConflictError } from "../../runs/errors";
 import { isOpen, type RunStatus } from "../../runs/shapes";
+import type { MetricValue } from "../../shapes";
 import { defaultExperimentId, type Experiments } from "../experiments";
 import type { MetricSeries } from "../metric-batch";
 import type { MetricStore } from "../metric-store";
-import { decodeValue, type EncodedValue } from "../metric-values";
 import { checkReferences, type ReferencePorts } from "../references";
 import type { RunRecords } from "../run-records";
 import type { DatasetInput, Experiment, RunCode, RunRecord } from "../shapes";
@@ -38,7 +38,7 @@ export interface LogRunRequest {
   readonly tags: Readonly<Record<string, string>>;
   readonly notes: string;
   /** First values, at step 0 and the run's start. */
-  readonly metrics: Readonly<Record<string, EncodedValue>>;
+  readonly metrics: Readonly<Record<string, MetricValue>>;
   readonly parentRunId?: string;
   readonly datasets: readonly DatasetInput[];
   readonly code: RunCode;
@@ -103,7 +103,7 @@ function seriesOf(metrics: LogRunRequest["metrics"], time: number): readonly Met
   return Object.entries(metrics).map(([metric, value]) => ({
     metric,
     steps: [0],
-    values: [decodeValue(value)],
+    values: [Number(value)],
     times: [time],
   }));
 }

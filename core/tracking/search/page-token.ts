@@ -1,5 +1,5 @@
 import { digestOf } from "../../digest";
-import { encodeValue } from "../metric-values";
+import { toJson } from "../../json-text";
 import { PageTokenError } from "./errors";
 import type { OrderKey, OrderValue } from "./order";
 import type { SearchQuery } from "./query";
@@ -10,7 +10,7 @@ import type { SearchQuery } from "./query";
  */
 export function pageTokenOf(query: SearchQuery, last: OrderKey): string {
   const fields = [1, queryDigest(query), last.values.map(encode), last.startedAt, last.runId];
-  return Buffer.from(JSON.stringify(fields)).toString("base64url");
+  return Buffer.from(toJson(fields)).toString("base64url");
 }
 
 /** @throws PageTokenError */
@@ -51,7 +51,7 @@ type Encoded = null | readonly ["n", number | string] | readonly ["t", string];
 
 function encode(value: OrderValue): Encoded {
   if (value === null) return null;
-  return typeof value === "number" ? ["n", encodeValue(value)] : ["t", value];
+  return typeof value === "number" ? ["n", value] : ["t", value];
 }
 
 function decode(value: unknown): OrderValue | undefined {

@@ -29,10 +29,10 @@ describe("a comparison", () => {
     expect(metrics[0]!.values).toEqual([
       { last: 0.5, lastStep: 20, min: 0.4, max: 2 },
       { last: 0.25, lastStep: 20, min: 0.25, max: 2, delta: -0.25, relativeDelta: -0.5 },
-      { last: "NaN", lastStep: 20, min: 1, max: 2 },
+      { last: Number.NaN, lastStep: 20, min: 1, max: 2 },
     ]);
     expect(metrics[1]!.values[2]).toBeNull();
-    expect(metrics[2]!.values[1]).toEqual({ last: "NaN", lastStep: 0, min: "NaN", max: "NaN" });
+    expect(metrics[2]!.values[1]).toEqual({ last: Number.NaN, lastStep: 0, min: Number.NaN, max: Number.NaN });
   });
 
   it("takes what is better from who asks", async () => {
@@ -58,10 +58,10 @@ describe("a comparison", () => {
   });
 
   it.each([
-    ["step", [0, 10, 20], [2, "NaN", 0.5], [5], [0, 20]],
+    ["step", [0, 10, 20], [2, Number.NaN, 0.5], [5], [0, 20]],
     // In the order of the clock.
-    ["time", [1_000, 2_000, 3_000], [2, 0.5, "NaN"], [90_000], [5_000, 6_500]],
-    ["relative-time", [0, 1, 2], [2, 0.5, "NaN"], [0], [0, 1.5]],
+    ["time", [1_000, 2_000, 3_000], [2, 0.5, Number.NaN], [90_000], [5_000, 6_500]],
+    ["relative-time", [0, 1, 2], [2, 0.5, Number.NaN], [0], [0, 1.5]],
   ] as const)("draws curves by %s", async (axis, a, values, b, c) => {
     const { curves } = await compare({ axis });
     // Only metrics that have a history.
@@ -69,7 +69,7 @@ describe("a comparison", () => {
     expect(curves[0]!.series).toEqual([
       { runId: "a", x: a, y: values, total: 3 },
       { runId: "b", x: b, y: [0.25], total: 1 },
-      { runId: "c", x: c, y: ["Infinity", 1], total: 2 },
+      { runId: "c", x: c, y: [Number.POSITIVE_INFINITY, 1], total: 2 },
     ]);
   });
 
