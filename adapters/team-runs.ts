@@ -15,11 +15,13 @@ import { runChanges } from "./dynamodb/run-changes";
 import { runIdentities } from "./dynamodb/run-identities";
 import { createRunRepository } from "./dynamodb/run-repository";
 import { allRunSteps, runTeams } from "./dynamodb/run-steps";
+import { catalogTable, Table } from "./dynamodb/table";
 import { grantsOf, sharedPort, teamPort } from "./port";
 
 /** Records of every team's runs. */
 const allRecords = sharedPort({
   uses: {
+    table: catalogTable(),
     documents: documents(),
     identities: runIdentities("read"),
     changes: runChanges(),
@@ -27,10 +29,10 @@ const allRecords = sharedPort({
     steps: allRunSteps(),
     experiments: allExperiments(),
   },
-  make: ({ documents, steps, experiments, ...ports }, { config }) =>
-    createRunRecords(documents, config.tables.catalog, {
+  make: ({ table, documents, steps, experiments, ...ports }, { config }) =>
+    createRunRecords(table, {
       ...ports,
-      metricsTable: config.tables.metrics,
+      metrics: new Table(documents, config.tables.metrics),
       async older(runId) {
         const run = await steps.find(runId);
         return run && { ...(await firstRecordOf(experiments(run.team), run)), createdAt: run.createdAt };
@@ -59,15 +61,14 @@ export const changes = teamPort({
 });
 
 export const artifacts = teamPort({
-  uses: { documents: documents(), records: allRecords() },
+  uses: { table: catalogTable(), records: allRecords() },
   grants: {
     read: [catalog("GetItem", "Query")],
     write: [catalog("PutItem", "DeleteItem", "ConditionCheckItem", "BatchWriteItem")],
     freeze: [catalog("UpdateItem")],
     produce: [catalog("BatchWriteItem")],
   },
-  make: ({ documents, records }, { config, team }) =>
-    createArtifactRepository(documents, config.tables.catalog, team, records.of(team)),
+  make: ({ table, records }, { team }) => createArtifactRepository(table, team, records.of(team)),
 });
 
 /** The search indexes of this process. */
@@ -88,8 +89,8 @@ export const runSearch = teamPort({
 });
 
 const allRuns = sharedPort({
-  uses: { documents: documents() },
-  make: ({ documents }, { config }) => createRunRepository(documents, config.tables.catalog),
+  uses: { table: catalogTable() },
+  make: ({ table }) => createRunRepository(table),
 });
 
 /** Open runs of all teams, and the workers on an EC2 instance. */

@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { mapLimited } from "../../core/each-limited";
 import type { Artifact, ArtifactOwner, Artifacts } from "../../core/tracking/artifacts";
 import {
@@ -13,7 +12,7 @@ import type { RunRecords } from "../../core/tracking/run-records";
 import type { ArtifactEntry } from "../../core/tracking/shapes";
 import { createArtifactProtection } from "./artifact-protection";
 import { type Expression, ex } from "./expression";
-import { type Item, Table } from "./table";
+import type { Item, Table } from "./table";
 
 /** The number of owners whose files are removed concurrently. */
 const ownersAtOnce = 16;
@@ -25,13 +24,7 @@ const rowsPerStep = 200;
  *
  * @param records know the protected artifacts of a run
  */
-export function createArtifactRepository(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  team: string,
-  records: Pick<RunRecords, "find">,
-): Artifacts {
-  const table = new Table(client, tableName);
+export function createArtifactRepository(table: Table, team: string, records: Pick<RunRecords, "find">): Artifacts {
   const protection = createArtifactProtection(table, team, records);
   const prefix = `TEAM#${team}#ARTIFACTS#`;
   const partition = (owner: ArtifactOwner): string =>

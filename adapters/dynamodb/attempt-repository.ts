@@ -1,8 +1,7 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { type MonthUsage, monthOf } from "../../core/runs/attempt-repository";
 import type { AllRuns } from "../../core/runs/run-repository";
 import { absent, ex } from "./expression";
-import { type Key, Table, type Write } from "./table";
+import type { Key, Table, Write } from "./table";
 
 /** The number of retries after a conflict. All attempts of a team in one month update the same row. */
 const rounds = 10;
@@ -11,11 +10,9 @@ const monthKey = (team: string, month: string) => ({ pk: `TEAM#${team}#USAGE`, s
 
 /** Stores the rows `ATTEMPT#<4 digits>` of a run (docs/access-patterns.md, "Runs"). */
 export function createAttemptRepository(
-  client: DynamoDBDocumentClient,
-  name: string,
+  table: Table,
   key: (runId: string, sk: string) => Key,
 ): Pick<AllRuns, "beginAttempt" | "takeOverAttempt" | "recordJob" | "completeAttempt" | "monthUsage"> {
-  const table = new Table(client, name);
   const attemptKey = (runId: string, attempt: number) => key(runId, `ATTEMPT#${String(attempt).padStart(4, "0")}`);
 
   /** Writes in one transaction with a check of the run, so that an attempt does not change after the run's end. */

@@ -1,13 +1,12 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { DatasetBusyError } from "../../core/datasets/errors";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetDraft, DatasetManifest, DatasetSummary, DatasetVersion } from "../../core/datasets/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { documents, pauseBeforeRound } from "./client";
+import { pauseBeforeRound } from "./client";
 import { absent, ex, exists } from "./expression";
-import { type Item, Table } from "./table";
+import { catalogTable, type Item, type Table } from "./table";
 
 /** The maximum number of rounds. A round fails only if another registration succeeded in the meantime. */
 const rounds = 32;
@@ -17,12 +16,7 @@ const versionKey = (version: number): string => `VERSION#${String(version).padSt
  * Stores a team's dataset versions in the Catalog table (docs/access-patterns.md, "Datasets"). The row of a version
  * contains its whole manifest. At 90 bytes per shard, DynamoDB's 400 KB hold about 4,000 shards, or half a terabyte.
  */
-export function createDatasetRepository(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  team: string,
-): DatasetRepository {
-  const table = new Table(client, tableName);
+export function createDatasetRepository(table: Table, team: string): DatasetRepository {
   const partition = (name: string): string => `TEAM#${team}#DATASET#${name}`;
   const keyOf = (name: string, version: number) => ({ pk: partition(name), sk: versionKey(version) });
 
@@ -144,7 +138,7 @@ function summaryOf(item: Item): DatasetSummary {
 }
 
 export const datasets = teamPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: {
     read: [catalog("GetItem")],
     resolve: [catalog("Query")],
@@ -152,5 +146,5 @@ export const datasets = teamPort({
     register: [catalog("GetItem", "PutItem")],
     annotate: [catalog("UpdateItem")],
   },
-  make: ({ documents }, { config, team }) => createDatasetRepository(documents, config.tables.catalog, team),
+  make: ({ table }, { team }) => createDatasetRepository(table, team),
 });

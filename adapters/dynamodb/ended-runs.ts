@@ -1,14 +1,11 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { EndedRuns } from "../../core/training/end-sessions";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { documents } from "./client";
 import { ex } from "./expression";
-import { Table } from "./table";
+import { catalogTable, type Table } from "./table";
 
 /** Stores the rows of runs that have ended recently (docs/access-patterns.md, "Runs"). */
-export function createEndedRuns(client: DynamoDBDocumentClient, tableName: string): EndedRuns {
-  const table = new Table(client, tableName);
+export function createEndedRuns(table: Table): EndedRuns {
   const pk = "RUNS#ENDED";
   return {
     async add({ runId, endedAt }, until) {
@@ -22,7 +19,7 @@ export function createEndedRuns(client: DynamoDBDocumentClient, tableName: strin
 }
 
 export const endedRuns = sharedPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { record: [catalog("PutItem", "Query")] },
-  make: ({ documents }, { config }) => createEndedRuns(documents, config.tables.catalog),
+  make: ({ table }) => createEndedRuns(table),
 });

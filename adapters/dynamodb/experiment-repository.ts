@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { sha256 } from "../../core/digest";
 import { type Clock, isoTime } from "../../core/ports";
@@ -13,10 +13,10 @@ import {
 import type { Experiment } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { documents, pauseBeforeRound } from "./client";
+import { pauseBeforeRound } from "./client";
 import { absent, ex } from "./expression";
 import { RecentExperiments } from "./recent-experiments";
-import { type Item, Table } from "./table";
+import { catalogTable, type Item, type Table } from "./table";
 
 /** The maximum bytes of JSON. The rest of DynamoDB's 400 KB is for overhead. */
 const largest = 350_000;
@@ -40,12 +40,7 @@ const nameKey = (name: string): string => `NAME#${sha256(name)}`;
  * Stores teams' experiments in the Catalog table (docs/access-patterns.md, "Experiments"). Use one per process, because
  * it creates a team's `Default` only once.
  */
-export function createExperimentRepositories(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  clock: Clock,
-): (team: string) => Experiments {
-  const table = new Table(client, tableName);
+export function createExperimentRepositories(table: Table, clock: Clock): (team: string) => Experiments {
   const withDefault = new Map<string, Promise<void>>();
   const recent = new RecentExperiments(clock);
 
@@ -130,7 +125,7 @@ export function createExperimentRepositories(
      */
     async function nextId(): Promise<string> {
       const { Update } = table.updating({ pk, sk: "COUNTER" }, ex`ADD latest ${1}`);
-      const { Attributes } = await client.send(new UpdateCommand({ ...Update, ReturnValues: "UPDATED_NEW" }));
+      const { Attributes } = await table.client.send(new UpdateCommand({ ...Update, ReturnValues: "UPDATED_NEW" }));
       return String(Attributes?.["latest"]);
     }
 
@@ -204,8 +199,8 @@ export function createExperimentRepositories(
 }
 
 export const allExperiments = sharedPort({
-  uses: { documents: documents() },
-  make: ({ documents }, { config, clock }) => createExperimentRepositories(documents, config.tables.catalog, clock),
+  uses: { table: catalogTable() },
+  make: ({ table }, { clock }) => createExperimentRepositories(table, clock),
 });
 
 export const experiments = teamPort({

@@ -1,18 +1,11 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { documents } from "./client";
 import { absent, ex } from "./expression";
-import { type Item, Table } from "./table";
+import { catalogTable, type Item, type Table } from "./table";
 
 /** Stores the reports of a team's inbox in the Catalog table (docs/access-patterns.md, "Inboxes"). */
-export function createInboxRepository(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  team: string,
-): InboxRepository {
-  const table = new Table(client, tableName);
+export function createInboxRepository(table: Table, team: string): InboxRepository {
   const pk = `TEAM#${team}#INBOX`;
   const reportOf = (item: Item): InboxReport => item["report"] as InboxReport;
 
@@ -41,11 +34,11 @@ export function createInboxRepository(
 }
 
 export const inbox = teamPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: {
     read: [catalog("GetItem")],
     list: [queryIndex("Catalog", "gsi1")],
     write: [catalog("PutItem")],
   },
-  make: ({ documents }, { config, team }) => createInboxRepository(documents, config.tables.catalog, team),
+  make: ({ table }, { team }) => createInboxRepository(table, team),
 });

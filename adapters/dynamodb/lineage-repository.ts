@@ -1,12 +1,10 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { BoundedMap } from "../../core/bounded-map";
 import type { ContentUse, DatasetContent, DatasetKey, LineageIndex, ModelUse } from "../../core/lineage/port";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { documents } from "./client";
 import { ex } from "./expression";
 import { contentPartition, datasetPartition, readRow } from "./lineage-rows";
-import { type Item, Table } from "./table";
+import { catalogTable, type Item, type Table } from "./table";
 
 const putsAtOnce = 25;
 
@@ -16,14 +14,7 @@ const putsAtOnce = 25;
  * @param written the edges of logged runs that this process has written, for all teams, so that a change of a run does
  * not write them again
  */
-export function createLineageIndex(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  team: string,
-  written: BoundedMap<string, true>,
-): LineageIndex {
-  const table = new Table(client, tableName);
-
+export function createLineageIndex(table: Table, team: string, written: BoundedMap<string, true>): LineageIndex {
   async function put(items: readonly Item[]): Promise<void> {
     for (let at = 0; at < items.length; at += putsAtOnce) {
       const some = items.slice(at, at + putsAtOnce);
@@ -76,8 +67,7 @@ export function createLineageIndex(
 const recordedInputs = sharedPort({ make: () => new BoundedMap<string, true>(10_000) });
 
 export const lineage = teamPort({
-  uses: { documents: documents(), recordedInputs: recordedInputs() },
+  uses: { table: catalogTable(), recordedInputs: recordedInputs() },
   grants: { read: [catalog("Query")], write: [catalog("PutItem")] },
-  make: ({ documents, recordedInputs }, { config, team }) =>
-    createLineageIndex(documents, config.tables.catalog, team, recordedInputs),
+  make: ({ table, recordedInputs }, { team }) => createLineageIndex(table, team, recordedInputs),
 });

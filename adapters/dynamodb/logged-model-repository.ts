@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import {
   type LoggedModel,
@@ -9,9 +8,9 @@ import {
 } from "../../core/tracking/logged-model";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { documents, isTransactionConflict, maxIdLength, pauseBeforeRound } from "./client";
+import { isTransactionConflict, maxIdLength, pauseBeforeRound } from "./client";
 import { absent, ex } from "./expression";
-import { type Item, Table } from "./table";
+import { catalogTable, type Item, type Table } from "./table";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
@@ -24,12 +23,7 @@ const retry = (modelId: string) => ({
 const maxRowBytes = 380_000;
 
 /** Stores a team's logged models in the Catalog table (docs/access-patterns.md, "Logged models"). */
-export function createLoggedModelRepository(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  team: string,
-): LoggedModels {
-  const table = new Table(client, tableName);
+export function createLoggedModelRepository(table: Table, team: string): LoggedModels {
   const key = (modelId: string) => ({ pk: `TEAM#${team}#LOGGEDMODEL#${modelId}`, sk: "MODEL" });
   const listKey = (experimentId: string): string => `TEAM#${team}#EXPERIMENT#${experimentId}#LOGGEDMODELS`;
 
@@ -96,7 +90,7 @@ function encode(value: number): number | string {
 }
 
 export const loggedModels = teamPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { read: [catalog("GetItem")], list: [catalog("Query", "BatchGetItem")], write: [catalog("PutItem")] },
-  make: ({ documents }, { config, team }) => createLoggedModelRepository(documents, config.tables.catalog, team),
+  make: ({ table }, { team }) => createLoggedModelRepository(table, team),
 });

@@ -1,14 +1,12 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { ModelChange } from "../../core/registry/change";
 import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
 import type { ModelPolicy } from "../../core/registry/policy-shapes";
 import type { ModelRepository, Once } from "../../core/registry/repository";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { documents } from "./client";
 import { absent, type Expression, ex } from "./expression";
 import { modelRow } from "./lineage-rows";
-import { type Item, type Key, type QueryOptions, Table, type Write } from "./table";
+import { catalogTable, type Item, type Key, type QueryOptions, type Table, type Write } from "./table";
 
 /** The index key of all teams' events that are not published yet. */
 export const outboxIndexKey = "REGISTRY#OUTBOX";
@@ -16,12 +14,7 @@ export const outboxIndexKey = "REGISTRY#OUTBOX";
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 
 /** Stores a team's registry in the Catalog table (docs/access-patterns.md, "Models"). */
-export function createModelRepository(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  team: string,
-): ModelRepository {
-  const table = new Table(client, tableName);
+export function createModelRepository(table: Table, team: string): ModelRepository {
   const pk = (name: string): string => `TEAM#${team}#MODEL#${name}`;
 
   async function get<T>(name: string, sk: string): Promise<T | undefined> {
@@ -106,14 +99,14 @@ export function createModelRepository(
 }
 
 export const models = teamPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: {
     read: [catalog("GetItem", "Query")],
     list: [queryIndex("Catalog", "gsi1")],
     commit: [catalog("PutItem")],
     publish: [catalog("DeleteItem")],
   },
-  make: ({ documents }, { config, team }) => createModelRepository(documents, config.tables.catalog, team),
+  make: ({ table }, { team }) => createModelRepository(table, team),
 });
 
 /** The rows of a registry, for functions that change no model. */

@@ -1,11 +1,9 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { DueDeliveries, NotificationRepository } from "../../core/notifications/ports";
 import type { Delivery, NotificationSettings } from "../../core/notifications/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { documents } from "./client";
 import { absent, ex } from "./expression";
-import { Table } from "./table";
+import { catalogTable, type Table } from "./table";
 
 const dueKey = "NOTIFICATIONS#DUE";
 /** The time that a delivery is stored after its event. */
@@ -15,12 +13,7 @@ const maxDue = 200;
 const pending = ex`#record.#status = ${"pending"}`;
 
 /** Stores a team's notifications in the Catalog table (docs/access-patterns.md, "Notifications"). */
-export function createNotificationRepository(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  team: string,
-): NotificationRepository {
-  const table = new Table(client, tableName);
+export function createNotificationRepository(table: Table, team: string): NotificationRepository {
   const pk = `TEAM#${team}#NOTIFICATIONS`;
   const settingsKey = { pk, sk: "SETTINGS" };
   const keyOf = ({ at, id, channel }: Delivery) => ({ pk, sk: `DELIVERY#${at}#${id}#${channel}` });
@@ -64,8 +57,7 @@ export function createNotificationRepository(
 }
 
 /** Finds the due deliveries of all teams. */
-export function createDueDeliveries(client: DynamoDBDocumentClient, tableName: string): DueDeliveries {
-  const table = new Table(client, tableName);
+export function createDueDeliveries(table: Table): DueDeliveries {
   return {
     async list(before) {
       const due = ex`gsi1pk = ${dueKey} AND gsi1sk < ${before}`;
@@ -76,18 +68,18 @@ export function createDueDeliveries(client: DynamoDBDocumentClient, tableName: s
 }
 
 export const dueDeliveries = sharedPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { list: [queryIndex("Catalog", "gsi1")] },
-  make: ({ documents }, { config }) => createDueDeliveries(documents, config.tables.catalog),
+  make: ({ table }) => createDueDeliveries(table),
 });
 
 export const notifications = teamPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: {
     read: [catalog("GetItem")],
     list: [catalog("Query")],
     deliver: [catalog("PutItem", "UpdateItem")],
     configure: [catalog("PutItem")],
   },
-  make: ({ documents }, { config, team }) => createNotificationRepository(documents, config.tables.catalog, team),
+  make: ({ table }, { team }) => createNotificationRepository(table, team),
 });

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { sha256 } from "../../core/digest";
 import { OutcomesBusyError } from "../../core/registry/serving/errors";
@@ -6,9 +6,9 @@ import type { Outcome, OutcomeRepository } from "../../core/registry/serving/out
 import type { ArmSums } from "../../core/registry/serving/sequential-test";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { cancellationCodes, documents, isTransactionConflict, pauseBeforeRound } from "./client";
+import { cancellationCodes, isTransactionConflict, pauseBeforeRound } from "./client";
 import { absent, ex } from "./expression";
-import { Table } from "./table";
+import { catalogTable, type Table } from "./table";
 
 /** The number of units in a transaction. With a row of sums for each arm it stays below 100 items. */
 const unitsAtOnce = 80;
@@ -19,8 +19,7 @@ const rounds = 24;
 const keptDays = 180;
 
 /** Stores outcomes in the Catalog table (docs/access-patterns.md, "Serving"). */
-export function createOutcomeRepository(client: DynamoDBDocumentClient, name: string, team: string): OutcomeRepository {
-  const table = new Table(client, name);
+export function createOutcomeRepository(table: Table, team: string): OutcomeRepository {
   const pk = (model: string, epoch: number): string => `TEAM#${team}#OUTCOMES#${epoch}#${model}`;
 
   /**
@@ -45,7 +44,7 @@ export function createOutcomeRepository(client: DynamoDBDocumentClient, name: st
       ),
     );
     try {
-      await client.send(new TransactWriteCommand({ TransactItems: [...units, ...sums] }));
+      await table.client.send(new TransactWriteCommand({ TransactItems: [...units, ...sums] }));
       return [];
     } catch (error) {
       const codes = cancellationCodes(error);
@@ -120,7 +119,7 @@ function added(one: ArmSums | undefined, other: ArmSums): ArmSums {
 }
 
 export const outcomes = teamPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { use: [catalog("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem")] },
-  make: ({ documents }, { config, team }) => createOutcomeRepository(documents, config.tables.catalog, team),
+  make: ({ table }, { team }) => createOutcomeRepository(table, team),
 });

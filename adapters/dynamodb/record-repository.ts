@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { BoundedMap } from "../../core/bounded-map";
 import { RunNotFoundError } from "../../core/runs/errors";
@@ -14,7 +13,7 @@ import { readRecords, recordOfRows } from "./record-reads";
 import { experimentRunsKey, type LoggedRecord, newRecordRow, packRecord } from "./record-rows";
 import type { AllRunChanges } from "./run-changes";
 import { type RunIdentities, recordKey } from "./run-identities";
-import { Table } from "./table";
+import type { Table } from "./table";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
@@ -29,7 +28,7 @@ export interface RunRecordDependencies {
   readonly identities: RunIdentities;
   readonly changes: Pick<AllRunChanges, "mark" | "row" | "wrote">;
   readonly creations: GroupCommit;
-  readonly metricsTable: string;
+  readonly metrics: Table;
   /**
    * Returns the first record of a training run that has none because it is older than records. Returns `undefined` if
    * the run does not exist.
@@ -47,13 +46,7 @@ export interface AllRunRecords {
  * Stores the records of runs in the Catalog table (docs/access-patterns.md, "Records of runs"). Use one per process,
  * because it caches identities.
  */
-export function createRunRecords(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  dependencies: RunRecordDependencies,
-): AllRunRecords {
-  const table = new Table(client, tableName);
-  const metrics = new Table(client, dependencies.metricsTable);
+export function createRunRecords(table: Table, dependencies: RunRecordDependencies): AllRunRecords {
   const { identify, remember } = dependencies.identities;
   const instanceTypes = new BoundedMap<string, true>(maxRemembered);
   /** The logged runs as this process wrote them last. A client often sends several changes of one run in a row. */
@@ -182,7 +175,7 @@ export function createRunRecords(
             table.putting(row, absent).Put,
             table.putting(mark).Put,
             ...(parentRunId === undefined ? [] : [table.putting(childRow(parentRunId, runId)).Put]),
-            ...(head ? [metrics.putting(head, absent).Put] : []),
+            ...(head ? [dependencies.metrics.putting(head, absent).Put] : []),
           ],
         });
         if (created) {

@@ -1,19 +1,16 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { HistoryEntry } from "../../core/registry/model";
 import type { OutboxIndex } from "../../core/registry/outbox";
 import { queryIndex } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { documents } from "./client";
 import { ex } from "./expression";
 import { outboxIndexKey } from "./model-repository";
-import { Table } from "./table";
+import { catalogTable, type Table } from "./table";
 
 /** The maximum number of events in one sweep. The next sweep takes the rest. */
 const maxEvents = 500;
 
 /** Finds the unpublished events of all teams, the oldest first. Eventually consistent. */
-export function createOutboxIndex(client: DynamoDBDocumentClient, tableName: string): OutboxIndex {
-  const table = new Table(client, tableName);
+export function createOutboxIndex(table: Table): OutboxIndex {
   return {
     async list(before) {
       const unpublished = ex`gsi1pk = ${outboxIndexKey} AND gsi1sk < ${before}`;
@@ -28,7 +25,7 @@ export function createOutboxIndex(client: DynamoDBDocumentClient, tableName: str
 }
 
 export const outboxIndex = sharedPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { list: [queryIndex("Catalog", "gsi1")] },
-  make: ({ documents }, { config }) => createOutboxIndex(documents, config.tables.catalog),
+  make: ({ table }) => createOutboxIndex(table),
 });

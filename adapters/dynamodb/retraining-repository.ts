@@ -1,23 +1,16 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { type CauseRecord, isOpenCause } from "../../core/retraining/cause";
 import type { RetrainingIndex, RetrainingRepository } from "../../core/retraining/ports";
 import type { RetrainingRule, RuleState } from "../../core/retraining/rule";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { documents } from "./client";
 import { absent, ex, exists } from "./expression";
-import { type Item, type Key, Table, type Write } from "./table";
+import { catalogTable, type Item, type Key, type Table, type Write } from "./table";
 
 const sweptRules = "RETRAINING#RULES";
 const openCauses = "RETRAINING#OPEN";
 
 /** Stores a team's retraining rules in the Catalog table (docs/access-patterns.md, "Retraining"). */
-export function createRetrainingRepository(
-  client: DynamoDBDocumentClient,
-  tableName: string,
-  team: string,
-): RetrainingRepository {
-  const table = new Table(client, tableName);
+export function createRetrainingRepository(table: Table, team: string): RetrainingRepository {
   const pk = (rule: string): string => `TEAM#${team}#RULE#${rule}`;
   const head = (rule: string) => ({ pk: pk(rule), sk: "RULE" });
   const causeKey = (rule: string, id: string) => ({ pk: pk(rule), sk: `CAUSE#${id}` });
@@ -109,8 +102,7 @@ export function createRetrainingRepository(
 }
 
 /** Finds the rules of all teams for the sweep. */
-export function createRetrainingIndex(client: DynamoDBDocumentClient, tableName: string): RetrainingIndex {
-  const table = new Table(client, tableName);
+export function createRetrainingIndex(table: Table): RetrainingIndex {
   const listed = (list: string) => table.all(ex`gsi1pk = ${list}`, { index: "gsi1" });
   const text = (item: Item, name: string): string => item[name] as string;
   return {
@@ -144,16 +136,16 @@ function stateOf(item: Item): RuleState {
 }
 
 export const retrainingIndex = sharedPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { list: [queryIndex("Catalog", "gsi1")] },
-  make: ({ documents }, { config }) => createRetrainingIndex(documents, config.tables.catalog),
+  make: ({ table }) => createRetrainingIndex(table),
 });
 
 export const retraining = teamPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: {
     read: [catalog("GetItem", "Query")],
     write: [catalog("PutItem", "UpdateItem", "DeleteItem")],
   },
-  make: ({ documents }, { config, team }) => createRetrainingRepository(documents, config.tables.catalog, team),
+  make: ({ table }, { team }) => createRetrainingRepository(table, team),
 });

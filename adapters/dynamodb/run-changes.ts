@@ -1,12 +1,10 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { Clock } from "../../core/ports";
 import { changesKeptMs, clockSkewMs, type RunChanges } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { documents } from "./client";
 import { ex } from "./expression";
-import { type Key, Table } from "./table";
+import { catalogTable, type Key, type Table } from "./table";
 
 /**
  * The maximum delay of a mark after the begin of its second. Readers look back only for a limited time and may miss a
@@ -34,8 +32,7 @@ export interface AllRunChanges {
  * Stores the marks of changed runs in the Catalog table (docs/access-patterns.md, "Records of runs"). Use one per
  * process, because it caches the marks.
  */
-export function createRunChanges(client: DynamoDBDocumentClient, tableName: string, clock: Clock): AllRunChanges {
-  const table = new Table(client, tableName);
+export function createRunChanges(table: Table, clock: Clock): AllRunChanges {
   const partition = (team: string, experimentId: string): string => `TEAM#${team}#CHANGES#${experimentId}`;
   const secondKey = (second: number): string => String(Math.max(0, second)).padStart(10, "0");
   /** The marks of `rememberedSecond`, including marks that are being written, which callers wait for. */
@@ -95,7 +92,7 @@ export function createRunChanges(client: DynamoDBDocumentClient, tableName: stri
 }
 
 export const runChanges = sharedPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { read: [catalog("Query")], mark: [catalog("PutItem")] },
-  make: ({ documents }, { config, clock }) => createRunChanges(documents, config.tables.catalog, clock),
+  make: ({ table }, { clock }) => createRunChanges(table, clock),
 });

@@ -1,11 +1,9 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { BoundedMap } from "../../core/bounded-map";
 import { canBeRunId, type RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { documents } from "./client";
 import { ex } from "./expression";
-import { type Item, Table } from "./table";
+import { catalogTable, type Item, type Table } from "./table";
 
 /** More than a process meets. An identity never changes, so a remembered one stays true. */
 const maxRemembered = 100_000;
@@ -28,8 +26,7 @@ export function identityOf(item: Item): RunIdentity {
 }
 
 /** Reads the team and the experiment of runs from their rows `RECORD`. */
-export function createRunIdentities(client: DynamoDBDocumentClient, tableName: string): RunIdentities {
-  const table = new Table(client, tableName);
+export function createRunIdentities(table: Table): RunIdentities {
   const identities = new BoundedMap<string, RunIdentity>(maxRemembered);
   const remember = (identity: RunIdentity): void => void identities.set(identity.runId, identity);
   return {
@@ -47,7 +44,7 @@ export function createRunIdentities(client: DynamoDBDocumentClient, tableName: s
 }
 
 export const runIdentities = sharedPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { read: [catalog("GetItem")] },
-  make: ({ documents }, { config }) => createRunIdentities(documents, config.tables.catalog),
+  make: ({ table }) => createRunIdentities(table),
 });

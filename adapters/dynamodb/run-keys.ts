@@ -1,15 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { RunKeys } from "../../core/runs/run-key";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { documents } from "./client";
 import { absent } from "./expression";
-import { Table } from "./table";
+import { catalogTable, type Table } from "./table";
 
 /** Stores the row `KEY` of a run (docs/access-patterns.md, "Runs"). */
-export function createRunKeys(client: DynamoDBDocumentClient, tableName: string): RunKeys {
-  const table = new Table(client, tableName);
+export function createRunKeys(table: Table): RunKeys {
   const rowOf = (runId: string) => ({ pk: `RUN#${runId}`, sk: "KEY" });
 
   async function find(runId: string): Promise<string | undefined> {
@@ -28,7 +25,7 @@ export function createRunKeys(client: DynamoDBDocumentClient, tableName: string)
 }
 
 export const runKeys = sharedPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { read: [catalog("GetItem")], create: [catalog("PutItem")] },
-  make: ({ documents }, { config }) => createRunKeys(documents, config.tables.catalog),
+  make: ({ table }) => createRunKeys(table),
 });

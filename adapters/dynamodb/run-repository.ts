@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { AllRuns, RunQuery } from "../../core/runs/run-repository";
 import type { Run } from "../../core/runs/shapes";
 import type { FirstRecord } from "../../core/tracking/records/training-record";
@@ -7,13 +6,12 @@ import { absent, type Expression, ex, exists } from "./expression";
 import { readRow } from "./lineage-rows";
 import { newRecordRow } from "./record-rows";
 import { createRunSteps, runKey, runOf, stillOpen } from "./run-steps";
-import { Table } from "./table";
+import type { Table } from "./table";
 import { createWorkerRepository } from "./worker-repository";
 
 /** Every team's runs in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Runs". */
-export function createRunRepository(client: DynamoDBDocumentClient, tableName: string): AllRuns<FirstRecord> {
-  const table = new Table(client, tableName);
-  const steps = createRunSteps(client, tableName);
+export function createRunRepository(table: Table): AllRuns<FirstRecord> {
+  const steps = createRunSteps(table);
   const { find } = steps;
 
   return {
@@ -72,8 +70,8 @@ export function createRunRepository(client: DynamoDBDocumentClient, tableName: s
       await table.update(runKey(runId, "OPEN"), ex`SET endPublished = ${true}`, exists);
     },
 
-    ...createAttemptRepository(client, tableName, runKey),
-    ...createWorkerRepository(client, tableName, runKey),
+    ...createAttemptRepository(table, runKey),
+    ...createWorkerRepository(table, runKey),
 
     async recordWarning(runId, warning) {
       await table.put({ ...runKey(runId, `WARNING#${warning.code}`), record: warning });

@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { TrainingProgress } from "../../core/runs/progress";
 import type { RunSteps } from "../../core/runs/run-repository";
 import {
@@ -16,20 +15,17 @@ import { type Warning, warningsOf } from "../../core/shapes";
 import { trackedPhases } from "../../core/tracking/records/tracked-runs";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { documents } from "./client";
 import { ex, exists } from "./expression";
 import { runChanges } from "./run-changes";
 import { runIdentities } from "./run-identities";
-import { type Item, Table } from "./table";
+import { catalogTable, type Item, type Table } from "./table";
 
 const partition = (runId: string): string => `RUN#${runId}`;
 export const runKey = (runId: string, sk: string) => ({ pk: partition(runId), sk });
 export const stillOpen = ex`${exists} AND #status IN (${"queued"}, ${"running"})`;
 
 /** Reads runs of every team and moves them from step to step; see docs/access-patterns.md, "Runs". */
-export function createRunSteps(client: DynamoDBDocumentClient, tableName: string): RunSteps {
-  const table = new Table(client, tableName);
-
+export function createRunSteps(table: Table): RunSteps {
   async function find(runId: string): Promise<Run | undefined> {
     const item = await table.get(runKey(runId, "RUN"));
     return item?.["data"] === undefined ? undefined : runOf(item);
@@ -103,8 +99,8 @@ function detailsOf(items: readonly Item[]): RunDetails | undefined {
 
 /** Steps of every team's runs. */
 export const allRunSteps = sharedPort({
-  uses: { documents: documents() },
-  make: ({ documents }, { config }) => createRunSteps(documents, config.tables.catalog),
+  uses: { table: catalogTable() },
+  make: ({ table }) => createRunSteps(table),
 });
 
 /** Finds the teams of training runs. */

@@ -1,14 +1,11 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { CachedOutput, StepCache } from "../../core/runs/run-repository";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { documents } from "./client";
 import { absent } from "./expression";
-import { Table } from "./table";
+import { catalogTable, type Table } from "./table";
 
 /** Stores the outputs of a team's steps by input hash (docs/access-patterns.md, "Steps' outputs"). */
-export function createStepCache(client: DynamoDBDocumentClient, tableName: string, team: string): StepCache {
-  const table = new Table(client, tableName);
+export function createStepCache(table: Table, team: string): StepCache {
   const keyOf = (step: string, inputHash: string) => ({ pk: `TEAM#${team}#STEP#${step}#${inputHash}`, sk: "OUTPUT" });
 
   async function find(step: string, inputHash: string): Promise<CachedOutput | undefined> {
@@ -25,7 +22,7 @@ export function createStepCache(client: DynamoDBDocumentClient, tableName: strin
 }
 
 export const stepCache = teamPort({
-  uses: { documents: documents() },
+  uses: { table: catalogTable() },
   grants: { read: [catalog("GetItem")], write: [catalog("PutItem")] },
-  make: ({ documents }, { config, team }) => createStepCache(documents, config.tables.catalog, team),
+  make: ({ table }, { team }) => createStepCache(table, team),
 });

@@ -12,7 +12,8 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { eachLimited, inParts, mapLimited } from "../../core/each-limited";
 import { InvalidInputError } from "../../core/errors";
-import { holds, isTransactionConditionFailed, isTransactionConflict, pauseBeforeRound } from "./client";
+import { sharedPort } from "../port";
+import { documents, holds, isTransactionConditionFailed, isTransactionConflict, pauseBeforeRound } from "./client";
 import { type Expression, requestOf } from "./expression";
 
 export type Item = Record<string, unknown>;
@@ -253,3 +254,9 @@ function wrongToken(value: string, cause?: unknown): InvalidInputError {
   const rule = "must be the nextToken of an earlier page";
   return new InvalidInputError("the page cannot be listed", [{ path: "nextToken", value, rule }], cause);
 }
+
+/** The table Catalog. */
+export const catalogTable = sharedPort({
+  uses: { documents: documents() },
+  make: ({ documents }, { config }) => new Table(documents, config.tables.catalog),
+});

@@ -1,9 +1,9 @@
-import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { AllRuns } from "../../core/runs/run-repository";
 import type { MachineRecord, WorkerRecord } from "../../core/runs/shapes";
 import { isConditionFailed } from "./client";
 import { absent, ex, exists } from "./expression";
-import { type Key, Table } from "./table";
+import type { Key, Table } from "./table";
 
 type WorkerRepository = Pick<
   AllRuns,
@@ -17,13 +17,7 @@ const pad = (n: number, digits: number): string => String(n).padStart(digits, "0
 const instanceKey = (instanceId: string): string => `INSTANCE#${instanceId}`;
 
 /** Stores the rows of a run's workers, of their machines, and of their recoveries. */
-export function createWorkerRepository(
-  client: DynamoDBDocumentClient,
-  name: string,
-  key: (runId: string, sk: string) => Key,
-): WorkerRepository {
-  const table = new Table(client, name);
-
+export function createWorkerRepository(table: Table, key: (runId: string, sk: string) => Key): WorkerRepository {
   return {
     async recordWorker(runId, worker) {
       // The platform's attempt, Batch's attempt and the status, each with a fixed number of digits, so that they are
@@ -32,7 +26,7 @@ export function createWorkerRepository(
       try {
         const row = { ...key(runId, `WORKER#${pad(worker.workerIndex, 6)}`), order, record: worker };
         const { Put } = table.putting(row, ex`${absent} OR #order < ${order}`);
-        const { Attributes } = await client.send(new PutCommand({ ...Put, ReturnValues: "ALL_OLD" }));
+        const { Attributes } = await table.client.send(new PutCommand({ ...Put, ReturnValues: "ALL_OLD" }));
         return { newer: true, before: Attributes?.["record"] as WorkerRecord | undefined };
       } catch (error) {
         if (!isConditionFailed(error)) throw error;

@@ -4,6 +4,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { createModelRepository } from "../../adapters/dynamodb/model-repository";
 import { createOutboxIndex } from "../../adapters/dynamodb/registry-outbox";
+import { Table } from "../../adapters/dynamodb/table";
 import { createPlatformEvents } from "../../adapters/eventbridge/platform-events";
 import { createObjectStore } from "../../adapters/s3/object-store";
 import { createPointerStore } from "../../adapters/s3/pointer-store";
@@ -52,7 +53,7 @@ export function connectRegistry(options: Connection, { table, bucket, platform }
   const events = new EventBridgeClient(options);
   const dynamodb = createDocumentClient(client);
   const prefix = teamPrefix(defaultTeam);
-  const stored = createModelRepository(dynamodb, table, defaultTeam);
+  const stored = createModelRepository(new Table(dynamodb, table), defaultTeam);
   let lostRaces = 0;
   const repository: ModelRepository = {
     ...stored,
@@ -76,7 +77,7 @@ export function connectRegistry(options: Connection, { table, bucket, platform }
   return {
     ...connected,
     objects,
-    outboxIndex: createOutboxIndex(dynamodb, table),
+    outboxIndex: createOutboxIndex(new Table(dynamodb, table)),
     /** Number of lost races since the last call. */
     lostRaces(): number {
       const count = lostRaces;

@@ -1,5 +1,5 @@
 import type { KeyAttribute } from "../expression/key-condition";
-import { buckets, compose, decodeScalar, kind } from "./key-codec";
+import { buckets, decodeScalar, kind } from "./key-codec";
 import type { TableDefinition } from "./table";
 
 const headBytes = 1 + 4;
@@ -24,11 +24,6 @@ export function describeKey(key: Buffer, tables: readonly TableDefinition[]): st
   if (of !== kind.index || key.length < headBytes + 4) return `the record ${hex(key)}`;
   const index = table?.indexes.find((one) => one.id === key.readUInt32BE(headBytes));
   return `an entry of ${index ? `index ${index.name}` : "an index"} of ${name}`;
-}
-
-/** Returns whether a key belongs to an item and not to a row derived from items. */
-export function isItemKey(key: Buffer): boolean {
-  return key.subarray(0, 1).equals(compose(kind.item, []));
 }
 
 function keyText(encoded: Buffer, table: TableDefinition): string {

@@ -1,6 +1,7 @@
 import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createDatasetRepository } from "../../../adapters/dynamodb/dataset-repository";
+import { Table } from "../../../adapters/dynamodb/table";
 import { InvalidInputError } from "../../../core/errors";
 import { tables } from "../../../platform/tables";
 import { describeDatasetRepository } from "../../core/datasets/repository-contract";
@@ -43,7 +44,7 @@ describe("dataset repository in DynamoDB", () => {
       }),
     );
     const client = createDocumentClient(subject.client);
-    return (team: string) => createDatasetRepository(client, table, team);
+    return (team: string) => createDatasetRepository(new Table(client, table), team);
   };
 
   describeDatasetRepository(create);

@@ -1,4 +1,5 @@
 import { createOutcomeRepository } from "../../../adapters/dynamodb/outcome-repository";
+import { Table } from "../../../adapters/dynamodb/table";
 import { localConfig } from "../../../local/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 
@@ -13,7 +14,7 @@ describe("outcomes in DynamoDB", () => {
   afterAll(() => embedded.stop());
 
   const table = localConfig().tables.catalog;
-  const create = (team = `team-${++made}`) => createOutcomeRepository(embedded.dynamodb, table, team);
+  const create = (team = `team-${++made}`) => createOutcomeRepository(new Table(embedded.dynamodb, table), team);
   const outcome = (unit: number, version = 4, value = unit % 2) => ({ unit: `user-${unit}`, version, value });
   const some = (from: number, count: number) => Array.from({ length: count }, (_, i) => outcome(from + i));
 

@@ -1,4 +1,5 @@
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
+import { Table } from "../../../adapters/dynamodb/table";
 import type { RunRecord } from "../../../core/tracking/shapes";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
@@ -56,7 +57,7 @@ describe("records of training runs", () => {
   it("are created for a run that is older than records when its team reads it", async () => {
     const run = runOf("run-older");
     const { config } = platform();
-    await createRunRepository(embedded.dynamodb, config.tables.catalog).create(run);
+    await createRunRepository(new Table(embedded.dynamodb, config.tables.catalog)).create(run);
     expect(await platform().teamOf(run.runId)).toBe("default");
     expect(await platform().forTeam("blue").records.find(run.runId)).toBeUndefined();
     const [records, again] = await Promise.all(

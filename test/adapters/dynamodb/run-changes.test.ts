@@ -3,6 +3,7 @@ import { GroupCommit } from "../../../adapters/dynamodb/group-commit";
 import { createRunRecords } from "../../../adapters/dynamodb/record-repository";
 import { createRunChanges } from "../../../adapters/dynamodb/run-changes";
 import { createRunIdentities } from "../../../adapters/dynamodb/run-identities";
+import { Table } from "../../../adapters/dynamodb/table";
 import type { RunIdentity, RunRecord } from "../../../core/tracking/shapes";
 import { localConfig } from "../../../local/settings";
 import { loggedRun } from "../../core/tracking/records/logged-run";
@@ -31,14 +32,15 @@ function openProcess(team: string, now = second(0)) {
           }
         : Reflect.get(target, name),
   }) as DynamoDBDocumentClient;
-  const changes = createRunChanges(client, catalog, { now: () => state.now });
+  const table = new Table(client, catalog);
+  const changes = createRunChanges(table, { now: () => state.now });
   const creations = new GroupCommit(client);
   const older = async () => undefined;
-  const records = createRunRecords(client, catalog, {
-    identities: createRunIdentities(client, catalog),
+  const records = createRunRecords(table, {
+    identities: createRunIdentities(table),
     changes,
     creations,
-    metricsTable: metrics,
+    metrics: new Table(client, metrics),
     older,
   }).of(team);
   return { state, records, changes: changes.of(team) };

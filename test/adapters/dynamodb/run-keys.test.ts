@@ -1,5 +1,6 @@
 import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
+import { Table } from "../../../adapters/dynamodb/table";
 import { localConfig } from "../../../local/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
@@ -12,8 +13,8 @@ afterAll(() => embedded.stop());
 
 it("creates a run's key once for concurrent requests, and shows it nowhere", async () => {
   const { catalog } = localConfig().tables;
-  const keys = createRunKeys(embedded.dynamodb, catalog);
-  const runs = createRunRepository(embedded.dynamodb, catalog);
+  const keys = createRunKeys(new Table(embedded.dynamodb, catalog));
+  const runs = createRunRepository(new Table(embedded.dynamodb, catalog));
   await runs.create(runOf("run-1"));
   expect(await keys.find("run-1")).toBeUndefined();
   const made = await Promise.all(Array.from({ length: 8 }, () => keys.keyOf("run-1")));

@@ -1,4 +1,5 @@
 import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
+import { Table } from "../../../adapters/dynamodb/table";
 import { RegistryBusyError } from "../../../core/registry/errors";
 import { emptyModel } from "../../../core/registry/lifecycle";
 import { createRegistry } from "../../../core/registry/registry";
@@ -16,7 +17,7 @@ describe("changes that lose the race", () => {
     const table = new MemoryTable();
     const turn = () => Promise.resolve();
     const registryWith = (meets: () => boolean, pause?: (round: number) => Promise<void>) =>
-      createRegistry(createModelRepository(table.client(turn, meets), "Catalog", "default"), pause);
+      createRegistry(createModelRepository(new Table(table.client(turn, meets), "Catalog"), "default"), pause);
     const calm = registryWith(() => false);
     for (const operation of preparedOperations(3, "p")) await perform(calm, "m", operation);
     await calm.apply("m", [3], decideApproval(3, "approved", by));

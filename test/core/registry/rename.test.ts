@@ -1,4 +1,5 @@
 import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
+import { Table } from "../../../adapters/dynamodb/table";
 import { emptyModel } from "../../../core/registry/lifecycle";
 import type { Model, ModelVersion } from "../../../core/registry/model";
 import { createRegistry } from "../../../core/registry/registry";
@@ -95,7 +96,7 @@ describe("a model under another name", () => {
       () => Promise.resolve(),
       () => false,
     );
-    const repository = createModelRepository(client, "catalog", "t");
+    const repository = createModelRepository(new Table(client, "catalog"), "t");
     const registry = createRegistry(repository);
     await registry.register("t", { model: "old", metrics: {} }, by);
     const stored = { formerNames: [{ name: "older", from: 1, until: 2 }], nameSince: 1 };

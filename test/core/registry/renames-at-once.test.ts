@@ -1,4 +1,5 @@
 import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
+import { Table } from "../../../adapters/dynamodb/table";
 import { oneOf, seededRandom } from "../../../bench/elastic/random";
 import { RingmasterError } from "../../../core/errors";
 import { setAlias } from "../../../core/registry/labels";
@@ -25,7 +26,7 @@ async function playRound(seed: number) {
   const meant = new Map<string, string>();
   const aftermaths = new Map<string, Aftermath>(names.map((name) => [name, new Aftermath()]));
   const registryOf = (turn: Turn, conflicts: () => boolean) => {
-    const repository = createModelRepository(table.client(turn, conflicts), "Catalog", "default");
+    const repository = createModelRepository(new Table(table.client(turn, conflicts), "Catalog"), "default");
     const outboxes = new Map(names.map((name) => [name, aftermaths.get(name)!.outboxOf(repository, turn)]));
     const followUp = {
       committed: (change: { readonly model: Model }) =>

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
+import { Table } from "../../../adapters/dynamodb/table";
 import { Iam, jobRoleName } from "../../../local/iam";
 import { localConfig, localWorld } from "../../../local/settings";
 import { functionNameIn, functions } from "../../../platform/functions";
@@ -98,7 +99,7 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
     port = await startAwsPort();
     const { iam, endpoint } = port;
     const documents = createDocumentClient(new DynamoDBClient({ endpoint }));
-    const runs = createRunRepository(documents, tables.catalog);
+    const runs = createRunRepository(new Table(documents, tables.catalog));
     for (const [runId, team] of [
       [ids.run, ids.team],
       [ids.sibling, ids.team],

@@ -6,6 +6,7 @@ import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
+import { Table } from "../../../adapters/dynamodb/table";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { Iam, jobRoleName } from "../../../local/iam";
@@ -91,8 +92,8 @@ export async function startPlatform() {
     /** The owner's client. */
     s3,
     documents,
-    runs: createRunRepository(documents, config.tables.catalog),
-    keys: createRunKeys(documents, config.tables.catalog),
+    runs: createRunRepository(new Table(documents, config.tables.catalog)),
+    keys: createRunKeys(new Table(documents, config.tables.catalog)),
     /** Returns the environment of a trainer's job for one run. */
     jobEnvironment: (runId: string, runKey: string) => ({
       ...functionEnvironment(endpoint, publicTargets),

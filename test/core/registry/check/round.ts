@@ -1,4 +1,5 @@
 import { createModelRepository } from "../../../../adapters/dynamodb/model-repository";
+import { Table } from "../../../../adapters/dynamodb/table";
 import { RingmasterError } from "../../../../core/errors";
 import { ModelNotFoundError } from "../../../../core/registry/errors";
 import type { HistoryEntry, Model, ModelVersion } from "../../../../core/registry/model";
@@ -55,7 +56,7 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
 
   const aftermath = new Aftermath();
   const registryOf = (turn: Turn, conflicts: () => boolean) => {
-    const repository = createModelRepository(table.client(turn, conflicts), "Catalog", "default");
+    const repository = createModelRepository(new Table(table.client(turn, conflicts), "Catalog"), "default");
     return createRegistry(repository, () => turn("within"), aftermath.outboxOf(repository, turn));
   };
   const now = (): ModelSnapshot | undefined => snapshotOf(table);
