@@ -94,7 +94,7 @@ type Definition<
   Keyed extends boolean,
 > = Pick<
   Contract<Params, Query, Headers, Body, Responses, Pages>,
-  "operationId" | "method" | "path" | "tag" | "summary" | "description" | "body" | "bodyExample" | "responses"
+  "summary" | "description" | "body" | "bodyExample" | "responses"
 > & {
   readonly params?: Params;
   readonly query?: Query;
@@ -108,31 +108,39 @@ type Definition<
   readonly function?: Contract["function"];
 };
 
-export function contract<
-  Responses extends ResponseContracts,
-  Params extends z.ZodType = Nothing,
-  Query extends z.ZodType = Nothing,
-  Headers extends z.ZodType = Nothing,
-  Body extends z.ZodType = z.ZodUndefined,
-  const Pages extends string | undefined = undefined,
-  const Keyed extends boolean = false,
->(
-  definition: Definition<Params, Query, Headers, Body, Responses, Pages, Keyed>,
-): Contract<Params, Query, Headers, Body, Responses, Pages, Keyed> {
-  const { method } = definition;
-  return {
-    errors: [],
-    class: method === "GET" ? "read" : "write",
-    scope: method === "GET" ? "read" : "write",
-    idempotent: method === "GET" || method === "PUT" || method === "DELETE",
-    function: "api",
-    ...definition,
-    // The casts state the defaults of the type parameters: `Nothing`, `undefined` and `false`.
-    params: definition.params ?? (nothing as unknown as Params),
-    query: definition.query ?? (nothing as unknown as Query),
-    headers: definition.headers ?? (nothing as unknown as Headers),
-    pages: definition.pages as Pages,
-    idempotencyKey: (definition.idempotencyKey ?? false) as Keyed,
+/**
+ * Returns the function that defines contracts of a tag: `contract("listModels", "GET /models", { summary, responses })`.
+ */
+export function contractsFor(tag: Tag) {
+  return function contract<
+    Responses extends ResponseContracts,
+    Params extends z.ZodType = Nothing,
+    Query extends z.ZodType = Nothing,
+    Headers extends z.ZodType = Nothing,
+    Body extends z.ZodType = z.ZodUndefined,
+    const Pages extends string | undefined = undefined,
+    const Keyed extends boolean = false,
+  >(
+    operationId: string,
+    route: `${HttpMethod} /${string}`,
+    definition: Definition<Params, Query, Headers, Body, Responses, Pages, Keyed>,
+  ): Contract<Params, Query, Headers, Body, Responses, Pages, Keyed> {
+    const [method, path] = route.split(" ") as [HttpMethod, string];
+    return {
+      ...{ operationId, method, path, tag },
+      errors: [],
+      class: method === "GET" ? "read" : "write",
+      scope: method === "GET" ? "read" : "write",
+      idempotent: method === "GET" || method === "PUT" || method === "DELETE",
+      function: "api",
+      ...definition,
+      // The casts state the defaults of the type parameters: `Nothing`, `undefined` and `false`.
+      params: definition.params ?? (nothing as unknown as Params),
+      query: definition.query ?? (nothing as unknown as Query),
+      headers: definition.headers ?? (nothing as unknown as Headers),
+      pages: definition.pages as Pages,
+      idempotencyKey: (definition.idempotencyKey ?? false) as Keyed,
+    };
   };
 }
 

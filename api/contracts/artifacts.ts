@@ -2,11 +2,11 @@ import * as z from "zod";
 import { count, sha256 } from "../../core/shapes";
 import { artifactPathRule } from "../../core/tracking/records/artifact-paths";
 import { artifactEntry } from "../../core/tracking/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { runIdText } from "../schemas/tracking";
 
-const tag = "Runs";
+const contract = contractsFor("Runs");
 const params = z.strictObject({ runId: runIdText });
 const path = z.string().superRefine((given, context) => {
   const rule = artifactPathRule(given);
@@ -14,11 +14,7 @@ const path = z.string().superRefine((given, context) => {
 });
 const pathDescription = "Relative, of normal form, at most 1,000 bytes: `model/weights.safetensors`.";
 
-export const listRunArtifacts = contract({
-  operationId: "listRunArtifacts",
-  method: "GET",
-  path: "/runs/{runId}/artifacts",
-  tag,
+export const listRunArtifacts = contract("listRunArtifacts", "GET /runs/{runId}/artifacts", {
   summary: "List what lies directly under a path of a run's artifacts",
   params,
   query: z.strictObject({
@@ -34,11 +30,7 @@ export const listRunArtifacts = contract({
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const putRunArtifacts = contract({
-  operationId: "putRunArtifacts",
-  method: "POST",
-  path: "/runs/{runId}/artifacts",
-  tag,
+export const putRunArtifacts = contract("putRunArtifacts", "POST /runs/{runId}/artifacts", {
   summary: "Name uploaded contents as a run's artifacts",
   description:
     "Upload them by `POST /uploads` first: content is kept once a team. The last put under a path stands. Of a training run the directories `training/` and `exports/` are the platform's. The files of a version that was evaluated cannot be changed.",
@@ -69,11 +61,7 @@ export const putRunArtifacts = contract({
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "ARTIFACT_RESERVED", "ARTIFACT_FROZEN", "ARTIFACTS_BUSY"],
 });
 
-export const getRunArtifact = contract({
-  operationId: "getRunArtifact",
-  method: "GET",
-  path: "/runs/{runId}/artifacts/content",
-  tag,
+export const getRunArtifact = contract("getRunArtifact", "GET /runs/{runId}/artifacts/content", {
   summary: "Get a URL to download an artifact",
   params,
   query: z.strictObject({ path: path.meta({ description: pathDescription }) }),

@@ -1,15 +1,11 @@
 import * as z from "zod";
 import { sha256 } from "../../core/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 
-const tag = "Contents";
+const contract = contractsFor("Contents");
 
-export const createUploads = contract({
-  operationId: "createUploads",
-  method: "POST",
-  path: "/uploads",
-  tag,
+export const createUploads = contract("createUploads", "POST /uploads", {
   summary: "Get URLs to upload the contents that the store lacks",
   description:
     "Put each to its URL with the headers given; the store checks the digest as it comes in. URLs live 15 minutes.",
@@ -51,11 +47,7 @@ export const createUploads = contract({
   },
 });
 
-export const getContentUrl = contract({
-  operationId: "getContentUrl",
-  method: "GET",
-  path: "/contents/{sha256}",
-  tag,
+export const getContentUrl = contract("getContentUrl", "GET /contents/{sha256}", {
   summary: "Get a URL to download a content",
   params: z.strictObject({ sha256 }),
   responses: {

@@ -1,22 +1,18 @@
 import * as z from "zod";
 import { datasetDraft, datasetVersion, sourceFile } from "../../core/datasets/shapes";
 import { warning } from "../../core/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 import { datasetPage, datasetVersionPage } from "../schemas/datasets";
 
-const tag = "Datasets";
+const contract = contractsFor("Datasets");
 const name = z.strictObject({ name: nameText });
 const nameAndVersion = name.extend({ version: versionNumber });
 const answerVersion = z.object({ version: datasetVersion }).meta({ id: "DatasetVersionAnswer" });
 const registration = z.object({ created: z.boolean(), version: datasetVersion }).meta({ id: "DatasetRegistration" });
 
-export const registerDatasetVersion = contract({
-  operationId: "registerDatasetVersion",
-  method: "POST",
-  path: "/datasets/{name}/versions",
-  tag,
+export const registerDatasetVersion = contract("registerDatasetVersion", "POST /datasets/{name}/versions", {
   summary: "Register an uploaded snapshot as the next version",
   description:
     "Equal content is the same version, however often and from however many places it is sent. Its shards and index files must have been uploaded (`POST /uploads`).",
@@ -58,22 +54,14 @@ export const registerDatasetVersion = contract({
   errors: ["EMPTY_DATASET", "INVALID_DATASET_MANIFEST", "SCHEMA_MISMATCH", "OBJECT_DIFFERS", "DATASET_BUSY"],
 });
 
-export const listDatasets = contract({
-  operationId: "listDatasets",
-  method: "GET",
-  path: "/datasets",
-  tag,
+export const listDatasets = contract("listDatasets", "GET /datasets", {
   summary: "List datasets by name",
   query: pageQuery,
   pages: "items",
   responses: { 200: { description: "A page.", schema: datasetPage, example: { items: [examples.datasetSummary] } } },
 });
 
-export const listDatasetVersions = contract({
-  operationId: "listDatasetVersions",
-  method: "GET",
-  path: "/datasets/{name}/versions",
-  tag,
+export const listDatasetVersions = contract("listDatasetVersions", "GET /datasets/{name}/versions", {
   summary: "List a dataset's versions, newest first",
   params: name,
   query: pageQuery,
@@ -84,11 +72,7 @@ export const listDatasetVersions = contract({
   errors: ["DATASET_NOT_FOUND"],
 });
 
-export const getDataset = contract({
-  operationId: "getDataset",
-  method: "GET",
-  path: "/datasets/{name}",
-  tag,
+export const getDataset = contract("getDataset", "GET /datasets/{name}", {
   summary: "Get the version that a new run would use",
   description: "The newest that is not deprecated; `NAME@3` for a version that must not be deprecated.",
   params: name,
@@ -103,11 +87,7 @@ export const getDataset = contract({
   ],
 });
 
-export const getDatasetVersion = contract({
-  operationId: "getDatasetVersion",
-  method: "GET",
-  path: "/datasets/{name}/versions/{version}",
-  tag,
+export const getDatasetVersion = contract("getDatasetVersion", "GET /datasets/{name}/versions/{version}", {
   summary: "Get a version, deprecated or not",
   params: nameAndVersion,
   responses: {
@@ -116,19 +96,19 @@ export const getDatasetVersion = contract({
   errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
 });
 
-export const deprecateDatasetVersion = contract({
-  operationId: "deprecateDatasetVersion",
-  method: "POST",
-  path: "/datasets/{name}/versions/{version}/deprecate",
-  tag,
-  summary: "Keep new runs from using a version",
-  description: "It stays readable. The first deprecation stands.",
-  params: nameAndVersion,
-  body: z.strictObject({ reason: z.string().max(1_000).default("") }).meta({ id: "DeprecationRequest" }),
-  bodyExample: { reason: "labels of March are wrong" },
-  idempotent: true,
-  responses: {
-    200: { description: "The version.", schema: answerVersion, example: { version: examples.datasetVersion } },
+export const deprecateDatasetVersion = contract(
+  "deprecateDatasetVersion",
+  "POST /datasets/{name}/versions/{version}/deprecate",
+  {
+    summary: "Keep new runs from using a version",
+    description: "It stays readable. The first deprecation stands.",
+    params: nameAndVersion,
+    body: z.strictObject({ reason: z.string().max(1_000).default("") }).meta({ id: "DeprecationRequest" }),
+    bodyExample: { reason: "labels of March are wrong" },
+    idempotent: true,
+    responses: {
+      200: { description: "The version.", schema: answerVersion, example: { version: examples.datasetVersion } },
+    },
+    errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
   },
-  errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
-});
+);

@@ -2,22 +2,18 @@ import * as z from "zod";
 import { nextToken } from "../../core/shapes";
 import { keyText, limits } from "../../core/tracking/records/limits";
 import { experiment, runRecord } from "../../core/tracking/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
 import { experimentIdText, experimentName, lifecycleView, runIdText, runView } from "../schemas/tracking";
 
-const tag = "Experiments";
+const contract = contractsFor("Experiments");
 const params = z.strictObject({ experimentId: experimentIdText });
 const tagValue = z.string().max(limits.experimentTagValue);
 const answer = z.object({ experiment }).meta({ id: "ExperimentAnswer" });
 const example = { experiment: examples.experiment };
 
-export const createExperiment = contract({
-  operationId: "createExperiment",
-  method: "POST",
-  path: "/experiments",
-  tag,
+export const createExperiment = contract("createExperiment", "POST /experiments", {
   summary: "Create an experiment",
   description: "A training run's experiment is made by itself when the job is submitted.",
   body: z
@@ -35,11 +31,7 @@ export const createExperiment = contract({
   errors: ["EXPERIMENT_EXISTS", "EXPERIMENT_TOO_LARGE"],
 });
 
-export const listExperiments = contract({
-  operationId: "listExperiments",
-  method: "GET",
-  path: "/experiments",
-  tag,
+export const listExperiments = contract("listExperiments", "GET /experiments", {
   summary: "List experiments in the order in which they were made, or find one by its name",
   query: pageQuery.extend({
     name: z
@@ -60,22 +52,14 @@ export const listExperiments = contract({
   },
 });
 
-export const getExperiment = contract({
-  operationId: "getExperiment",
-  method: "GET",
-  path: "/experiments/{experimentId}",
-  tag,
+export const getExperiment = contract("getExperiment", "GET /experiments/{experimentId}", {
   summary: "Get an experiment",
   params,
   responses: { 200: { description: "The experiment, deleted or not.", schema: answer, example } },
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
-export const changeExperiment = contract({
-  operationId: "changeExperiment",
-  method: "PATCH",
-  path: "/experiments/{experimentId}",
-  tag,
+export const changeExperiment = contract("changeExperiment", "PATCH /experiments/{experimentId}", {
   summary: "Rename an experiment, change its tags, delete or restore it",
   description:
     "The experiment is marked as deleted: it accepts no new runs and keeps its runs unchanged. Its name stays in use.",
@@ -96,11 +80,7 @@ export const changeExperiment = contract({
   errors: ["EXPERIMENT_NOT_FOUND", "EXPERIMENT_EXISTS", "EXPERIMENT_BUSY", "EXPERIMENT_TOO_LARGE"],
 });
 
-export const listExperimentRuns = contract({
-  operationId: "listExperimentRuns",
-  method: "GET",
-  path: "/experiments/{experimentId}/runs",
-  tag,
+export const listExperimentRuns = contract("listExperimentRuns", "GET /experiments/{experimentId}/runs", {
   summary: "List an experiment's runs, newest start first",
   description:
     "A page may be short, or empty, although there are more. A run of the last second may be missing: `POST /runs/search` sees it.",
@@ -117,11 +97,7 @@ export const listExperimentRuns = contract({
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
-export const getExperimentRun = contract({
-  operationId: "getExperimentRun",
-  method: "GET",
-  path: "/experiments/{experimentId}/runs/{runId}",
-  tag,
+export const getExperimentRun = contract("getExperimentRun", "GET /experiments/{experimentId}/runs/{runId}", {
   summary: "Get a run of an experiment",
   params: params.extend({ runId: runIdText }),
   responses: { 200: { description: "Like `GET /runs/{runId}`.", schema: runView, example: examples.runView } },

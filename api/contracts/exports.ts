@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { exportFormats } from "../../core/export/ports";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { exportManifest } from "../export/shapes";
 import { nameText, versionNumber } from "../schemas/common";
 
-const tag = "Models";
+const contract = contractsFor("Models");
 const params = z.strictObject({ name: nameText, version: versionNumber });
 const example = {
   format: "onnx",
@@ -20,11 +20,7 @@ const example = {
   check: { rows: 64, tolerance: 1e-5 },
 } as const;
 
-export const createExport = contract({
-  operationId: "createExport",
-  method: "POST",
-  path: "/models/{name}/versions/{version}/exports",
-  tag,
+export const createExport = contract("createExport", "POST /models/{name}/versions/{version}/exports", {
   summary: "Export a version as ONNX, TensorFlow.js, safetensors or an MLflow model",
   description:
     "Makes the files, or finds those that were made: they are a function of the version. Each file that computes is run and held against the platform's own " +
@@ -52,11 +48,7 @@ export const createExport = contract({
   ],
 });
 
-export const listExports = contract({
-  operationId: "listExports",
-  method: "GET",
-  path: "/models/{name}/versions/{version}/exports",
-  tag,
+export const listExports = contract("listExports", "GET /models/{name}/versions/{version}/exports", {
   summary: "List the exports of a version that were made",
   params,
   responses: {

@@ -1,19 +1,15 @@
 import * as z from "zod";
 import { inboxReport } from "../../core/datasets/inbox/shapes";
 import { datasetName } from "../../core/datasets/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
 import { inboxPage } from "../schemas/inbox";
 
-const tag = "Datasets";
+const contract = contractsFor("Datasets");
 const answer = z.object({ report: inboxReport }).meta({ id: "InboxReportAnswer" });
 
-export const listInboxReports = contract({
-  operationId: "listInboxReports",
-  method: "GET",
-  path: "/inbox",
-  tag,
+export const listInboxReports = contract("listInboxReports", "GET /inbox", {
   summary: "List the results for files that were put into the inbox",
   description:
     "A file under `teams/<team>/inbox/<dataset>/` in the bucket becomes the dataset's next version, or its report says why not and what to do.",
@@ -22,11 +18,7 @@ export const listInboxReports = contract({
   responses: { 200: { description: "A page.", schema: inboxPage, example: { items: [examples.inboxReport] } } },
 });
 
-export const retryInboxFile = contract({
-  operationId: "retryInboxFile",
-  method: "POST",
-  path: "/inbox/{id}/retry",
-  tag,
+export const retryInboxFile = contract("retryInboxFile", "POST /inbox/{id}/retry", {
   summary: "Try a refused file again",
   description: "Reads the file again, without another upload.",
   params: z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/, "must be a report's id: 16 hexadecimal digits") }),

@@ -3,75 +3,75 @@ import { lineageGraph } from "../../core/lineage/shapes";
 import { run } from "../../core/runs/shapes";
 import { sha256 } from "../../core/shapes";
 import { reproduction } from "../../core/training/reproduction/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 
 const ofRun = z.strictObject({ runId: nameText });
 
-export const reproduceTrainingRun = contract({
-  operationId: "reproduceTrainingRun",
-  method: "POST",
-  path: "/training-runs/{runId}/reproduce",
-  tag: "Training runs",
-  summary: "Run a run again from its record",
-  description:
-    "Creates a run of the same job, code, dataset version and seed, with every step computed. It ends after its evaluation, and registers and promotes nothing. " +
-    "`GET /training-runs/{runId}/reproduction` of the new run tells whether its weights are the same.",
-  params: ofRun,
-  idempotencyKey: true,
-  class: "heavy",
-  responses: {
-    201: {
-      description: "The run that reproduces, new or that of the same key.",
-      schema: z.object({ run }).meta({ id: "RunAnswer" }),
-      example: { run: { ...examples.run, reproducedFrom: examples.run.runId } },
+export const reproduceTrainingRun = contractsFor("Training runs")(
+  "reproduceTrainingRun",
+  "POST /training-runs/{runId}/reproduce",
+  {
+    summary: "Run a run again from its record",
+    description:
+      "Creates a run of the same job, code, dataset version and seed, with every step computed. It ends after its evaluation, and registers and promotes nothing. " +
+      "`GET /training-runs/{runId}/reproduction` of the new run tells whether its weights are the same.",
+    params: ofRun,
+    idempotencyKey: true,
+    class: "heavy",
+    responses: {
+      201: {
+        description: "The run that reproduces, new or that of the same key.",
+        schema: z.object({ run }).meta({ id: "RunAnswer" }),
+        example: { run: { ...examples.run, reproducedFrom: examples.run.runId } },
+      },
     },
+    errors: [
+      "RUN_NOT_FOUND",
+      "RUN_NOT_TRAINED",
+      "IDEMPOTENCY_CONFLICT",
+      "DATASET_NOT_FOUND",
+      "DATASET_VERSION_NOT_FOUND",
+    ],
   },
-  errors: [
-    "RUN_NOT_FOUND",
-    "RUN_NOT_TRAINED",
-    "IDEMPOTENCY_CONFLICT",
-    "DATASET_NOT_FOUND",
-    "DATASET_VERSION_NOT_FOUND",
-  ],
-});
+);
 
-export const getReproduction = contract({
-  operationId: "getReproduction",
-  method: "GET",
-  path: "/training-runs/{runId}/reproduction",
-  tag: "Training runs",
-  summary: "Hold a run's weights against those of the run that it reproduces, or of any other",
-  params: ofRun,
-  query: z.strictObject({
-    of: nameText.optional().meta({ description: "The other run; by default the one that this run reproduces." }),
-  }),
-  responses: {
-    200: {
-      description: "The verdict.",
-      schema: z.object({ reproduction }).meta({ id: "ReproductionAnswer" }),
-      example: {
-        reproduction: {
-          runId: "run-b",
-          of: "run-a",
-          verdict: "different",
-          originalSha256: "a".repeat(64),
-          reproductionSha256: "b".repeat(64),
-          differences: [{ kind: "parameters", field: "seed", original: "7", reproduction: "8" }],
-          agreement: {
-            steps: 1,
-            checkpoints: 0,
-            first: { by: "metric", step: 1, metric: "train/loss", original: "1.098", reproduction: "1.127" },
+export const getReproduction = contractsFor("Training runs")(
+  "getReproduction",
+  "GET /training-runs/{runId}/reproduction",
+  {
+    summary: "Hold a run's weights against those of the run that it reproduces, or of any other",
+    params: ofRun,
+    query: z.strictObject({
+      of: nameText.optional().meta({ description: "The other run; by default the one that this run reproduces." }),
+    }),
+    responses: {
+      200: {
+        description: "The verdict.",
+        schema: z.object({ reproduction }).meta({ id: "ReproductionAnswer" }),
+        example: {
+          reproduction: {
+            runId: "run-b",
+            of: "run-a",
+            verdict: "different",
+            originalSha256: "a".repeat(64),
+            reproductionSha256: "b".repeat(64),
+            differences: [{ kind: "parameters", field: "seed", original: "7", reproduction: "8" }],
+            agreement: {
+              steps: 1,
+              checkpoints: 0,
+              first: { by: "metric", step: 1, metric: "train/loss", original: "1.098", reproduction: "1.127" },
+            },
+            explanation:
+              "the weights differ: train/loss is the same before step 1, and 1.098 there against 1.127; the first fact that differs is of the parameters: seed is 7 there and 8 here",
           },
-          explanation:
-            "the weights differ: train/loss is the same before step 1, and 1.098 there against 1.127; the first fact that differs is of the parameters: seed is 7 there and 8 here",
         },
       },
     },
+    errors: ["RUN_NOT_FOUND", "NOT_A_REPRODUCTION"],
   },
-  errors: ["RUN_NOT_FOUND", "NOT_A_REPRODUCTION"],
-});
+);
 
 const answerLineage = z.object({ lineage: lineageGraph }).meta({ id: "LineageAnswer" });
 const nameAndVersion = z.strictObject({ name: nameText, version: versionNumber });
@@ -98,35 +98,31 @@ const example = {
   },
 } as const;
 
-export const getDatasetLineage = contract({
-  operationId: "getDatasetLineage",
-  method: "GET",
-  path: "/datasets/{name}/versions/{version}/lineage",
-  tag: "Datasets",
-  summary: "Show which files made a version, and which runs and models saw it",
-  description: "Runs come by pages; files, shards and models with the first.",
-  params: nameAndVersion,
-  query: pageQuery,
-  responses: { 200: { description: "Both ways.", schema: answerLineage, example } },
-  errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
-});
+export const getDatasetLineage = contractsFor("Datasets")(
+  "getDatasetLineage",
+  "GET /datasets/{name}/versions/{version}/lineage",
+  {
+    summary: "Show which files made a version, and which runs and models saw it",
+    description: "Runs come by pages; files, shards and models with the first.",
+    params: nameAndVersion,
+    query: pageQuery,
+    responses: { 200: { description: "Both ways.", schema: answerLineage, example } },
+    errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
+  },
+);
 
-export const getModelVersionLineage = contract({
-  operationId: "getModelVersionLineage",
-  method: "GET",
-  path: "/models/{name}/versions/{version}/lineage",
-  tag: "Models",
-  summary: "Show what a version was made of: run, code, features, data, raw files and their rows",
-  params: nameAndVersion,
-  responses: { 200: { description: "Back to the raw files.", schema: answerLineage, example } },
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
-});
+export const getModelVersionLineage = contractsFor("Models")(
+  "getModelVersionLineage",
+  "GET /models/{name}/versions/{version}/lineage",
+  {
+    summary: "Show what a version was made of: run, code, features, data, raw files and their rows",
+    params: nameAndVersion,
+    responses: { 200: { description: "Back to the raw files.", schema: answerLineage, example } },
+    errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
+  },
+);
 
-export const getContentLineage = contract({
-  operationId: "getContentLineage",
-  method: "GET",
-  path: "/contents/{sha256}/lineage",
-  tag: "Contents",
+export const getContentLineage = contractsFor("Contents")("getContentLineage", "GET /contents/{sha256}/lineage", {
   summary: "Show which datasets, runs and models saw a raw file or a shard",
   description:
     "The content is identified by its SHA-256; a raw file need not be in the store. For each dataset version the first runs are listed; the version's own lineage has the others.",

@@ -1,20 +1,16 @@
 import * as z from "zod";
 import { versionReport } from "../../core/registry/report/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { versionNumber } from "../schemas/common";
 import { answerVersion } from "../schemas/model-requests";
 import { modelName } from "../schemas/models";
 
-const tag = "Models";
+const contract = contractsFor("Models");
 const checkName = z.string().min(1).max(63);
 const target = z.strictObject({ name: modelName, version: versionNumber });
 
-export const getModelVersionReport = contract({
-  operationId: "getModelVersionReport",
-  method: "GET",
-  path: "/models/{name}/versions/{version}/report",
-  tag,
+export const getModelVersionReport = contract("getModelVersionReport", "GET /models/{name}/versions/{version}/report", {
   summary: "Get all that the verdict on a version rests on",
   description: "As JSON, as Markdown, or as one self-contained page with plots.",
   params: target,
@@ -38,11 +34,7 @@ export const getModelVersionReport = contract({
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "CORRUPT_OBJECT"],
 });
 
-export const answerModelCheck = contract({
-  operationId: "answerModelCheck",
-  method: "POST",
-  path: "/models/{name}/versions/{version}/checks/{check}",
-  tag,
+export const answerModelCheck = contract("answerModelCheck", "POST /models/{name}/versions/{version}/checks/{check}", {
   summary: "Say how a check of one's own went",
   description:
     "Answers a check of kind `command` that the verdict waits for; the rest of the verdict stays. Idempotent. Another answer replaces it, and new approvals are required. " +
@@ -72,12 +64,8 @@ export const answerModelCheck = contract({
   ],
 });
 
-export const getModelCheckKey = contract({
-  operationId: "getModelCheckKey",
-  method: "GET",
+export const getModelCheckKey = contract("getModelCheckKey", "GET /models/{name}/checks/{check}/key", {
   scope: "approve",
-  path: "/models/{name}/checks/{check}/key",
-  tag,
   summary: "Get the key that signs the questions to a check's hook",
   description: "For the operator of the hook, which verifies `webhook-signature` with it (Standard Webhooks).",
   params: z.strictObject({ name: modelName, check: checkName }),

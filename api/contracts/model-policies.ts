@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { modelPolicy } from "../../core/registry/policy-shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { reason, versionNumber } from "../schemas/common";
 import { answerModel, answerVersion, reasonRequest } from "../schemas/model-requests";
 import { modelName } from "../schemas/models";
 import { declaredPolicy } from "../schemas/policies";
 
-const tag = "Models";
+const contract = contractsFor("Models");
 const name = z.strictObject({ name: modelName });
 const policyExample = {
   rules: { thresholds: { accuracy: 0.95 }, slices: [], fairness: [], checks: [] },
@@ -15,11 +15,7 @@ const policyExample = {
 } as const;
 const inForce = { ...policyExample, revision: 6, rulesRevision: 6, by: "ada", at: examples.model.updatedAt };
 
-export const getModelPolicy = contract({
-  operationId: "getModelPolicy",
-  method: "GET",
-  path: "/models/{name}/policy",
-  tag,
+export const getModelPolicy = contract("getModelPolicy", "GET /models/{name}/policy", {
   summary: "Get the gates and approvals that a model declares, and those before",
   params: name,
   responses: {
@@ -35,12 +31,8 @@ export const getModelPolicy = contract({
   errors: ["MODEL_NOT_FOUND"],
 });
 
-export const setModelPolicy = contract({
-  operationId: "setModelPolicy",
-  method: "PUT",
+export const setModelPolicy = contract("setModelPolicy", "PUT /models/{name}/policy", {
   scope: "approve",
-  path: "/models/{name}/policy",
-  tag,
   summary: "Declare the gates and approvals that a model's versions need before one serves",
   description:
     "Applies to every version from now on. Verdicts by other rules are outdated: a version that passed is judged again before it is promoted. Existing approvals are counted by the new policy. " +
@@ -66,11 +58,7 @@ export const setModelPolicy = contract({
   errors: ["MODEL_NOT_FOUND", "POLICY_NEEDS_PEOPLE", "REGISTRY_BUSY"],
 });
 
-export const judgeModelVersion = contract({
-  operationId: "judgeModelVersion",
-  method: "POST",
-  path: "/models/{name}/versions/{version}/judge",
-  tag,
+export const judgeModelVersion = contract("judgeModelVersion", "POST /models/{name}/versions/{version}/judge", {
   summary: "Judge a version by its model's gates and the present champion",
   description:
     "For a version that no run of this platform made, and for one with an outdated verdict. Approvals stay if the verdict rests on the same evidence, and are withdrawn otherwise. The version in production keeps them.",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { decision, model, modelDataset, modelSignature, modelVersion, stage } from "../../core/registry/model";
 import { metrics, sha256 } from "../../core/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { reason, versionNumber } from "../schemas/common";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../schemas/model-requests";
 import { description, modelName, semver, tagKey, tagValue } from "../schemas/models";
 
-const tag = "Models";
+const contract = contractsFor("Models");
 const name = z.strictObject({ name: modelName });
 const nameAndVersion = name.extend({ version: versionNumber });
 const versionAnswer = {
@@ -26,11 +26,7 @@ const changeExample = { model: examples.model, version: examples.modelVersion };
 const notThere = ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "REGISTRY_BUSY"] as const;
 const text = (length: number) => z.string().min(1).max(length);
 
-export const registerModelVersion = contract({
-  operationId: "registerModelVersion",
-  method: "POST",
-  path: "/models/register",
-  tag,
+export const registerModelVersion = contract("registerModelVersion", "POST /models/register", {
   summary: "Register a version that was made elsewhere",
   description:
     "Creates the model if there is none of that name. The version starts without a verdict, approvals and stage, whatever its origin.",
@@ -86,23 +82,15 @@ export const registerModelVersion = contract({
   ],
 });
 
-export const getModelVersion = contract({
-  operationId: "getModelVersion",
-  method: "GET",
-  path: "/models/{name}/versions/{version}",
-  tag,
+export const getModelVersion = contract("getModelVersion", "GET /models/{name}/versions/{version}", {
   summary: "Get a version",
   params: nameAndVersion,
   responses: versionAnswer,
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
 
-export const decideModelVersion = contract({
-  operationId: "decideModelVersion",
-  method: "POST",
+export const decideModelVersion = contract("decideModelVersion", "POST /models/{name}/versions/{version}/approvals", {
   scope: "approve",
-  path: "/models/{name}/versions/{version}/approvals",
-  tag,
   summary: "Approve or reject a version that passed its gates",
   description:
     "The model's policy determines how many different people must approve, and who may; without a policy one approval suffices. One rejection decides. " +
@@ -118,12 +106,8 @@ export const decideModelVersion = contract({
   errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "ALREADY_DECIDED", "NOT_AN_APPROVER"],
 });
 
-export const setModelVersionStage = contract({
-  operationId: "setModelVersionStage",
-  method: "PUT",
+export const setModelVersionStage = contract("setModelVersionStage", "PUT /models/{name}/versions/{version}/stage", {
   scope: "approve",
-  path: "/models/{name}/versions/{version}/stage",
-  tag,
   summary: "Put a version into a stage",
   description:
     "`production` is a promotion under the same conditions as a run's: a passed gate about the present champion, and the approvals. The previous champion is archived in the same write. " +
@@ -138,12 +122,8 @@ export const setModelVersionStage = contract({
   errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "NOT_APPROVED", "CANARY_UNDER_TEST", "IN_PRODUCTION"],
 });
 
-export const rollBackModel = contract({
-  operationId: "rollBackModel",
-  method: "POST",
+export const rollBackModel = contract("rollBackModel", "POST /models/{name}/rollback", {
   scope: "approve",
-  path: "/models/{name}/rollback",
-  tag,
   summary: "Go back to the version that was in production before",
   description:
     "Refers to one champion: the present one, or `from`. If another was promoted in the meantime, or another rollback was first, the request is refused and changes nothing. " +
@@ -161,11 +141,7 @@ export const rollBackModel = contract({
   errors: ["MODEL_NOT_FOUND", "NOTHING_TO_ROLL_BACK", "ROLLBACK_OVERTAKEN", "REGISTRY_BUSY"],
 });
 
-export const setModelVersionSemver = contract({
-  operationId: "setModelVersionSemver",
-  method: "PUT",
-  path: "/models/{name}/versions/{version}/semver",
-  tag,
+export const setModelVersionSemver = contract("setModelVersionSemver", "PUT /models/{name}/versions/{version}/semver", {
   summary: "Give a version its semantic version",
   description:
     "Permanent: a version has at most one semver, and a semver belongs to one version. Semvers need not increase.",
@@ -176,24 +152,20 @@ export const setModelVersionSemver = contract({
   errors: [...notThere, "SEMVER_TAKEN"],
 });
 
-export const describeModelVersion = contract({
-  operationId: "describeModelVersion",
-  method: "PUT",
-  path: "/models/{name}/versions/{version}/description",
-  tag,
-  summary: "Describe a version",
-  params: nameAndVersion,
-  body: descriptionRequest,
-  bodyExample: { description: "Trained on the winter's pictures as well" },
-  responses: versionAnswer,
-  errors: notThere,
-});
+export const describeModelVersion = contract(
+  "describeModelVersion",
+  "PUT /models/{name}/versions/{version}/description",
+  {
+    summary: "Describe a version",
+    params: nameAndVersion,
+    body: descriptionRequest,
+    bodyExample: { description: "Trained on the winter's pictures as well" },
+    responses: versionAnswer,
+    errors: notThere,
+  },
+);
 
-export const tagModelVersion = contract({
-  operationId: "tagModelVersion",
-  method: "PUT",
-  path: "/models/{name}/versions/{version}/tags",
-  tag,
+export const tagModelVersion = contract("tagModelVersion", "PUT /models/{name}/versions/{version}/tags", {
   summary: "Set a tag of a version",
   params: nameAndVersion,
   body: tagRequest,
@@ -202,11 +174,7 @@ export const tagModelVersion = contract({
   errors: notThere,
 });
 
-export const untagModelVersion = contract({
-  operationId: "untagModelVersion",
-  method: "DELETE",
-  path: "/models/{name}/versions/{version}/tags",
-  tag,
+export const untagModelVersion = contract("untagModelVersion", "DELETE /models/{name}/versions/{version}/tags", {
   summary: "Take a tag off a version",
   params: nameAndVersion,
   query: tagQuery,
@@ -214,11 +182,7 @@ export const untagModelVersion = contract({
   errors: notThere,
 });
 
-export const deleteModelVersion = contract({
-  operationId: "deleteModelVersion",
-  method: "DELETE",
-  path: "/models/{name}/versions/{version}",
-  tag,
+export const deleteModelVersion = contract("deleteModelVersion", "DELETE /models/{name}/versions/{version}", {
   summary: "Hide a version",
   description: "Nothing of it is gone; its aliases are. The version in production stays.",
   params: nameAndVersion,
@@ -227,11 +191,7 @@ export const deleteModelVersion = contract({
   errors: [...notThere, "IN_PRODUCTION"],
 });
 
-export const restoreModelVersion = contract({
-  operationId: "restoreModelVersion",
-  method: "POST",
-  path: "/models/{name}/versions/{version}/restore",
-  tag,
+export const restoreModelVersion = contract("restoreModelVersion", "POST /models/{name}/versions/{version}/restore", {
   summary: "Show a deleted version again",
   params: nameAndVersion,
   body: reasonRequest,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { historyEntry, model, modelVersion } from "../../core/registry/model";
 import { tagsProblem } from "../../core/registry/names";
 import { nextToken } from "../../core/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { pageQuery, reason, versionNumber } from "../schemas/common";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../schemas/model-requests";
 import { aliasName, description, modelName, resolvedModel, tagKey, tagValue } from "../schemas/models";
 
-const tag = "Models";
+const contract = contractsFor("Models");
 const name = z.strictObject({ name: modelName });
 const productionHeaders = {
   ETag: "Derived from version and revision; send it as `If-None-Match`.",
@@ -25,11 +25,7 @@ const productionHeaders = {
 const nameAndAlias = name.extend({ alias: aliasName });
 const modelAnswer = { 200: { description: "The model.", schema: answerModel, example: { model: examples.model } } };
 
-export const listModels = contract({
-  operationId: "listModels",
-  method: "GET",
-  path: "/models",
-  tag,
+export const listModels = contract("listModels", "GET /models", {
   summary: "List registered models",
   responses: {
     200: {
@@ -40,11 +36,7 @@ export const listModels = contract({
   },
 });
 
-export const createModel = contract({
-  operationId: "createModel",
-  method: "POST",
-  path: "/models",
-  tag,
+export const createModel = contract("createModel", "POST /models", {
   summary: "Make a model that has no versions yet",
   description: "A deleted model's name may be used again: it keeps its policy, and numbers of versions go on.",
   body: z
@@ -68,11 +60,7 @@ export const createModel = contract({
   errors: ["MODEL_EXISTS", "REGISTRY_BUSY"],
 });
 
-export const getModel = contract({
-  operationId: "getModel",
-  method: "GET",
-  path: "/models/{name}",
-  tag,
+export const getModel = contract("getModel", "GET /models/{name}", {
   summary: "Get a model with its versions and its newest history",
   params: name,
   responses: {
@@ -96,11 +84,7 @@ export const getModel = contract({
   errors: ["MODEL_NOT_FOUND"],
 });
 
-export const listModelHistory = contract({
-  operationId: "listModelHistory",
-  method: "GET",
-  path: "/models/{name}/history",
-  tag,
+export const listModelHistory = contract("listModelHistory", "GET /models/{name}/history", {
   summary: "List the changes of a model with actor, time and reason, newest first",
   description:
     "Entries never change and have no gaps, so that the pages together are complete, even if entries are added in the meantime.",
@@ -128,11 +112,7 @@ export const listModelHistory = contract({
   errors: ["MODEL_NOT_FOUND"],
 });
 
-export const getProductionModel = contract({
-  operationId: "getProductionModel",
-  method: "GET",
-  path: "/models/{name}/production",
-  tag,
+export const getProductionModel = contract("getProductionModel", "GET /models/{name}/production", {
   summary: "Get what serving should load: version, artifact, digest, schemas",
   description:
     "The answer is a function of version and revision, which its `ETag` is made of. Where the registry's table does not answer it comes from the bucket, " +
@@ -153,11 +133,7 @@ export const getProductionModel = contract({
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "CORRUPT_OBJECT", "REGISTRY_UNAVAILABLE"],
 });
 
-export const describeModel = contract({
-  operationId: "describeModel",
-  method: "PUT",
-  path: "/models/{name}/description",
-  tag,
+export const describeModel = contract("describeModel", "PUT /models/{name}/description", {
   summary: "Describe a model",
   params: name,
   body: descriptionRequest,
@@ -166,11 +142,7 @@ export const describeModel = contract({
   errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
 });
 
-export const tagModel = contract({
-  operationId: "tagModel",
-  method: "PUT",
-  path: "/models/{name}/tags",
-  tag,
+export const tagModel = contract("tagModel", "PUT /models/{name}/tags", {
   summary: "Set a tag of a model",
   params: name,
   body: tagRequest,
@@ -179,11 +151,7 @@ export const tagModel = contract({
   errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
 });
 
-export const untagModel = contract({
-  operationId: "untagModel",
-  method: "DELETE",
-  path: "/models/{name}/tags",
-  tag,
+export const untagModel = contract("untagModel", "DELETE /models/{name}/tags", {
   summary: "Take a tag off a model",
   params: name,
   query: tagQuery,
@@ -191,11 +159,7 @@ export const untagModel = contract({
   errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
 });
 
-export const getModelAlias = contract({
-  operationId: "getModelAlias",
-  method: "GET",
-  path: "/models/{name}/aliases/{alias}",
-  tag,
+export const getModelAlias = contract("getModelAlias", "GET /models/{name}/aliases/{alias}", {
   summary: "Get the version that an alias names",
   description: "`champion` is the version in production.",
   params: nameAndAlias,
@@ -209,11 +173,7 @@ export const getModelAlias = contract({
   errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
 
-export const setModelAlias = contract({
-  operationId: "setModelAlias",
-  method: "PUT",
-  path: "/models/{name}/aliases/{alias}",
-  tag,
+export const setModelAlias = contract("setModelAlias", "PUT /models/{name}/aliases/{alias}", {
   summary: "Let an alias name a version",
   description: "`champion` follows production from the first promotion on, and is refused to everybody else.",
   params: nameAndAlias,
@@ -223,11 +183,7 @@ export const setModelAlias = contract({
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "ALIAS_FOLLOWS_PRODUCTION", "REGISTRY_BUSY"],
 });
 
-export const deleteModelAlias = contract({
-  operationId: "deleteModelAlias",
-  method: "DELETE",
-  path: "/models/{name}/aliases/{alias}",
-  tag,
+export const deleteModelAlias = contract("deleteModelAlias", "DELETE /models/{name}/aliases/{alias}", {
   summary: "Take an alias away",
   params: nameAndAlias,
   query: reasonQuery,
@@ -235,11 +191,7 @@ export const deleteModelAlias = contract({
   errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "ALIAS_FOLLOWS_PRODUCTION", "REGISTRY_BUSY"],
 });
 
-export const deleteModel = contract({
-  operationId: "deleteModel",
-  method: "DELETE",
-  path: "/models/{name}",
-  tag,
+export const deleteModel = contract("deleteModel", "DELETE /models/{name}", {
   summary: "Hide a model",
   description: "Nothing of it is gone. A model that has a version in production stays.",
   params: name,
@@ -254,11 +206,7 @@ export const deleteModel = contract({
   errors: ["MODEL_NOT_FOUND", "IN_PRODUCTION", "REGISTRY_BUSY"],
 });
 
-export const restoreModel = contract({
-  operationId: "restoreModel",
-  method: "POST",
-  path: "/models/{name}/restore",
-  tag,
+export const restoreModel = contract("restoreModel", "POST /models/{name}/restore", {
   summary: "Show a deleted model again",
   params: name,
   body: reasonRequest,

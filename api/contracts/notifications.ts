@@ -1,31 +1,23 @@
 import * as z from "zod";
 import { channel } from "../../core/notifications/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
 import { deliveryPage, notificationAnswer, notificationRequest } from "../schemas/notifications";
 
-const tag = "Notifications";
+const contract = contractsFor("Notifications");
 const answered = {
   description: "The settings.",
   schema: notificationAnswer,
   example: { settings: examples.notificationSettings, topicArn: examples.topicArn },
 };
 
-export const getNotifications = contract({
-  operationId: "getNotifications",
-  method: "GET",
-  path: "/notifications",
-  tag,
+export const getNotifications = contract("getNotifications", "GET /notifications", {
   summary: "Get where the team is notified",
   responses: { 200: answered },
 });
 
-export const setNotifications = contract({
-  operationId: "setNotifications",
-  method: "PUT",
-  path: "/notifications",
-  tag,
+export const setNotifications = contract("setNotifications", "PUT /notifications", {
   summary: "Set where the team is notified, and of what",
   description: "Replaces what was set. The URL must be https and lead to a public address.",
   body: notificationRequest,
@@ -33,21 +25,13 @@ export const setNotifications = contract({
   responses: { 200: answered },
 });
 
-export const removeNotifications = contract({
-  operationId: "removeNotifications",
-  method: "DELETE",
-  path: "/notifications",
-  tag,
+export const removeNotifications = contract("removeNotifications", "DELETE /notifications", {
   summary: "Remove the webhook and stop publishing on the topic",
   description: "Pending deliveries are dropped. The topic and its subscriptions stay.",
   responses: { 200: answered },
 });
 
-export const testNotifications = contract({
-  operationId: "testNotifications",
-  method: "POST",
-  path: "/notifications/test",
-  tag,
+export const testNotifications = contract("testNotifications", "POST /notifications/test", {
   summary: "Send a test message through each channel",
   description: "One try each, which is not recorded among the deliveries.",
   responses: {
@@ -62,12 +46,8 @@ export const testNotifications = contract({
   errors: ["NOTIFICATIONS_NOT_SET"],
 });
 
-export const getNotificationKey = contract({
-  operationId: "getNotificationKey",
-  method: "GET",
+export const getNotificationKey = contract("getNotificationKey", "GET /notifications/key", {
   scope: "write",
-  path: "/notifications/key",
-  tag,
   summary: "Get the key that signs what the webhook is sent",
   description: "For the receiver: it verifies `webhook-signature` by the key, as Standard Webhooks has it.",
   responses: {
@@ -80,11 +60,7 @@ export const getNotificationKey = contract({
   errors: ["NOTIFICATIONS_NOT_SET"],
 });
 
-export const listNotificationDeliveries = contract({
-  operationId: "listNotificationDeliveries",
-  method: "GET",
-  path: "/notifications/deliveries",
-  tag,
+export const listNotificationDeliveries = contract("listNotificationDeliveries", "GET /notifications/deliveries", {
   summary: "List the deliveries of the last 30 days, newest event first",
   query: pageQuery,
   pages: "items",

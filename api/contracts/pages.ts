@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { searchLimits } from "../../core/tracking/search/native";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { experimentIdText, runIdText } from "../schemas/tracking";
 
-const tag = "Pages";
+const contract = contractsFor("Pages");
 const run = z.strictObject({ runId: runIdText });
 const page = { description: "A self-contained page.", content: ["text/html"] } as const;
 /** `false` for a page that is saved as a file, where links have no target. */
@@ -12,21 +12,13 @@ const links = z
   .default("true")
   .meta({ description: "`false`: without links, for a page that is kept as a file." });
 
-export const getExperimentsPage = contract({
-  operationId: "getExperimentsPage",
-  method: "GET",
-  path: "/pages/experiments",
-  tag,
+export const getExperimentsPage = contract("getExperimentsPage", "GET /pages/experiments", {
   summary: "Look at the list of experiments",
   query: z.strictObject({ nextToken: z.string().max(4_096).optional() }),
   responses: { 200: page },
 });
 
-export const getExperimentPage = contract({
-  operationId: "getExperimentPage",
-  method: "GET",
-  path: "/pages/experiments/{experimentId}",
-  tag,
+export const getExperimentPage = contract("getExperimentPage", "GET /pages/experiments/{experimentId}", {
   summary: "Look at an experiment: its runs as a table to filter, to order and to compare from",
   description: "The page reports an invalid filter next to it.",
   params: z.strictObject({ experimentId: experimentIdText }),
@@ -40,11 +32,7 @@ export const getExperimentPage = contract({
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
-export const getRunPage = contract({
-  operationId: "getRunPage",
-  method: "GET",
-  path: "/pages/runs/{runId}",
-  tag,
+export const getRunPage = contract("getRunPage", "GET /pages/runs/{runId}", {
   summary: "Look at a run: curves, metrics, params, notes, code, environment, data, attempts, files, lineage",
   params: run,
   query: z.strictObject({ links }),
@@ -52,11 +40,7 @@ export const getRunPage = contract({
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const getRunFile = contract({
-  operationId: "getRunFile",
-  method: "GET",
-  path: "/pages/runs/{runId}/artifact",
-  tag,
+export const getRunFile = contract("getRunFile", "GET /pages/runs/{runId}/artifact", {
   summary: "Be led to a file of a run, to download it",
   params: run,
   query: z.strictObject({ path: z.string().min(1).max(1_000) }),
@@ -70,11 +54,7 @@ export const getRunFile = contract({
   errors: ["RUN_NOT_FOUND", "ARTIFACT_NOT_FOUND"],
 });
 
-export const getComparisonPage = contract({
-  operationId: "getComparisonPage",
-  method: "GET",
-  path: "/pages/compare",
-  tag,
+export const getComparisonPage = contract("getComparisonPage", "GET /pages/compare", {
   summary: "Look at runs side by side",
   query: z.strictObject({
     runs: z

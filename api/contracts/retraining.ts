@@ -2,23 +2,19 @@ import * as z from "zod";
 import { causeRecord } from "../../core/retraining/cause";
 import { retrainingRule, ruleState } from "../../core/retraining/rule";
 import { instant } from "../../core/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery, reason } from "../schemas/common";
 import { causePage, ruleDefinition, rulePage } from "../schemas/retraining";
 
-const tag = "Retraining";
+const contract = contractsFor("Retraining");
 const params = z.strictObject({ rule: nameText });
 const answerRule = z.object({ rule: retrainingRule }).meta({ id: "RetrainingRuleAnswer" });
 const creation = z.object({ created: z.boolean(), rule: retrainingRule }).meta({ id: "RetrainingRuleCreation" });
 const changed = { description: "The rule.", schema: answerRule, example: { rule: examples.retrainingRule } };
 const jobErrors = ["DATASET_NOT_FOUND", "DATASET_WITHOUT_ACTIVE_VERSION", "RETRAINING_RULE_BUSY"] as const;
 
-export const createRetrainingRule = contract({
-  operationId: "createRetrainingRule",
-  method: "POST",
-  path: "/retraining-rules",
-  tag,
+export const createRetrainingRule = contract("createRetrainingRule", "POST /retraining-rules", {
   summary: "Bind a cause to a job",
   description:
     "From now on each new version of the dataset, each time of the schedule or each finding of the monitor starts one run, even if its event is repeated. Idempotent for the same definition.",
@@ -36,11 +32,7 @@ export const createRetrainingRule = contract({
   errors: ["RETRAINING_RULE_EXISTS", ...jobErrors],
 });
 
-export const listRetrainingRules = contract({
-  operationId: "listRetrainingRules",
-  method: "GET",
-  path: "/retraining-rules",
-  tag,
+export const listRetrainingRules = contract("listRetrainingRules", "GET /retraining-rules", {
   summary: "List rules by name",
   query: pageQuery,
   pages: "items",
@@ -53,11 +45,7 @@ export const listRetrainingRules = contract({
   },
 });
 
-export const getRetrainingRule = contract({
-  operationId: "getRetrainingRule",
-  method: "GET",
-  path: "/retraining-rules/{rule}",
-  tag,
+export const getRetrainingRule = contract("getRetrainingRule", "GET /retraining-rules/{rule}", {
   summary: "Get a rule and its state",
   description: "A deleted one, too.",
   params,
@@ -76,11 +64,7 @@ export const getRetrainingRule = contract({
   errors: ["RETRAINING_RULE_NOT_FOUND"],
 });
 
-export const replaceRetrainingRule = contract({
-  operationId: "replaceRetrainingRule",
-  method: "PUT",
-  path: "/retraining-rules/{rule}",
-  tag,
+export const replaceRetrainingRule = contract("replaceRetrainingRule", "PUT /retraining-rules/{rule}", {
   summary: "Replace what a rule says",
   params,
   body: ruleDefinition,
@@ -89,11 +73,7 @@ export const replaceRetrainingRule = contract({
   errors: ["RETRAINING_RULE_NOT_FOUND", ...jobErrors],
 });
 
-export const deleteRetrainingRule = contract({
-  operationId: "deleteRetrainingRule",
-  method: "DELETE",
-  path: "/retraining-rules/{rule}",
-  tag,
+export const deleteRetrainingRule = contract("deleteRetrainingRule", "DELETE /retraining-rules/{rule}", {
   summary: "End a rule",
   description: "Its history can still be read. Idempotent.",
   params,
@@ -101,11 +81,7 @@ export const deleteRetrainingRule = contract({
   errors: ["RETRAINING_RULE_NOT_FOUND", "RETRAINING_RULE_BUSY"],
 });
 
-export const disableRetrainingRule = contract({
-  operationId: "disableRetrainingRule",
-  method: "POST",
-  path: "/retraining-rules/{rule}/disable",
-  tag,
+export const disableRetrainingRule = contract("disableRetrainingRule", "POST /retraining-rules/{rule}/disable", {
   summary: "Let a rule skip its causes",
   params,
   body: z.strictObject({ reason }).meta({ id: "DisableRequest" }),
@@ -115,11 +91,7 @@ export const disableRetrainingRule = contract({
   errors: ["RETRAINING_RULE_NOT_FOUND", "RETRAINING_RULE_BUSY"],
 });
 
-export const enableRetrainingRule = contract({
-  operationId: "enableRetrainingRule",
-  method: "POST",
-  path: "/retraining-rules/{rule}/enable",
-  tag,
+export const enableRetrainingRule = contract("enableRetrainingRule", "POST /retraining-rules/{rule}/enable", {
   summary: "Let a rule act again, on what happens from now on",
   params,
   idempotent: true,
@@ -127,11 +99,7 @@ export const enableRetrainingRule = contract({
   errors: ["RETRAINING_RULE_NOT_FOUND", "RETRAINING_RULE_BUSY"],
 });
 
-export const listRetrainingCauses = contract({
-  operationId: "listRetrainingCauses",
-  method: "GET",
-  path: "/retraining-rules/{rule}/causes",
-  tag,
+export const listRetrainingCauses = contract("listRetrainingCauses", "GET /retraining-rules/{rule}/causes", {
   summary: "List the causes of a rule with their results, newest first",
   params,
   query: pageQuery,
@@ -140,11 +108,7 @@ export const listRetrainingCauses = contract({
   errors: ["RETRAINING_RULE_NOT_FOUND"],
 });
 
-export const runRetrainingRule = contract({
-  operationId: "runRetrainingRule",
-  method: "POST",
-  path: "/retraining-rules/{rule}/runs",
-  tag,
+export const runRetrainingRule = contract("runRetrainingRule", "POST /retraining-rules/{rule}/runs", {
   summary: "Retrain by a rule now, by hand",
   description:
     "Whatever its limits, and although it is disabled. Look at `cause.state`: `failed` says why no run could be made.",

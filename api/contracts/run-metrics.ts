@@ -1,18 +1,14 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
 import { metricLimits } from "../../core/tracking/metrics/logged-series";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { logMetricsBody, metricName as metric, metricSummaries, metricView, viewQuery } from "../schemas/metrics";
 import { metricPoint } from "../schemas/runs";
 import { runIdText } from "../schemas/tracking";
 
-const tag = "Runs";
+const contract = contractsFor("Runs");
 const params = z.strictObject({ runId: runIdText });
-export const logMetrics = contract({
-  operationId: "logMetrics",
-  method: "POST",
-  path: "/runs/{runId}/metrics",
-  tag,
+export const logMetrics = contract("logMetrics", "POST /runs/{runId}/metrics", {
   summary: "Log points of metrics to a run",
   description:
     "All of a call is stored before it is answered. A point of a logged run is one by metric, step, time and value; of a training run by metric and step, where the later one stands. " +
@@ -42,11 +38,7 @@ export const logMetrics = contract({
 
 const viewExample = { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 };
 
-export const getRunMetrics = contract({
-  operationId: "getRunMetrics",
-  method: "GET",
-  path: "/runs/{runId}/metrics",
-  tag,
+export const getRunMetrics = contract("getRunMetrics", "GET /runs/{runId}/metrics", {
   summary: "Get a run's metrics: summaries of all, or a view of one",
   description:
     "A view of 1,000 points, where `points` does not say otherwise, takes as long of a million points as of a few thousand.",
@@ -70,11 +62,7 @@ export const getRunMetrics = contract({
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const getRunMetricHistory = contract({
-  operationId: "getRunMetricHistory",
-  method: "GET",
-  path: "/runs/{runId}/metrics/history",
-  tag,
+export const getRunMetricHistory = contract("getRunMetricHistory", "GET /runs/{runId}/metrics/history", {
   summary: "Read every point of a metric, page by page",
   params,
   query: z.strictObject({

@@ -3,20 +3,16 @@ import { count, nextToken } from "../../core/shapes";
 import { compareLimits } from "../../core/tracking/compare/compare";
 import { axis, comparison, goal } from "../../core/tracking/compare/comparison";
 import { searchLimits } from "../../core/tracking/search/native";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { searchedRun } from "../schemas/search";
 import { runIdText } from "../schemas/tracking";
 
-const tag = "Runs";
+const contract = contractsFor("Runs");
 const total = count.meta({ description: "Number of runs that match the query, on all pages." });
 
-export const searchRuns = contract({
-  operationId: "searchRuns",
-  method: "POST",
+export const searchRuns = contract("searchRuns", "POST /runs/search", {
   scope: "read",
-  path: "/runs/search",
-  tag,
   summary: "Search runs by metrics, params, tags, attributes and datasets",
   description:
     "Sees every change that was acknowledged before. The language is in docs/search.md: " +
@@ -59,12 +55,8 @@ export const searchRuns = contract({
 
 const metric = z.string().min(1).max(250);
 
-export const compareRuns = contract({
-  operationId: "compareRuns",
-  method: "POST",
+export const compareRuns = contract("compareRuns", "POST /runs/compare", {
   scope: "read",
-  path: "/runs/compare",
-  tag,
   summary: "Compare runs: params that differ, metrics against a baseline, curves on one axis",
   description:
     "Runs are named, or are the best of a search by a metric. As JSON, as Markdown, or as a self-contained page with plots. docs/compare.md.",

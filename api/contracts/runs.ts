@@ -2,11 +2,11 @@ import * as z from "zod";
 import { metricValue, sha256 } from "../../core/shapes";
 import { keyText, limits, paramsInput, tagChanges, tagsInput } from "../../core/tracking/records/limits";
 import { runCode, runRecord, runStatus } from "../../core/tracking/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { datasetGiven, experimentIdText, experimentName, runIdText, runView } from "../schemas/tracking";
 
-const tag = "Runs";
+const contract = contractsFor("Runs");
 const params = z.strictObject({ runId: runIdText });
 const answer = z.object({ run: runRecord }).meta({ id: "RunRecordAnswer" });
 const example = { run: examples.runRecord };
@@ -15,11 +15,7 @@ const milliseconds = z.int().min(0).max(8_640_000_000_000_000).meta({ descriptio
 const name = z.string().min(1).max(limits.runName);
 const notes = z.string().max(limits.notes).meta({ description: "Markdown." });
 
-export const logRun = contract({
-  operationId: "logRun",
-  method: "POST",
-  path: "/runs",
-  tag,
+export const logRun = contract("logRun", "POST /runs", {
   summary: "Log a run that was made elsewhere, with all that is known of it",
   description:
     "One call makes the run with its parameters, tags and first metrics. An experiment that is named and not there is made. Training runs are made by `POST /training-runs`.",
@@ -72,22 +68,14 @@ export const logRun = contract({
   ],
 });
 
-export const getRun = contract({
-  operationId: "getRun",
-  method: "GET",
-  path: "/runs/{runId}",
-  tag,
+export const getRun = contract("getRun", "GET /runs/{runId}", {
   summary: "Get a run's record with its metrics' summaries, children and attempts",
   params,
   responses: { 200: { description: "The run, deleted or not.", schema: runView, example: examples.runView } },
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const changeRun = contract({
-  operationId: "changeRun",
-  method: "PATCH",
-  path: "/runs/{runId}",
-  tag,
+export const changeRun = contract("changeRun", "PATCH /runs/{runId}", {
   summary: "Change a run's name, notes, tags, or end it",
   description: "A training run's status and end are its own: `POST /training-runs/{runId}/cancel` ends it.",
   params,
@@ -106,11 +94,7 @@ export const changeRun = contract({
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
-export const logParams = contract({
-  operationId: "logParams",
-  method: "POST",
-  path: "/runs/{runId}/params",
-  tag,
+export const logParams = contract("logParams", "POST /runs/{runId}/params", {
   summary: "Add params to a run; each is written once",
   description:
     "The same value again changes nothing; another value for a known key is refused, and then none is added.",
@@ -122,11 +106,7 @@ export const logParams = contract({
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "PARAM_CONFLICT", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
-export const deleteRun = contract({
-  operationId: "deleteRun",
-  method: "DELETE",
-  path: "/runs/{runId}",
-  tag,
+export const deleteRun = contract("deleteRun", "DELETE /runs/{runId}", {
   summary: "Mark a run as deleted",
   description: "Nothing of it is lost: `POST /runs/{runId}/restore` takes the mark off.",
   params,
@@ -134,11 +114,7 @@ export const deleteRun = contract({
   errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
 });
 
-export const restoreRun = contract({
-  operationId: "restoreRun",
-  method: "POST",
-  path: "/runs/{runId}/restore",
-  tag,
+export const restoreRun = contract("restoreRun", "POST /runs/{runId}/restore", {
   summary: "Take the mark off a deleted run",
   params,
   idempotent: true,

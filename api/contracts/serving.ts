@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { armState, decided, traffic } from "../../core/registry/serving/shapes";
 import { count } from "../../core/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
 import { modelOutput, outcomeValue, trafficRequest, unit } from "../schemas/serving";
 
-const tag = "Serving";
+const contract = contractsFor("Serving");
 const name = z.strictObject({ name: modelName });
 const version = z.int().min(1);
 
@@ -29,23 +29,15 @@ const trafficExample = {
   ],
 };
 
-export const getTraffic = contract({
-  operationId: "getTraffic",
-  method: "GET",
-  path: "/models/{name}/traffic",
-  tag,
+export const getTraffic = contract("getTraffic", "GET /models/{name}/traffic", {
   summary: "Get the routing of requests, the reported outcomes and the test's result",
   params: name,
   responses: { 200: { description: "Traffic and its arms.", schema: trafficState, example: trafficExample } },
   errors: ["MODEL_NOT_FOUND"],
 });
 
-export const setTraffic = contract({
-  operationId: "setTraffic",
-  method: "PUT",
+export const setTraffic = contract("setTraffic", "PUT /models/{name}/traffic", {
   scope: "approve",
-  path: "/models/{name}/traffic",
-  tag,
   summary: "Give canaries a part of the units, name shadows, set a test",
   description:
     "Canaries are versions in stage canary, which need a passed gate. As few units as possible change their version. Other arms, other parts or another test start a new " +
@@ -74,12 +66,8 @@ const assignment = z
   })
   .meta({ id: "Assignment" });
 
-export const routeUnits = contract({
-  operationId: "routeUnits",
-  method: "POST",
+export const routeUnits = contract("routeUnits", "POST /models/{name}/route", {
   scope: "read",
-  path: "/models/{name}/route",
-  tag,
   summary: "Find out which version answers a unit",
   description:
     "A function of the model's traffic and the unit: the same answer each time, from any process. Keep `epoch` and hand it in with the unit's outcome. Answers " +
@@ -114,11 +102,7 @@ export const routeUnits = contract({
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "REGISTRY_UNAVAILABLE"],
 });
 
-export const reportOutcomes = contract({
-  operationId: "reportOutcomes",
-  method: "POST",
-  path: "/models/{name}/outcomes",
-  tag,
+export const reportOutcomes = contract("reportOutcomes", "POST /models/{name}/outcomes", {
   summary: "Report outcomes of units",
   description:
     "A unit counts once an epoch, its first outcome; sent again it changes nothing. Outcomes of an epoch that is over are not counted. Values count to twelve decimals.",
@@ -151,12 +135,8 @@ export const reportOutcomes = contract({
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "OUTCOMES_BUSY", "REGISTRY_BUSY"],
 });
 
-export const decideTraffic = contract({
-  operationId: "decideTraffic",
-  method: "POST",
+export const decideTraffic = contract("decideTraffic", "POST /models/{name}/traffic/decision", {
   scope: "approve",
-  path: "/models/{name}/traffic/decision",
-  tag,
   summary: "Carry out what the test of the canaries says",
   description:
     "Promote, keep on or roll back: one canary at a time. A promotion goes through gates and approvals like any other; where they refuse it, the answer says so.",
@@ -175,11 +155,7 @@ export const decideTraffic = contract({
 const nameAndVersion = z.strictObject({ name: modelName, version: versionNumber });
 const observation = z.strictObject({ unit, served: modelOutput, shadow: modelOutput });
 
-export const logShadow = contract({
-  operationId: "logShadow",
-  method: "POST",
-  path: "/models/{name}/versions/{version}/shadow",
-  tag,
+export const logShadow = contract("logShadow", "POST /models/{name}/versions/{version}/shadow", {
   summary: "Log a shadow's answers with the answers that were served",
   description: "Sent again it changes nothing.",
   params: nameAndVersion,
@@ -196,11 +172,7 @@ export const logShadow = contract({
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "OBJECT_DIFFERS"],
 });
 
-export const getShadow = contract({
-  operationId: "getShadow",
-  method: "GET",
-  path: "/models/{name}/versions/{version}/shadow",
-  tag,
+export const getShadow = contract("getShadow", "GET /models/{name}/versions/{version}/shadow", {
   summary: "Compare a shadow with what served",
   params: nameAndVersion,
   responses: {

@@ -1,13 +1,9 @@
 import * as z from "zod";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 
-const tag = "System";
+const contract = contractsFor("System");
 
-export const getHealth = contract({
-  operationId: "getHealth",
-  method: "GET",
-  path: "/health",
-  tag,
+export const getHealth = contract("getHealth", "GET /health", {
   summary: "Ask whether the API answers",
   responses: {
     200: {
@@ -18,11 +14,7 @@ export const getHealth = contract({
   },
 });
 
-export const getOpenApiDocument = contract({
-  operationId: "getOpenApiDocument",
-  method: "GET",
-  path: "/openapi.json",
-  tag,
+export const getOpenApiDocument = contract("getOpenApiDocument", "GET /openapi.json", {
   summary: "Get this description",
   responses: {
     200: {
@@ -33,11 +25,7 @@ export const getOpenApiDocument = contract({
   },
 });
 
-export const getDocumentation = contract({
-  operationId: "getDocumentation",
-  method: "GET",
-  path: "/docs",
-  tag,
+export const getDocumentation = contract("getDocumentation", "GET /docs", {
   summary: "Read this description as a page",
   responses: { 200: { description: "A self-contained page.", content: ["text/html"] } },
 });

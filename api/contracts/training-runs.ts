@@ -9,21 +9,17 @@ import {
   runDetails,
   submittedEnvironment,
 } from "../../core/runs/shapes";
-import { contract } from "../contract";
+import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery } from "../schemas/common";
 import { metricSummaries, metricView, viewQuery } from "../schemas/metrics";
 import { jobInput, restoreOverrides, runPage } from "../schemas/runs";
 
-const tag = "Training runs";
+const contract = contractsFor("Training runs");
 const params = z.strictObject({ runId: nameText });
 const answerRun = z.object({ run }).meta({ id: "RunAnswer" });
 
-export const submitTrainingRun = contract({
-  operationId: "submitTrainingRun",
-  method: "POST",
-  path: "/training-runs",
-  tag,
+export const submitTrainingRun = contract("submitTrainingRun", "POST /training-runs", {
   summary: "Submit a job",
   description:
     "Creates a run in state `queued` and starts its state machine. The dataset is resolved now: `latest` becomes the present latest version.",
@@ -53,11 +49,7 @@ export const submitTrainingRun = contract({
   ],
 });
 
-export const listTrainingRuns = contract({
-  operationId: "listTrainingRuns",
-  method: "GET",
-  path: "/training-runs",
-  tag,
+export const listTrainingRuns = contract("listTrainingRuns", "GET /training-runs", {
   summary: "List runs, newest first",
   description:
     "With a filter, a page may hold fewer runs than `limit` although another follows: go on while there is a `nextToken`.",
@@ -73,11 +65,7 @@ export const listTrainingRuns = contract({
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
-export const getTrainingRun = contract({
-  operationId: "getTrainingRun",
-  method: "GET",
-  path: "/training-runs/{runId}",
-  tag,
+export const getTrainingRun = contract("getTrainingRun", "GET /training-runs/{runId}", {
   summary: "Get a run with its steps, attempts, workers and progress",
   params,
   responses: {
@@ -90,11 +78,7 @@ export const getTrainingRun = contract({
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const cancelTrainingRun = contract({
-  operationId: "cancelTrainingRun",
-  method: "POST",
-  path: "/training-runs/{runId}/cancel",
-  tag,
+export const cancelTrainingRun = contract("cancelTrainingRun", "POST /training-runs/{runId}/cancel", {
   summary: "End a run: its row, its execution, its workers",
   description: "Idempotent; a run that ended otherwise is refused.",
   params,
@@ -103,11 +87,7 @@ export const cancelTrainingRun = contract({
   errors: ["RUN_NOT_FOUND", "RUN_ENDED"],
 });
 
-export const listCheckpoints = contract({
-  operationId: "listCheckpoints",
-  method: "GET",
-  path: "/training-runs/{runId}/checkpoints",
-  tag,
+export const listCheckpoints = contract("listCheckpoints", "GET /training-runs/{runId}/checkpoints", {
   summary: "List a run's checkpoints, oldest first",
   params,
   responses: {
@@ -122,49 +102,45 @@ export const listCheckpoints = contract({
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const restoreTrainingRun = contract({
-  operationId: "restoreTrainingRun",
-  method: "POST",
-  path: "/training-runs/{runId}/checkpoints/{epoch}/restore",
-  tag,
-  summary: "Create a run that continues from a checkpoint of another",
-  description:
-    "The other run does not change. Overrides may change the execution and the length, but nothing that determines the result of a step.",
-  params: params.extend({ epoch: z.coerce.number<number | string>().int().min(0).max(999_999_999) }),
-  body: z
-    .strictObject({
-      overrides: restoreOverrides.default({}),
-      allowOtherNumerics: z
-        .boolean()
-        .default(false)
-        .meta({ description: "Go on although the machine computes otherwise; the result is then marked." }),
-    })
-    .meta({ id: "RestoreRequest" }),
-  bodyExample: { overrides: { hyperparameters: { epochs: 10 } } },
-  idempotencyKey: true,
-  responses: {
-    201: { description: "The new run, or that of the same key.", schema: answerRun, example: { run: examples.run } },
+export const restoreTrainingRun = contract(
+  "restoreTrainingRun",
+  "POST /training-runs/{runId}/checkpoints/{epoch}/restore",
+  {
+    summary: "Create a run that continues from a checkpoint of another",
+    description:
+      "The other run does not change. Overrides may change the execution and the length, but nothing that determines the result of a step.",
+    params: params.extend({ epoch: z.coerce.number<number | string>().int().min(0).max(999_999_999) }),
+    body: z
+      .strictObject({
+        overrides: restoreOverrides.default({}),
+        allowOtherNumerics: z
+          .boolean()
+          .default(false)
+          .meta({ description: "Go on although the machine computes otherwise; the result is then marked." }),
+      })
+      .meta({ id: "RestoreRequest" }),
+    bodyExample: { overrides: { hyperparameters: { epochs: 10 } } },
+    idempotencyKey: true,
+    responses: {
+      201: { description: "The new run, or that of the same key.", schema: answerRun, example: { run: examples.run } },
+    },
+    errors: [
+      "IDEMPOTENCY_CONFLICT",
+      "EXPERIMENT_DELETED",
+      "RUN_NOT_FOUND",
+      "CHECKPOINT_NOT_FOUND",
+      "DATASET_NOT_FOUND",
+      "DATASET_VERSION_NOT_FOUND",
+      "DATASET_VERSION_DEPRECATED",
+    ],
   },
-  errors: [
-    "IDEMPOTENCY_CONFLICT",
-    "EXPERIMENT_DELETED",
-    "RUN_NOT_FOUND",
-    "CHECKPOINT_NOT_FOUND",
-    "DATASET_NOT_FOUND",
-    "DATASET_VERSION_NOT_FOUND",
-    "DATASET_VERSION_DEPRECATED",
-  ],
-});
+);
 
 /**
  * Returns one of three responses: without `metric` the summaries of all metrics, with it the points of one; with
  * `Accept: text/event-stream` a stream of events.
  */
-export const getTrainingRunMetrics = contract({
-  operationId: "getTrainingRunMetrics",
-  method: "GET",
-  path: "/training-runs/{runId}/metrics",
-  tag,
+export const getTrainingRunMetrics = contract("getTrainingRunMetrics", "GET /training-runs/{runId}/metrics", {
   summary: "Get a run's metrics: summaries of all, the points of one, or events that follow it",
   description:
     "With `Accept: text/event-stream` the answer follows the run until it ends: `run` (its state, at first and when it changes), `metrics` (new points of some metrics, ascending by step, each point once) and " +
@@ -206,11 +182,7 @@ export const getTrainingRunMetrics = contract({
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const getTrainingRunLogs = contract({
-  operationId: "getTrainingRunLogs",
-  method: "GET",
-  path: "/training-runs/{runId}/logs",
-  tag,
+export const getTrainingRunLogs = contract("getTrainingRunLogs", "GET /training-runs/{runId}/logs", {
   summary: "Read what a run's workers printed",
   params,
   query: z.strictObject({
