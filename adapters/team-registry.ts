@@ -68,8 +68,6 @@ export function createTeamRegistry({ team, repository, objects, pointers, events
 /** The pointed-to documents, from the registry and from the bucket. */
 type PointedTo<T> = PointerSource<T> & Pick<Pointer<T>, "find">;
 
-export type TeamRegistry = ReturnType<typeof createTeamRegistry>;
-
 /** A registry and what follows from its changes. */
 const wholeRegistry = teamPort({
   uses: { repository: models(), objects: teamObjects(), pointers: pointers(), events: platformEvents() },

@@ -1,5 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { makeDirectory } from "../adapters/files/directory";
+import type { Clock } from "./clock";
 import type { Caller } from "./iam/caller";
+import { JsonDatabase } from "./storage/json-database";
 
 /**
  * An emulated AWS service. The front server (`local/front.ts`) selects it by the service name in the signature's scope,
@@ -19,6 +23,46 @@ export interface Service {
   handle(request: IncomingMessage, response: ServerResponse, caller?: Caller): Promise<void>;
   /** Stops timers and closes files. Acknowledged data are already on disk, so `kill -9` loses nothing either. */
   close(): Promise<void>;
+}
+
+/** The options of a service with a database. */
+export interface StoredServiceOptions {
+  /** The directory of the service's files. */
+  readonly dataDirectory: string;
+  readonly clock?: Clock;
+  /** The directory of the store's seal. The default is the store's directory. */
+  readonly seals?: string;
+}
+
+export interface StoredService extends Service {
+  /** Resolves when the state of earlier processes is loaded. Requests wait for it. */
+  readonly ready: Promise<void>;
+}
+
+/** The database of a service, `<name>.level` in its directory. */
+export class ServiceStore<V = unknown> {
+  readonly db: JsonDatabase<V>;
+  private ready: Promise<void> = Promise.resolve();
+
+  constructor(store: string, { dataDirectory, seals }: StoredServiceOptions) {
+    makeDirectory(dataDirectory);
+    this.db = new JsonDatabase({ directory: join(dataDirectory, `${store}.level`), store, seals });
+  }
+
+  /** Opens the database and loads the service's state. */
+  open(load: () => Promise<void>): Promise<void> {
+    this.ready = this.db.open().then(load);
+    // The callers that await it get the error. Without callers it must not end the process.
+    this.ready.catch(() => undefined);
+    return this.ready;
+  }
+
+  /** Closes the service and then its database. Waits until both have opened. */
+  async close(service?: () => Promise<void>): Promise<void> {
+    await this.ready.catch(() => undefined);
+    await service?.();
+    await this.db.close();
+  }
 }
 
 /** The event bus that services publish to, like AWS's default event bus. Delivery is at least once. */

@@ -108,3 +108,52 @@ export function sendError(
   const body = { __type: error.code, [messageMember]: error.message, ...error.fields };
   sendJson(response, error.httpStatus, body, contentType);
 }
+
+/** The errors and the limits of a service with a JSON protocol. */
+export interface JsonProtocol {
+  readonly maxBytes: number;
+  /** Creates the error for a body that is not a JSON object. */
+  readonly invalid: (message: string) => ServiceError;
+  /** Creates the error for a body that is too large. The default is `invalid`. */
+  readonly tooLarge?: (message: string) => ServiceError;
+  readonly contentType?: string;
+  /** The name of the message member in the service's model. */
+  readonly messageMember?: "message" | "Message";
+}
+
+/** Reads a request's JSON body, and sends the result of `perform` or its `ServiceError`. */
+export async function serveJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { maxBytes, invalid, tooLarge = invalid, contentType, messageMember }: JsonProtocol,
+  perform: (body: Record<string, unknown>) => object | Promise<object>,
+): Promise<void> {
+  try {
+    const body = parseObject(await readBody(request, maxBytes), invalid);
+    sendJson(response, 200, await perform(body), contentType);
+  } catch (error) {
+    const refusal = error instanceof BodyTooLarge ? tooLarge(error.message) : error;
+    if (!(refusal instanceof ServiceError)) throw error;
+    sendError(response, refusal, messageMember, contentType);
+  }
+}
+
+/**
+ * Finds an operation by its name.
+ * @throws ServiceError that lists the known operations
+ */
+export function operationNamed<T>(operations: Readonly<Record<string, T>>, name: string, service: string): T {
+  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+  if (operation !== undefined) return operation;
+  const known = Object.keys(operations).join(", ");
+  const message = `The embedded ${service} does not implement ${name}. It has: ${known}.`;
+  throw new ServiceError("UnknownOperationException", 400, message);
+}
+
+/** Takes a page of a list. The token is the encoded position. A page has at most 100 items. */
+export function takePage<T>(items: readonly T[], token: unknown, limit: unknown) {
+  const start = Number(Buffer.from(String(token ?? ""), "base64url").toString() || 0);
+  const end = start + Math.min(Number(limit ?? 100), 100);
+  const next = end < items.length ? { NextToken: Buffer.from(String(end)).toString("base64url") } : {};
+  return { page: items.slice(start, end), ...next };
+}

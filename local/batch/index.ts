@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { makeDirectory } from "../../adapters/files/directory";
 import { systemClock } from "../clock";
 import { batchAccesses } from "../iam/access/json";
-import type { Service } from "../service";
-import { parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
+import type { StoredService } from "../service";
+import { serveJson } from "../wire";
 import { find, operations } from "./api";
 import { Engine } from "./engine";
 import { clientError } from "./errors";
@@ -16,9 +16,7 @@ import type { BatchOptions } from "./types";
 
 export type { BatchOptions, ImageConfig } from "./types";
 
-export interface BatchService extends Service {
-  /** Resolves when the state is loaded and queued jobs have resumed. Requests wait for it. */
-  readonly ready: Promise<void>;
+export interface BatchService extends StoredService {
   /**
    * Interrupts the spot host of a running job or child. The notice appears in the instance metadata and on the event
    * bus at once, and the host ends when the notice period is over. Rejects with `ClientException` if the job does not
@@ -27,7 +25,7 @@ export interface BatchService extends Service {
   interruptSpot(jobId: string): Promise<void>;
 }
 
-const bodyLimit = 1024 * 1024;
+const protocol = { maxBytes: 1024 * 1024, invalid: clientError };
 
 /**
  * Creates AWS Batch for one machine. Every job is a process, run by Batch's rules.
@@ -65,29 +63,24 @@ export function createBatch(options: BatchOptions): BatchService {
   return {
     signingName: "batch",
     ready,
-    async handle(request, response, caller) {
-      try {
+    handle: (request, response, caller) =>
+      serveJson(request, response, protocol, async (body) => {
         await ready;
         const { pathname, searchParams } = new URL(request.url ?? "/", "http://batch");
-        const body = parseObject(await readBody(request, bodyLimit), clientError);
         const name = /^\/v1\/([a-z]+)$/.exec(pathname)?.[1] ?? "";
         if (caller) for (const access of batchAccesses(name, body)) caller.authorize(access);
         if (pathname.startsWith("/v1/tags/")) {
           const arn = decodeURIComponent(pathname.slice("/v1/tags/".length));
           const answer = handleTags(backend, request.method, arn, body, searchParams.getAll("tagKeys"));
           await store.flush();
-          return sendJson(response, 200, answer);
+          return answer;
         }
         const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
         if (!operation) throw clientError(`The embedded Batch does not implement ${request.method} ${pathname}.`);
         const answer = operation(backend, body);
         await store.flush();
-        sendJson(response, 200, answer);
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        sendError(response, error);
-      }
-    },
+        return answer;
+      }),
     async interruptSpot(jobId) {
       await ready;
       engine.interruptSpot(find(book, jobId));

@@ -1,7 +1,7 @@
 import { parseJson } from "../../core/json-text";
 import { ExpressionError, parseExpression } from "../../core/schedules/expression";
 import type { Clock } from "../clock";
-import { isObject, portLimits, ServiceError } from "../wire";
+import { isObject, operationNamed, portLimits, ServiceError, takePage } from "../wire";
 import type { Bus } from "./bus";
 import { noRule, validation } from "./errors";
 import { parsePath } from "./input";
@@ -57,19 +57,14 @@ export const operations: Readonly<Record<string, Operation>> = {
   DescribeRule: ({ rules }, body) => ({ ...describe(find(rules, body["Name"])), CreatedBy: "000000000000" }),
   ListRules({ rules }, body) {
     const prefix = (body["NamePrefix"] as string | undefined) ?? "";
-    const { page, NextToken } = paginate(
-      rules.all().filter(({ Name }) => Name.startsWith(prefix)),
-      body,
-    );
+    const found = rules.all().filter(({ Name }) => Name.startsWith(prefix));
+    const { page, NextToken } = takePage(found, body["NextToken"], body["Limit"]);
     return { Rules: page.map(describe), NextToken };
   },
   ListRuleNamesByTarget({ rules }, body) {
     const names = rules.all().filter(({ targets }) => targets.some(({ Arn }) => Arn === body["TargetArn"]));
-    const { page, NextToken } = paginate(
-      names.map(({ Name }) => Name),
-      body,
-    );
-    return { RuleNames: page, NextToken };
+    const { page, NextToken } = takePage(names, body["NextToken"], body["Limit"]);
+    return { RuleNames: page.map(({ Name }) => Name), NextToken };
   },
 
   async PutTargets({ rules }, body) {
@@ -101,7 +96,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     return { FailedEntryCount: unknown.length, FailedEntries };
   },
   ListTargetsByRule({ rules }, body) {
-    const { page, NextToken } = paginate(find(rules, body["Rule"]).targets, body);
+    const { page, NextToken } = takePage(find(rules, body["Rule"]).targets, body["NextToken"], body["Limit"]);
     return { Targets: page, NextToken };
   },
 
@@ -115,14 +110,7 @@ export const operations: Readonly<Record<string, Operation>> = {
 
 /** Runs an operation by its name. Every operation refuses a bus other than the default one. */
 export async function runOperation(backend: EventsBackend, name: string, body: Body): Promise<object> {
-  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
-  if (!operation) {
-    throw new ServiceError(
-      "UnknownOperationException",
-      400,
-      `The embedded EventBridge does not implement ${name}. It implements ${Object.keys(operations).join(", ")}.`,
-    );
-  }
+  const operation = operationNamed(operations, name, "EventBridge");
   if (!isDefaultBus(body["EventBusName"])) {
     throw new ServiceError(
       "ResourceNotFoundException",
@@ -148,13 +136,6 @@ function find(rules: Rules, name: unknown): Rule {
 
 function describe({ targets: _, since: __, ...rule }: Rule): object {
   return { ...rule, Arn: ruleArn(rule.Name), EventBusName: "default" };
-}
-
-function paginate<T>(items: readonly T[], body: Body): { readonly page: readonly T[]; readonly NextToken?: string } {
-  const start = Number(Buffer.from(String(body["NextToken"] ?? ""), "base64url").toString() || 0);
-  const end = start + Math.min(Number(body["Limit"] ?? 100), 100);
-  const next = end < items.length ? { NextToken: Buffer.from(String(end)).toString("base64url") } : {};
-  return { page: items.slice(start, end), ...next };
 }
 
 function checkName(name: unknown): void {

@@ -1,26 +1,11 @@
-import { join } from "node:path";
-import { makeDirectory } from "../../adapters/files/directory";
 import type { PolicyDocument } from "../../platform/permissions";
 import { account } from "../account";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
-import type { Service } from "../service";
-import { JsonDatabase } from "../storage/json-database";
+import { ServiceStore, type StoredService, type StoredServiceOptions } from "../service";
 import { ServiceError } from "../wire";
 import type { Caller, Iam } from ".";
 import { compilePolicy, type Policy } from "./policy";
 import type { Role } from "./roles";
-
-export interface RolePoliciesOptions {
-  /** The directory of the service's files. */
-  readonly dataDirectory: string;
-  /** The directory of the store's seal. The default is the store's directory. */
-  readonly seals?: string;
-}
-
-export interface RolePoliciesService extends Service {
-  /** Resolves when the policies of earlier processes apply. Requests wait for it. */
-  readonly ready: Promise<void>;
-}
 
 const namespace = "https://iam.amazonaws.com/doc/2010-05-08/";
 const maxBytes = 64 * 1024;
@@ -31,24 +16,22 @@ const maxCharacters = 10_240;
  * Creates Identity and Access Management for one machine: `PutRolePolicy` for the platform's roles. A policy applies to
  * all sessions of its role at once.
  */
-export function createRolePolicies(iam: Iam, { dataDirectory, seals }: RolePoliciesOptions): RolePoliciesService {
-  makeDirectory(dataDirectory);
-  const db = new JsonDatabase<PolicyDocument>({ directory: join(dataDirectory, "iam.level"), store: "iam", seals });
+export function createRolePolicies(iam: Iam, options: StoredServiceOptions): StoredService {
+  const store = new ServiceStore<PolicyDocument>("iam", options);
+  const { db } = store;
   /** The characters of each policy, by key in the database. */
   const sizes = new Map<string, number>();
   const apply = (key: string, role: Role, name: string, document: PolicyDocument, policy: Policy): void => {
     role.inline.set(name, policy);
     sizes.set(key, JSON.stringify(document).length);
   };
-  const ready = db.open().then(async () => {
+  const ready = store.open(async () => {
     for await (const [key, document] of db.iterator()) {
       const [roleName = "", name = ""] = key.split("/");
       const role = iam.roles.get(roleName);
       if (role) apply(key, role, name, document, compilePolicy(document));
     }
   });
-  // A caller that waits for it receives the error.
-  ready.catch(() => undefined);
 
   async function putRolePolicy(fields: Fields, caller: Caller | undefined): Promise<Xml> {
     const roleName = required(fields, "RoleName", /^[\w+=,.@-]{1,64}$/);
@@ -82,10 +65,7 @@ export function createRolePolicies(iam: Iam, { dataDirectory, seals }: RolePolic
           `The embedded IAM does not implement ${action}; it has PutRolePolicy.`,
         );
       }),
-    async close() {
-      await ready.catch(() => undefined);
-      await db.close();
-    },
+    close: () => store.close(),
   };
 }
 

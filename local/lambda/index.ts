@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { makeDirectory } from "../../adapters/files/directory";
 import { systemClock } from "../clock";
 import { lambdaAccess } from "../iam/access/json";
-import type { FunctionInvoker, Service } from "../service";
-import { JsonDatabase } from "../storage/json-database";
+import { type FunctionInvoker, ServiceStore, type StoredService } from "../service";
 import { ServiceError, sendError } from "../wire";
 import { handleLambda, plainName } from "./api";
 import { createAsyncInvocations } from "./async-invocations";
@@ -21,10 +19,7 @@ import {
 
 export type { FunctionConfig, LambdaOptions } from "./types";
 
-export interface LambdaService extends Service, FunctionInvoker {
-  /** Resolves when the queue of an earlier process is loaded. Requests wait for it. */
-  readonly ready: Promise<void>;
-}
+export interface LambdaService extends StoredService, FunctionInvoker {}
 
 /**
  * Creates Lambda for one machine. Each function runs in its own processes, with Lambda's environment, limits and
@@ -52,22 +47,15 @@ export function createLambda(options: LambdaOptions): LambdaService {
     return pool.invoke(payload);
   };
 
-  makeDirectory(options.dataDirectory);
-  const db = new JsonDatabase({
-    directory: join(options.dataDirectory, "lambda.level"),
-    store: "lambda",
-    seals: options.seals,
-  });
+  const store = new ServiceStore("lambda", options);
   const queue = createAsyncInvocations({
-    db,
+    db: store.db,
     dataDirectory: options.dataDirectory,
     clock,
     retryDelaysMs: options.asyncRetryDelaysMs ?? [60_000, 120_000],
     invoke: invokeText,
   });
-  const ready = db.open().then(() => queue.open());
-  // The callers that await it get the error. Without callers it must not end the process.
-  ready.catch(() => undefined);
+  const ready = store.open(() => queue.open());
 
   const enqueue = async (functionName: string, payload: string): Promise<void> => {
     if (!functions.has(functionName)) throw functionNotFound(functionName);
@@ -101,8 +89,7 @@ export function createLambda(options: LambdaOptions): LambdaService {
       const closing = queue.close();
       await Promise.all([...pools.values()].map((pool) => pool.close()));
       await closing;
-      await ready.catch(() => undefined);
-      await db.close();
+      await store.close();
     },
   };
 }

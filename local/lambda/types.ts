@@ -1,5 +1,5 @@
-import type { Clock } from "../clock";
 import type { LogAppender } from "../log-appender";
+import type { StoredServiceOptions } from "../service";
 
 /** A function with the settings of its deployment. */
 export interface FunctionConfig {
@@ -15,14 +15,10 @@ export interface FunctionConfig {
   readonly reservedConcurrency?: number;
 }
 
-export interface LambdaOptions {
+/** The service's files are queued asynchronous invocations and their dead letters. */
+export interface LambdaOptions extends StoredServiceOptions {
   readonly functions: readonly FunctionConfig[];
-  /** The directory of the service's files: queued asynchronous invocations and their dead letters. */
-  readonly dataDirectory: string;
-  /** The directory of the store's seal. The default is the store's directory. */
-  readonly seals?: string;
   readonly logs?: LogAppender;
-  readonly clock?: Clock;
   /** The bundle of `runtime.ts`. The default is `lambda-runtime.js` next to the running bundle. */
   readonly runtimePath?: string;
   /** The maximum number of execution environments of a function. More invocations wait. The default is 10. */

@@ -4,7 +4,7 @@ import { logsAccess } from "../iam/access/json";
 import type { Caller } from "../iam/caller";
 import type { LogAppender, LogLine } from "../log-appender";
 import type { Service } from "../service";
-import { BodyTooLarge, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
+import { operationNamed, ServiceError, serveJson } from "../wire";
 import type { LogFile } from "./log-file";
 import { logOperations, type Operation } from "./operations";
 import { LogStore } from "./store";
@@ -15,9 +15,13 @@ export interface LogsOptions {
   readonly clock?: Clock;
 }
 
-const contentType = "application/x-amz-json-1.1";
-const target = "Logs_20140328.";
-const maxBodyBytes = 8 * 1024 ** 2;
+const targetPrefix = "Logs_20140328.";
+const protocol = {
+  maxBytes: 8 * 1024 ** 2,
+  contentType: "application/x-amz-json-1.1",
+  invalid: (message: string) => new ServiceError("SerializationException", 400, message),
+  tooLarge: (message: string) => new ServiceError("InvalidParameterException", 400, message),
+};
 /** The maximum length of a message. Longer lines are cut, as by CloudWatch's agents. */
 const maxMessageBytes = 256 * 1024;
 
@@ -66,31 +70,27 @@ function cutLine({ timestamp, message }: LogLine): LogLine[] {
   return lines;
 }
 
-async function handle(
+function handle(
   operations: Readonly<Record<string, Operation>>,
   request: IncomingMessage,
   response: ServerResponse,
   caller: Caller | undefined,
 ): Promise<void> {
-  try {
-    const name = String(request.headers["x-amz-target"] ?? "");
-    const body = await readBody(request, maxBodyBytes);
-    const operation = name.startsWith(target) ? operations[name.slice(target.length)] : undefined;
-    if (!operation) {
-      const message = `The embedded CloudWatch Logs does not implement ${JSON.stringify(name)}. It has: ${Object.keys(operations).join(", ")}.`;
-      throw new ServiceError("UnknownOperationException", 400, message);
+  return serveJson(request, response, protocol, (input) => {
+    const target = String(request.headers["x-amz-target"] ?? "");
+    const name = target.startsWith(targetPrefix) ? target.slice(targetPrefix.length) : target;
+    const operation = operationNamed(operations, name, "CloudWatch Logs");
+    caller?.authorize(logsAccess(name, input));
+    try {
+      return operation(input);
+    } catch (error) {
+      throw toServiceError(error);
     }
-    const input = parseObject(body, (message) => new ServiceError("SerializationException", 400, message));
-    caller?.authorize(logsAccess(name.slice(target.length), input));
-    sendJson(response, 200, operation(input), contentType);
-  } catch (error) {
-    sendError(response, toServiceError(error), "message", contentType);
-  }
+  });
 }
 
 function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
-  if (error instanceof BodyTooLarge) return new ServiceError("InvalidParameterException", 400, error.message);
   const { code, message } = error as NodeJS.ErrnoException;
   const full = code === "ENOSPC" || code === "EDQUOT";
   return new ServiceError(

@@ -1,3 +1,4 @@
+import { takePage } from "../wire";
 import { conflict, notFound, validation } from "./errors";
 import { groupArn, parseDefinition, parseName, type Schedule, scheduleArn } from "./schedule";
 import { type Group, keyOf, type Schedules } from "./schedules";
@@ -97,7 +98,7 @@ function list(schedules: Schedules, query: URLSearchParams): object {
     .all()
     .filter((schedule) => (!group || schedule.GroupName === group) && (!state || schedule.State === state))
     .filter(({ Name }) => Name.startsWith(prefix ?? ""));
-  const { page, NextToken } = paginate(matching, query);
+  const { page, NextToken } = takePage(matching, query.get("NextToken"), query.get("MaxResults"));
   const summaries = page.map(({ Name, GroupName, State, CreationDate, LastModificationDate, Target }) => {
     const dates = { CreationDate, LastModificationDate };
     return { Name, GroupName, State, ...dates, Arn: scheduleArn({ Name, GroupName }), Target: { Arn: Target.Arn } };
@@ -107,16 +108,6 @@ function list(schedules: Schedules, query: URLSearchParams): object {
 
 function listGroups(schedules: Schedules, query: URLSearchParams): object {
   const matching = schedules.allGroups().filter(({ Name }) => Name.startsWith(query.get("NamePrefix") ?? ""));
-  const { page, NextToken } = paginate(matching, query);
+  const { page, NextToken } = takePage(matching, query.get("NextToken"), query.get("MaxResults"));
   return { ScheduleGroups: page.map(describeGroup), NextToken };
-}
-
-function paginate<T>(
-  items: readonly T[],
-  query: URLSearchParams,
-): { readonly page: readonly T[]; readonly NextToken?: string } {
-  const start = Number(Buffer.from(query.get("NextToken") ?? "", "base64url").toString() || 0);
-  const end = start + Math.min(Number(query.get("MaxResults") ?? 100), 100);
-  const next = end < items.length ? { NextToken: Buffer.from(String(end)).toString("base64url") } : {};
-  return { page: items.slice(start, end), ...next };
 }

@@ -1,31 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { makeDirectory } from "../../adapters/files/directory";
-import { type Clock, systemClock } from "../clock";
+import { systemClock } from "../clock";
 import { DurableQueue } from "../durable-queue";
 import type { Caller } from "../iam/caller";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
-import type { Service } from "../service";
-import { JsonDatabase } from "../storage/json-database";
+import { ServiceStore, type StoredService, type StoredServiceOptions } from "../service";
 import { ServiceError } from "../wire";
 import { deliver, type Notification } from "./deliver";
 import { invalid, readAttributes, readEndpoint, readTopicName, topicArn, topicNameOf } from "./fields";
 
-export interface SnsOptions {
-  /** The directory of the service's files. */
-  readonly dataDirectory: string;
-  readonly clock?: Clock;
-  /** The directory of the store's seal. The default is the store's directory. */
-  readonly seals?: string;
+export interface SnsOptions extends StoredServiceOptions {
   /** Returns whether a topic exists without a CreateTopic, like the topics of a deployment. */
   readonly provided?: (name: string) => boolean;
   /** The ports of the stack itself, which subscriptions may not use. */
   readonly ownPorts?: readonly number[];
-}
-
-export interface SnsService extends Service {
-  /** Resolves when topics, subscriptions and undelivered messages are loaded. Requests wait for it. */
-  readonly ready: Promise<void>;
 }
 
 interface Subscription {
@@ -46,30 +33,23 @@ const maxMessageBytes = 256 * 1024;
  *
  * @example const sns = createSns({ dataDirectory, provided: (name) => name.startsWith("ringmaster-team-") });
  */
-export function createSns({
-  dataDirectory,
-  clock = systemClock,
-  provided = () => false,
-  seals,
-  ownPorts = [],
-}: SnsOptions): SnsService {
-  makeDirectory(dataDirectory);
-  const db = new JsonDatabase({ directory: join(dataDirectory, "sns.level"), store: "sns", seals });
+export function createSns(options: SnsOptions): StoredService {
+  const { clock = systemClock, provided = () => false, ownPorts = [] } = options;
+  const store = new ServiceStore("sns", options);
+  const { db } = store;
   const topics = new Set<string>();
   const subscriptions = new Map<string, Subscription>();
   const queue = new DurableQueue<Notification>({
     ...{ db, clock, deliver, prefix: "message!" },
     giveUp: ({ item }, error) => process.stderr.write(`sns: gave up ${item.messageId} to ${item.endpoint}: ${error}\n`),
   });
-  const ready = db.open().then(async () => {
+  const ready = store.open(async () => {
     for (const key of await db.keys({ gt: "topic!", lt: "topic!\uffff" })) topics.add(key.slice("topic!".length));
     for await (const [, value] of db.iterator({ gt: "subscription!", lt: "subscription!\uffff" })) {
       subscriptions.set((value as Subscription).arn, value as Subscription);
     }
     await queue.open();
   });
-  // The callers that await it get the error. Without callers it must not end the process.
-  ready.catch(() => undefined);
 
   const find = (fields: Fields): string => {
     const name = topicNameOf(fields.get("TopicArn"));
@@ -145,10 +125,6 @@ export function createSns({
     ready,
     handle: (request, response, caller) =>
       serveQuery(request, response, { namespace, maxBytes }, (action, fields) => perform(action, fields, caller)),
-    async close() {
-      await ready.catch(() => undefined);
-      await queue.close();
-      await db.close();
-    },
+    close: () => store.close(() => queue.close()),
   };
 }

@@ -6,8 +6,9 @@ import { createSessionDenials } from "../../../adapters/iam/session-denials";
 import { createFront } from "../../../local/front";
 import { Iam } from "../../../local/iam";
 import { Caller } from "../../../local/iam/caller";
-import { createRolePolicies, type RolePoliciesService } from "../../../local/iam/role-policies";
+import { createRolePolicies } from "../../../local/iam/role-policies";
 import { listen, portOf } from "../../../local/listen";
+import type { StoredService } from "../../../local/service";
 import { localConfig, localWorld } from "../../../local/settings";
 import { arnsOf, runRoleNameIn } from "../../../platform/permissions";
 import { functionPermissions } from "../../support/permissions";
@@ -21,7 +22,7 @@ const catalog = { action: "dynamodb:GetItem", resource: arnsOf("table/Catalog", 
 describe("policies that are put on a role of the embedded cloud", () => {
   let directory: string;
   let iam: Iam;
-  let service: RolePoliciesService;
+  let service: StoredService;
   let front: Server;
 
   async function start(): Promise<void> {
