@@ -6,7 +6,7 @@ export interface Contender {
   readonly gang: TrainGang;
   /** Samples of all its workers per step. */
   readonly samplesPerStep: number;
-  /** Of the first step after the model was built, which compiles and allocates. */
+  /** Time of the first step after the model was built. It compiles and allocates. */
   firstStepSeconds: number;
   readonly secondsPerStep: number[];
   readonly cpuPerStep: number[];

@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-from torch_models import build, parameter_count
+from torch_models import build, memory_format, parameter_count
 
 rank, world_size, store, setup = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4])
 torch.set_num_threads(1)
@@ -24,7 +24,7 @@ def batch() -> tuple[torch.Tensor, torch.Tensor]:
         return torch.randint(model_spec["vocabulary"], (rows, *shape)), labels
     if len(shape) == 3:
         shape = [shape[2], shape[0], shape[1]]
-    return torch.rand(rows, *shape), labels
+    return torch.rand(rows, *shape).contiguous(memory_format=memory_format(model_spec)), labels
 
 
 model = build(model_spec)
