@@ -6,6 +6,7 @@ import { describeCpu } from "./cpu";
 import type { Engine, EngineOptions } from "./engine";
 import { BackendUnavailableError } from "./errors";
 import { describeGpu } from "./gpu";
+import { registerGradients } from "./gradients/register";
 import { GraphProgram } from "./graph/program";
 import { LayersTrainable } from "./layers-trainable";
 import { nativeBackendName as backendName, type NativeBackend } from "./native/op";
@@ -56,6 +57,7 @@ async function start(options: EngineOptions): Promise<Engine> {
     );
   }
   const backend = tf.backend() as NativeBackend;
+  registerGradients();
   const kernels = registerNativeKernels(backend);
   const numerics = record(
     binding,

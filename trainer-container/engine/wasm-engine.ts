@@ -7,6 +7,7 @@ import type { NumericsRecord } from "../../core/runs/shapes";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
 import type { Engine } from "./engine";
+import { registerGradients } from "./gradients/register";
 import { LayersTrainable } from "./layers-trainable";
 import { ProgramTrainable } from "./program-trainable";
 import { isProgrammable, WasmProgram } from "./wasm/program";
@@ -15,6 +16,7 @@ import { simdInSumMemory } from "./wasm/sum-memory-simd";
 /** Creates the engine on WebAssembly. It has one thread, and gives the same bits on every CPU of an architecture. */
 export async function createWasmEngine(): Promise<Engine> {
   const backend = await startWasmBackend();
+  registerGradients();
   const numerics: NumericsRecord = {
     backend: "wasm",
     device: "cpu",

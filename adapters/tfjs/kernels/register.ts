@@ -1,4 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
+import { registerBatchNormalization } from "./batch-normalization";
 import { registerBias } from "./bias";
 import { conv2dBackpropFilter, conv2dBackpropInput, registerConv2D } from "./conv2d";
 import { depthwiseBackpropFilter, depthwiseBackpropInput } from "./depthwise-backprop";
@@ -7,6 +8,7 @@ import { registerMaxPool } from "./max-pool";
 import { registerTypedOneHot } from "./one-hot";
 import { registerPassThrough } from "./pass-through";
 import { registerReluGrad } from "./relu-grad";
+import { registerTile } from "./tile";
 import { unsortedSegmentSum } from "./unsorted-segment-sum";
 
 let registered = false;
@@ -31,6 +33,8 @@ export function registerWasmKernels(): void {
   registerPassThrough();
   registerReluGrad();
   registerTypedOneHot();
+  registerTile();
+  registerBatchNormalization();
   for (const [kernelName, kernel] of Object.entries(kernels)) {
     if (tf.getKernel(kernelName, "wasm")) tf.unregisterKernel(kernelName, "wasm");
     tf.registerKernel({ kernelName, backendName: "wasm", kernelFunc: kernel as unknown as tf.KernelFunc });

@@ -9,8 +9,8 @@ import { poolKernels } from "./pool-kernels";
 import { rowKernels } from "./rows";
 import { sweeps, tileBytes } from "./sweep";
 
-/** The version of the kernels' arithmetic. Another version may compute other bits. */
-export const kernelsVersion = "2";
+/** The version of the arithmetic of the kernels and of the trainer's gradients. Another version may compute other bits. */
+export const kernelsVersion = "3";
 
 /** Emscripten's module. Its exports contain the memory, which stays the same object when it grows. */
 interface EmscriptenModule extends Heap {

@@ -4,6 +4,7 @@ import type { Engine } from "../../../trainer-container/engine/engine";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { describeEngineContract } from "./contract";
+import { describeGradientContract } from "./gradients-contract";
 import { describeModuleContract } from "./module-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "native", threads: 1 });
@@ -11,6 +12,7 @@ const start = (): Promise<Engine> => createEngine({ preferred: "native", threads
 if (findBinding("cpu")) {
   describeEngineContract("native", start, 2_000); // 10,000 of the built-in models' programs: native-program.test.ts
   describeModuleContract("native", start);
+  describeGradientContract("native", start);
 
   it("is what 'auto' chooses", async () => {
     expect((await createEngine({ preferred: "auto", threads: 1 })).backend).toBe("native");

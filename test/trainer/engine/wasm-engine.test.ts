@@ -1,12 +1,14 @@
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { describeEngineContract } from "./contract";
+import { describeGradientContract } from "./gradients-contract";
 import { describeModuleContract } from "./module-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 1 });
 
 describeEngineContract("wasm", start);
 describeModuleContract("wasm", start);
+describeGradientContract("wasm", start);
 
 it("refuses a GPU", async () => {
   await expect(createEngine({ preferred: "wasm", threads: 1, gpu: 0 })).rejects.toThrow(/runs on no GPU/);

@@ -10,8 +10,8 @@ import { Operations } from "./operations";
 import { sharesMemory } from "./shared-tensors";
 import { convolutionWorks } from "./stages";
 
-/** Version of this folder's kernels. The bits depend on them, so any change of a kernel changes it. */
-const kernelsVersion = "3";
+/** Version of this folder's kernels and of `gradients/`. The bits depend on them, so any change of them changes it. */
+const kernelsVersion = "4";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
 const graphVersion = "1";
