@@ -21,6 +21,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** Creates the error that EventBridge and its Scheduler return for an invalid request. */
+export function validation(message: string): ServiceError {
+  return new ServiceError("ValidationException", 400, message);
+}
+
 export class BodyTooLarge extends Error {
   constructor(readonly limit: number) {
     super(`The request body is larger than ${limit} bytes, the limit of this operation. Send a reference instead.`);

@@ -1,5 +1,5 @@
 /** The messages between the stack and the host process of a container. */
-import type { LogLine } from "../log-appender";
+import type { LogLine } from "../service";
 
 export interface StartMessage {
   readonly type: "start";

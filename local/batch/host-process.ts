@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
-import type { LogLine } from "../log-appender";
+import type { LogLine } from "../service";
 import type { HostMessage, StackMessage, StartMessage } from "./host-messages";
 
 export interface HostEvents {

@@ -4,14 +4,13 @@ import { systemClock } from "../clock";
 import { batchAccesses } from "../iam/access/json";
 import type { StoredService } from "../service";
 import { serveJson } from "../wire";
-import { find, operations } from "./api";
+import { find, handleTags, operations } from "./api";
 import { Engine } from "./engine";
 import { clientError } from "./errors";
 import { JobBook } from "./job-book";
 import { JobDefinitions } from "./job-definitions";
 import { Resources } from "./resources";
 import { Store } from "./store";
-import { handleTags } from "./tags";
 import type { BatchOptions } from "./types";
 
 export type { BatchOptions, ImageConfig } from "./types";

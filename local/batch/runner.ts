@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { account, region } from "../account";
 import type { Clock } from "../clock";
-import type { LogAppender } from "../log-appender";
+import type { LogAppender } from "../service";
 import { containerEnvironment, findImage, type Placement } from "./environment";
 import type { InstanceMetadata } from "./host-messages";
 import { type HostEnd, HostProcess, processStart } from "./host-process";

@@ -1,6 +1,5 @@
 import type { Clock } from "../clock";
-import type { LogAppender } from "../log-appender";
-import type { EventSink } from "../service";
+import type { EventSink, LogAppender } from "../service";
 
 /** The local replacement for a container image: a command, to which the job's command is appended. */
 export interface ImageConfig {

@@ -1,14 +1,13 @@
 import { parseJson } from "../../core/json-text";
 import { ExpressionError, parseExpression } from "../../core/schedules/expression";
 import type { Clock } from "../clock";
-import { isObject, operationNamed, portLimits, ServiceError, takePage } from "../wire";
+import { isObject, operationNamed, portLimits, ServiceError, takePage, validation } from "../wire";
 import type { Bus } from "./bus";
-import { noRule, validation } from "./errors";
 import { parsePath } from "./input";
 import { matchesPattern } from "./pattern";
 import { invalidPattern, parsePattern } from "./pattern-rules";
 import { defaultBusArn, isDefaultBus, putEvents } from "./put-events";
-import { type Rule, type Rules, ruleArn, type Target } from "./rules";
+import { noRule, type Rule, type Rules, ruleArn, type Target } from "./rules";
 import { targetKind } from "./target";
 
 export interface EventsBackend {

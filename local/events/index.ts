@@ -1,10 +1,9 @@
 import { systemClock } from "../clock";
 import { eventsAccess } from "../iam/access/json";
 import { type EventSink, ServiceStore, type StoredService, type StoredServiceOptions } from "../service";
-import { serveJson } from "../wire";
+import { serveJson, validation } from "../wire";
 import { runOperation } from "./api";
 import { Bus } from "./bus";
-import { validation } from "./errors";
 import { Rules } from "./rules";
 import type { TargetPorts } from "./target";
 

@@ -1,8 +1,7 @@
 import { parseJson } from "../../core/json-text";
 import { account, region } from "../account";
-import { isObject, portLimits } from "../wire";
+import { isObject, portLimits, validation } from "../wire";
 import type { Bus, BusEvent } from "./bus";
-import { validation } from "./errors";
 
 /** EventBridge's limit on all entries of a request together, in bytes. */
 const sizeLimit = 1024 * 1024;

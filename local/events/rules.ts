@@ -1,6 +1,7 @@
 import { type Expression, nextFire, parseExpression } from "../../core/schedules/expression";
 import { account, region } from "../account";
 import type { JsonDatabase } from "../storage/json-database";
+import { ServiceError } from "../wire";
 import type { TargetInput } from "./input";
 import { matchesPattern, type Pattern } from "./pattern";
 import { parsePattern } from "./pattern-rules";
@@ -110,4 +111,8 @@ function load(rule: Rule): Loaded {
     pattern: rule.EventPattern === undefined ? undefined : parsePattern(rule.EventPattern),
     expression: rule.ScheduleExpression === undefined ? undefined : parseExpression(rule.ScheduleExpression),
   };
+}
+
+export function noRule(name: unknown): ServiceError {
+  return new ServiceError("ResourceNotFoundException", 400, `Rule ${name} does not exist on EventBus default.`);
 }

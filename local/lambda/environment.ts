@@ -1,10 +1,18 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import type { Clock } from "../clock";
-import type { LogAppender } from "../log-appender";
+import type { LogAppender } from "../service";
 import { functionEnvironment, logGroup } from "./environment-variables";
-import { readLines } from "./output";
-import type { FunctionConfig, FunctionError, InvocationOutcome, InvokeMessage, RuntimeMessage } from "./types";
+import {
+  endOfOutput,
+  type FunctionConfig,
+  type FunctionError,
+  type InvocationOutcome,
+  type InvokeMessage,
+  type RuntimeMessage,
+} from "./types";
 
 const tailBytes = 4096;
 /** Lambda's limit on the init phase. */
@@ -206,4 +214,27 @@ function exitMessage(code: number | null, signal: NodeJS.Signals | null): string
   if (signal === "SIGKILL") return "Runtime exited with error: signal: killed";
   if (signal) return `Runtime exited with error: signal: ${signal}`;
   return code === 0 ? "Runtime exited without providing a reason" : `Runtime exited with error: exit status ${code}`;
+}
+
+/** Splits a process's output into lines. The runtime's marker is not a line: it ends the output of an invocation. */
+export function readLines(stream: Readable, onLine: (line: string) => void, onMarker: () => void): void {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  stream.on("data", (chunk: Buffer) => {
+    const parts = (rest + decoder.write(chunk)).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) {
+      if (!part.endsWith(endOfOutput)) onLine(part);
+      else {
+        // The handler's last line may have no line feed.
+        const unfinished = part.slice(0, -endOfOutput.length);
+        if (unfinished !== "") onLine(unfinished);
+        onMarker();
+      }
+    }
+  });
+  stream.on("close", () => {
+    if (rest !== "") onLine(rest);
+    rest = "";
+  });
 }

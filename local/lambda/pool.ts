@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../clock";
-import type { LogAppender } from "../log-appender";
+import type { LogAppender } from "../service";
 import { ExecutionEnvironment } from "./environment";
 import { throttled } from "./errors";
 import type { FunctionConfig, InvocationOutcome } from "./types";

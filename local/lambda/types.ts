@@ -1,5 +1,4 @@
-import type { LogAppender } from "../log-appender";
-import type { StoredServiceOptions } from "../service";
+import type { LogAppender, StoredServiceOptions } from "../service";
 
 /** A function with the settings of its deployment. */
 export interface FunctionConfig {

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import type { LogLine } from "../log-appender";
+import type { LogLine } from "../service";
 import { blockBytes, newline, readBlocks, readLines } from "./file-lines";
 import { discardRemains, type Found, findLog } from "./find-log";
 import {

@@ -1,7 +1,15 @@
 import { operationName } from "../iam/access/s3";
 import type { Call } from "./call";
 import { notImplemented, S3Error } from "./errors";
-import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from "./operations/buckets";
+import {
+  createBucket,
+  deleteBucket,
+  getBucketLocation,
+  getBucketNotification,
+  headBucket,
+  listBuckets,
+  putBucketNotification,
+} from "./operations/buckets";
 import { completeMultipartUpload } from "./operations/complete";
 import { copyObject } from "./operations/copy";
 import { deleteObject, deleteObjects } from "./operations/delete";
@@ -15,7 +23,6 @@ import {
   uploadPart,
   uploadPartCopy,
 } from "./operations/multipart";
-import { getBucketNotification, putBucketNotification } from "./operations/notification";
 import { putObject } from "./operations/put";
 import { deleteObjectTagging, getObjectTagging, putObjectTagging } from "./operations/tagging";
 

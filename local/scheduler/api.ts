@@ -1,6 +1,5 @@
-import { takePage } from "../wire";
-import { conflict, notFound, validation } from "./errors";
-import { groupArn, parseDefinition, parseName, type Schedule, scheduleArn } from "./schedule";
+import { takePage, validation } from "../wire";
+import { conflict, groupArn, notFound, parseDefinition, parseName, type Schedule, scheduleArn } from "./schedule";
 import { type Group, keyOf, type Schedules } from "./schedules";
 
 export interface SchedulerRequest {

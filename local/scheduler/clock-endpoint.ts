@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isObject, parseObject, readBody, ServiceError, sendError, sendJson } from "../wire";
-import { validation } from "./errors";
+import { isObject, parseObject, readBody, ServiceError, sendError, sendJson, validation } from "../wire";
 import type { MovableClock } from "./movable-clock";
 
 /** The maximum advance: ten years. */

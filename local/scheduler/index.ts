@@ -2,9 +2,8 @@ import { systemClock } from "../clock";
 import type { TargetPorts } from "../events/target";
 import { schedulerAccesses } from "../iam/access/json";
 import { ServiceStore, type StoredService, type StoredServiceOptions } from "../service";
-import { serveJson } from "../wire";
+import { serveJson, validation } from "../wire";
 import { handleScheduler } from "./api";
-import { validation } from "./errors";
 import { Schedules } from "./schedules";
 
 export interface SchedulerOptions extends TargetPorts, StoredServiceOptions {}

@@ -3,8 +3,7 @@ import { type Expression, ExpressionError, nextFire, parseExpression } from "../
 import { isTimeZone } from "../../core/schedules/time-zone";
 import { account, region } from "../account";
 import { targetKind } from "../events/target";
-import { isObject } from "../wire";
-import { validation } from "./errors";
+import { isObject, ServiceError, validation } from "../wire";
 
 const name = z.string().regex(/^[0-9a-zA-Z\-_.]{1,64}$/, "must be 1–64 letters, digits, '-', '_' or '.'");
 
@@ -126,4 +125,12 @@ export function firingInput(schedule: Schedule, dueAt: number, executionId: stri
     .replaceAll("<aws.scheduler.scheduled-time>", time)
     .replaceAll("<aws.scheduler.execution-id>", executionId)
     .replaceAll("<aws.scheduler.attempt-number>", "1");
+}
+
+export function conflict(message: string): ServiceError {
+  return new ServiceError("ConflictException", 409, message);
+}
+
+export function notFound(kind: "Schedule" | "ScheduleGroup", name: string): ServiceError {
+  return new ServiceError("ResourceNotFoundException", 404, `${kind} ${name} does not exist.`);
 }

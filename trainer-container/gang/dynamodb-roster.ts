@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import type { Table } from "../../adapters/dynamodb/table";
 import type { SealedMember } from "./model";
 
 /** Longer lists are stored outside the head. Otherwise each read of the head of a thousand members costs fifty units. */
@@ -16,15 +17,11 @@ const key = (gangId: string, token: string) => ({ pk: `GANG#${gangId}#ROSTER`, s
 export class Rosters {
   private last: { readonly token: string; readonly members: readonly SealedMember[] } | undefined;
 
-  constructor(
-    private readonly client: DynamoDBDocumentClient,
-    private readonly table: string,
-  ) {}
+  constructor(private readonly table: Table) {}
 
   async write(gangId: string, token: string, members: readonly SealedMember[], expiresAt: number): Promise<void> {
     const roster = await promisify(gzip)(JSON.stringify(members));
-    const Item = { ...key(gangId, token), roster, expiresAt };
-    await this.client.send(new PutCommand({ TableName: this.table, Item }));
+    await this.table.put({ ...key(gangId, token), roster, expiresAt });
   }
 
   /** @throws if the head names a list that does not exist */
@@ -39,7 +36,7 @@ export class Rosters {
   }
 
   private async get(gangId: string, token: string, ConsistentRead: boolean): Promise<Uint8Array | undefined> {
-    const get = new GetCommand({ TableName: this.table, Key: key(gangId, token), ConsistentRead });
-    return (await this.client.send(get)).Item?.["roster"];
+    const get = new GetCommand({ TableName: this.table.name, Key: key(gangId, token), ConsistentRead });
+    return (await this.table.client.send(get)).Item?.["roster"];
   }
 }

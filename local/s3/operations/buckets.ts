@@ -1,8 +1,8 @@
 import { account, region } from "../../account";
 import { receiveText } from "../body";
 import { type Call, queryNumber, respond, respondXml } from "../call";
-import { S3Error } from "../errors";
-import { childText, parseXml } from "../xml";
+import { malformedXml, notImplemented, S3Error } from "../errors";
+import { childrenNamed, childText, parseXml } from "../xml";
 
 export const owner = { ID: account.padStart(64, "0"), DisplayName: "ringmaster" };
 
@@ -61,4 +61,21 @@ export async function getBucketLocation(call: Call): Promise<void> {
 export async function deleteBucket(call: Call): Promise<void> {
   await call.store.buckets.remove(call.bucket);
   respond(call, 204);
+}
+
+/** Sets whether a bucket's events go to EventBridge: all or none. Queues, topics and functions are not supported. */
+export async function putBucketNotification(call: Call): Promise<void> {
+  call.store.buckets.require(call.bucket);
+  const root = parseXml(await receiveText(call.request));
+  if (root.name !== "NotificationConfiguration") throw malformedXml("a <NotificationConfiguration> is expected");
+  const other = root.children.find(({ name }) => name !== "EventBridgeConfiguration");
+  if (other) throw notImplemented(`<${other.name}>, only <EventBridgeConfiguration>`);
+  await call.notifications.configure(call.bucket, childrenNamed(root, "EventBridgeConfiguration").length > 0);
+  respond(call, 200);
+}
+
+export async function getBucketNotification(call: Call): Promise<void> {
+  call.store.buckets.require(call.bucket);
+  const on = call.notifications.isOn(call.bucket);
+  respondXml(call, "NotificationConfiguration", on ? { EventBridgeConfiguration: {} } : {});
 }

@@ -4,10 +4,9 @@ import { portLimits } from "../../wire";
 import { executionArn, executionName, stateMachineArn } from "../arns";
 import { ServiceError } from "../errors";
 import type { ExecutionSummary } from "../store/records";
-import { findMachine } from "./find-machine";
 import { historyEvent } from "./history-event";
 import { checkedName, type Input, nextToken } from "./input";
-import type { Api, Operation } from "./operation";
+import { type Api, findMachine, type Operation } from "./operation";
 
 async function findExecution(input: Input, { store }: Pick<Api, "store">): Promise<ExecutionSummary> {
   const arn = input.string("executionArn", { max: 256 });

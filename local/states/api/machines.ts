@@ -5,9 +5,8 @@ import { validateDefinition } from "../asl/validate";
 import { ServiceError } from "../errors";
 import { isObject, type JsonObject } from "../json";
 import type { MachineRecord } from "../store/records";
-import { findMachine } from "./find-machine";
 import { checkedName, type Input, nextToken } from "./input";
-import type { Operation } from "./operation";
+import { findMachine, type Operation } from "./operation";
 import { readTags } from "./tags";
 
 function checkedDefinition(input: Input): string {

@@ -1,8 +1,7 @@
 import { ServiceError } from "../errors";
 import { isArray, isObject, type Json } from "../json";
-import { findMachine } from "./find-machine";
 import type { Input } from "./input";
-import type { Api, Operation } from "./operation";
+import { type Api, findMachine, type Operation } from "./operation";
 
 const maxTags = 50;
 

@@ -1,7 +1,8 @@
 import { StateError } from "../errors";
 import { byteLength, type Json, maxPayloadBytes } from "../json";
+import type { Exit } from "../query/dataflow";
 import type { Fact, Failure } from "../store/log-record";
-import type { Thread } from "./thread";
+import { stateOf, type Thread } from "./thread";
 
 /** A fact to record, with its thread and, unless it is the thread's latest event, its previous event. */
 export interface Draft {
@@ -39,3 +40,13 @@ export const failureOf = (thread: Thread, failed: StateError): Failure => ({
   error: failed.error,
   cause: located(thread, failed),
 });
+
+/** Builds the record of leaving a state, to `next` or to its own Next or End. */
+export function exitDraft(thread: Thread, { output, assigned }: Exit, next = stateOf(thread).Next): readonly Draft[] {
+  const { Type: state } = stateOf(thread);
+  withinLimit(output, thread.state);
+  if (assigned) withinLimit(assigned, thread.state);
+  const name = thread.state;
+  const fact = { type: "StateExited", state, name, output } as const;
+  return [draft(thread, { ...fact, ...(assigned && { assigned }), ...(next !== undefined && { next }) })];
+}

@@ -1,5 +1,4 @@
-import type { Clock } from "../../clock";
-import { at } from "./due";
+import { at, type Clock } from "../../clock";
 import type { Outcome } from "./tasks/invoke";
 import type { Phase, TaskPhase, Thread } from "./thread";
 

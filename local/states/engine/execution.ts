@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock";
+import { at, type Clock } from "../../clock";
 import { executionArn, stateMachineArn } from "../arns";
 import { ServiceError } from "../errors";
 import type { Json } from "../json";
@@ -7,7 +7,6 @@ import type { ExecutionSummary } from "../store/records";
 import type { Store } from "../store/store";
 import type { View } from "./context";
 import type { Draft } from "./draft";
-import { at } from "./due";
 import { Effects } from "./effects";
 import { closedSummary, isTerminal, record } from "./log";
 import type { Outbox } from "./outbox";

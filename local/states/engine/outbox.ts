@@ -1,7 +1,6 @@
-import type { Clock } from "../../clock";
+import { at, type Clock } from "../../clock";
 import type { EmittedEvent, EventSink } from "../../service";
 import type { OutboxEntry, Store } from "../store/store";
-import { at } from "./due";
 
 /** The time that a delivered event stays in the outbox, because the sink may need it to store the event. */
 const graceMs = 5000;

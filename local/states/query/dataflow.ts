@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../json";
 import type { Catcher, State } from "../types";
+import { fillPayload } from "./intrinsic-parse";
 import { insert, resolve } from "./path";
-import { fillPayload } from "./payload-template";
 import type { Scope } from "./scope";
 import { fillTemplate } from "./template";
 

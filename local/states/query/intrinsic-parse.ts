@@ -1,7 +1,7 @@
 import { runtimeError, StateError } from "../errors";
-import type { Json } from "../json";
+import { isArray, isObject, type Json } from "../json";
 import { intrinsics } from "./intrinsics";
-import { lookUp } from "./path";
+import { lookUp, resolve } from "./path";
 import { parsePath } from "./path-parse";
 import type { Scope } from "./scope";
 
@@ -72,3 +72,19 @@ function run(call: Call, scope: Scope, subject: Json): Json {
 
 export const callIntrinsic = (text: string, scope: Scope, subject: Json): Json =>
   run(parseIntrinsic(text), scope, subject);
+
+/** Fills a JSONPath payload template. The value of a field named `x.$` is a path or a call of an intrinsic function. */
+export function fillPayload(template: Json, field: string, scope: Scope, subject: Json): Json {
+  if (isArray(template)) return template.map((item) => fillPayload(item, field, scope, subject));
+  if (!isObject(template)) return template;
+  const filled: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(template)) {
+    if (key.endsWith(".$")) filled[key.slice(0, -2)] = expressionValue(value as string, key, scope, subject);
+    else filled[key] = fillPayload(value, `${field}/${key}`, scope, subject);
+  }
+  return filled;
+}
+
+/** Returns the value of a path or of a call of an intrinsic function. */
+export const expressionValue = (text: string, field: string, scope: Scope, subject: Json): Json =>
+  text.startsWith("$") ? resolve(text, field, scope, subject) : callIntrinsic(text, scope, subject);

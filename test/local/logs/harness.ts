@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
-import type { LogAppender } from "../../../local/log-appender";
 import { createLogs } from "../../../local/logs";
+import type { LogAppender } from "../../../local/service";
 
 export interface RunningLogs {
   readonly client: CloudWatchLogsClient;

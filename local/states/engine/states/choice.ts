@@ -7,9 +7,8 @@ import type { Scope } from "../../query/scope";
 import { fillTemplate, unexpectedType } from "../../query/template";
 import type { ChoiceRule, State } from "../../types";
 import { scopeOf, type View } from "../context";
-import type { Draft } from "../draft";
+import { type Draft, exitDraft } from "../draft";
 import { stateOf, type Thread } from "../thread";
-import { exitDraft } from "./exit";
 
 async function holds(rule: ChoiceRule, index: number, scope: Scope, subject: Json): Promise<boolean> {
   if (scope.language === "JSONPath") return ruleHolds(rule, scope, subject);

@@ -1,8 +1,8 @@
 import { runtimeError, StateError } from "../../errors";
 import { isArray, isInteger, isObject, type Json } from "../../json";
 import { argumentsOf, mapInput } from "../../query/dataflow";
+import { fillPayload } from "../../query/intrinsic-parse";
 import { resolve } from "../../query/path";
-import { fillPayload } from "../../query/payload-template";
 import type { Scope } from "../../query/scope";
 import { fillTemplate, unexpectedType } from "../../query/template";
 import { scopeOf, type View } from "../context";

@@ -1,13 +1,12 @@
 import { type Json, rfc3339 } from "../../json";
 import { exitPass, exitWithInput } from "../../query/dataflow";
+import { expressionValue } from "../../query/intrinsic-parse";
 import { resolve } from "../../query/path";
-import { expressionValue } from "../../query/payload-template";
 import type { Scope } from "../../query/scope";
 import { fillTemplate, unexpectedType } from "../../query/template";
 import { scopeOf, type View } from "../context";
-import { type Draft, draft } from "../draft";
+import { type Draft, draft, exitDraft } from "../draft";
 import { stateOf, type Thread } from "../thread";
-import { exitDraft } from "./exit";
 
 export const pass = async (view: View, thread: Thread): Promise<readonly Draft[]> =>
   exitDraft(thread, await exitPass(stateOf(thread), scopeOf(view, thread)));
