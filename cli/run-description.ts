@@ -1,5 +1,6 @@
 import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
-import { isOpen, type RunDetails } from "../core/runs/shapes";
+import { isOpen } from "../core/runs/run-states";
+import type { RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
 import type { TrainingOutput } from "../core/runs/training-task";
 import { totalUsage } from "../core/runs/usage";

@@ -1,7 +1,8 @@
 import pc from "picocolors";
 import { formatDuration } from "../core/quantities";
 import { displayedStatus } from "../core/runs/run";
-import { phases, type RunDetails } from "../core/runs/shapes";
+import { phases } from "../core/runs/run-states";
+import type { RunDetails } from "../core/runs/shapes";
 
 /** Draws a run: its steps, a bar for each worker, loss, speed and remaining time, as one string for each line. */
 export function drawRun(details: RunDetails, columns: number): readonly string[] {

@@ -1,7 +1,8 @@
 import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
 import { formatCount, formatDuration } from "../core/quantities";
-import { isOpen, type Run, type RunDetails } from "../core/runs/shapes";
+import { isOpen } from "../core/runs/run-states";
+import type { Run, RunDetails } from "../core/runs/shapes";
 import { exitCodes, printJson, shownText } from "./output";
 import { drawRun } from "./run-picture";
 import { printTestMetrics } from "./test-metrics";

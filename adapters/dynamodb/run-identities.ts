@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../core/bounded-map";
-import { canBeRunId, type RunIdentity } from "../../core/tracking/shapes";
+import { canBeRunId } from "../../core/tracking/run-records";
+import type { RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 import { ex } from "./expression";

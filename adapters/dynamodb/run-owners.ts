@@ -1,6 +1,7 @@
 import { RunNotFoundError } from "../../core/runs/errors";
 import { defaultExperimentId } from "../../core/tracking/experiments";
-import { canBeRunId, type RunIdentity } from "../../core/tracking/shapes";
+import { canBeRunId } from "../../core/tracking/run-records";
+import type { RunIdentity } from "../../core/tracking/shapes";
 import { sharedPort } from "../port";
 import { runIdentities } from "./run-identities";
 import { runTeams } from "./run-steps";

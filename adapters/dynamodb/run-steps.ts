@@ -1,14 +1,14 @@
 import type { TrainingProgress } from "../../core/runs/progress";
 import type { RunSteps } from "../../core/runs/run-repository";
-import {
-  type MachineRecord,
-  phases,
-  type RecoveryRecord,
-  type Run,
-  type RunDetails,
-  type StepRecord,
-  type TrainingAttempt,
-  type WorkerRecord,
+import { phases } from "../../core/runs/run-states";
+import type {
+  MachineRecord,
+  RecoveryRecord,
+  Run,
+  RunDetails,
+  StepRecord,
+  TrainingAttempt,
+  WorkerRecord,
 } from "../../core/runs/shapes";
 import { createRunTeams, teamRunPhases } from "../../core/runs/team-runs";
 import { type Warning, warningsOf } from "../../core/shapes";

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { formatDuration } from "../../core/quantities";
 import { displayedStatus } from "../../core/runs/run";
-import { isOpen, type LogPage, type RunDetails } from "../../core/runs/shapes";
+import { isOpen } from "../../core/runs/run-states";
+import type { LogPage, RunDetails } from "../../core/runs/shapes";
 import type { MetricSummary } from "../../core/tracking/metric-store";
 import { testPrefix } from "../../core/tracking/test-metrics";
 import { attemptColumns, attemptRow, describeEnds, describeLosses, describeUsage } from "../attempts";

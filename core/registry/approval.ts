@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from "../ports";
 import type { TaskTokens } from "../runs/ports";
 import type { RunPhases } from "../runs/run-repository";
-import { isOpen } from "../runs/shapes";
+import { isOpen } from "../runs/run-states";
 import { decisionOn } from "./approvals";
 import { isVisible } from "./change";
 import { GateOutdatedError } from "./errors";

@@ -1,5 +1,6 @@
 import { isNamed } from "../access/principals";
-import { isOpen, type Run } from "../runs/shapes";
+import { isOpen } from "../runs/run-states";
+import type { Run } from "../runs/shapes";
 import { decisionOn, mayDecide } from "./approvals";
 import { withdrawal } from "./errors";
 import { championOf, outdatedBy } from "./gates/evidence";

@@ -2,9 +2,9 @@ import type { Warning } from "../shapes";
 import type { AttemptRepository, MonthUsage } from "./attempt-repository";
 import type { TrainingProgress } from "./progress";
 import type { StatusFilter } from "./run";
+import type { Phase } from "./run-states";
 import type {
   MachineRecord,
-  Phase,
   RecoveryRecord,
   Run,
   RunDetails,

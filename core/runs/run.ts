@@ -1,4 +1,5 @@
-import { isOpen, type Phase, type Run, type RunStatus, runStatuses, type TrainingAttempt } from "./shapes";
+import { isOpen, type Phase, type RunStatus, runStatuses } from "./run-states";
+import type { Run, TrainingAttempt } from "./shapes";
 
 /**
  * Returns whether an attempt's job is multi-node-parallel. Other jobs are arrays, which AWS Batch also runs on spot.

@@ -2,26 +2,7 @@ import * as z from "zod";
 import { count, datasetReference, instant, nextToken, type Shape, sha256, texts, warning } from "../shapes";
 import { jobSchema } from "./job";
 import { progressSchema } from "./progress";
-
-export const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
-export type RunStatus = (typeof runStatuses)[number];
-
-/** The states of `state-machines/training-run.asl.json` that execute a run's work, in order. */
-export const phases = [
-  "ValidateDataset",
-  "PrepareFeatures",
-  "LaunchTraining",
-  "Evaluate",
-  "Register",
-  "Gate",
-  "AwaitApproval",
-  "Promote",
-] as const;
-export type Phase = (typeof phases)[number];
-
-export function isOpen(status: RunStatus): boolean {
-  return status === "queued" || status === "running";
-}
+import { phases, runStatuses } from "./run-states";
 
 /** A job with every default filled in, as runs store it. */
 export const job = jobSchema.meta({ id: "Job", description: "A job with every default filled in." });

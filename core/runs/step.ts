@@ -3,7 +3,8 @@ import { RingmasterError } from "../errors";
 import { type Clock, isoTime } from "../ports";
 import { RunEndedError, RunNotFoundError, StepPassedError } from "./errors";
 import type { RunPhases, RunSteps, StepCache } from "./run-repository";
-import { isOpen, type Phase, type Run, type RunDetails, type StepRecord } from "./shapes";
+import { isOpen, type Phase } from "./run-states";
+import type { Run, RunDetails, StepRecord } from "./shapes";
 
 /**
  * One step of a run: a function of its inputs alone, so that equal inputs can reuse its output.

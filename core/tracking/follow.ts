@@ -1,5 +1,6 @@
 import type { Clock } from "../ports";
-import { isOpen, type Run } from "../runs/shapes";
+import { isOpen } from "../runs/run-states";
+import type { Run } from "../runs/shapes";
 import { encodeCursor, type FollowCursor } from "./follow-cursor";
 import type { MetricPoint, MetricStore, SeriesPosition } from "./metric-store";
 

@@ -5,7 +5,7 @@ import { RunEndedError } from "../runs/errors";
 import { progressSchema } from "../runs/progress";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
 import type { RunRepository } from "../runs/run-repository";
-import { isOpen } from "../runs/shapes";
+import { isOpen } from "../runs/run-states";
 import { count, metricValue } from "../shapes";
 import type { MetricBatch, MetricSeries } from "./metric-batch";
 import type { MetricStore } from "./metric-store";

@@ -72,3 +72,8 @@ export const clockSkewMs = 5_000;
 
 /** Time for which marks are kept. An index that was not updated for longer is loaded again. */
 export const changesKeptMs = 3_600_000;
+
+/** Tests whether a text can be a run's id. DynamoDB refuses a longer key. */
+export function canBeRunId(text: string): boolean {
+  return text.length > 0 && text.length <= 256;
+}

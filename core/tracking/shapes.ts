@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { codeReference, job, numericsRecord, phase, runStatuses } from "../runs/shapes";
+import { runStatuses } from "../runs/run-states";
+import { codeReference, job, numericsRecord, phase } from "../runs/shapes";
 import { count, instant, type Shape, sha256, texts } from "../shapes";
 import { keyText, limits } from "./records/limits";
 
@@ -131,9 +132,4 @@ export interface RunIdentity {
   readonly experimentId: string;
   /** `training`: executed here, from a job. `logged`: executed elsewhere, and recorded by a client. */
   readonly source: "training" | "logged";
-}
-
-/** Tests whether a text can be a run's id. DynamoDB refuses a longer key. */
-export function canBeRunId(text: string): boolean {
-  return text.length > 0 && text.length <= 256;
 }

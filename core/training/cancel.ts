@@ -1,6 +1,7 @@
 import { RunEndedError, RunNotFoundError } from "../runs/errors";
 import type { Executions } from "../runs/ports";
-import { isOpen, type Run } from "../runs/shapes";
+import { isOpen } from "../runs/run-states";
+import type { Run } from "../runs/shapes";
 import { closeRun } from "./close-run";
 import type { CompleteAttemptDependencies } from "./complete-attempt";
 

@@ -4,7 +4,8 @@ import { decideNextMove, type JobOutcome, type NextMove, recordedOutcome } from 
 import { JobRefusedError } from "../runs/errors";
 import type { TaskTokens, TrainingJobs } from "../runs/ports";
 import type { RunRepository } from "../runs/run-repository";
-import { isOpen, type RunDetails, type TrainingAttempt } from "../runs/shapes";
+import { isOpen } from "../runs/run-states";
+import type { RunDetails, TrainingAttempt } from "../runs/shapes";
 import { finishStep, inputHashOf, type StepDependencies } from "../runs/step";
 import type { TrainingFailure, TrainingResult } from "../runs/training-task";
 import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";

@@ -1,5 +1,6 @@
 import type { Clock } from "../ports";
-import { isOpen, type RunDetails } from "../runs/shapes";
+import { isOpen } from "../runs/run-states";
+import type { RunDetails } from "../runs/shapes";
 import { runSessionSeconds } from "./run-credentials";
 
 /** A run whose trainers may still hold a session. */

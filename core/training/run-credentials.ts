@@ -3,7 +3,8 @@ import { InvalidInputError } from "../errors";
 import { problemsOf } from "../problems";
 import { RunEndedError, RunNotFoundError } from "../runs/errors";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
-import { isOpen, type Run } from "../runs/shapes";
+import { isOpen } from "../runs/run-states";
+import type { Run } from "../runs/shapes";
 
 /** Lifetime of a run's session: STS's minimum. */
 export const runSessionSeconds = 900;

@@ -1,5 +1,6 @@
 import type { OperationalMetric } from "../metering/metrics";
-import { isOpen, type Phase, type Run } from "../runs/shapes";
+import { isOpen, type Phase } from "../runs/run-states";
+import type { Run } from "../runs/shapes";
 
 type Level = Extract<
   OperationalMetric,

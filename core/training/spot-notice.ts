@@ -1,6 +1,7 @@
 import type { Meter } from "../metering/metrics";
 import type { InstanceUse, RunRepository } from "../runs/run-repository";
-import { isOpen, type RunDetails } from "../runs/shapes";
+import { isOpen } from "../runs/run-states";
+import type { RunDetails } from "../runs/shapes";
 
 export interface SpotNoticeDependencies {
   readonly meter: Meter;

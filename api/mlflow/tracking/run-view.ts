@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../../core/runs/shapes";
+import type { RunStatus } from "../../../core/runs/run-states";
 import { mlflowTags } from "../../../core/tracking/member-tags";
 import type { MetricPoint, MetricSummary } from "../../../core/tracking/metric-store";
 import type { DatasetInput, Experiment, RunRecord } from "../../../core/tracking/shapes";

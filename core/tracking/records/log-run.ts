@@ -1,7 +1,7 @@
 import { digestOf, sha256 } from "../../digest";
 import { type Clock, isoTime } from "../../ports";
 import { IdempotencyConflictError } from "../../runs/errors";
-import { isOpen, type RunStatus } from "../../runs/shapes";
+import { isOpen, type RunStatus } from "../../runs/run-states";
 import type { MetricValue } from "../../shapes";
 import { defaultExperimentId, type Experiments } from "../experiments";
 import type { MetricSeries } from "../metric-batch";

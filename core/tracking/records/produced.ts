@@ -1,6 +1,7 @@
 import type { ValidationOutput } from "../../datasets/validation-step";
 import type { EvaluationOutput } from "../../evaluation/evaluate-model";
-import type { Phase, StepRecord } from "../../runs/shapes";
+import type { Phase } from "../../runs/run-states";
+import type { StepRecord } from "../../runs/shapes";
 import type { TrainingOutput } from "../../runs/training-task";
 import type { ContentReference } from "../../shapes";
 import type { Artifact } from "../artifacts";

@@ -1,4 +1,4 @@
-import { isOpen, type RunStatus } from "../../runs/shapes";
+import { isOpen, type RunStatus } from "../../runs/run-states";
 import type { Experiment, RunRecord } from "../shapes";
 import { ParamConflictError, RunDeletedError } from "./errors";
 

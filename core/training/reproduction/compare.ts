@@ -1,5 +1,6 @@
 import { numericsDifferences } from "../../runs/numerics";
-import { isOpen, type RunDetails } from "../../runs/shapes";
+import { isOpen } from "../../runs/run-states";
+import type { RunDetails } from "../../runs/shapes";
 import { factsOf, type TrainingFacts } from "./facts";
 import type { Agreement, Reproduction, ReproductionDifference } from "./shapes";
 

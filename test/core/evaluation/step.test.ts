@@ -4,7 +4,8 @@ import { evaluationStep, type LoadModel, type WithRows } from "../../../core/eva
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
-import type { Phase, Run, RunDetails } from "../../../core/runs/shapes";
+import type { Phase } from "../../../core/runs/run-states";
+import type { Run, RunDetails } from "../../../core/runs/shapes";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));

@@ -1,5 +1,6 @@
 import type { RunRepository } from "../../../core/runs/run-repository";
-import type { Phase, StepRecord, TrainingAttempt, WorkerRecord } from "../../../core/runs/shapes";
+import type { Phase } from "../../../core/runs/run-states";
+import type { StepRecord, TrainingAttempt, WorkerRecord } from "../../../core/runs/shapes";
 import { runOf } from "../../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RingmasterError } from "../../../core/errors";
-import { type Phase, phases } from "../../../core/runs/shapes";
+import { type Phase, phases } from "../../../core/runs/run-states";
 import { returnToEarlierStep, waysBack } from "../../../core/runs/step";
 
 interface State {

@@ -1,7 +1,8 @@
 import type { ChampionComparison } from "../../../../core/evaluation/comparison";
 import { gateStep } from "../../../../core/registry/gates/step";
 import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
-import type { Phase, RunDetails } from "../../../../core/runs/shapes";
+import type { Phase } from "../../../../core/runs/run-states";
+import type { RunDetails } from "../../../../core/runs/shapes";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
 import { runOf } from "../../../support/fixtures";
 

@@ -1,5 +1,5 @@
 import { hostLossReason } from "../../../../core/runs/attempts";
-import { isOpen } from "../../../../core/runs/shapes";
+import { isOpen } from "../../../../core/runs/run-states";
 import type { Simulation } from "./simulation";
 
 /** Returns violations of what must hold at every point. */

@@ -1,13 +1,7 @@
 import { type MonthUsage, monthOf } from "../../../../core/runs/attempt-repository";
 import type { RunRepository } from "../../../../core/runs/run-repository";
-import {
-  isOpen,
-  phases,
-  type Run,
-  type RunDetails,
-  type TrainingAttempt,
-  type WorkerRecord,
-} from "../../../../core/runs/shapes";
+import { isOpen, phases } from "../../../../core/runs/run-states";
+import type { Run, RunDetails, TrainingAttempt, WorkerRecord } from "../../../../core/runs/shapes";
 import { type Warning, warningsOf } from "../../../../core/shapes";
 
 const noUsage: MonthUsage = { workerSeconds: 0, gpuSeconds: 0, estimatedUsd: 0 };

@@ -1,6 +1,7 @@
 import { RingmasterError } from "../../../../core/errors";
 import { approveOrReject } from "../../../../core/registry/approval";
-import { isOpen, type Run } from "../../../../core/runs/shapes";
+import { isOpen } from "../../../../core/runs/run-states";
+import type { Run } from "../../../../core/runs/shapes";
 import { cancelRun } from "../../../../core/training/cancel";
 import { closeInterruptedRun } from "../../../../core/training/close-run";
 import { type JobEvent, takeJobEvent } from "../../../../core/training/job-event";
