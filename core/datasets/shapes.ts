@@ -1,15 +1,8 @@
 import * as z from "zod";
-import { type ContentReference, count, instant, type Shape, sha256, warning } from "../shapes";
+import { count, instant, type Shape, sha256, warning } from "../shapes";
 
 export const splitNames = ["train", "validation", "test"] as const;
 export type SplitName = (typeof splitNames)[number];
-
-/**
- * An index file: the split's row numbers (0-based over the whole version), ascending, unsigned 32-bit little-endian.
- */
-export interface SplitIndex extends ContentReference {
-  readonly rows: number;
-}
 
 export const datasetName = z
   .string()
@@ -109,4 +102,3 @@ export const datasetSummary = z
   .meta({ id: "DatasetSummary" });
 export interface DatasetSummary extends Shape<typeof datasetSummary> {}
 export type ColumnType = ColumnSchema["type"];
-export type ColumnRole = ColumnSchema["role"];

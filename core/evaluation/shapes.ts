@@ -78,4 +78,3 @@ export const calibration = z
   })
   .meta({ id: "Calibration" });
 export interface Calibration extends Shape<typeof calibration> {}
-export type CalibrationBin = Calibration["bins"][number];

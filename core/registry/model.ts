@@ -14,7 +14,6 @@ export const stage = z.enum(stages);
 export type Stage = Shape<typeof stage>;
 
 const lifecycle = z.enum(["active", "deleted"]).meta({ description: "`deleted`: hidden, and never gone." });
-export type Lifecycle = Shape<typeof lifecycle>;
 
 export const modelDataset = z
   .object({ name: z.string().min(1).max(500), version: version.optional(), digest: z.string().min(1).max(128) })
@@ -26,7 +25,6 @@ const signatureField = z.object({
   shape: z.array(z.int().min(-1)).max(16).optional().meta({ description: "-1: any size." }),
   required: z.boolean().optional(),
 });
-export interface SignatureField extends Shape<typeof signatureField> {}
 
 export const modelSignature = z
   .object({

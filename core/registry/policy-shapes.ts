@@ -40,7 +40,6 @@ export const policyProposal = z
     description: "Looser approval rules that too few people have requested so far, with these people.",
   });
 export type PolicyProposal = WithStoredRules<Shape<typeof policyProposal>>;
-export type PolicyRequest = PolicyProposal["requests"][number];
 
 export const modelPolicy = z
   .object({

@@ -245,7 +245,6 @@ export const logPage = z
   .object({ lines: z.array(z.object({ worker: count, time: z.number(), message: z.string() })), nextToken })
   .meta({ id: "LogPage", description: "Output of the workers." });
 export interface LogPage extends Shape<typeof logPage> {}
-export type LogLine = LogPage["lines"][number];
 
 export const numericsRecord = z
   .object({

@@ -1,3 +1,4 @@
+import { pathParameters } from "../../api/contract";
 import type { JsonSchema, OpenApiDocument, Operation, Parameter } from "../../api/openapi/model";
 import type { SecurityScheme } from "../constructs/api-authorization";
 import { binaryMediaTypes } from "./binary-types";
@@ -109,10 +110,6 @@ function withoutType(schema: JsonSchema, schemas: Readonly<Record<string, JsonSc
 /** Returns the parameter with the fields that the gateway checks: name and presence. */
 function parameterOf({ name, in: place, required }: Parameter): object {
   return { name, in: place, required, schema: { type: "string" } };
-}
-
-function pathParameters(path: string): readonly string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
 function anyMethod(names: readonly string[], options: GatewayDocumentOptions): object {

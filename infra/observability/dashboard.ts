@@ -207,31 +207,3 @@ export function dashboardRows(metrics: PlatformMetrics): readonly DashboardRow[]
     },
   ];
 }
-
-/** Draws the dashboard for the documentation. */
-export function drawDashboard(rows: readonly DashboardRow[]): string {
-  const width = 34;
-  return rows
-    .flatMap(({ question, graphs }) => {
-      const line = `+${graphs.map(() => "-".repeat(width)).join("+")}+`;
-      const cells = (text: (graph: Graph) => string) =>
-        `|${graphs.map((graph) => ` ${text(graph)}`.slice(0, width).padEnd(width)).join("|")}|`;
-      const long = graphs.some(({ title }) => title.length > width - 2);
-      const split = ({ title }: Graph): readonly [string, string] => {
-        if (title.length <= width - 2) return [title, ""];
-        const at = title.lastIndexOf(" ", width - 2);
-        return [title.slice(0, at), title.slice(at + 1)];
-      };
-      return [
-        question,
-        line,
-        cells((graph) => split(graph)[0]),
-        ...(long ? [cells((graph) => split(graph)[1])] : []),
-        cells(({ unit }) => `(${unit})`),
-        line,
-        "",
-      ];
-    })
-    .join("\n")
-    .trimEnd();
-}

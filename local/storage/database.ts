@@ -246,14 +246,3 @@ function newGroup<K>(): Group<K> {
   written.catch(() => undefined);
   return { writes: [], written, settle };
 }
-
-/** Opens a store of text keys like its service, and returns all of its records. @throws DamagedStoreError */
-export async function readStore(location: StoreLocation): Promise<ReadonlyMap<string, string>> {
-  const database = new Database<string>(location, "utf8");
-  await database.open();
-  try {
-    return new Map(await database.entries({}));
-  } finally {
-    await database.close();
-  }
-}

@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
-import { drawDeployment } from "../../infra/diagram";
 import { functions } from "../../platform/functions";
 import { rules } from "../../platform/rules";
 import { functionPermissions } from "../support/permissions";
+import { drawDeployment } from "./diagram";
 import { repository } from "./synthesized";
 
 const file = path.join(repository, "docs", "architecture.md");

@@ -4,7 +4,7 @@ import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { Alarm, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { operationalMetrics } from "../../core/metering/metrics";
-import { dashboardRows, drawDashboard } from "../../infra/observability/dashboard";
+import { type DashboardRow, dashboardRows } from "../../infra/observability/dashboard";
 import { PlatformMetrics } from "../../infra/observability/metrics";
 import { ObservabilityStack } from "../../infra/stacks/observability-stack";
 import { repository, resources, synthesizeStack } from "./synthesized";
@@ -120,3 +120,31 @@ describe("observability", () => {
     expect(runbook).toContain(`\`\`\`text\n${drawn}\n\`\`\``);
   });
 });
+
+/** Draws the dashboard for the documentation. */
+function drawDashboard(rows: readonly DashboardRow[]): string {
+  const width = 34;
+  return rows
+    .flatMap(({ question, graphs }) => {
+      const line = `+${graphs.map(() => "-".repeat(width)).join("+")}+`;
+      const cells = (text: (graph: DashboardRow["graphs"][number]) => string) =>
+        `|${graphs.map((graph) => ` ${text(graph)}`.slice(0, width).padEnd(width)).join("|")}|`;
+      const long = graphs.some(({ title }) => title.length > width - 2);
+      const split = ({ title }: DashboardRow["graphs"][number]): readonly [string, string] => {
+        if (title.length <= width - 2) return [title, ""];
+        const at = title.lastIndexOf(" ", width - 2);
+        return [title.slice(0, at), title.slice(at + 1)];
+      };
+      return [
+        question,
+        line,
+        cells((graph) => split(graph)[0]),
+        ...(long ? [cells((graph) => split(graph)[1])] : []),
+        cells(({ unit }) => `(${unit})`),
+        line,
+        "",
+      ];
+    })
+    .join("\n")
+    .trimEnd();
+}

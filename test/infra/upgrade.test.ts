@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
-import { harmOf, type Pins, pinsOf, type TemplateJson } from "../../infra/baseline/pins";
 import type { RingmasterConfig } from "../../infra/config";
+import { harmOf, type Pins, pinsOf, type TemplateJson } from "./pins";
 import { repository, type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
 
 /**

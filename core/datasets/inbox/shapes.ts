@@ -31,7 +31,6 @@ export const inboxReport = z
     description: "Result for a file that was put into the inbox.",
   });
 export interface InboxReport extends Shape<typeof inboxReport> {}
-export type InboxStatus = InboxReport["status"];
 
 /** One put of one file, as its S3 event describes it. */
 export interface InboxPut {

@@ -48,7 +48,6 @@ export const sequentialVerdict = z
   })
   .meta({ id: "SequentialVerdict" });
 export interface SequentialVerdict extends Shape<typeof sequentialVerdict> {}
-export type SequentialDecision = SequentialVerdict["decision"];
 
 export const armState = z
   .object({ version, role: z.enum(["champion", "canary"]), ...arm, verdict: sequentialVerdict.optional() })

@@ -76,4 +76,3 @@ export const comparison = z
 export interface Comparison extends Shape<typeof comparison> {}
 export type Curve = Comparison["curves"][number];
 export type MetricRow = Comparison["metrics"][number];
-export type ComparedRun = Comparison["runs"][number];

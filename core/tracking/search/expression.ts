@@ -73,7 +73,6 @@ export const attributes = {
   mlflow_status: "text",
 } as const;
 export type Attribute = keyof typeof attributes;
-export type AttributeType = (typeof attributes)[Attribute];
 
 export interface OrderTerm<F = Field> {
   readonly field: F;

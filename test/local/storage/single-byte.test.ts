@@ -2,9 +2,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DamagedStoreError } from "../../../local/storage/damage";
-import { Database, readStore } from "../../../local/storage/database";
+import { Database } from "../../../local/storage/database";
 import { inspectDatabase } from "../../../local/storage/leveldb/inspect";
-import { examine } from "../../../local/storage/seal";
+import { examine, type StoreLocation } from "../../../local/storage/seal";
 
 const root = mkdtempSync(join(tmpdir(), "ringmaster-storage-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -155,4 +155,15 @@ describe("a damaged database", () => {
 /** Picks the offsets of a seal to damage. Its slots are mostly empty: all written bytes, and some of the others. */
 function offsetsIn(bytes: Buffer): readonly number[] {
   return [...bytes.keys()].filter((at) => bytes.length < 4096 || (at % 4096 < 120 && at % 17 === 0) || at % 997 === 0);
+}
+
+/** Opens a store of text keys like its service, and returns all of its records. @throws DamagedStoreError */
+async function readStore(location: StoreLocation): Promise<ReadonlyMap<string, string>> {
+  const database = new Database<string>(location, "utf8");
+  await database.open();
+  try {
+    return new Map(await database.entries({}));
+  } finally {
+    await database.close();
+  }
 }

@@ -1,6 +1,6 @@
-import { type FunctionName, functions } from "../platform/functions";
-import type { FunctionPermissions } from "../platform/permissions";
-import { rules } from "../platform/rules";
+import { type FunctionName, functions } from "../../platform/functions";
+import type { FunctionPermissions } from "../../platform/permissions";
+import { rules } from "../../platform/rules";
 
 /** The resources that a function may use, with their labels. */
 const reached: readonly (readonly [resource: string, id: string, label: string])[] = [
