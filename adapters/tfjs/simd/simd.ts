@@ -3,6 +3,7 @@ import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import type { TensorInfo } from "@tensorflow/tfjs-core";
 import { instantiate, type WasmExports, type WasmFunction, type WasmMemory } from "../../wasm/module";
 import { Buffers, type Heap } from "./buffers";
+import { depthwiseKernels } from "./depthwise-kernels";
 import { microKernels } from "./micro-kernel";
 import { packs } from "./pack";
 import { poolKernels } from "./pool-kernels";
@@ -10,7 +11,7 @@ import { rowKernels } from "./rows";
 import { sweeps, tileBytes } from "./sweep";
 
 /** The version of the arithmetic of the kernels and of the trainer's gradients. Another version may compute other bits. */
-export const kernelsVersion = "3";
+export const kernelsVersion = "4";
 
 /** Emscripten's module. Its exports contain the memory, which stays the same object when it grows. */
 interface EmscriptenModule extends Heap {
@@ -27,6 +28,7 @@ type ScratchName =
   | "taps"
   | "image"
   | "one"
+  | "sums"
   | "filter"
   | "columns";
 
@@ -37,6 +39,7 @@ export const simdFunctions: readonly WasmFunction[] = [
   ...packs,
   ...rowKernels,
   ...poolKernels,
+  ...depthwiseKernels,
 ];
 
 /** The kernels over one memory, with scratch buffers in it. */

@@ -74,6 +74,10 @@ describe("convolution gradients", () => {
     [[2, 5, 5, 3], [3, 3, 3, 1], [1, 1], "same"],
     [[2, 6, 5, 2], [3, 2, 2, 3], [2, 2], "same"],
     [[1, 7, 7, 2], [3, 3, 2, 2], [1, 1], "valid"],
+    [[2, 5, 5, 4], [3, 3, 4, 1], [1, 1], "same"],
+    [[2, 6, 7, 8], [3, 2, 8, 1], [2, 2], "same"],
+    [[1, 7, 7, 4], [2, 3, 4, 1], [3, 3], "valid"],
+    [[1, 2, 2, 4], [3, 5, 4, 1], [1, 1], "same"],
   ])("depthwise: image %p, filter %p, strides %p, padding %p", async (image, filter, strides, pad) => {
     const conv = (x: tf.Tensor, f: tf.Tensor): tf.Tensor =>
       tf.depthwiseConv2d(x as tf.Tensor4D, f as tf.Tensor4D, strides, pad);
