@@ -1,16 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
-import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  type S3Client,
-  UploadPartCommand,
-} from "@aws-sdk/client-s3";
+import type { S3Client } from "@aws-sdk/client-s3";
 import { CorruptObjectError } from "../../core/object-errors";
 import type { ContentReference } from "../../core/shapes";
 import type { BufferPool } from "./buffer-pool";
-import { knowPayloadDigest } from "./payload-digest";
-import { translated } from "./service-errors";
+import { type FilledBuffer, sendParts } from "./multipart-upload";
 
 /**
  * The size of a part. 10,000 parts of 8 MiB allow objects of up to 78 GiB. Content of one part is sent in one request.
@@ -63,8 +56,7 @@ export async function describeContent(body: AsyncIterable<Uint8Array>, pool: Buf
 
 /**
  * Makes the second pass: a multipart upload under the content's name. S3 checks every part against the digest of the
- * first pass, so either that content or nothing becomes visible. A failure aborts the upload. If the process dies, the
- * bucket's lifecycle rule removes the parts.
+ * first pass, so either that content or nothing becomes visible.
  *
  * @throws CorruptObjectError if the length of the body has changed; S3's error if the condition does not hold
  */
@@ -83,82 +75,25 @@ export async function uploadInParts(
   },
 ): Promise<void> {
   const { parts, bytes } = description;
-  const key = object.Key;
-  const begun = await translated(key, () =>
-    client.send(
-      new CreateMultipartUploadCommand({
-        ...object,
-        ...created,
-        ChecksumAlgorithm: "SHA256",
-        ChecksumType: "COMPOSITE",
-      }),
-    ),
-  );
-  const upload = { ...object, UploadId: begun.UploadId };
-  const etags: string[] = [];
-  const sending = new Set<Promise<void>>();
-  let failure: { readonly error: unknown } | undefined;
-
-  const send = (buffer: Buffer, length: number, index: number): void => {
+  const grown = () =>
+    new CorruptObjectError(
+      object.Key,
+      `the ${bytes} bytes of its first reading`,
+      "another length when it was read again",
+    );
+  let sentBytes = 0;
+  const checksums = { ...created, ChecksumAlgorithm: "SHA256", ChecksumType: "COMPOSITE" } as const;
+  const sent = await sendParts(client, object, checksums, filled(body, pool), pool, (part, index) => {
     const digest = parts[index];
-    if (digest === undefined || (index < parts.length - 1 && length < partBytes)) {
-      pool.give(buffer);
-      throw grown(key, bytes);
-    }
-    const command = new UploadPartCommand({
-      ...upload,
-      PartNumber: index + 1,
-      Body: buffer.subarray(0, length),
-      ChecksumSHA256: digest.toString("base64"),
-    });
-    knowPayloadDigest(command, digest);
-    const sent = translated(key, () => client.send(command)).then(
-      ({ ETag }) => {
-        etags[index] = ETag ?? "";
-        pool.give(buffer);
-      },
-      (error: unknown) => {
-        failure ??= { error };
-        pool.lose(); // A failed request may still hold the buffer.
-      },
-    );
-    sending.add(sent);
-    void sent.finally(() => sending.delete(sent));
-  };
-
+    if (digest === undefined || (index < parts.length - 1 && part.length < partBytes)) throw grown();
+    sentBytes += part.length;
+    return { checksum: { ChecksumSHA256: digest.toString("base64") }, payloadHash: digest.toString("hex") };
+  });
   try {
-    let index = 0;
-    let sentBytes = 0;
-    for await (const { buffer, length } of filled(body, pool)) {
-      if (failure) {
-        pool.give(buffer);
-        break;
-      }
-      send(buffer, length, index);
-      index += 1;
-      sentBytes += length;
-    }
-    await Promise.all(sending);
-    if (failure) throw failure.error;
-    if (sentBytes !== bytes) throw grown(key, bytes);
-    await translated(key, () =>
-      client.send(
-        new CompleteMultipartUploadCommand({
-          ...upload,
-          ...condition,
-          MultipartUpload: {
-            Parts: parts.map((digest, i) => ({
-              PartNumber: i + 1,
-              ETag: etags[i],
-              ChecksumSHA256: digest.toString("base64"),
-            })),
-          },
-        }),
-      ),
-    );
+    if (sentBytes !== bytes) throw grown();
+    await sent.complete(condition);
   } catch (error) {
-    await Promise.all(sending);
-    await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
+    await sent.abort();
     throw error;
   }
 }
@@ -167,10 +102,7 @@ export async function uploadInParts(
  * Yields the body in buffers of a part's size. The last one may be shorter. The consumer returns each buffer to the
  * pool.
  */
-export async function* filled(
-  body: AsyncIterable<Uint8Array>,
-  pool: BufferPool,
-): AsyncGenerator<{ readonly buffer: Buffer; readonly length: number }> {
+export async function* filled(body: AsyncIterable<Uint8Array>, pool: BufferPool): AsyncGenerator<FilledBuffer> {
   let buffer: Buffer | undefined;
   let length = 0;
   try {
@@ -196,12 +128,4 @@ export async function* filled(
   } finally {
     if (buffer) pool.give(buffer);
   }
-}
-
-function grown(key: string, bytes: number): CorruptObjectError {
-  return new CorruptObjectError(
-    key,
-    `the ${bytes} bytes of its first reading`,
-    "another length when it was read again",
-  );
 }

@@ -15,7 +15,7 @@ import { listBucket, objects } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { BufferPool } from "./buffer-pool";
 import { describeContent, partBytes, uploadInParts } from "./content-upload";
-import { knowPayloadDigest } from "./payload-digest";
+import { setPayloadHash } from "./payload-digest";
 import { withRetries } from "./retries";
 import {
   attemptsOf,
@@ -239,7 +239,8 @@ export function createObjectStore(
   ): Promise<void> {
     const type = contentType === undefined ? {} : { ContentType: contentType };
     const command = new PutObjectCommand({ ...at(key), Body: body, ...type, ...encrypted, ...extra });
-    if (extra.ChecksumSHA256 !== undefined) knowPayloadDigest(command, Buffer.from(extra.ChecksumSHA256, "base64"));
+    if (extra.ChecksumSHA256 !== undefined)
+      setPayloadHash(command, Buffer.from(extra.ChecksumSHA256, "base64").toString("hex"));
     await translated(key, () => client.send(command));
   }
 
