@@ -65,6 +65,7 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
   const reduced = allocateSum(leaves.length);
   const collective = new Collective(mesh);
   const range = collective.plan.ranks[mesh.options.rank]!.leaves;
+  const { subtrees } = collective;
   let loss = Number.NaN;
   return {
     parameters: model.parameterCount,
@@ -73,8 +74,9 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
       const start = performance.now();
       for (let i = 0; i < steps; i += 1) {
         const step = replica.finishedSteps;
-        const local = await leaves.compute(step, range);
-        const out = plan.microshards === 1 ? local[0]! : reduced;
+        const sums = subtrees && (await leaves.computeSums(step, range, subtrees, () => undefined));
+        const local = sums ?? (await leaves.compute(step, range));
+        const out = plan.microshards === 1 || (sums && mesh.worldSize === 1) ? local[0]! : reduced;
         await collective.allReduce({ local, out, signals: 0, finishedSteps: step });
         loss = applyStep(replica, out, model, plan, layout).score.loss;
       }

@@ -9,6 +9,7 @@ import { chunkCount, chunkOf, type Span, segmentOf } from "./segments";
 import type { Staging } from "./staging";
 
 export interface AllReduceInput {
+  /** This rank's leaves, or the sums of its subtrees (`Collective.subtrees`). */
   readonly local: readonly Float32Array[];
   readonly out: Float32Array;
   /** Default: float32. The vectors may hold other words. All ranks must use the same addition. */
@@ -51,6 +52,8 @@ export class AllReduce extends AnnouncedOperation {
   /** Whether a chunk was added and sent, by owner and chunk. */
   private readonly chunksIssued: boolean[][];
   private readonly final = new FinalRanges();
+  /** Leaf whose slot each entry of `local` is. */
+  private readonly localSlots: readonly number[];
 
   private constructor(
     mesh: Mesh,
@@ -63,6 +66,10 @@ export class AllReduce extends AnnouncedOperation {
     super(mesh, { signals, finishedSteps, elements: out.length });
     const { rank } = mesh.options;
     this.elements = out.length;
+    const { leaves, partials } = plan.ranks[rank]!;
+    const count = leaves.end - leaves.first;
+    this.localSlots =
+      input.local.length === count ? Array.from({ length: count }, (_, index) => leaves.first + index) : partials;
     this.exchange = plan.combine.length === 1 && this.elements <= exchangeElements;
     this.own = this.segment(rank);
     this.slots = staging;
@@ -169,7 +176,7 @@ export class AllReduce extends AnnouncedOperation {
   /** @returns the number of its elements */
   private issueChunk(owner: number, index: number): number {
     const { rank } = this.mesh.options;
-    const { partials, leaves } = this.plan.ranks[rank]!;
+    const { partials } = this.plan.ranks[rank]!;
     const chunk = chunkOf(this.segments[owner]!, index, this.chunkElements);
     this.chunksIssued[owner]![index] = true;
     // In an exchange all segments are the same one: it is added once, when its first chunk is sent.
@@ -180,7 +187,7 @@ export class AllReduce extends AnnouncedOperation {
       for (const slot of partials) {
         this.mesh.peers[owner]!.outbound!.send(
           { type: frameTypes.partial, operation: this.number, slot, offset: chunk.start },
-          bytesOf(this.input.local[slot - leaves.first]!, chunk.start, chunk.end),
+          bytesOf(this.localSlot(slot)!, chunk.start, chunk.end),
         );
       }
     }
@@ -202,8 +209,9 @@ export class AllReduce extends AnnouncedOperation {
   }
 
   private addOwnLeaves(chunk: Span): void {
-    const { additions, leaves } = this.plan.ranks[this.mesh.options.rank]!;
-    const slot = (leaf: number) => this.input.local[leaf - leaves.first]!;
+    const { additions: all } = this.plan.ranks[this.mesh.options.rank]!;
+    const additions = all.filter(({ from }) => this.localSlots.includes(from)); // none if the sums were passed
+    const slot = (leaf: number) => this.localSlot(leaf)!;
     const { add = addFloats } = this.input;
     const alone = this.plan.worldSize === 1;
     const length = chunk.end - chunk.start;
@@ -222,13 +230,12 @@ export class AllReduce extends AnnouncedOperation {
 
   /** Adds the nodes above the partial sums. The root is written to `out`. */
   private combine(chunk: Span): void {
-    const { combine, ranks } = this.plan;
+    const { combine } = this.plan;
     const { add = addFloats } = this.input;
-    const own = ranks[this.mesh.options.rank]!.leaves;
-    const operand = (slot: number): readonly [Float32Array, number] =>
-      slot >= own.first && slot < own.end
-        ? [this.input.local[slot - own.first]!, chunk.start]
-        : [this.slots.get(slot), chunk.start - this.own.start];
+    const operand = (slot: number): readonly [Float32Array, number] => {
+      const local = this.localSlot(slot);
+      return local ? [local, chunk.start] : [this.slots.get(slot), chunk.start - this.own.start];
+    };
     this.timed(() => {
       combine.forEach(({ into, from }: Addition, i) => {
         const [a, aAt] = operand(into);
@@ -238,6 +245,11 @@ export class AllReduce extends AnnouncedOperation {
         add(target, targetAt, a, aAt, b, bAt, chunk.end - chunk.start, chunk.start);
       });
     });
+  }
+
+  /** Returns this rank's vector in a slot; undefined if the slot is another rank's. */
+  private localSlot(slot: number): Float32Array | undefined {
+    return this.input.local[this.localSlots.indexOf(slot)];
   }
 
   private segment(rank: number): Span {

@@ -1,6 +1,6 @@
 import { chooseAlgorithm } from "../reduction/choose";
 import { type HalvingPlans, planHalving } from "../reduction/halving";
-import { planReduction, type ReductionPlan } from "../reduction/plan";
+import { type LeafRange, planReduction, type ReductionPlan } from "../reduction/plan";
 import { AllReduce, type AllReduceInput, type AllReduceResult } from "./all-reduce";
 import { HalvingDoubling } from "./halving-doubling";
 import type { Mesh } from "./mesh";
@@ -41,7 +41,7 @@ export class Collective {
 
   /**
    * Sums V leaves of `out.length` elements in the canonical order into `out` on every rank. It is fastest if the leaves
-   * and `out` come from `allocateSum`.
+   * and `out` come from `allocateSum`. `local` may hold the sums of `subtrees` instead of the leaves.
    *
    * @throws GenerationLostError
    */
@@ -92,11 +92,21 @@ export class Collective {
     return StateTransfer.run(this.mesh, input, this.chunkElements);
   }
 
+  /** The ranges of leaves whose sums this rank may pass to `allReduce` instead of the leaves. */
+  get subtrees(): readonly LeafRange[] | undefined {
+    const { plan, halving, mesh } = this;
+    const smallest = { worldSize: plan.worldSize, microshards: plan.leafCount, elements: 0 };
+    if (halving && this.choose(smallest) === "halving-doubling") return undefined; // needs the leaves
+    const { partials, leaves } = plan.ranks[mesh.options.rank]!;
+    return partials.map((first, index) => ({ first, end: partials[index + 1] ?? leaves.end }));
+  }
+
   private requireLeaves(input: AllReduceInput): void {
-    const { leaves } = this.plan.ranks[this.mesh.options.rank]!;
+    const { leaves, partials } = this.plan.ranks[this.mesh.options.rank]!;
     const expected = leaves.end - leaves.first;
-    if (input.local.length !== expected) {
-      throw new RangeError(`got ${input.local.length} local leaves, but this rank computes ${expected}`);
+    const count = input.local.length;
+    if (count !== expected && !(this.subtrees && count === partials.length)) {
+      throw new RangeError(`got ${count} local leaves, but this rank computes ${expected}`);
     }
     for (const leaf of input.local) {
       if (leaf.length !== input.out.length) {

@@ -47,6 +47,14 @@ export interface BatchResult {
 /** Reports that elements [start, end) of the current gradient are written and final. Must not throw. */
 export type OnFinal = (start: number, end: number) => void;
 
+/** The sum of several microshards' gradients in the order of the canonical tree. It has the bits of single additions. */
+export interface MicroshardSum {
+  /** Takes the next microshard, as `TrainableModel.gradients` does. It has no row weights. The arrays may be reused. */
+  add(batch: Batch, randomKey: string): void;
+  /** Computes the sum and returns each microshard's result. */
+  finish(into: Float32Array): readonly BatchResult[];
+}
+
 export interface TrainableModel {
   /** All weights in the order of the flat buffers: trainable ones, then statistics. */
   readonly layout: readonly ParameterSlot[];
@@ -75,6 +83,13 @@ export interface TrainableModel {
    * @param onFinal called during the backward pass, if the model supports it; it may omit parts
    */
   gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult;
+  /**
+   * Number of microshards whose gradients `beginSum` may add in one call; absent or 1: only `gradients`. It may grow while the
+   * model learns how long a microshard takes: longer calls would delay other work of the thread.
+   */
+  readonly maxSum?: number;
+  /** Begins the sum of several microshards' gradients. One sum at a time. @param microshards at most `maxSum` */
+  beginSum?(microshards: number): MicroshardSum;
   /** Computes loss and metrics without training behaviour (no dropout) and without gradients. */
   evaluate(batch: Batch): BatchResult;
   /** Returns probabilities `[rows, outputs]` (binary: `[rows]`), or values (regression). */

@@ -9,9 +9,10 @@ import { describeGpu } from "./gpu";
 import { registerGradients } from "./gradients/register";
 import { GraphProgram } from "./graph/program";
 import { LayersTrainable } from "./layers-trainable";
+import { MlpProgram } from "./mlp-program";
 import { nativeBackendName as backendName, type NativeBackend } from "./native/op";
-import { isProgrammable, NativeProgram } from "./native/program";
 import { registerNativeKernels } from "./native/register";
+import { SparseProgram } from "./native/sparse-program";
 import { loadBinding, type NativeBinding, requireBinding } from "./native-binding";
 import { applySettings, nativeSettings, switchesOf } from "./native-settings";
 import { ProgramTrainable } from "./program-trainable";
@@ -70,19 +71,16 @@ async function start(options: EngineOptions): Promise<Engine> {
     numerics: () => numerics,
     createModel: async (definition, seed) => {
       const model = new LayersTrainable(buildModel(definition, seed), definition);
-      if (isProgrammable(definition, kernels)) {
-        return new ProgramTrainable(model, new NativeProgram(binding, definition, model.layout));
-      }
       if (definition.type === "module" && definition.graph === false) {
         for (const pass of ["gradients", "evaluation"] as const) {
           options.onExecution?.({ pass, engine: "tape", reason: new Error("graph is false in defineTraining") });
         }
         return model;
       }
-      return new ProgramTrainable(
-        model,
-        new GraphProgram(backend, definition, model, kernels.sharing, options.onExecution),
-      );
+      const graph = new GraphProgram(backend, definition, model, kernels.sharing, options.onExecution);
+      const takesSparse = definition.type === "mlp" && !definition.dropout && kernels.sharing;
+      const sparse = takesSparse ? new SparseProgram(binding, definition, model.layout) : undefined;
+      return new ProgramTrainable(model, sparse ? new MlpProgram(graph, sparse) : graph);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Batch, BatchResult, OnFinal, ParameterSlot, TrainableModel } from "./engine";
+import type { Batch, BatchResult, MicroshardSum, OnFinal, ParameterSlot, TrainableModel } from "./engine";
 import type { LayersTrainable } from "./layers-trainable";
 
 /** A model's passes as fixed sequences of a backend's operations, with their own weights. */
@@ -13,6 +13,9 @@ export interface GradientProgram {
   };
   /** Computes as `TrainableModel.gradients`, for a batch that has been checked. @returns undefined if it cannot */
   gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult | undefined;
+  /** See `TrainableModel.maxSum`. */
+  readonly maxSum?: number;
+  beginSum?(microshards: number): MicroshardSum;
   /** Computes as `TrainableModel.evaluate`. @returns undefined if it cannot */
   evaluate?(batch: Batch): BatchResult | undefined;
   dispose(): void;
@@ -73,6 +76,25 @@ export class ProgramTrainable implements TrainableModel {
     this.layers.checkBatch(batch, this.takesSparse);
     this.layers.checkFlat(into);
     return this.program.gradients(batch, randomKey, into, onFinal) ?? this.upToDate().gradients(batch, randomKey, into);
+  }
+
+  get maxSum(): number {
+    return this.program.maxSum ?? 1;
+  }
+
+  beginSum(microshards: number): MicroshardSum {
+    const sum = this.program.beginSum?.(microshards);
+    if (sum === undefined) throw new RangeError(`this model adds no gradients, but a sum of ${microshards} was begun`);
+    return {
+      add: (batch, randomKey) => {
+        this.layers.checkBatch(batch);
+        sum.add(batch, randomKey);
+      },
+      finish: (into) => {
+        this.layers.checkFlat(into);
+        return sum.finish(into);
+      },
+    };
   }
 
   evaluate(batch: Batch): BatchResult {

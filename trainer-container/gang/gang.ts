@@ -59,6 +59,8 @@ export interface Generation {
   readonly members: readonly GangMember[];
   /** The leaves that this rank computes: contiguous, with sizes that differ by at most one. */
   readonly leaves: LeafRange;
+  /** Ranges of `leaves` whose sums in the canonical order may be passed to `allReduce`; undefined: only leaves. */
+  readonly subtrees?: readonly LeafRange[] | undefined;
   /** The reason why the generation cannot continue; undefined while it can. Later results for it do not count. */
   readonly lost: GenerationLostError | undefined;
   /** Whether that rank's connections have ended. This alone is not a loss while no operation runs. */
@@ -66,7 +68,8 @@ export interface Generation {
   /**
    * Sums all V leaves in the canonical order into `out` on every rank. The result is the same for every world size.
    *
-   * @param local this rank's leaves, `leaves.end - leaves.first` arrays of `out.length` float32. They may be overwritten.
+   * @param local this rank's leaves, `leaves.end - leaves.first` arrays of `out.length` float32, or the sums of its
+   *   `subtrees`. They may be overwritten.
    * @param signals bits that this rank raises (see `gangSignals`). Every rank gets the same OR of all bits, so all ranks
    *   decide alike at the same step boundary.
    * @param finishedSteps of this replica before the step. All ranks must agree, otherwise the generation is lost.

@@ -44,6 +44,10 @@ export class MeshGeneration implements Generation {
     this.restedAt = mesh.options.now();
   }
 
+  get subtrees(): readonly LeafRange[] | undefined {
+    return this.collective.subtrees;
+  }
+
   get traffic() {
     return { bytesSent: this.mesh.bytesSent, waitMs: this.waitMs };
   }

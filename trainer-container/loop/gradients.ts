@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { add } from "../collective/add";
 import { allocateSum } from "../collective/sum-memory";
 import type { Feed } from "../data/feed";
-import type { OnFinal, TrainableModel } from "../engine/engine";
+import type { Batch, BatchResult, OnFinal, TrainableModel } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
+import { canonicalAdditions } from "../reduction/tree";
 import { createGradientWire } from "./gradient-wire";
 import type { TrainingPlan } from "./plan";
 import { addScore, type ScoreLayout } from "./score";
@@ -27,6 +29,35 @@ export function createLeafComputer(options: {
   const pool: Float32Array[] = [];
   let dataWaitMs = 0;
 
+  const keyOf = (step: number, microshard: number): string => `seed ${plan.seed} step ${step} microshard ${microshard}`;
+
+  const nextBatch = async (step: number, microshard: number, range: LeafRange): Promise<Batch> => {
+    const startedAt = now();
+    const batch = await feed.microshard(step, microshard, range);
+    dataWaitMs += now() - startedAt;
+    return batch;
+  };
+
+  /** Returns the memory of a leaf or a sum. */
+  const memoryOf = (index: number): Float32Array => {
+    const memory = pool[index] ?? allocateSum(wire.words);
+    pool[index] = memory;
+    return memory;
+  };
+
+  /** Adds the scores of the leaves of a sum, as the vectors of leaves would be added. */
+  const addScores = (results: readonly BatchResult[], into: Float32Array): void => {
+    const scores = results.map((result) => {
+      const score = new Float32Array(layout.length);
+      addScore(layout, result, score);
+      return score;
+    });
+    for (const { into: left, from: right } of canonicalAdditions(scores.length)) {
+      add(scores[left]!, 0, scores[left]!, 0, scores[right]!, 0, layout.length);
+    }
+    into.set(scores[0]!);
+  };
+
   return {
     /** Number of elements of a leaf. */
     length,
@@ -37,6 +68,38 @@ export function createLeafComputer(options: {
     /** Gathers the next step's data between two steps, if this thread does it. */
     ahead(step: number, range: LeafRange): void {
       if (step < plan.totalSteps) feed.ahead?.(step, range);
+    },
+    /**
+     * Computes the sums of ranges of leaves, with the bits of the leaves' sums. Their memory is reused in the next call.
+     *
+     * @param lost checked after each sum, and thrown
+     * @returns undefined if the leaves must be computed one by one
+     */
+    async computeSums(
+      step: number,
+      range: LeafRange,
+      subtrees: readonly LeafRange[],
+      lost: () => Error | undefined,
+    ): Promise<readonly Float32Array[] | undefined> {
+      const sizes = subtrees.map(({ first, end }) => end - first);
+      const { maxSum = 1 } = model;
+      const possible = wire.format === "float32" && sizes.every((size) => size <= maxSum);
+      if (!possible || sizes.every((size) => size === 1)) return undefined;
+      const sums: Float32Array[] = [];
+      for (const { first, end } of subtrees) {
+        const into = memoryOf(sums.length);
+        const sum = model.beginSum!(end - first);
+        for (let microshard = first; microshard < end; microshard += 1) {
+          sum.add(await nextBatch(step, microshard, range), keyOf(step, microshard));
+        }
+        const results = sum.finish(into.subarray(0, model.parameterCount));
+        addScores(results, into.subarray(model.parameterCount));
+        sums.push(into);
+        await nextTurn();
+        const loss = lost();
+        if (loss) throw loss;
+      }
+      return sums;
     },
     /**
      * Computes the leaves of `range` in the wire's form. Their memory is reused in the next call.
@@ -55,17 +118,13 @@ export function createLeafComputer(options: {
     ): Promise<readonly Float32Array[]> {
       const leaves: Float32Array[] = [];
       for (let microshard = range.first; microshard < range.end; microshard += 1) {
-        const summed = pool[leaves.length] ?? allocateSum(wire.words);
-        pool[leaves.length] = summed;
+        const summed = memoryOf(leaves.length);
         if (wire.format !== "float32") elements ??= allocateSum(length);
         const leaf = elements ?? summed;
-        const startedAt = now();
-        const batch = await feed.microshard(step, microshard, range);
-        dataWaitMs += now() - startedAt;
-        const key = `seed ${plan.seed} step ${step} microshard ${microshard}`;
+        const batch = await nextBatch(step, microshard, range);
         const last = microshard === range.end - 1 && leaf === summed;
         const onFinal = last ? beforeLast([...leaves, summed]) : undefined;
-        const result = model.gradients(batch, key, leaf.subarray(0, model.parameterCount), onFinal);
+        const result = model.gradients(batch, keyOf(step, microshard), leaf.subarray(0, model.parameterCount), onFinal);
         const sums = leaf.subarray(model.parameterCount).fill(0);
         addScore(layout, result, sums);
         if (leaf !== summed) wire.write(leaf, lossScale, summed);

@@ -42,18 +42,17 @@ export function replicatedSteps({ model, plan, replica, layout, leaves, writable
     async take(generation, raised) {
       const step = replica.finishedSteps;
       let begun: BegunSum | undefined;
-      // A single leaf is its own sum.
-      const target = (computed: readonly Float32Array[]) => (plan.microshards === 1 ? computed[0]! : summed!);
-      const local = await leaves.compute(
-        step,
-        generation.leaves,
-        replica.lossScale?.scale,
-        () => generation.lost,
-        (computed) => {
-          begun = generation.beginAllReduce?.(computed, target(computed), raised, step);
-          return begun?.ready;
-        },
-      );
+      const { leaves: range, subtrees } = generation;
+      const lost = () => generation.lost;
+      const sums = subtrees && (await leaves.computeSums(step, range, subtrees, lost));
+      // The only leaf, or the only sum, is the total.
+      const target = (computed: readonly Float32Array[]) =>
+        plan.microshards === 1 || (sums && generation.worldSize === 1) ? computed[0]! : summed!;
+      const begin = (computed: readonly Float32Array[]) => {
+        begun = generation.beginAllReduce?.(computed, target(computed), raised, step);
+        return begun?.ready;
+      };
+      const local = sums ?? (await leaves.compute(step, range, replica.lossScale?.scale, lost, begin));
       const sum = begun ? begun.finish() : generation.allReduce(local, target(local), raised, step, wire.add);
       leaves.ahead(step + 1, generation.leaves);
       const signals = await sum;

@@ -25,6 +25,26 @@ describe("allReduce", () => {
     }
   });
 
+  it.each([
+    [8, [1, 2, 3, 5, 8]],
+    [6, [1, 2, 4]],
+  ])("takes the sums of subtrees in place of the leaves, for V = %i", async (microshards, worlds) => {
+    for (const worldSize of worlds) {
+      world = await startWorld(worldSize, { chunkElements: 1_000, microshards });
+      for (const elements of [1, 1_024, 300_003]) {
+        const leaves = makeLeaves(microshards, elements, elements + 1);
+        const results = world.ranks.map(async (collective) => {
+          const local = collective.subtrees!.map(({ first, end }) => referenceSum(leaves.slice(first, end)));
+          const out = worldSize === 1 ? local[0]! : new Float32Array(elements);
+          await collective.allReduce({ local, out, signals: 0, finishedSteps: elements });
+          return out;
+        });
+        for (const out of await Promise.all(results)) expect(sameBits(out, referenceSum(leaves))).toBe(true);
+      }
+      world.close();
+    }
+  });
+
   it("exchanges a small vector in one message each where two ranks have a partial sum each", async () => {
     for (const elements of [1, 999, 128 * 1_024, 128 * 1_024 + 1]) {
       world = await startWorld(2);

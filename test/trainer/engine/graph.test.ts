@@ -1,12 +1,14 @@
 /** Recorded graphs against the layers' tape. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
+import { add } from "../../../trainer-container/collective/add";
 import { buildModel } from "../../../trainer-container/engine/build-model";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, Engine, Execution, TrainableModel } from "../../../trainer-container/engine/engine";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
+import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
 import { cnn, mlp, randomBatch } from "./contract";
 
 type LayersModel = ReturnType<TensorFlow["sequential"]>;
@@ -195,6 +197,27 @@ suite("recorded graphs", () => {
       { pass: "gradients", engine: "tape" },
       { pass: "evaluation", engine: "tape" },
     ]);
+  });
+
+  it.each([2, 3, 6, 8])("add %i microshards with the bits of single additions", async (count) => {
+    const definition = { ...mlp, dropout: 0.5, hidden: [24, 16] };
+    const { model } = await both(definition);
+    const batches = Array.from({ length: count }, (_, index) => randomBatch(definition, 4, `batch ${index}`));
+    const parts = batches.map((batch, index) => gradients(model, batch, `microshard ${index}`));
+    const expected = parts.map(({ values }) => values);
+    for (const { into, from } of canonicalAdditions(count)) {
+      add(expected[into]!, 0, expected[into]!, 0, expected[from]!, 0, expected[into]!.length);
+    }
+    expect(model.maxSum).toBeGreaterThanOrEqual(count);
+    // The first call computes the microshards one by one, too; the others use the graph.
+    for (let call = 0; call < 3; call++) {
+      const sum = model.beginSum!(count);
+      for (const [index, batch] of batches.entries()) sum.add(batch, `microshard ${index}`);
+      const total = new Float32Array(model.parameterCount);
+      expect(sum.finish(total)).toEqual(parts.map(({ result }) => result));
+      expect(total).toEqual(expected[0]);
+      expect(model.maxSum).toBeGreaterThan(1);
+    }
   });
 
   it("keep no tensors, and few calls of the binding in a step", async () => {

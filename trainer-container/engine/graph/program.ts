@@ -1,36 +1,44 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import { drawKey } from "../draws";
-import type { Batch, BatchResult, EngineOptions } from "../engine";
+import { add } from "../../collective/add";
+import { canonicalAdditions } from "../../reduction/tree";
+import type { Batch, BatchResult, EngineOptions, MicroshardSum } from "../engine";
 import { ModelError } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
-import type { NativeBackend } from "../native/op";
+import { attributesOf, type NativeBackend } from "../native/op";
 import { Operations, type TensorId } from "../native/operations";
 import { TensorReader, WeightTensors } from "../native/shared-tensors";
-import { type BatchTensors, batchTensors, checkClasses, resultOf, type Scored, weightOf } from "../score";
+import { resultOf } from "../score";
 import { computeModel } from "../user-code";
 import { savedModel, type Value } from "./graph-def";
 import { LoadedGraph } from "./loaded-graph";
+import { inputShapes, type PassShape, trace } from "./passes";
 import { Recorder, type Recording } from "./recorder";
+import { Staging } from "./staging";
 
-type Kind = "gradients" | "evaluation";
-
-/** A recorded pass. Its first output is a vector: the loss, the metrics, the model's outputs. Its second is the gradient. */
+/** A recorded pass. Its outputs are those of `Traced`. */
 interface Pass {
   readonly graph: LoadedGraph;
+  readonly staging: Staging;
   /** Names of the metrics. */
   readonly metrics: readonly string[];
 }
 
-interface Traced {
+interface Recorded {
   readonly outputs: readonly Value[];
-  /** The outputs' tensors, as the tape computed them. */
+  /** The outputs, as the tape computed them. */
   readonly tensors: readonly tf.Tensor[];
   readonly metrics: readonly string[];
 }
 
 /** Largest accepted difference between a graph and the tape, relative to the largest element, or absolute below 1. */
 const tolerance = 1e-5;
+/** See `PassInputs.vector`. */
+const vectorShape = [-1];
+/** A sum of microshards takes at most this long, because it blocks the thread that keeps connections alive. */
+const maxSumMs = 30;
+/** A sum's gradients take at most this much memory at the same time. */
+const maxSumBytes = 256 * 1024 * 1024;
 
 /**
  * Computes a model's passes as TensorFlow graphs. Each is recorded from the layers' operations, once per shape of a batch.
@@ -41,8 +49,12 @@ export class GraphProgram {
   readonly weights: WeightTensors;
   private readonly operations: Operations;
   private readonly reader: TensorReader;
-  /** By kind and shape; undefined: the pass cannot be a graph. */
+  /** By shape; undefined: the pass cannot be a graph. */
   private readonly passes = new Map<string, Pass | undefined>();
+  /** Shortest time of a microshard's gradients, except for the first. */
+  private gradientMs = Number.POSITIVE_INFINITY;
+  /** Whether sums in a graph have the bits of single additions, as far as known. */
+  private sumsAreExact = true;
 
   constructor(
     private readonly backend: NativeBackend,
@@ -64,53 +76,90 @@ export class GraphProgram {
    * @returns undefined if the model cannot be recorded
    */
   gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult | undefined {
-    return this.run("gradients", batch, randomKey, ([, gradient]) => this.reader.copy(gradient as TensorId, into));
+    const pass = this.passFor("gradients", batch, randomKey);
+    if (pass === undefined) return undefined;
+    const startedAt = performance.now();
+    const [result] = this.run(pass, into);
+    this.gradientMs = Math.min(this.gradientMs, performance.now() - startedAt);
+    return result;
   }
 
   /** Computes as `TrainableModel.evaluate`. @returns undefined if the model cannot be recorded */
   evaluate(batch: Batch): BatchResult | undefined {
-    return this.run("evaluation", batch, "evaluation", () => undefined);
+    const pass = this.passFor("evaluation", batch, "evaluation");
+    return pass && this.run(pass)[0];
   }
 
-  private run(
-    kind: Kind,
-    batch: Batch,
-    randomKey: string,
-    take: (outputs: readonly TensorId[]) => void,
-  ): BatchResult | undefined {
-    const { definition, operations, passes } = this;
-    if (definition.task === "classification") checkClasses(definition, batch.labels);
-    const shape = `${kind} of ${batch.rows} rows${batch.weights === undefined ? "" : " with weights"}`;
-    if (!passes.has(shape)) passes.set(shape, this.compile(kind, batch, randomKey));
-    const pass = passes.get(shape);
-    if (pass === undefined) return undefined;
+  /** See `TrainableModel.maxSum`. */
+  get maxSum(): number {
+    if (!this.sumsAreExact) return 1;
+    const byMemory = maxSumBytes / (this.layers.parameterCount * Float32Array.BYTES_PER_ELEMENT);
+    return Math.max(1, Math.floor(Math.min(maxSumMs / this.gradientMs, byMemory)));
+  }
+
+  beginSum(microshards: number): MicroshardSum {
+    let staging: Staging | undefined;
+    let shape: PassShape | undefined;
+    return {
+      add: (batch, randomKey) => {
+        shape ??= { kind: "gradients", rows: batch.rows, weighted: false, microshards };
+        staging ??= this.passes.get(nameOf(shape))?.staging ?? new Staging(this.definition, shape);
+        if (staging.filled === microshards) staging.filled = 0;
+        staging.add(batch, randomKey);
+      },
+      finish: (into) => {
+        const name = nameOf(shape as PassShape);
+        const pass = this.passes.get(name);
+        if (pass) return this.run(pass, into);
+        return this.compileSum(staging as Staging, into);
+      },
+    };
+  }
+
+  private passFor(kind: PassShape["kind"], batch: Batch, randomKey: string): Pass | undefined {
+    const shape = { kind, rows: batch.rows, weighted: batch.weights !== undefined, microshards: 1 };
+    const name = nameOf(shape);
+    const known = this.passes.get(name);
+    if (known === undefined && this.passes.has(name)) return undefined;
+    const staging = known?.staging ?? new Staging(this.definition, shape);
+    staging.filled = 0;
+    staging.add(batch, randomKey);
+    if (known) return known;
+    const pass = this.compile(staging);
+    this.passes.set(name, pass);
+    return pass;
+  }
+
+  /** Runs a pass on the values of its staging. @param into for gradients */
+  private run({ graph, staging, metrics }: Pass, into?: Float32Array): readonly BatchResult[] {
+    const { definition, operations } = this;
     try {
-      const outputs = computeModel(definition, () => this.execute(pass.graph, batch, randomKey));
-      take(outputs);
-      const numbers = operations.read(outputs[0] as TensorId);
-      const metrics = pass.metrics.map((name, index) => [name, numbers[1 + index] as number] as const);
-      const modelOutputs = numbers.subarray(1 + metrics.length);
-      return resultOf(definition, batch, numbers[0] as number, modelOutputs, Object.fromEntries(metrics));
+      const [numbers = -1, gradient] = computeModel(definition, () => this.execute(graph, staging));
+      if (into) this.reader.copy(gradient as TensorId, into);
+      const values = operations.read(numbers);
+      const width = values.length / staging.shape.microshards;
+      return Array.from({ length: staging.shape.microshards }, (_, index) => {
+        const [loss, ...named] = values.subarray(index * width, index * width + 1 + metrics.length);
+        const outputs = values.subarray(index * width + 1 + metrics.length, (index + 1) * width);
+        const byName = Object.fromEntries(metrics.map((name, at) => [name, named[at] as number]));
+        return resultOf(definition, staging.batch(index), loss as number, outputs, byName);
+      });
     } finally {
       operations.release();
     }
   }
 
   /** Runs a graph; the results live until `operations.release`. */
-  private execute(graph: LoadedGraph, batch: Batch, randomKey: string): readonly TensorId[] {
-    const { definition, operations } = this;
-    const { rows, labels, weights } = batch;
+  private execute(graph: LoadedGraph, staging: Staging): readonly TensorId[] {
+    const { operations } = this;
+    const shapes = inputShapes(this.definition, staging.shape);
     const outputs = graph.run([
-      operations.tensor([rows, ...definition.inputShape], batch.inputs),
-      definition.task === "classification"
-        ? operations.indices(labels)
-        : operations.tensor(
-            definition.task === "regression" ? [rows, definition.outputs] : [rows],
-            Float32Array.from(labels),
-          ),
-      operations.tensor([], Float32Array.of(weightOf(batch))),
-      operations.indices(drawKey(randomKey)),
-      ...(weights === undefined ? [] : [operations.tensor([rows], weights)]),
+      operations.tensor(shapes.inputs, staging.inputs),
+      operations.tensor(shapes.labels, staging.labels),
+      operations.tensor(shapes.weight, staging.weight),
+      operations.tensor(shapes.keys, staging.keys),
+      operations.integers(vectorShape),
+      ...(staging.weights === undefined ? [] : [operations.tensor(shapes.weights, staging.weights)]),
       ...this.layers.layout.map((_, slot) => this.weights.id(slot)),
     ]);
     operations.adopt(outputs);
@@ -118,61 +167,96 @@ export class GraphProgram {
   }
 
   /** Records a pass, loads it and compares its first results with the tape's. */
-  private compile(kind: Kind, batch: Batch, randomKey: string): Pass | undefined {
+  private compile(staging: Staging): Pass | undefined {
+    const { kind } = staging.shape;
     const startedAt = performance.now();
-    const weights = new Float32Array(this.layers.parameterCount);
-    this.weights.read(weights);
-    this.layers.writeWeights(weights);
-    return tf.tidy(() => {
-      const recording = this.record(kind, batch, randomKey);
-      const obstacle = recording.obstacle ?? this.changesBetweenCalls(kind, batch, recording);
-      const graph = obstacle ?? this.load(recording);
+    return this.recorded(staging, (recording) => {
+      const graph = recording.obstacle ?? this.changesBetweenCalls(staging, recording) ?? this.load(recording);
       if (graph instanceof Error) {
         this.onExecution?.({ pass: kind, engine: "tape", reason: graph });
         return undefined;
       }
-      this.compare(graph, batch, randomKey, recording.result);
+      this.compare(graph, staging, recording.result);
       const { length: operations } = recording.nodes;
       this.onExecution?.({ pass: kind, engine: "graph", operations, ms: performance.now() - startedAt });
-      return { graph, metrics: recording.result.metrics } as unknown as tf.TensorContainer;
-    }) as unknown as Pass | undefined;
-  }
-
-  private record(kind: Kind, batch: Batch, randomKey: string): Recording<Traced> {
-    const tensors = batchTensors(this.definition, batch);
-    const key = tf.tensor1d(drawKey(randomKey), "int32");
-    const { inputs, labels, weight, weights } = tensors;
-    const fed = [inputs, labels, weight, key, ...(weights ? [weights] : []), ...this.layers.weightTensors()];
-    return new Recorder(this.backend).record(fed, (recorder) => {
-      const { results, metrics } = this.trace(kind, tensors, key);
-      return { outputs: results.map((each) => recorder.valueOf(each)), tensors: results, metrics };
+      return { graph, staging, metrics: recording.result.metrics };
     });
   }
 
-  /** Computes a pass on the tape. */
-  private trace(kind: Kind, batch: BatchTensors, key: tf.Tensor) {
-    const flat = (all: readonly tf.Tensor[]): tf.Tensor => tf.concat1d(all.map((each) => tf.reshape(each, [-1])));
-    const numbers = ({ loss, outputs, metrics }: Scored): tf.Tensor => flat([loss, ...Object.values(metrics), outputs]);
-    if (kind === "evaluation") {
-      const scored = this.layers.score(batch);
-      return { results: [numbers(scored)], metrics: Object.keys(scored.metrics) };
+  /**
+   * Computes a sum for the first time: each microshard alone, added here, and as one graph, which is kept if it has the same
+   * bits.
+   */
+  private compileSum(staging: Staging, into: Float32Array): readonly BatchResult[] {
+    const { microshards } = staging.shape;
+    const gradients = Array.from({ length: microshards }, () => new Float32Array(into.length));
+    const single = this.passes.get(nameOf({ ...staging.shape, microshards: 1 }));
+    if (single === undefined) throw new RangeError("a sum was begun before a microshard's gradients were computed");
+    const results = gradients.map((gradient, index) => {
+      single.staging.copy(staging, index);
+      return this.run(single, gradient)[0] as BatchResult;
+    });
+    for (const { into: left, from: right } of canonicalAdditions(microshards)) {
+      const sum = gradients[left] as Float32Array;
+      add(sum, 0, sum, 0, gradients[right] as Float32Array, 0, sum.length);
     }
-    const scored = this.layers.differentiate(batch, key);
-    const gradients = this.layers.layout.map(({ size }, index) => scored.gradients[index] ?? tf.zeros([size]));
-    return { results: [numbers(scored), tf.reshape(flat(gradients), [1, -1])], metrics: Object.keys(scored.metrics) };
+    into.set(gradients[0] as Float32Array);
+    const pass = this.recorded(staging, (recording) => {
+      const graph = recording.obstacle ?? this.load(recording);
+      return graph instanceof Error ? undefined : { graph, staging, metrics: recording.result.metrics };
+    });
+    const found = new Float32Array(into.length);
+    if (pass) this.run(pass, found);
+    this.sumsAreExact = pass !== undefined && Buffer.compare(bytesOf(found), bytesOf(into)) === 0;
+    if (this.sumsAreExact) this.passes.set(nameOf(staging.shape), pass);
+    else pass?.graph.dispose();
+    return results;
+  }
+
+  /** Records a pass with the present weights; the recording is valid within `use`. */
+  private recorded<T>(staging: Staging, use: (recording: Recording<Recorded>) => T): T {
+    const weights = new Float32Array(this.layers.parameterCount);
+    this.weights.read(weights);
+    this.layers.writeWeights(weights);
+    return tf.tidy(() => use(this.record(staging)) as unknown as tf.TensorContainer) as unknown as T;
+  }
+
+  private record(staging: Staging): Recording<Recorded> {
+    const { shape, weights } = staging;
+    const shapes = inputShapes(this.definition, shape);
+    const tensors = {
+      inputs: tf.tensor(staging.inputs, [...shapes.inputs]),
+      labels: tf.tensor(staging.labels, [...shapes.labels]),
+      weight: tf.tensor(staging.weight, [...shapes.weight]),
+      keys: tf.tensor(staging.keys, [...shapes.keys]),
+      vector: tf.tensor1d([...vectorShape], "int32"),
+      ...(weights === undefined ? {} : { weights: tf.tensor(weights, [...shapes.weights]) }),
+    };
+    return new Recorder(this.backend).record(
+      [...Object.values(tensors), ...this.layers.weightTensors()],
+      (recorder) => {
+        const { results, metrics } = trace(this.layers, shape, tensors, (tensor) =>
+          this.flatten(tensor, tensors.vector),
+        );
+        return { outputs: results.map((each) => recorder.valueOf(each)), tensors: results, metrics };
+      },
+    );
+  }
+
+  private flatten(tensor: tf.Tensor, shape: tf.Tensor): tf.Tensor {
+    const { float, int32 } = attributesOf(this.backend.binding);
+    return this.backend.executeSingleOutput("Reshape", [float("T"), int32("Tshape")], [tensor, shape]);
   }
 
   /** Returns why a graph would differ from the model: user code may compute something else in each call. */
-  private changesBetweenCalls(kind: Kind, batch: Batch, first: Recording<Traced>): Error | undefined {
-    const again = tf.tidy(
-      () => savedModel(this.record(kind, batch, "another key").nodes) as unknown as tf.TensorContainer,
-    );
+  private changesBetweenCalls(staging: Staging, first: Recording<Recorded>): Error | undefined {
+    const again = tf.tidy(() => savedModel(this.record(staging).nodes) as unknown as tf.TensorContainer);
     const same = Buffer.compare(savedModel(first.nodes), again as unknown as Uint8Array) === 0;
     return same ? undefined : new Error("its operations or constants differ between two calls");
   }
 
   /** Returns the graph, or TensorFlow's reason for a refusal. */
-  private load({ nodes, placeholders, result }: Recording<Traced>): LoadedGraph | Error {
+  private load({ nodes, placeholders, result }: Recording<Recorded>): LoadedGraph | Error {
     try {
       return new LoadedGraph(this.backend.binding, nodes, placeholders, result.outputs);
     } catch (error) {
@@ -181,13 +265,13 @@ export class GraphProgram {
   }
 
   /** @throws ModelError if the graph's results are not the tape's */
-  private compare(graph: LoadedGraph, batch: Batch, randomKey: string, { tensors }: Traced): void {
+  private compare(graph: LoadedGraph, staging: Staging, { tensors }: Recorded): void {
     try {
-      const found = this.execute(graph, batch, randomKey);
+      const found = computeModel(this.definition, () => this.execute(graph, staging));
       tensors.forEach((tensor, index) => {
-        const expected = tensor.dataSync();
+        const expected = tensor.dataSync() as Float32Array;
         const computed = this.operations.read(found[index] as TensorId);
-        const scale = (expected as Float32Array).reduce((most, value) => Math.max(most, Math.abs(value)), 1);
+        const scale = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
         const at = computed.findIndex((value, i) => Math.abs(value - (expected[i] as number)) > tolerance * scale);
         if (at === -1) return;
         const slot = this.layers.layout.find(({ offset, size }) => at < offset + size);
@@ -210,3 +294,9 @@ export class GraphProgram {
     this.weights.dispose();
   }
 }
+
+const nameOf = ({ kind, rows, weighted, microshards }: PassShape): string =>
+  `${kind} of ${microshards} × ${rows} rows${weighted ? " with weights" : ""}`;
+
+const bytesOf = (values: Float32Array): Uint8Array =>
+  new Uint8Array(values.buffer, values.byteOffset, values.byteLength);

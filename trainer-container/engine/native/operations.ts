@@ -25,8 +25,9 @@ export class Operations {
   }
 
   /** Shares the memory of `values` if it is aligned: they must not change until `release`. */
-  tensor(shape: readonly number[], values: Float32Array): TensorId {
-    const id = this.binding.createTensor(shape, this.binding.TF_FLOAT, values);
+  tensor(shape: readonly number[], values: Float32Array | Int32Array): TensorId {
+    const { TF_FLOAT, TF_INT32 } = this.binding;
+    const id = this.binding.createTensor(shape, values instanceof Int32Array ? TF_INT32 : TF_FLOAT, values);
     this.live.push(id);
     return id;
   }

@@ -3,10 +3,10 @@ import type { Activation } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { type DenseParameters, sparseBackward, sparseForward } from "../../kernels/sparse-layer";
 import type { NativeBinding } from "../native-binding";
+import { activationOf } from "./dense-stage";
 import { attributesOf, type OpAttribute } from "./op";
 import type { Operations, TensorId } from "./operations";
 import type { TensorReader } from "./shared-tensors";
-import { activationOf } from "./stages";
 
 /**
  * The first dense layer over sparse rows. A kernel (`kernels/sparse-layer.ts`) computes sums and ReLU; TensorFlow computes

@@ -1,0 +1,104 @@
+/** A model's passes as operations of the tape, ready to be recorded. */
+import * as tf from "@tensorflow/tfjs-core";
+import type { ModelDefinition } from "../../../core/runs/model-definition";
+import { canonicalAdditions } from "../../reduction/tree";
+import type { Differentiated, LayersTrainable } from "../layers-trainable";
+import type { BatchTensors, Scored } from "../score";
+
+export interface PassShape {
+  readonly kind: "gradients" | "evaluation";
+  /** Rows of a microshard. */
+  readonly rows: number;
+  /** Whether rows have weights. */
+  readonly weighted: boolean;
+  /** Number of microshards. More than one: the sum of their gradients. */
+  readonly microshards: number;
+}
+
+/** The tensors of a pass that change from call to call, without the model's weights. */
+export interface PassInputs {
+  /** `[microshards × rows, ...inputShape]`. */
+  readonly inputs: tf.Tensor;
+  /** `[microshards × rows, …]`. */
+  readonly labels: tf.Tensor;
+  /** Sum of the rows' weights of each microshard, `[microshards]`. */
+  readonly weight: tf.Tensor;
+  /** int32 `[microshards, 2]`, see `withDraws`. */
+  readonly keys: tf.Tensor;
+  /** int32 `[1]` with −1: the shape of a vector, which a graph does not know before it runs. */
+  readonly vector: tf.Tensor;
+  /** Rows' weights, `[microshards × rows]`. */
+  readonly weights?: tf.Tensor;
+}
+
+export interface Traced {
+  /** `[microshards, numbers]`: of each microshard the loss, the metrics and the model's outputs. Then the gradient, `[1, parameters]`. */
+  readonly results: readonly tf.Tensor[];
+  /** Names of the metrics. */
+  readonly metrics: readonly string[];
+}
+
+const flat = (tensors: readonly tf.Tensor[]): tf.Tensor => tf.concat1d(tensors.map((each) => tf.reshape(each, [-1])));
+
+/**
+ * Computes a pass on the tape. Call it within `tf.tidy`.
+ *
+ * @param flatten returns a tensor as a vector whose length the graph does not know
+ */
+export function trace(
+  layers: LayersTrainable,
+  { kind, rows, microshards }: PassShape,
+  inputs: PassInputs,
+  flatten: (tensor: tf.Tensor) => tf.Tensor,
+): Traced {
+  const all = Array.from({ length: microshards }, (_, index): Scored & Partial<Differentiated> => {
+    const batch = batchOf(inputs, rows, microshards, index);
+    if (kind === "evaluation") return layers.score(batch);
+    return layers.differentiate(batch, tf.reshape(slice(inputs.keys, index, 1), [2]));
+  });
+  const metrics = Object.keys((all[0] as Scored).metrics);
+  const numbers = tf.stack(all.map((each) => flat([each.loss, ...Object.values(each.metrics), each.outputs])));
+  if (kind === "evaluation") return { results: [numbers], metrics };
+  const gradients = layers.layout.map(({ size }, slot) => {
+    const terms = all.map((each) => each.gradients?.[slot] ?? tf.zeros([size]));
+    return microshards === 1 ? (terms[0] as tf.Tensor) : treeSum(terms.map(flatten));
+  });
+  return { results: [numbers, tf.reshape(flat(gradients), [1, -1])], metrics };
+}
+
+function batchOf(all: PassInputs, rows: number, microshards: number, index: number): BatchTensors {
+  const part = (tensor: tf.Tensor): tf.Tensor => (microshards === 1 ? tensor : slice(tensor, index * rows, rows));
+  return {
+    rows,
+    inputs: part(all.inputs),
+    labels: part(all.labels),
+    ...(all.weights === undefined ? {} : { weights: part(all.weights) }),
+    weight: tf.reshape(slice(all.weight, index, 1), []),
+  };
+}
+
+function slice(tensor: tf.Tensor, first: number, count: number): tf.Tensor {
+  const [, ...rest] = tensor.shape;
+  return tf.slice(tensor, [first, ...rest.map(() => 0)], [count, ...rest]);
+}
+
+/** Adds in the canonical order. TensorFlow's graph optimizer reorders sums of tensors whose shapes it knows. */
+function treeSum(terms: readonly tf.Tensor[]): tf.Tensor {
+  const slots = [...terms];
+  for (const { into, from } of canonicalAdditions(slots.length)) {
+    slots[into] = tf.add(slots[into] as tf.Tensor, slots[from] as tf.Tensor);
+  }
+  return slots[0] as tf.Tensor;
+}
+
+/** Returns the shapes of a pass's inputs, in the order of `PassInputs`. */
+export function inputShapes(definition: ModelDefinition, { rows, microshards }: PassShape) {
+  const total = rows * microshards;
+  return {
+    inputs: [total, ...definition.inputShape],
+    labels: definition.task === "regression" ? [total, definition.outputs] : [total],
+    weight: [microshards],
+    keys: [microshards, 2],
+    weights: [total],
+  } as const;
+}
