@@ -1,4 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
+import { registerActivationGradients } from "./activation-gradients";
 import { registerBatchNormalization } from "./batch-normalization";
 import { registerBias } from "./bias";
 import { conv2dBackpropFilter, conv2dBackpropInput, registerConv2D } from "./conv2d";
@@ -7,7 +8,6 @@ import { registerMatMul } from "./matmul";
 import { registerMaxPool } from "./max-pool";
 import { registerTypedOneHot } from "./one-hot";
 import { registerPassThrough } from "./pass-through";
-import { registerReluGrad } from "./relu-grad";
 import { registerTile } from "./tile";
 import { unsortedSegmentSum } from "./unsorted-segment-sum";
 
@@ -31,7 +31,7 @@ export function registerWasmKernels(): void {
   registerMaxPool();
   registerBias();
   registerPassThrough();
-  registerReluGrad();
+  registerActivationGradients();
   registerTypedOneHot();
   registerTile();
   registerBatchNormalization();

@@ -1,4 +1,5 @@
 /** Loops over rows of channels, four at a time, and over whole vectors. Addresses and strides are in bytes. */
+import type { Code } from "../../wasm/encoding";
 import { advance, f32, f32x4, i32, ifElse, local, memory, v128, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
 import { addTo, define } from "./define";
@@ -58,6 +59,24 @@ const reluGrad = define("reluGrad", ["to", "dy", "x", "vectors"], { zero: "v128"
   ),
 ]);
 
+/** Defines `name(to, dy, y, vectors)`, which multiplies dy by the activation's derivative, a function of its output y. */
+const fromOutput = (name: string, derivative: (y: Code, one: Code) => Code): WasmFunction =>
+  define(name, ["to", "dy", "y", "vectors"], { one: "v128", value: "v128" }, (v) => [
+    local.set(v.one, f32x4.splat(f32.const(1))),
+    whileLoop(
+      get(v.vectors),
+      local.set(v.value, v128.load(get(v.y))),
+      v128.store(get(v.to), f32x4.mul(v128.load(get(v.dy)), derivative(get(v.value), get(v.one)))),
+      advance(v.to, 16),
+      advance(v.dy, 16),
+      advance(v.y, 16),
+      advance(v.vectors, -1),
+    ),
+  ]);
+
+const sigmoidGrad = fromOutput("sigmoidGrad", (y, one) => f32x4.mul(y, f32x4.sub(one, y)));
+const tanhGrad = fromOutput("tanhGrad", (y, one) => f32x4.sub(one, f32x4.mul(y, y)));
+
 /**
  * The function `copyRows(to, from, rows, width, row)`. It copies contiguous rows of `width` bytes to rows that are
  * `row` bytes apart.
@@ -74,4 +93,4 @@ const copyRows = define("copyRows", ["to", "from", "rows", "width", "row"], {}, 
 
 const fill = define("fillZero", ["at", "bytes"], {}, (v) => [memory.fill(get(v.at), i32.const(0), get(v.bytes))]);
 
-export const rowKernels: readonly WasmFunction[] = [addBias, reluGrad, copyRows, fill];
+export const rowKernels: readonly WasmFunction[] = [addBias, reluGrad, sigmoidGrad, tanhGrad, copyRows, fill];

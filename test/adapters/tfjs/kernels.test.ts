@@ -172,3 +172,12 @@ describe("chained operations", () => {
     });
   });
 });
+
+it.each<[string, (x: tf.Tensor) => tf.Tensor, (dy: tf.Tensor, y: tf.Tensor) => tf.Tensor]>([
+  ["sigmoid", tf.sigmoid, (dy, y) => tf.mul(dy, tf.mul(y, tf.sub(1, y)))],
+  ["tanh", tf.tanh, (dy, y) => tf.mul(tf.sub(1, tf.square(y)), dy)],
+])("gives the gradient of %s the bits of the composed operations", async (_, activation, composed) => {
+  const [x, weights] = [values([3, 7], 1), values([3, 7], 2)];
+  const fused = await on("wasm", () => tf.grad((at) => tf.sum(tf.mul(activation(at), weights)))(x));
+  expect(fused).toEqual(await on("wasm", () => composed(weights, activation(x))));
+});

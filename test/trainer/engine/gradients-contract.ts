@@ -49,6 +49,24 @@ const cases: Readonly<Record<string, Case>> = {
     compute: (x, mean, variance, offset, scale) => normalize(x!, mean!, variance!, offset!, scale!),
     operations: 60,
   },
+  "product of equal shapes": {
+    shapes: [
+      [2, 3],
+      [2, 3],
+    ],
+    compute: (a, b) => tf.mul(a!, b!),
+  },
+  "product with broadcast axes on both sides": {
+    shapes: [
+      [2, 1, 3],
+      [4, 1],
+    ],
+    compute: (a, b) => tf.mul(a!, b!),
+  },
+  "product with integers": { shapes: [[3]], compute: (x) => tf.mul(x, tf.tensor1d([1, 2, 3], "int32")) },
+  "sigmoid of a length that is no multiple of a vector's": { shapes: [[7]], compute: (x) => tf.sigmoid(tf.sub(x, 1)) },
+  "tanh of a length that is no multiple of a vector's": { shapes: [[7]], compute: (x) => tf.tanh(tf.sub(x, 1)) },
+  "rectifier of a length that is no multiple of a vector's": { shapes: [[7]], compute: (x) => tf.relu(tf.sub(x, 1)) },
   "mean over the first axes": { shapes: [[2, 3, 4]], compute: (x) => tf.mean(x, [0, 1]) },
   "mean over an inner axis, kept": { shapes: [[2, 3, 4]], compute: (x) => tf.mean(x, 1, true) },
   "sum over the last axis": { shapes: [[2, 3, 4]], compute: (x) => tf.sum(x, -1) },

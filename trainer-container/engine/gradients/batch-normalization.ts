@@ -1,9 +1,11 @@
 import * as tf from "@tensorflow/tfjs-core";
+import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
 
 /** Sums over the axes along which a tensor of `shape` was broadcast. */
 export function sumTo(tensor: tf.Tensor, shape: readonly number[]): tf.Tensor {
   const axes = tf.broadcast_util.getReductionAxes([...shape], tensor.shape).filter((axis) => tensor.shape[axis] !== 1);
-  return tf.reshape(axes.length === 0 ? tensor : tf.sum(tensor, axes), [...shape]);
+  const sum = axes.length === 0 ? tensor : tf.sum(tensor, axes);
+  return tf.util.arraysEqual(sum.shape, [...shape]) ? sum : tf.reshape(sum, [...shape]);
 }
 
 /**
@@ -12,8 +14,7 @@ export function sumTo(tensor: tf.Tensor, shape: readonly number[]): tf.Tensor {
  * TensorFlow.js computes them in the shape of x.
  */
 export function registerBatchNormalizationGradient(): void {
-  tf.unregisterGradient(tf.FusedBatchNorm);
-  tf.registerGradient({
+  replaceGradient({
     kernelName: tf.FusedBatchNorm,
     inputsToSave: ["x", "mean", "variance", "scale"],
     gradFunc: (output, saved, attrs) => {

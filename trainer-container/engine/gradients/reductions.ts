@@ -1,4 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
+import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
 
 /**
  * Registers the gradients of `sum` and `mean` as one broadcast. TensorFlow.js multiplies by ones in the shape of x, and
@@ -6,8 +7,7 @@ import * as tf from "@tensorflow/tfjs-core";
  */
 export function registerReductionGradients(): void {
   for (const kernelName of [tf.Sum, tf.Mean]) {
-    tf.unregisterGradient(kernelName);
-    tf.registerGradient({
+    replaceGradient({
       kernelName,
       inputsToSave: ["x"],
       gradFunc: (output, [saved], attrs) => {

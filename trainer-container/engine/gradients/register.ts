@@ -1,4 +1,5 @@
 import { registerBatchNormalizationGradient } from "./batch-normalization";
+import { registerMultiplyGradient } from "./multiply";
 import { registerReductionGradients } from "./reductions";
 import { registerTileGradient } from "./tile";
 
@@ -13,5 +14,6 @@ export function registerGradients(): void {
   registered = true;
   registerTileGradient();
   registerBatchNormalizationGradient();
+  registerMultiplyGradient();
   registerReductionGradients();
 }

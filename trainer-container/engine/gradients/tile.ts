@@ -1,10 +1,10 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { repeatedAxes } from "../../../adapters/tfjs/kernels/tile";
+import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
 
 /** Registers the gradient of `tile` for any rank as one sum. TensorFlow.js adds one slice for each repetition. */
 export function registerTileGradient(): void {
-  tf.unregisterGradient(tf.Tile);
-  tf.registerGradient({
+  replaceGradient({
     kernelName: tf.Tile,
     inputsToSave: ["x"],
     gradFunc: (output, [saved], attrs) => {
