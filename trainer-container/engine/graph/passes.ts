@@ -25,10 +25,10 @@ export interface PassInputs {
   readonly weight: tf.Tensor;
   /** int32 `[microshards, 2]`, see `withDraws`. */
   readonly keys: tf.Tensor;
-  /** int32 `[1]` with −1: the shape of a vector, which a graph does not know before it runs. */
-  readonly vector: tf.Tensor;
   /** Rows' weights, `[microshards × rows]`. */
   readonly weights?: tf.Tensor;
+  /** int32 `[1]` with −1: the shape of a vector, which a graph does not know before it runs. */
+  readonly vector: tf.Tensor;
 }
 
 export interface Traced {

@@ -61,7 +61,7 @@ export class GraphProgram {
     private readonly definition: ModelDefinition,
     private readonly layers: LayersTrainable,
     /** See `sharesMemory`. */
-    shared: boolean,
+    private readonly shared: boolean,
     private readonly onExecution: EngineOptions["onExecution"],
   ) {
     const { binding } = backend;
@@ -127,6 +127,7 @@ export class GraphProgram {
     if (known) return known;
     const pass = this.compile(staging);
     this.passes.set(name, pass);
+    if (pass === undefined) staging.dispose(this.backend.binding);
     return pass;
   }
 
@@ -135,7 +136,7 @@ export class GraphProgram {
     const { definition, operations } = this;
     try {
       const [numbers = -1, gradient] = computeModel(definition, () => this.execute(graph, staging));
-      if (into) this.reader.copy(gradient as TensorId, into);
+      if (into) this.reader.copy(gradient as TensorId, into, true);
       const values = operations.read(numbers);
       const width = values.length / staging.shape.microshards;
       return Array.from({ length: staging.shape.microshards }, (_, index) => {
@@ -152,14 +153,9 @@ export class GraphProgram {
   /** Runs a graph; the results live until `operations.release`. */
   private execute(graph: LoadedGraph, staging: Staging): readonly TensorId[] {
     const { operations } = this;
-    const shapes = inputShapes(this.definition, staging.shape);
     const outputs = graph.run([
-      operations.tensor(shapes.inputs, staging.inputs),
-      operations.tensor(shapes.labels, staging.labels),
-      operations.tensor(shapes.weight, staging.weight),
-      operations.tensor(shapes.keys, staging.keys),
+      ...staging.feeds(this.backend.binding, operations, this.shared),
       operations.integers(vectorShape),
-      ...(staging.weights === undefined ? [] : [operations.tensor(shapes.weights, staging.weights)]),
       ...this.layers.layout.map((_, slot) => this.weights.id(slot)),
     ]);
     operations.adopt(outputs);
@@ -209,7 +205,10 @@ export class GraphProgram {
     if (pass) this.run(pass, found);
     this.sumsAreExact = pass !== undefined && Buffer.compare(bytesOf(found), bytesOf(into)) === 0;
     if (this.sumsAreExact) this.passes.set(nameOf(staging.shape), pass);
-    else pass?.graph.dispose();
+    else {
+      pass?.graph.dispose();
+      staging.dispose(this.backend.binding);
+    }
     return results;
   }
 
@@ -229,8 +228,8 @@ export class GraphProgram {
       labels: tf.tensor(staging.labels, [...shapes.labels]),
       weight: tf.tensor(staging.weight, [...shapes.weight]),
       keys: tf.tensor(staging.keys, [...shapes.keys]),
-      vector: tf.tensor1d([...vectorShape], "int32"),
       ...(weights === undefined ? {} : { weights: tf.tensor(weights, [...shapes.weights]) }),
+      vector: tf.tensor1d([...vectorShape], "int32"),
     };
     return new Recorder(this.backend).record(
       [...Object.values(tensors), ...this.layers.weightTensors()],
@@ -288,7 +287,10 @@ export class GraphProgram {
   }
 
   dispose(): void {
-    for (const pass of this.passes.values()) pass?.graph.dispose();
+    for (const pass of this.passes.values()) {
+      pass?.graph.dispose();
+      pass?.staging.dispose(this.backend.binding);
+    }
     this.reader.dispose();
     this.operations.dispose();
     this.weights.dispose();

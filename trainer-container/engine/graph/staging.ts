@@ -1,8 +1,15 @@
 import type { ModelDefinition } from "../../../core/runs/model-definition";
+import { allocateSum, inSumMemory, releaseSum } from "../../collective/sum-memory";
 import { drawKey } from "../draws";
 import type { Batch } from "../engine";
+import type { Operations, TensorId } from "../native/operations";
+import type { NativeBinding } from "../native-binding";
 import { checkClasses, weightOf } from "../score";
-import type { PassShape } from "./passes";
+import { inputShapes, type PassShape } from "./passes";
+
+/** Elements of a cache line: TensorFlow shares memory from there on. */
+const line = 16;
+const padded = (length: number): number => Math.ceil(length / line) * line;
 
 /** The values of a pass's inputs. Its memory is used again in each call. */
 export class Staging {
@@ -13,6 +20,9 @@ export class Staging {
   readonly weights: Float32Array | undefined;
   /** Number of microshards that it holds. */
   filled = 0;
+  private readonly memory: Float32Array;
+  /** Tensors that share the memory. */
+  private tensors: readonly TensorId[] | undefined;
 
   constructor(
     private readonly definition: ModelDefinition,
@@ -21,12 +31,49 @@ export class Staging {
     const { microshards, rows, weighted } = shape;
     const { inputShape, outputs, task } = definition;
     const total = microshards * rows;
-    this.inputs = new Float32Array(inputShape.reduce((product, side) => product * side, total));
-    const Labels = task === "classification" ? Int32Array : Float32Array;
-    this.labels = new Labels(task === "regression" ? total * outputs : total);
-    this.weight = new Float32Array(microshards);
-    this.keys = new Int32Array(2 * microshards);
-    this.weights = weighted ? new Float32Array(total) : undefined;
+    const lengths = [
+      inputShape.reduce((product, side) => product * side, total),
+      task === "regression" ? total * outputs : total,
+      microshards,
+      2 * microshards,
+      weighted ? total : 0,
+    ] as const;
+    this.memory = allocateSum(lengths.reduce((sum, length) => sum + padded(length), 0));
+    let at = 0;
+    const floats = (length: number): Float32Array => {
+      const part = this.memory.subarray(at, at + length);
+      at += padded(length);
+      return part;
+    };
+    const integers = (length: number): Int32Array => {
+      const { buffer, byteOffset } = floats(length);
+      return new Int32Array(buffer, byteOffset, length);
+    };
+    this.inputs = floats(lengths[0]);
+    this.labels = task === "classification" ? integers(lengths[1]) : floats(lengths[1]);
+    this.weight = floats(lengths[2]);
+    this.keys = integers(lengths[3]);
+    this.weights = weighted ? floats(lengths[4]) : undefined;
+  }
+
+  /**
+   * Returns the inputs as tensors, in the order of `PassInputs`. Tensors of shared memory stay until `dispose`; others are
+   * created in each call.
+   */
+  feeds(binding: NativeBinding, operations: Operations, sharing: boolean): readonly TensorId[] {
+    const { inputs, labels, weight, keys, weights } = inputShapes(this.definition, this.shape);
+    const parts = [
+      [inputs, this.inputs],
+      [labels, this.labels],
+      [weight, this.weight],
+      [keys, this.keys],
+      ...(this.weights === undefined ? [] : [[weights, this.weights] as const]),
+    ] as const;
+    if (!sharing || !inSumMemory(this.memory)) return parts.map(([shape, values]) => operations.tensor(shape, values));
+    this.tensors ??= parts.map(([shape, values]) =>
+      binding.createTensor(shape, values instanceof Int32Array ? binding.TF_INT32 : binding.TF_FLOAT, values),
+    );
+    return this.tensors;
   }
 
   /** @throws BatchError for a label that is not a class */
@@ -63,5 +110,11 @@ export class Staging {
       labels: part(this.labels),
       ...(this.weights === undefined ? {} : { weights: part(this.weights) }),
     };
+  }
+
+  dispose(binding: NativeBinding): void {
+    for (const id of this.tensors ?? []) binding.deleteTensor(id);
+    this.tensors = undefined;
+    releaseSum(this.memory);
   }
 }

@@ -132,7 +132,8 @@ export class TensorReader {
     this.attributes = [{ name: "T", type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }];
   }
 
-  copy(id: TensorId, into: Float32Array): void {
+  /** @param isRow whether the tensor has the shape `[1, elements]` */
+  copy(id: TensorId, into: Float32Array, isRow = false): void {
     const { operations } = this;
     if (!this.sharing || into.length < worthSharing || !isAligned(into) || !inSumMemory(into)) {
       into.set(operations.read(id));
@@ -142,7 +143,7 @@ export class TensorReader {
       ...this.attributes,
       { name: "Tshape", type: this.binding.TF_ATTR_TYPE, value: this.binding.TF_INT32 },
     ];
-    const row = operations.run("Reshape", reshape, [id, operations.integers([1, into.length])]);
+    const row = isRow ? id : operations.run("Reshape", reshape, [id, operations.integers([1, into.length])]);
     operations.run("InplaceUpdate", this.attributes, [this.sinkOf(into), operations.integers([0]), row]);
   }
 
