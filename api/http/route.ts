@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Platform } from "../../adapters/platform";
 import { RingmasterError } from "../../core/errors";
 import { toJson } from "../../core/json-text";
+import { isoTime } from "../../core/ports";
 import type { Actor } from "../../core/registry/model";
 import type { DeepReadonly } from "../../core/shapes";
 import type { Contract, ResponseContract, ResponseContracts } from "../contract";
@@ -29,6 +30,10 @@ export interface Call<
   readonly actor: string;
   /** The caller as the registry records it. */
   readonly caller: Pick<Actor, "by" | "person">;
+  /** Returns the caller as the actor of a change that is made now. */
+  readonly actorFor: (reason: string) => Actor;
+  /** Returns the key that makes a change idempotent; `undefined` if the request has no `Idempotency-Key`. */
+  readonly onceFor: (change: string) => string | undefined;
   readonly requestId: string;
   readonly context: Context<ApiEnvironment>;
 }
@@ -71,22 +76,24 @@ export function defineRoute<
   return {
     contract,
     async answer(context) {
+      const platform = context.get("platform");
+      const caller = callerIn(context);
+      const params = readParams(context, contract.params);
+      const query = readQuery(context, contract.query);
+      const headers = readHeaders(context, contract.headers);
+      const idempotencyKey = contract.idempotencyKey ? readIdempotencyKey(context) : undefined;
       const call = {
-        params: readParams(context, contract.params),
-        query: readQuery(context, contract.query),
-        headers: readHeaders(context, contract.headers),
-        idempotencyKey: contract.idempotencyKey ? readIdempotencyKey(context) : undefined,
+        ...{ params, query, headers, idempotencyKey, platform, caller, context },
         body: contract.body && (await readBody(context, contract.body)),
-        platform: context.get("platform"),
         actor: context.get("actor"),
-        caller: callerIn(context),
+        actorFor: (reason: string) => ({ ...caller, reason, at: isoTime(platform.clock) }),
+        onceFor: (change: string) => (idempotencyKey === undefined ? undefined : `${change}#${idempotencyKey}`),
         requestId: context.get("requestId"),
-        context,
       } as Call<Params, Query, Headers, Body>;
       const reply = await handler(call);
       if ("response" in reply) return reply.response;
-      const headers = { "content-type": "application/json", ...reply.headers };
-      return context.body(toJson(reply.body), reply.status as 200, headers);
+      const type = { "content-type": "application/json" };
+      return context.body(toJson(reply.body), reply.status as 200, { ...type, ...reply.headers });
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { Platform } from "../../adapters/platform";
 import { InvalidInputError, type Problem } from "../../core/errors";
-import { isoTime } from "../../core/ports";
 import { answerApproval, answerWaiting } from "../../core/registry/approval";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
 import { setPolicy } from "../../core/registry/lifecycle";
@@ -53,10 +52,10 @@ export const modelPolicyRoutes: readonly Route[] = [
     return { status: 200, body: { policy, history: await registry.repository.policies(name) } };
   }),
 
-  defineRoute(contracts.setModelPolicy, async ({ platform, params: { name }, body, caller }) => {
-    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
+  defineRoute(contracts.setModelPolicy, async ({ platform, params: { name }, body, caller, actorFor }) => {
     await checkUrls(platform, body.rules.checks);
-    const model = await platform.registry.apply(name, [], setPolicy(body.rules, body.approvals, who));
+    const transition = setPolicy(body.rules, body.approvals, actorFor(body.reason));
+    const model = await platform.registry.apply(name, [], transition);
     const unmet = comparesPeople(body.approvals) && caller.person === undefined;
     // A milder policy may be satisfied by the existing approvals.
     await answerWaiting(platform, name);
@@ -64,9 +63,9 @@ export const modelPolicyRoutes: readonly Route[] = [
     return { status: 200, body: { model, ...(warnings.length > 0 ? { warnings } : {}) } };
   }),
 
-  defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, caller, idempotencyKey }) => {
+  defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, caller, onceFor }) => {
     const { name, version } = params;
-    const request = idempotencyKey === undefined ? undefined : `judge#${version}#${idempotencyKey}`;
+    const request = onceFor(`judge#${version}`);
     const judged = await judgeVersion(platform, name, version, { ...caller, reason: body.reason }, request);
     // A run that waits for an approval must not wait if its version did not pass.
     await answerApproval(platform, await platform.registry.head(name), judged);

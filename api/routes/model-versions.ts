@@ -1,11 +1,9 @@
-import { isoTime } from "../../core/ports";
+import type { Platform } from "../../adapters/platform";
 import { answerOutdated, approveOrReject } from "../../core/registry/approval";
 import type { Transition } from "../../core/registry/change";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
-import type { Actor, ModelVersion } from "../../core/registry/model";
 import { registeredSource } from "../../core/registry/registered-source";
-import type { Registry } from "../../core/registry/registry";
 import { setStage } from "../../core/registry/transitions";
 import { checkReferences } from "../../core/tracking/references";
 import * as contracts from "../contracts/model-versions";
@@ -14,18 +12,13 @@ import { withLoggedMetrics } from "../services/logged-metrics";
 import { versionAfter } from "../services/next-steps";
 
 export const modelVersionRoutes = [
-  defineRoute(contracts.registerModelVersion, async ({ platform, body, caller, idempotencyKey }) => {
-    const { registry, team, clock } = platform;
+  defineRoute(contracts.registerModelVersion, async ({ platform, body, caller, actorFor, onceFor }) => {
+    const { registry, team } = platform;
     const { name, reason, source, runId, loggedModelId, ...more } = body;
-    await checkReferences(platform, {
-      runs: [runId],
-      datasets: more.dataset ? [more.dataset] : [],
-    });
+    await checkReferences(platform, { runs: [runId], datasets: more.dataset ? [more.dataset] : [] });
     const requested = { source, ...(runId && { runId }), ...(loggedModelId && { loggedModelId }) };
-    const made = { ...more, ...(await registeredSource(platform, requested, caller)) };
-    const who = { ...caller, reason, at: isoTime(clock) };
-    const once = idempotencyKey === undefined ? {} : { request: `register#${idempotencyKey}` };
-    const version = await registry.register(team, { ...made, model: name }, who, once);
+    const made = { ...more, model: name, ...(await registeredSource(platform, requested, caller)) };
+    const version = await registry.register(team, made, actorFor(reason), { request: onceFor("register") });
     return { status: 201, body: { version: await registry.version(name, version) } };
   }),
 
@@ -34,86 +27,69 @@ export const modelVersionRoutes = [
     return { status: 200, body: { version: shown! } };
   }),
 
-  defineRoute(contracts.decideModelVersion, async ({ platform, params, body, caller, idempotencyKey }) => {
+  defineRoute(contracts.decideModelVersion, async ({ platform, params, body, caller, onceFor }) => {
     const { name, version } = params;
     const by = { ...caller, reason: body.reason };
     // Includes the verdict, so that a repetition after a rollback or a new verdict is no new decision.
-    const request = idempotencyKey === undefined ? undefined : `${body.decision}#${version}#${idempotencyKey}`;
+    const request = onceFor(`${body.decision}#${version}`);
     await approveOrReject(platform, { model: name, version }, body.decision, by, request);
     return { status: 200, body: { version: await versionAfter(platform, params) } };
   }),
 
   /** Promotion by a person has the same conditions as a run's: a passed gate and the approvals. */
-  defineRoute(contracts.setModelVersionStage, async ({ platform, params, body, caller, idempotencyKey }) => {
-    const { registry, clock } = platform;
+  defineRoute(contracts.setModelVersionStage, async ({ platform, params, body, actorFor, onceFor }) => {
     const { name, version } = params;
-    const who = { ...caller, reason: body.reason, at: isoTime(clock) };
+    const transition = setStage(version, body.stage, actorFor(body.reason));
     // A repetition after a rollback must not undo it.
     const word = body.stage === "production" ? "promote" : `stage-${body.stage}`;
-    const request = idempotencyKey === undefined ? undefined : `${word}#${version}#${idempotencyKey}`;
-    const model = await registry.apply(name, [version], setStage(version, body.stage, who), request);
+    const model = await platform.registry.apply(name, [version], transition, onceFor(`${word}#${version}`));
     if (body.stage === "production") await answerOutdated(platform, name);
     return { status: 200, body: { model, version: await versionAfter(platform, params) } };
   }),
 
-  defineRoute(contracts.rollBackModel, async ({ platform, params: { name }, body, caller, idempotencyKey }) => {
-    const { registry, clock } = platform;
-    const who = { ...caller, reason: body.reason, at: isoTime(clock) };
-    const request = idempotencyKey === undefined ? undefined : `rollback#${idempotencyKey}`;
-    const model = await registry.rollBack(name, who, { from: body.from, request });
+  defineRoute(contracts.rollBackModel, async ({ platform, params: { name }, body, actorFor, onceFor }) => {
+    const { registry } = platform;
+    const request = { from: body.from, request: onceFor("rollback") };
+    const model = await registry.rollBack(name, actorFor(body.reason), request);
     await answerOutdated(platform, name);
     return { status: 200, body: { model, version: await registry.production(name) } };
   }),
 
-  defineRoute(contracts.setModelVersionSemver, async ({ platform, params, body, caller }) => {
-    const { registry, clock } = platform;
+  defineRoute(contracts.setModelVersionSemver, async ({ platform: { registry }, params, body, actorFor }) => {
     const { name, version } = params;
-    const who = { ...caller, reason: body.reason, at: isoTime(clock) };
-    await registry.apply(name, { versions: [version], semver: body.semver }, setSemver(version, body.semver, who));
+    const { semver, reason } = body;
+    await registry.apply(name, { versions: [version], semver }, setSemver(version, semver, actorFor(reason)));
     return { status: 200, body: { version: await registry.version(name, version) } };
   }),
 
-  defineRoute(contracts.describeModelVersion, async ({ platform, params, body, caller }) => {
-    const changed = (who: Actor) => describe(params.version, body.description, who);
-    return { status: 200, body: { version: await changeOf(platform, params, caller, body.reason, changed) } };
+  defineRoute(contracts.describeModelVersion, ({ platform, params, body, actorFor }) =>
+    change(platform, params, describe(params.version, body.description, actorFor(body.reason))),
+  ),
+
+  defineRoute(contracts.tagModelVersion, ({ platform, params, body, actorFor }) =>
+    change(platform, params, setTag(params.version, body.key, body.value, actorFor(body.reason))),
+  ),
+
+  defineRoute(contracts.untagModelVersion, ({ platform, params, query, actorFor }) =>
+    change(platform, params, deleteTag(params.version, query.key, actorFor(query.reason))),
+  ),
+
+  defineRoute(contracts.deleteModelVersion, async ({ platform: { registry }, params, query, actorFor }) => {
+    const { name, version } = params;
+    const model = await registry.apply(name, [version], deleteVersion(version, actorFor(query.reason)));
+    return { status: 200, body: { model } };
   }),
 
-  defineRoute(contracts.tagModelVersion, async ({ platform, params, body, caller }) => {
-    const changed = (who: Actor) => setTag(params.version, body.key, body.value, who);
-    return { status: 200, body: { version: await changeOf(platform, params, caller, body.reason, changed) } };
-  }),
-
-  defineRoute(contracts.untagModelVersion, async ({ platform, params, query, caller }) => {
-    const changed = (who: Actor) => deleteTag(params.version, query.key, who);
-    return { status: 200, body: { version: await changeOf(platform, params, caller, query.reason, changed) } };
-  }),
-
-  defineRoute(contracts.deleteModelVersion, async ({ platform, params: { name, version }, query, caller }) => {
-    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
-    return {
-      status: 200,
-      body: { model: await platform.registry.apply(name, [version], deleteVersion(version, who)) },
-    };
-  }),
-
-  defineRoute(contracts.restoreModelVersion, async ({ platform, params, body, caller }) => {
-    const changed = (who: Actor) => restoreVersion(params.version, who);
-    return { status: 200, body: { version: await changeOf(platform, params, caller, body.reason, changed) } };
-  }),
+  defineRoute(contracts.restoreModelVersion, ({ platform, params, body, actorFor }) =>
+    change(platform, params, restoreVersion(params.version, actorFor(body.reason))),
+  ),
 ];
 
-interface Ports {
-  readonly registry: Registry;
-  readonly clock: { now(): number };
-}
-
-async function changeOf(
-  { registry, clock }: Ports,
+async function change(
+  { registry }: Pick<Platform, "registry">,
   { name, version }: { readonly name: string; readonly version: number },
-  caller: Pick<Actor, "by" | "person">,
-  reason: string,
-  transitionBy: (actor: Actor) => Transition,
-): Promise<ModelVersion> {
-  await registry.apply(name, [version], transitionBy({ ...caller, reason, at: isoTime(clock) }));
-  return registry.version(name, version);
+  transition: Transition,
+) {
+  await registry.apply(name, [version], transition);
+  return { status: 200 as const, body: { version: await registry.version(name, version) } };
 }

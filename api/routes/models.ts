@@ -1,4 +1,3 @@
-import { isoTime } from "../../core/ports";
 import { AliasNotFoundError } from "../../core/registry/errors";
 import { historyPage } from "../../core/registry/history-pages";
 import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../core/registry/labels";
@@ -22,12 +21,12 @@ export const modelRoutes = [
     body: { models: await registry.list() },
   })),
 
-  defineRoute(contracts.createModel, async ({ platform, body, caller, idempotencyKey }) => {
-    const { name, description, tags, reason } = body;
-    const who = { ...caller, reason, at: isoTime(platform.clock) };
-    const request = idempotencyKey === undefined ? undefined : `create#${idempotencyKey}`;
-    const model = await platform.registry.create(platform.team, name, { description, tags }, who, request);
-    return { status: 201, body: { model } };
+  defineRoute(contracts.createModel, async ({ platform: { registry, team }, body, actorFor, onceFor }) => {
+    const { name, reason, ...labels } = body;
+    return {
+      status: 201,
+      body: { model: await registry.create(team, name, labels, actorFor(reason), onceFor("create")) },
+    };
   }),
 
   defineRoute(contracts.getModel, async ({ platform, params: { name } }) => {
@@ -57,23 +56,20 @@ export const modelRoutes = [
     return { status: 200, body: resolved, headers };
   }),
 
-  defineRoute(contracts.describeModel, async ({ platform, params: { name }, body, caller }) => {
-    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
-    const model = await platform.registry.apply(name, [], describe(undefined, body.description, who));
-    return { status: 200, body: { model } };
-  }),
+  defineRoute(contracts.describeModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
+    status: 200,
+    body: { model: await registry.apply(name, [], describe(undefined, body.description, actorFor(body.reason))) },
+  })),
 
-  defineRoute(contracts.tagModel, async ({ platform, params: { name }, body, caller }) => {
-    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
-    const model = await platform.registry.apply(name, [], setTag(undefined, body.key, body.value, who));
-    return { status: 200, body: { model } };
-  }),
+  defineRoute(contracts.tagModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
+    status: 200,
+    body: { model: await registry.apply(name, [], setTag(undefined, body.key, body.value, actorFor(body.reason))) },
+  })),
 
-  defineRoute(contracts.untagModel, async ({ platform, params: { name }, query, caller }) => {
-    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
-    const model = await platform.registry.apply(name, [], deleteTag(undefined, query.key, who));
-    return { status: 200, body: { model } };
-  }),
+  defineRoute(contracts.untagModel, async ({ platform: { registry }, params: { name }, query, actorFor }) => ({
+    status: 200,
+    body: { model: await registry.apply(name, [], deleteTag(undefined, query.key, actorFor(query.reason))) },
+  })),
 
   defineRoute(contracts.getModelAlias, async ({ platform: { registry }, params: { name, alias } }) => {
     const { aliases } = await registry.head(name);
@@ -82,26 +78,28 @@ export const modelRoutes = [
     return { status: 200, body: { version: await registry.version(name, version) } };
   }),
 
-  defineRoute(contracts.setModelAlias, async ({ platform, params: { name, alias }, body, caller }) => {
-    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
-    const model = await platform.registry.apply(name, [body.version], setAlias(alias, body.version, who));
-    return { status: 200, body: { model } };
-  }),
+  defineRoute(contracts.setModelAlias, async ({ platform: { registry }, params: { name, alias }, body, actorFor }) => ({
+    status: 200,
+    body: { model: await registry.apply(name, [body.version], setAlias(alias, body.version, actorFor(body.reason))) },
+  })),
 
-  defineRoute(contracts.deleteModelAlias, async ({ platform, params: { name, alias }, query, caller }) => {
-    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
-    return { status: 200, body: { model: await platform.registry.apply(name, [], deleteAlias(alias, who)) } };
-  }),
+  defineRoute(
+    contracts.deleteModelAlias,
+    async ({ platform: { registry }, params: { name, alias }, query, actorFor }) => ({
+      status: 200,
+      body: { model: await registry.apply(name, [], deleteAlias(alias, actorFor(query.reason))) },
+    }),
+  ),
 
-  defineRoute(contracts.deleteModel, async ({ platform, params: { name }, query, caller }) => {
-    const who = { ...caller, reason: query.reason, at: isoTime(platform.clock) };
-    return { status: 200, body: { model: await platform.registry.apply(name, [], deleteModel(who)) } };
-  }),
+  defineRoute(contracts.deleteModel, async ({ platform: { registry }, params: { name }, query, actorFor }) => ({
+    status: 200,
+    body: { model: await registry.apply(name, [], deleteModel(actorFor(query.reason))) },
+  })),
 
-  defineRoute(contracts.restoreModel, async ({ platform, params: { name }, body, caller }) => {
-    const who = { ...caller, reason: body.reason, at: isoTime(platform.clock) };
-    return { status: 200, body: { model: await platform.registry.apply(name, [], restoreModel(who)) } };
-  }),
+  defineRoute(contracts.restoreModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
+    status: 200,
+    body: { model: await registry.apply(name, [], restoreModel(actorFor(body.reason))) },
+  })),
 ];
 
 /** Tests whether a header matches an entity tag. RFC 9110, 13.1.2: a list of tags, weak or strong, or `*`. */

@@ -1,5 +1,4 @@
 import { InvalidInputError } from "../../core/errors";
-import { isoTime } from "../../core/ports";
 import { answerWaiting } from "../../core/registry/approval";
 import type { Model } from "../../core/registry/model";
 import { armStates, decideCanaries, type ServingDependencies } from "../../core/registry/serving/decide";
@@ -26,11 +25,10 @@ export const servingRoutes = [
     body: await stateOf(platform, await platform.registry.head(name)),
   })),
 
-  defineRoute(contracts.setTraffic, async ({ platform, params: { name }, body, caller }) => {
+  defineRoute(contracts.setTraffic, async ({ platform, params: { name }, body, actorFor }) => {
     const { reason, ...requested } = body;
     const named = [...requested.canaries.map(({ version }) => version), ...requested.shadows];
-    const by = { ...caller, reason, at: isoTime(platform.clock) };
-    const model = await platform.registry.apply(name, named, setTraffic(requested, by));
+    const model = await platform.registry.apply(name, named, setTraffic(requested, actorFor(reason)));
     // A run whose test has ended must not wait for it.
     await answerWaiting(platform, name);
     return { status: 200, body: await stateOf(platform, model) };
