@@ -4,6 +4,7 @@ import { registerBatchNormalization } from "./batch-normalization";
 import { registerBias } from "./bias";
 import { conv2dBackpropFilter, conv2dBackpropInput, registerConv2D } from "./conv2d";
 import { depthwiseBackpropFilter, depthwiseBackpropInput } from "./depthwise-backprop";
+import { registerGather } from "./gather";
 import { registerMatMul } from "./matmul";
 import { registerMaxPool } from "./max-pool";
 import { registerTypedOneHot } from "./one-hot";
@@ -34,6 +35,7 @@ export function registerWasmKernels(): void {
   registerActivationGradients();
   registerTypedOneHot();
   registerTile();
+  registerGather();
   registerBatchNormalization();
   for (const [kernelName, kernel] of Object.entries(kernels)) {
     if (tf.getKernel(kernelName, "wasm")) tf.unregisterKernel(kernelName, "wasm");

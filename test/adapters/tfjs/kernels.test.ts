@@ -181,3 +181,18 @@ it.each<[string, (x: tf.Tensor) => tf.Tensor, (dy: tf.Tensor, y: tf.Tensor) => t
   const fused = await on("wasm", () => tf.grad((at) => tf.sum(tf.mul(activation(at), weights)))(x));
   expect(fused).toEqual(await on("wasm", () => composed(weights, activation(x))));
 });
+
+describe("gather", () => {
+  it.each([0, 1, -1])("copies along axis %p", async (axis) => {
+    const gathered = (dtype: "float32" | "int32") => () =>
+      tf.gather(tf.cast(tf.mul(values([3, 4, 2], 1), 100), dtype), tf.tensor2d([[1, 0, 1]], [1, 3], "int32"), axis);
+    await expectEqualOnBoth(gathered("float32"));
+    await expectEqualOnBoth(gathered("int32"));
+  });
+
+  it.each([-1, 3])("refuses the index %p of three rows", async (index) => {
+    const gather = () => tf.gather(values([3, 2], 1), tf.tensor1d([0, index], "int32"));
+    await tf.setBackend("wasm");
+    expect(() => tf.tidy(gather)).toThrow(`index ${index} is not in [0, 2]`);
+  });
+});
