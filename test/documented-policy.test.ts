@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { declaredPolicy } from "../api/schemas/policies";
+import { declaredPolicy } from "../api/schemas/models";
 import { classificationMetricNames, lessIsBetter, regressionMetricNames } from "../core/evaluation/metric-names";
 import { metricsOf } from "../core/evaluation/metrics";
 import { parseYamlInput } from "../core/yaml-input";

@@ -4,7 +4,7 @@ import { datasetName } from "../../core/datasets/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
-import { inboxPage } from "../schemas/inbox";
+import { inboxPage } from "../schemas/datasets";
 
 const contract = contractsFor("Datasets");
 const answer = z.object({ report: inboxReport }).meta({ id: "InboxReportAnswer" });

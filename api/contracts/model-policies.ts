@@ -4,8 +4,7 @@ import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { reason, versionNumber } from "../schemas/common";
 import { answerModel, answerVersion, reasonRequest } from "../schemas/model-requests";
-import { modelName } from "../schemas/models";
-import { declaredPolicy } from "../schemas/policies";
+import { declaredPolicy, modelName } from "../schemas/models";
 
 const contract = contractsFor("Models");
 const name = z.strictObject({ name: modelName });

@@ -5,8 +5,7 @@ import { axis, comparison, goal } from "../../core/tracking/compare/comparison";
 import { searchLimits } from "../../core/tracking/search/native";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
-import { searchedRun } from "../schemas/search";
-import { runIdText } from "../schemas/tracking";
+import { runIdText, searchedRun } from "../schemas/tracking";
 
 const contract = contractsFor("Runs");
 const total = count.meta({ description: "Number of runs that match the query, on all pages." });

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { inboxReport } from "../../core/datasets/inbox/shapes";
 import { datasetSummary, datasetVersion } from "../../core/datasets/shapes";
 import { nextToken } from "../../core/shapes";
 
@@ -9,3 +10,7 @@ export const datasetPage = z
 export const datasetVersionPage = z
   .object({ items: z.array(datasetVersion), nextToken })
   .meta({ id: "DatasetVersionPage", description: "Versions, newest first." });
+
+export const inboxPage = z
+  .object({ items: z.array(inboxReport), nextToken })
+  .meta({ id: "InboxPage", description: "Reports, the newest file first." });

@@ -3,6 +3,8 @@ import { columnSchema } from "../../core/datasets/shapes";
 import { modelArtifact, outputSchema } from "../../core/evaluation/model-artifact";
 import { modelSignature, version } from "../../core/registry/model";
 import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/names";
+import { approvalRules } from "../../core/registry/policy-shapes";
+import { policyRulesSchema } from "../../core/runs/gate-rules";
 import { count, metrics, sha256 } from "../../core/shapes";
 
 /** Builds the schema of a text that satisfies a rule of `core/`. */
@@ -45,3 +47,13 @@ export const resolvedModel = z
     artifact: modelArtifact.optional().meta({ description: "Present for a version that was trained here." }),
   })
   .meta({ id: "ResolvedModel", description: "The files that serving loads." });
+
+/** Maximum size of a policy, because each change of the model reads and writes its head row. */
+const policyBytes = 32_768;
+
+export const declaredPolicy = z
+  .strictObject({ rules: policyRulesSchema.prefault({}), approvals: approvalRules.prefault({}) })
+  .refine((policy) => JSON.stringify(policy).length <= policyBytes, {
+    error: `must be at most ${policyBytes} bytes of JSON`,
+  })
+  .meta({ id: "DeclaredPolicy", description: "Gates and approvals that a version needs before it serves." });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
 import * as z from "zod";
-import { declaredPolicy } from "../../api/schemas/policies";
+import { declaredPolicy } from "../../api/schemas/models";
 import { InvalidInputError } from "../../core/errors";
 import { parseYamlInput } from "../../core/yaml-input";
 import { contextOf } from "../context";

@@ -7,7 +7,6 @@ import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { parseExperimentFilter, parseExperimentOrder } from "../search/experiments";
-import { resolvedLocation } from "./artifact-location";
 import { checkMaxResults, pageOf } from "./paging";
 import { checkExperimentIsActive, findExperiment, noSuchExperiment } from "./ports";
 import { experimentView, unlessEmpty } from "./run-view";
@@ -180,4 +179,23 @@ function checkArtifactLocation(location: string): void {
 export function locationWithin({ artifactLocation }: Experiment, ...parts: readonly string[]): string {
   const [, path, query] = /^([^?]*)(\?.*)?$/s.exec(artifactLocation)!;
   return `${path!.replace(/\/+$/, "")}/${parts.join("/")}${query ?? ""}`;
+}
+
+/**
+ * Resolves a relative path that a client gives as an experiment's location of artifacts: into the server's directory,
+ * as MLflow's server does (`resolve_uri_if_local`), so that all clients of one machine use the same place. Other
+ * locations stay unchanged.
+ *
+ * @param directory absolute; `undefined` if the server shares no disk with its clients
+ */
+export function resolvedLocation(location: string, directory: string | undefined): string {
+  if (directory === undefined) return location;
+  const file = /^file:([^?]*)(\?.*)?$/s.exec(location);
+  if (file) return file[1]!.startsWith("/") ? location : `file://${locationUnder(directory, file[1]!)}${file[2] ?? ""}`;
+  const isRelative = !location.startsWith("/") && !/^[a-z][a-z\d+.-]*:/i.test(location);
+  return isRelative ? locationUnder(directory, location) : location;
+}
+
+function locationUnder(directory: string, path: string): string {
+  return [directory.replace(/\/+$/, ""), ...path.split("/").filter((part) => part !== "" && part !== ".")].join("/");
 }

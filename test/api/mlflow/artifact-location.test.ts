@@ -1,4 +1,4 @@
-import { resolvedLocation } from "../../../api/mlflow/tracking/artifact-location";
+import { resolvedLocation } from "../../../api/mlflow/tracking/experiments";
 
 // The right column is what MLflow 3.17's server, started in /srv/work, answered.
 it.each([

@@ -1,4 +1,4 @@
-import { memberAsSent } from "../../../api/mlflow/as-sent";
+import { memberAsSent } from "../../../api/mlflow/request";
 
 it.each([
   ["9.0", "a", '{"a":9.0}'],

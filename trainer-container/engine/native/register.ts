@@ -1,12 +1,23 @@
+import type * as tf from "@tensorflow/tfjs-core";
+import { sparseCrossEntropyKernel } from "../losses";
 import { registerActivationGradients } from "./activation-gradients";
 import { registerAdd } from "./add";
-import { registerCrossEntropy } from "./cross-entropy";
 import { registerDraws } from "./draws";
 import { registerGather } from "./gather";
 import { registerMaxPool } from "./max-pool";
-import type { NativeBackend } from "./op";
+import { attributesOf, type NativeBackend, replaceKernel } from "./op";
 import { Operations } from "./operations";
 import { sharesMemory } from "./shared-tensors";
+
+/** Registers softmax cross-entropy of class indices: one operation takes `labels` and `logits`, and gives loss and gradient. */
+function registerCrossEntropy(backend: NativeBackend): void {
+  const { float, int32 } = attributesOf(backend.binding);
+  const attributes = [float("T"), int32("Tlabels")];
+  replaceKernel(sparseCrossEntropyKernel, ({ inputs }) => {
+    const { labels, logits } = inputs as { labels: tf.TensorInfo; logits: tf.TensorInfo };
+    return backend.executeMultipleOutputs("SparseSoftmaxCrossEntropyWithLogits", attributes, [logits, labels], 2);
+  });
+}
 
 /** Version of this folder's kernels and of `gradients/`. The bits depend on them, so any change of them changes it. */
 const kernelsVersion = "4";
