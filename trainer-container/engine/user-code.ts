@@ -1,6 +1,36 @@
 import { isNativeError, isPromise } from "node:util/types";
+import vm from "node:vm";
 import type { ModelDefinition } from "../../core/runs/model-definition";
 import { EngineError, ModelError } from "./errors";
+
+/** Time in which a synchronous call of user code must return: nothing else runs in the thread until then. */
+const limitMs = 45_000;
+const pending = Symbol.for("ringmaster.pendingUserCode");
+const callPending = new vm.Script('globalThis[Symbol.for("ringmaster.pendingUserCode")]()');
+
+/**
+ * Calls user code. Only the `timeout` of a script can interrupt a loop that does not end, so a script makes the call.
+ *
+ * @throws Error if it does not return in time
+ */
+export function withTimeLimit<T>(call: () => T, timeout = limitMs): T {
+  const holder = globalThis as { [pending]?: () => void };
+  const outer = holder[pending];
+  let returned: { readonly value: T } | undefined;
+  holder[pending] = () => {
+    returned = { value: call() };
+  };
+  try {
+    callPending.runInThisContext({ timeout });
+    return (returned as unknown as { readonly value: T }).value;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException | undefined)?.code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+    throw new Error(`it did not return within ${timeout / 1_000} s; does a loop in it not end?`);
+  } finally {
+    if (outer === undefined) delete holder[pending];
+    else holder[pending] = outer;
+  }
+}
 
 /**
  * Calls a function of the user's training module.
@@ -10,7 +40,7 @@ import { EngineError, ModelError } from "./errors";
  */
 export function callUserCode<T>(name: string, call: () => T): T {
   try {
-    return call();
+    return withTimeLimit(call);
   } catch (error) {
     throw new ModelError(`The training module's ${name} threw ${describeThrown(error)}`, error);
   }

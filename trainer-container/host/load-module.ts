@@ -3,7 +3,7 @@ import path from "node:path";
 import vm from "node:vm";
 import type { ObjectStore } from "../../core/ports";
 import type { Training } from "../engine/define-training";
-import { describeReturned, describeThrown } from "../engine/user-code";
+import { describeReturned, describeThrown, withTimeLimit } from "../engine/user-code";
 import { TrainingHaltedError } from "../loop/errors";
 import { registerSource } from "./module-source";
 
@@ -31,7 +31,7 @@ export function evaluateModule(source: string, name: string): Training {
   const module: { exports: unknown } = { exports: {} };
   try {
     const load = vm.compileFunction(source, ["exports", "require", "module", "__filename", "__dirname"], { filename });
-    load(module.exports, createRequire(__filename), module, filename, path.dirname(filename));
+    withTimeLimit(() => load(module.exports, createRequire(__filename), module, filename, path.dirname(filename)));
   } catch (error) {
     throw userCodeError(`the training module ${name} failed to load: it threw ${describeThrown(error)}`, error);
   }
