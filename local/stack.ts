@@ -199,7 +199,7 @@ async function openServices(
  */
 function trainerImageOf(bundles: string, environment: Readonly<Record<string, string>>, cacheDirectory: string) {
   return {
-    command: [process.execPath, "--enable-source-maps", join(bundles, "trainer.js")],
+    command: [process.execPath, "--require", join(bundles, "preload.js"), join(bundles, "trainer.js")],
     environment: {
       ...environment,
       RINGMASTER_ADVERTISE_HOST: "127.0.0.1",

@@ -28,7 +28,7 @@ function pack(outDirectory) {
   const stage = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-pack-"));
   try {
     const bundles = path.join(stage, "dist", "bundles");
-    fs.cpSync(ensureBuild(), bundles, { recursive: true, filter: (source) => !source.endsWith(".map") });
+    fs.cpSync(ensureBuild(), bundles, { recursive: true, filter: (source) => !/\.map$|[\\/]compiled$/.test(source) });
     for (const name of ["native.js", "native"]) {
       fs.cpSync(path.join(root, "scripts", name), path.join(bundles, name), { recursive: true });
     }
@@ -141,7 +141,7 @@ function emitTypes(outDirectory) {
 
 function writeBin(folder) {
   fs.mkdirSync(folder, { recursive: true });
-  const script = '#!/usr/bin/env node\nrequire("../dist/bundles/cli.js");\n';
+  const script = '#!/usr/bin/env node\nrequire("../dist/bundles/preload.js");\nrequire("../dist/bundles/cli.js");\n';
   fs.writeFileSync(path.join(folder, "ringmaster.js"), script, { mode: 0o755 });
 }
 

@@ -44,7 +44,14 @@ function repair({ data: directory, list = false, apply = false, json }: RepairOp
       { path: "--data", value: data, rule: "name the data directory of a stack" },
     ]);
   }
-  const args = ["--enable-source-maps", join(__dirname, "repair.js"), "--data", data, ...(apply ? ["--apply"] : [])];
+  const args = [
+    "--require",
+    join(__dirname, "preload.js"),
+    join(__dirname, "repair.js"),
+    "--data",
+    data,
+    ...(apply ? ["--apply"] : []),
+  ];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: maxReportBytes });
   if (status !== 0) throw new RingmasterError(stderr, { code: "REPAIR_FAILED", httpStatus: 500 });
   const report = JSON.parse(stdout) as Report;

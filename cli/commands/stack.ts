@@ -86,6 +86,8 @@ async function up(command: Command): Promise<void> {
   makeData(data);
   const args = [
     ...runtimeFlags,
+    "--require",
+    join(__dirname, "preload.js"),
     join(__dirname, "stack.js"),
     "--port",
     options.port,

@@ -61,7 +61,7 @@ export class ExecutionEnvironment {
     this.logStream = `${day}/[$LATEST]${randomUUID().replaceAll("-", "")}`;
     this.child = fork(deps.runtimePath, [config.bundle], {
       env: functionEnvironment(config, this.logStream),
-      execArgv: ["--enable-source-maps", `--max-old-space-size=${config.memoryMb ?? 128}`],
+      execArgv: [`--max-old-space-size=${config.memoryMb ?? 128}`],
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     for (const stream of [this.child.stdout!, this.child.stderr!]) {

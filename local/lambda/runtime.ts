@@ -2,6 +2,7 @@
  * The process of one execution environment (`lambda-runtime.js <bundle>`). It loads the handler once, then serves one
  * invocation at a time over IPC. It ends when the stack ends.
  */
+import "../start/preload";
 import { writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { endOfOutput, type FunctionError, type InvokeMessage, type RuntimeMessage, responseLimit } from "./types";

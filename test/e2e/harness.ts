@@ -32,7 +32,7 @@ export class TestStack {
   private endpoint = "";
   /** By name; empty while the stack requires no token. */
   private readonly tokens = new Map<string, string>();
-  private readonly cli = join(ensureBuild(), "cli.js");
+  private readonly bundles = ensureBuild();
 
   run(...args: readonly string[]): Promise<CliResult> {
     return this.start(...args).ended;
@@ -40,14 +40,18 @@ export class TestStack {
 
   /** Starts a command, whose output can be read, and which can be sent a signal, while it runs. */
   start(...args: readonly string[]) {
-    const child = spawn(process.execPath, [this.cli, "--data", this.data, ...args], {
-      env: {
-        ...process.env,
-        RINGMASTER_API_URL: undefined,
-        NO_COLOR: "1",
-        ...(this.owner === undefined ? {} : { RINGMASTER_TOKEN: this.owner }),
+    const child = spawn(
+      process.execPath,
+      ["--require", join(this.bundles, "preload.js"), join(this.bundles, "cli.js"), "--data", this.data, ...args],
+      {
+        env: {
+          ...process.env,
+          RINGMASTER_API_URL: undefined,
+          NO_COLOR: "1",
+          ...(this.owner === undefined ? {} : { RINGMASTER_TOKEN: this.owner }),
+        },
       },
-    });
+    );
     const output = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk) => {
       output.stdout += chunk;

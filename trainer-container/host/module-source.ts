@@ -21,7 +21,8 @@ export function registerSource(filename: string, name: string, bundle: string): 
 
 /** Returns the position in the user's files where an error, or its cause, was thrown: `model.ts:3:11`. */
 export function userFrame(error: unknown): string | undefined {
-  if (!isNativeError(error)) return undefined;
+  // Without a training module, no stack is read: its first reading takes a source map.
+  if (sources.size === 0 || !isNativeError(error)) return undefined;
   const [place] = (error.stack ?? "").matchAll(frames());
   return place === undefined ? userFrame(error.cause) : placeOf(...(place as unknown as Frame));
 }
