@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { version_layers } from "@tensorflow/tfjs-layers";
+import type { ModelDefinition } from "../../core/runs/model-definition";
 import type { NumericsRecord } from "../../core/runs/shapes";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
@@ -71,9 +72,10 @@ async function start(options: EngineOptions): Promise<Engine> {
     numerics: () => numerics,
     createModel: async (definition, seed) => {
       const model = new LayersTrainable(buildModel(definition, seed), definition);
-      if (definition.type === "module" && definition.graph === false) {
+      const obstacle = obstacleOf(definition, gpu);
+      if (obstacle) {
         for (const pass of ["gradients", "evaluation"] as const) {
-          options.onExecution?.({ pass, engine: "tape", reason: new Error("graph is false in defineTraining") });
+          options.onExecution?.({ pass, engine: "tape", reason: new Error(obstacle) });
         }
         return model;
       }
@@ -83,6 +85,12 @@ async function start(options: EngineOptions): Promise<Engine> {
       return new ProgramTrainable(model, sparse ? new MlpProgram(graph, sparse) : graph);
     },
   };
+}
+
+/** Returns why a model has no graph; undefined: it may have one. */
+function obstacleOf(definition: ModelDefinition, gpu: number | undefined): string | undefined {
+  if (gpu !== undefined) return "graphs are not used on a GPU";
+  return definition.type === "module" && definition.graph === false ? "graph is false in defineTraining" : undefined;
 }
 
 /** Does the work of the package's entry, without its search for the binding inside `node_modules`. */

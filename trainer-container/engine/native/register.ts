@@ -45,6 +45,11 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   }
   const maxPool = onCpu && process.env["TF_ENABLE_ONEDNN_OPTS"] === "1" ? registerMaxPool(backend) : "stock";
   const sharing = onCpu && sharesMemory(binding, new Operations(binding));
-  const switches = { kernels: kernelsVersion, maxPool, sharing: sharing ? "on" : "off", graph: graphVersion };
+  const switches = {
+    kernels: kernelsVersion,
+    maxPool,
+    sharing: sharing ? "on" : "off",
+    graph: onCpu ? graphVersion : "off",
+  };
   return { sharing, switches };
 }
