@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
+import { toJson } from "../../core/json-text";
 import { compareRuns } from "../../core/tracking/compare/compare";
 import { comparedRuns, requestOf } from "../core/tracking/compare/compared";
 import { runOf } from "../core/tracking/search/runs";
@@ -23,7 +24,7 @@ beforeAll(async () => {
     for await (const chunk of request) text += chunk;
     requested.push({ path: request.url ?? "", body: JSON.parse(text) });
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(answer));
+    response.end(toJson(answer));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
 });
@@ -117,7 +118,7 @@ it("runs compare: a table, Markdown, a page, JSON", async () => {
     top: { metric: "val_loss", count: 3, experiments: ["digits"], filter: "" },
     points: 400,
   });
-  expect(JSON.parse((await run("compare", "a", "--json")).out)).toEqual(answer);
+  expect(JSON.parse((await run("compare", "a", "--json")).out)).toEqual(JSON.parse(toJson(answer)));
 });
 
 it.each([
