@@ -4,6 +4,7 @@ import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-de
 import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";
+import { installRecurrent } from "./layers/recurrent";
 import { installOrthogonal } from "./orthogonal";
 import { withSeededRandom } from "./seeded-random";
 import { callUserCode, describeReturned } from "./user-code";
@@ -16,6 +17,7 @@ const builtInClasses: ReadonlySet<string> = new Set(
 /** Builds the definition's model with weights that depend only on `seed`. @throws ModelError */
 export function buildModel(definition: ModelDefinition, seed: number): layers.LayersModel {
   installOrthogonal();
+  installRecurrent();
   const model = withSeededRandom(`initialise ${seed}`, () => {
     if (definition.type === "mlp") return buildMlp(definition);
     if (definition.type === "cnn") return buildCnn(definition);

@@ -9,6 +9,7 @@ import { registerMatMul } from "./matmul";
 import { registerMaxPool } from "./max-pool";
 import { registerTypedOneHot } from "./one-hot";
 import { registerPassThrough } from "./pass-through";
+import { registerSlice } from "./slice";
 import { registerTile } from "./tile";
 import { unsortedSegmentSum } from "./unsorted-segment-sum";
 
@@ -34,6 +35,7 @@ export function registerWasmKernels(): void {
   registerPassThrough();
   registerActivationGradients();
   registerTypedOneHot();
+  registerSlice();
   registerTile();
   registerGather();
   registerBatchNormalization();

@@ -182,6 +182,54 @@ it.each<[string, (x: tf.Tensor) => tf.Tensor, (dy: tf.Tensor, y: tf.Tensor) => t
   expect(fused).toEqual(await on("wasm", () => composed(weights, activation(x))));
 });
 
+describe("slices and splits", () => {
+  it.each([
+    [[5], [1], [3]],
+    [
+      [4, 3],
+      [1, 0],
+      [2, 3],
+    ],
+    [
+      [4, 3],
+      [0, 1],
+      [4, 2],
+    ],
+    [
+      [2, 4, 3],
+      [1, 1, 0],
+      [1, 2, 3],
+    ],
+    [
+      [2, 4, 3],
+      [0, 1, 1],
+      [2, 2, 1],
+    ],
+    [
+      [2, 3, 2, 2],
+      [0, 1, 0, 1],
+      [2, 2, 2, 1],
+    ],
+    [
+      [2, 3, 2, 2],
+      [0, 0, 0, 0],
+      [2, 0, 2, 2],
+    ],
+  ])("copy the elements of %j from %j, %j many", async (shape, begin, size) => {
+    await expectEqualOnBoth(() => tf.slice(values(shape, 1), begin, size));
+  });
+
+  it.each([0, 1, 2])("split along axis %i", async (axis) => {
+    for (const part of [0, 1]) {
+      await expectEqualOnBoth(() => tf.split(values([4, 2, 6], 1), 2, axis)[part] as tf.Tensor);
+    }
+  });
+
+  it("refuse what is outside", () => {
+    expect(() => tf.slice(values([4, 3], 1), [3, 0], [2, 3])).toThrow(/begin/);
+  });
+});
+
 describe("gather", () => {
   it.each([0, 1, -1])("copies along axis %p", async (axis) => {
     const gathered = (dtype: "float32" | "int32") => () =>

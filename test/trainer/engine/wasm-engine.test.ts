@@ -3,11 +3,13 @@ import type { Engine } from "../../../trainer-container/engine/engine";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeModuleContract } from "./module-contract";
+import { describeRecurrentLayers } from "./recurrent-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 1 });
 
 describeEngineContract("wasm", start);
 describeModuleContract("wasm", start);
+describeRecurrentLayers(start);
 describeGradientContract("wasm", start);
 
 it("refuses a GPU", async () => {

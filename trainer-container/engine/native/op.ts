@@ -12,6 +12,8 @@ export interface OpAttribute {
 /** The part of tfjs-node's backend that kernels use. */
 export interface NativeBackend extends tf.KernelBackend {
   readonly binding: NativeBinding;
+  /** Returns the tensor of an output of `binding.executeOp`. */
+  createOutputTensor(output: { readonly id: number; readonly dtype: number }): tf.Tensor;
   /** Returns the binding's numbers of tensors. */
   getInputTensorIds(tensors: readonly tf.TensorInfo[]): number[];
   executeSingleOutput(op: string, attributes: readonly OpAttribute[], inputs: readonly tf.TensorInfo[]): tf.Tensor;

@@ -3,6 +3,7 @@ import { sparseCrossEntropyKernel } from "../losses";
 import { registerActivationGradients } from "./activation-gradients";
 import { registerAdd } from "./add";
 import { registerDraws } from "./draws";
+import { registerFusedLstm } from "./fused-lstm";
 import { registerGather } from "./gather";
 import { registerMaxPool } from "./max-pool";
 import { attributesOf, type NativeBackend, replaceKernel } from "./op";
@@ -20,7 +21,7 @@ function registerCrossEntropy(backend: NativeBackend): void {
 }
 
 /** Version of this folder's kernels and of `gradients/`. The bits depend on them, so any change of them changes it. */
-const kernelsVersion = "4";
+const kernelsVersion = "5";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
 const graphVersion = "1";
@@ -40,6 +41,7 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   registerDraws(backend);
   if (onCpu) {
     registerAdd();
+    registerFusedLstm(backend); // its GPU kernel was never run
     registerGather(backend); // on a GPU an index out of range would give zeros
     registerCrossEntropy(backend); // its GPU kernel is not deterministic in every version
   }
