@@ -4,6 +4,7 @@ import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-de
 import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";
+import { installBatchNormalization } from "./layers/batch-normalization";
 import { installRecurrent } from "./layers/recurrent";
 import { installOrthogonal } from "./orthogonal";
 import { withSeededRandom } from "./seeded-random";
@@ -18,6 +19,7 @@ const builtInClasses: ReadonlySet<string> = new Set(
 export function buildModel(definition: ModelDefinition, seed: number): layers.LayersModel {
   installOrthogonal();
   installRecurrent();
+  installBatchNormalization();
   const model = withSeededRandom(`initialise ${seed}`, () => {
     if (definition.type === "mlp") return buildMlp(definition);
     if (definition.type === "cnn") return buildCnn(definition);

@@ -2,6 +2,7 @@ import type * as tf from "@tensorflow/tfjs-core";
 import { sparseCrossEntropyKernel } from "../losses";
 import { registerActivationGradients } from "./activation-gradients";
 import { registerAdd } from "./add";
+import { registerBatchNormalization } from "./batch-normalization";
 import { registerDraws } from "./draws";
 import { registerFusedLstm } from "./fused-lstm";
 import { registerGather } from "./gather";
@@ -21,7 +22,7 @@ function registerCrossEntropy(backend: NativeBackend): void {
 }
 
 /** Version of this folder's kernels and of `gradients/`. The bits depend on them, so any change of them changes it. */
-const kernelsVersion = "5";
+const kernelsVersion = "6";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
 const graphVersion = "1";
@@ -41,6 +42,7 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   registerDraws(backend);
   if (onCpu) {
     registerAdd();
+    registerBatchNormalization(backend); // its GPU kernel was never run
     registerFusedLstm(backend); // its GPU kernel was never run
     registerGather(backend); // on a GPU an index out of range would give zeros
     registerCrossEntropy(backend); // its GPU kernel is not deterministic in every version

@@ -1,0 +1,93 @@
+/** Batch normalization in training against its definition. */
+import * as tf from "@tensorflow/tfjs-core";
+import { layers, sequential } from "@tensorflow/tfjs-layers";
+import type { Engine } from "../../../trainer-container/engine/engine";
+import { installBatchNormalization } from "../../../trainer-container/engine/layers/batch-normalization";
+
+type Options = NonNullable<Parameters<typeof layers.batchNormalization>[0]>;
+
+const cases: readonly (readonly [number[], Options])[] = [
+  [[4, 3], {}],
+  [[1, 3], { epsilon: 0.1 }],
+  [[2, 5, 3], { momentum: 0.5 }],
+  [[2, 3, 4, 5], { epsilon: 1e-5 }],
+  [[2, 3, 4, 5], { axis: 1 }],
+  [[2, 3, 4, 2, 3], {}],
+  [[4, 3], { scale: false }],
+  [[4, 3, 2, 2], { center: false, axis: 2 }],
+];
+
+export function describeBatchNormalization(start: () => Promise<Engine>): void {
+  describe("batch normalization in training", () => {
+    beforeAll(async () => {
+      await start();
+      installBatchNormalization();
+    });
+
+    it.each(cases)("normalizes %j as defined: %j", (shape, options) => {
+      const layer = layers.batchNormalization(options);
+      const model = sequential({ layers: [layers.inputLayer({ inputShape: shape.slice(1) }), layer] });
+      for (const [index, weight] of model.weights.entries()) {
+        weight.write(tf.randomUniform(weight.shape as number[], 0.5, 1.5, "float32", index + 1));
+      }
+      const x = tf.randomNormal(shape, 2, 3, "float32", 7);
+      const factors = tf.randomNormal(shape, 0, 1, "float32", 8);
+      const axis = options.axis ?? shape.length - 1;
+      const others = shape.map((_, each) => each).filter((each) => each !== axis);
+      const along = (values: tf.Tensor) =>
+        tf.reshape(
+          values,
+          shape.map((size, each) => (each === axis ? size : 1)),
+        );
+      const weightNamed = (name: string) => model.weights.find((weight) => weight.originalName.endsWith(name));
+      const before = ["moving_mean", "moving_variance"].map((name) => tf.clone(weightNamed(name)!.read()));
+      const variables = model.trainableWeights.map((weight) => weight.read() as tf.Variable);
+
+      const defined = (input: tf.Tensor): tf.Tensor => {
+        const { mean, variance } = tf.moments(input, others, true);
+        const normal = tf.mul(tf.sub(input, mean), tf.rsqrt(tf.add(variance, options.epsilon ?? 1e-3)));
+        const [scale, offset] = ["gamma", "beta"].map((name) => weightNamed(name)?.read());
+        return tf.add(tf.mul(normal, scale ? along(scale) : 1), offset ? along(offset) : 0);
+      };
+      const lossOf = (compute: (input: tf.Tensor) => tf.Tensor): tf.Tensor[] => {
+        const loss = (input: tf.Tensor) => tf.sum(tf.mul(compute(input), factors)) as tf.Scalar;
+        const { grads } = tf.variableGrads(() => loss(x), variables);
+        return [compute(x), tf.grad(loss)(x), ...variables.map(({ name }) => grads[name] as tf.Tensor)];
+      };
+      const expected = lossOf(defined);
+      const found = lossOf((input) => {
+        for (const [index, name] of ["moving_mean", "moving_variance"].entries()) {
+          weightNamed(name)!.write(before[index] as tf.Tensor);
+        }
+        return layer.apply(input, { training: true }) as tf.Tensor;
+      });
+      const { mean, variance } = tf.moments(x, others);
+      const momentum = options.momentum ?? 0.99;
+      for (const [index, value] of [mean, variance].entries()) {
+        expected.push(tf.add(tf.mul(before[index] as tf.Tensor, momentum), tf.mul(value, 1 - momentum)));
+        found.push(weightNamed(index === 0 ? "moving_mean" : "moving_variance")!.read());
+      }
+      for (const [index, tensor] of found.entries()) {
+        const difference = tf.max(tf.abs(tf.sub(tensor, expected[index] as tf.Tensor))).dataSync()[0];
+        expect(difference).toBeLessThan(2e-5);
+      }
+      model.dispose();
+    });
+
+    it("leaves no tensor behind", () => {
+      const layer = layers.batchNormalization();
+      const model = sequential({ layers: [layers.inputLayer({ inputShape: [3] }), layer] });
+      const variables = model.trainableWeights.map((weight) => weight.read() as tf.Variable);
+      const x = tf.ones([4, 3]);
+      const step = () =>
+        tf.tidy(() => {
+          tf.variableGrads(() => tf.sum(layer.apply(x, { training: true }) as tf.Tensor) as tf.Scalar, variables);
+        });
+      step();
+      const { numTensors } = tf.memory();
+      for (let i = 0; i < 5; i++) step();
+      expect(tf.memory().numTensors).toBe(numTensors);
+      model.dispose();
+    });
+  });
+}
