@@ -72,6 +72,7 @@ const exceptions = [
   ["test/e2e/newcomer/files.ts", /^he$/, "He's initialization of weights"],
   ["test/lock.test.ts", /^parcel$/, "the name of a package"],
   ["core", /^mostFrequent/, "the most frequent element, no limit"],
+  ["test/trainer/engine", /^moments?$/i, "mean and variance, as TensorFlow.js names them"],
   ["bench/optimizer", /^moments?$/i, "Adam's first and second moment"],
   ["bench/README.md", /^moments?$/i, "Adam's first and second moment"],
   ["bench/checkpoint", /^moments?$/i, "Adam's first and second moment"],
