@@ -15,6 +15,7 @@ import type { ExportManifest } from "./shapes";
 import { toMlflow } from "./to-mlflow";
 import { toOnnx } from "./to-onnx";
 import { toSafetensors } from "./to-safetensors";
+import { toSavedModel } from "./to-saved-model";
 import { toTfjs } from "./to-tfjs";
 
 export type { ExportManifest, ExportManifestFile } from "./shapes";
@@ -32,6 +33,7 @@ const exporters: Readonly<Record<ExportFormat, Exporter>> = {
   safetensors: toSafetensors,
   tfjs: toTfjs,
   mlflow: toMlflow,
+  savedmodel: toSavedModel,
 };
 
 export interface ExportDependencies {

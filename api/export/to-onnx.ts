@@ -13,7 +13,7 @@ import type { FeatureTransform } from "../../core/features/shapes";
 import { addAnswer, addNetworkAnswer } from "./onnx/answer-graph";
 import { GraphBuilder } from "./onnx/builder";
 import { addFeatures, type RawInput } from "./onnx/features-graph";
-import { encodeOnnx } from "./onnx/file";
+import { encodeOnnx, type OnnxGraph } from "./onnx/file";
 import { addNetwork } from "./onnx/network-graph";
 import { checkParity } from "./parity";
 import { documents, probabilitiesOf } from "./transform-document";
@@ -40,11 +40,21 @@ export const toOnnx: Exporter = async (source) => {
 
 /** Builds `model.onnx` and compares it with the platform's predictor. */
 export async function checkedModel(source: ExportSource, runtime: OnnxRuntime): Promise<ExportedFile> {
+  const { file, difference } = await checkedGraph(source, runtime);
+  return { path: "model.onnx", contentType, body: file, difference };
+}
+
+/** Builds the graph from raw rows, and compares it with the platform's predictor. */
+export async function checkedGraph(
+  source: ExportSource,
+  runtime: OnnxRuntime,
+): Promise<WholeModel & { readonly difference: number }> {
   const whole = wholeModel(source);
-  return { path: "model.onnx", contentType, body: whole.file, difference: await checkWhole(source, whole, runtime) };
+  return { ...whole, difference: await checkWhole(source, whole, runtime) };
 }
 
 interface WholeModel {
+  readonly graph: OnnxGraph;
   readonly file: Uint8Array;
   readonly inputs: readonly RawInput[];
   readonly answer: ReturnType<typeof addAnswer>;
@@ -56,7 +66,8 @@ export function wholeModel({ artifact, model }: Pick<ExportSource, "artifact" | 
   const { dense, inputs } = addFeatures(builder, artifact.transform, artifact.inputSchema);
   const answer = addAnswer(builder, addNetwork(builder, model.network, dense), artifact.label);
   const described = { columns: JSON.stringify(inputs), missing_text: missingText(artifact.transform) };
-  return { file: encodeOnnx(builder.finish("model", metadataOf(artifact, described))), inputs, answer };
+  const graph = builder.finish("model", metadataOf(artifact, described));
+  return { graph, file: encodeOnnx(graph), inputs, answer };
 }
 
 function networkAlone({ artifact, model }: ExportSource): Uint8Array {

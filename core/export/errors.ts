@@ -17,8 +17,18 @@ export class NothingToExportError extends RingmasterError {
 export class UnsupportedLayerError extends RingmasterError {
   constructor(layer: { readonly name: string; readonly className: string }, why: string) {
     super(
-      `the layer '${layer.name}' (${layer.className}) cannot be exported to ONNX: ${why}; export the formats tfjs and safetensors, which take any layer`,
+      `the layer '${layer.name}' (${layer.className}) cannot be exported to ONNX or as a SavedModel: ${why}; export the formats tfjs and safetensors, which take any layer`,
       { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { layer: layer.name, className: layer.className } },
+    );
+  }
+}
+
+/** Thrown when an operator of a network's ONNX graph cannot be written to a SavedModel. */
+export class UnsupportedOperatorError extends RingmasterError {
+  constructor(operator: string, why: string) {
+    super(
+      `the operator ${operator} cannot be exported as a SavedModel: ${why}; export the formats onnx, tfjs and safetensors`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { operator } },
     );
   }
 }

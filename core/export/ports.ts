@@ -89,7 +89,7 @@ export interface NetworkWeight {
   readonly data: Float32Array;
 }
 
-export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow"] as const;
+export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow", "savedmodel"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /** The input of an exporter. */

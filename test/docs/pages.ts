@@ -61,6 +61,11 @@ export const notRun: readonly NotRun[] = [
     command: "import numpy, onnxruntime",
     reason: "a fragment; test/peers/onnx-serve.py runs the like",
   },
+  {
+    file: "docs/export.md",
+    command: "import tensorflow",
+    reason: "needs TensorFlow; test/peers/saved-model-serve.py runs the like",
+  },
   { file: "docs/export.md", command: "def to_inputs", reason: "a fragment" },
   {
     file: "docs/mlflow.md",

@@ -50,7 +50,8 @@ describe("exports", () => {
         const { files, check } = (await exportVersion(dependencies, tools, version, format)).manifest;
         expect(check).toEqual({ rows: 64, tolerance: 1e-5 });
         const run = files.filter(({ difference }) => difference !== undefined);
-        expect(run.length).toBe(format === "onnx" ? 2 : 1);
+        // A SavedModel's graph is run as ONNX; its own file is not run.
+        expect(run.length).toBe({ onnx: 2, safetensors: 1, tfjs: 1, mlflow: 1, savedmodel: 0 }[format]);
         for (const { difference } of run) expect(difference).toBeLessThan(1e-6);
       }
       expect((await listExports(dependencies, version)).map(({ format }) => format)).toEqual(exportFormats);
@@ -138,6 +139,32 @@ describe("exports", () => {
       return ["a", "b", "c"][own.indexOf(Math.max(...own))];
     });
     expect(found["label"]!.data).toEqual(best);
+  });
+
+  it("as SavedModel have the graph's signature in the same bytes each time", async () => {
+    const { dependencies, version, bytes, text } = await world("binary");
+    const { manifest } = await exportVersion(dependencies, tools, version, "savedmodel");
+    const paths = ["saved_model.pb", "metadata.json", "transform.json", "examples.json"];
+    expect(manifest.files.map(({ path }) => path)).toEqual(paths);
+    const metadata = JSON.parse(text(manifest, "metadata.json"));
+    expect(metadata).toMatchObject({ model: "m", missing_text: "?", classes: [false, true] });
+    expect(metadata.columns).toContainEqual({ input: "patch", column: "patch", type: "float", shape: [2, 2] });
+    const file = Buffer.from(bytes(manifest, "saved_model.pb")).toString("latin1");
+    for (const name of ["serving_default", "Beak (mm)", "probabilities_", "label"]) expect(file).toContain(name);
+    const again = await world("binary");
+    expect((await exportVersion(again.dependencies, tools, again.version, "savedmodel")).manifest).toEqual(manifest);
+  });
+
+  it("as SavedModel are refused if the graph computes other values", async () => {
+    const { dependencies, version } = await world("regression");
+    const run: typeof runtime.run = async (...args) => {
+      const { value } = await runtime.run(...args);
+      return { value: { ...value!, data: (value!.data as Float32Array).map((each) => each + 1e-3) } };
+    };
+    const wrong = { ...sharing, startOnnxRuntime: () => ({ run, close: async () => undefined }) };
+    const attempt = exportVersion(dependencies, async () => wrong, version, "savedmodel");
+    await expect(attempt).rejects.toMatchObject({ code: "EXPORT_DIFFERS" });
+    expect(await listExports(dependencies, version)).toEqual([]);
   });
 
   it("contain an applier that computes bit-identical inputs", async () => {

@@ -117,7 +117,7 @@ export const goodBodies: Readonly<Record<string, readonly unknown[]>> = {
   judgeModelVersion: [{ reason: "again" }],
   restoreModel: [{}],
   restoreModelVersion: [{}],
-  createExport: [{ format: "safetensors" }, { format: "onnx" }, { format: "tfjs" }],
+  createExport: [{ format: "safetensors" }, { format: "onnx" }, { format: "tfjs" }, { format: "savedmodel" }],
   setTraffic: [
     {},
     { canaries: [{ version: "@canary", weight: 0.1 }], shadows: [3], test: { metric: "clicks", effect: 0.02 } },

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { type GraphNode, referenceTo, savedModel, tag, type Value } from "../../../core/saved-model/graph-def";
 import type { TensorId } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
-import { type GraphNode, referenceTo, savedModel, tag, type Value } from "./graph-def";
 
 /** A graph that TensorFlow holds and runs. */
 export class LoadedGraph {

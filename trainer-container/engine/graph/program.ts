@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
+import { savedModel, type Value } from "../../../core/saved-model/graph-def";
 import { add } from "../../collective/add";
 import { canonicalAdditions } from "../../reduction/tree";
 import type { Batch, BatchResult, EngineOptions, MicroshardSum } from "../engine";
@@ -10,7 +11,6 @@ import { Operations, type TensorId } from "../native/operations";
 import { TensorReader, WeightTensors } from "../native/shared-tensors";
 import { resultOf } from "../score";
 import { computeModel } from "../user-code";
-import { savedModel, type Value } from "./graph-def";
 import { LoadedGraph } from "./loaded-graph";
 import { inputShapes, type PassShape, trace } from "./passes";
 import { Recorder, type Recording } from "./recorder";

@@ -4,9 +4,9 @@
  * constants.
  */
 import type * as tf from "@tensorflow/tfjs-core";
+import type { Attribute, GraphNode, Value } from "../../../core/saved-model/graph-def";
 import type { NativeBackend, OpAttribute } from "../native/op";
 import type { NativeBinding } from "../native-binding";
-import type { Attribute, GraphNode, Value } from "./graph-def";
 
 /** A recorded pass. */
 export interface Recording<T> {

@@ -11,7 +11,7 @@ import {
   messageField,
   textField,
   varintField,
-} from "../../../core/protobuf";
+} from "../protobuf";
 
 /** An output of a node. */
 export interface Value {
@@ -20,7 +20,8 @@ export interface Value {
 }
 
 /** Element types by the numbers of types.proto. */
-export const elementTypes = { float: 1, int32: 3, string: 7, int64: 9, bool: 10 } as const;
+export const elementTypes = { float: 1, double: 2, int32: 3, string: 7, int64: 9, bool: 10 } as const;
+export type ElementType = keyof typeof elementTypes;
 
 export type Attribute =
   | { readonly kind: "type" | "int"; readonly value: number }
@@ -32,6 +33,10 @@ export type Attribute =
   | {
       readonly kind: "tensor";
       readonly value: { readonly type: number; readonly shape: readonly number[]; readonly bytes: Uint8Array };
+    }
+  | {
+      readonly kind: "texts";
+      readonly value: { readonly shape: readonly number[]; readonly texts: readonly string[] };
     };
 
 /** One operation. Its position in the graph is its name. */
@@ -39,6 +44,20 @@ export interface GraphNode {
   readonly op: string;
   readonly inputs: readonly Value[];
   readonly attributes: Readonly<Record<string, Attribute>>;
+}
+
+/** A named tensor of a signature. A size of -1 means any size. */
+export interface SignaturePort {
+  readonly name: string;
+  readonly value: Value;
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+}
+
+/** The tensors that a serving process feeds and fetches. */
+export interface Signature {
+  readonly inputs: readonly SignaturePort[];
+  readonly outputs: readonly SignaturePort[];
 }
 
 /** Version of graphs' meaning (`GRAPH_DEF_VERSION`), at least as old as the oldest library that reads them. */
@@ -49,14 +68,35 @@ export const tag = "serve";
 export const nameOf = (node: number): string => `n${node}`;
 export const referenceTo = ({ node, output }: Value): string => `${nameOf(node)}:${output}`;
 
-/** Returns the bytes of a `saved_model.pb` without variables and signatures. */
-export function savedModel(nodes: readonly GraphNode[]): Uint8Array {
+/** Returns the bytes of a `saved_model.pb` without variables. The signature is named `serving_default`. */
+export function savedModel(nodes: readonly GraphNode[], signature?: Signature): Uint8Array {
   const graph = message(
     ...nodes.map((node, index) => messageField(1, nodeDef(node, index))),
     messageField(4, varintField(1, producer)),
   );
-  const metaGraph = message(messageField(1, textField(4, tag)), messageField(2, graph));
+  const signatures = signature ? [messageField(5, mapEntry("serving_default", signatureDef(signature)))] : [];
+  const metaGraph = message(messageField(1, textField(4, tag)), messageField(2, graph), ...signatures);
   return joined(message(varintField(1, 1), messageField(2, metaGraph)));
+}
+
+function signatureDef({ inputs, outputs }: Signature): Message {
+  return message(
+    ...inputs.map((port) => messageField(1, mapEntry(port.name, tensorInfo(port)))),
+    ...outputs.map((port) => messageField(2, mapEntry(port.name, tensorInfo(port)))),
+    textField(3, "tensorflow/serving/predict"),
+  );
+}
+
+function tensorInfo({ value, type, shape }: SignaturePort): Message {
+  return message(
+    textField(1, referenceTo(value)),
+    varintField(2, elementTypes[type]),
+    messageField(3, shapeProto(shape)),
+  );
+}
+
+function mapEntry(key: string, value: Message): Message {
+  return message(textField(1, key), messageField(2, value));
 }
 
 function nodeDef({ op, inputs, attributes }: GraphNode, index: number): Message {
@@ -64,9 +104,7 @@ function nodeDef({ op, inputs, attributes }: GraphNode, index: number): Message 
     textField(1, nameOf(index)),
     textField(2, op),
     ...inputs.map((input) => textField(3, referenceTo(input))),
-    ...Object.entries(attributes).map(([name, value]) =>
-      messageField(5, message(textField(1, name), messageField(2, attributeValue(value)))),
-    ),
+    ...Object.entries(attributes).map(([name, value]) => messageField(5, mapEntry(name, attributeValue(value)))),
   );
 }
 
@@ -87,6 +125,12 @@ function attributeValue(attribute: Attribute): Message {
     case "tensor": {
       const { type, shape, bytes } = attribute.value;
       return messageField(8, message(varintField(1, type), messageField(2, shapeProto(shape)), bytesField(4, bytes)));
+    }
+    case "texts": {
+      const { shape, texts } = attribute.value;
+      const type = varintField(1, elementTypes.string);
+      const values = texts.map((each) => textField(8, each));
+      return messageField(8, message(type, messageField(2, shapeProto(shape)), ...values));
     }
     case "ints":
       return messageField(1, message(...attribute.value.map((value) => varintField(3, value))));

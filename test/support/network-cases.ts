@@ -1,0 +1,187 @@
+import * as tf from "@tensorflow/tfjs-core";
+import { input, type LayersModel, layers, model, type SymbolicTensor, sequential } from "@tensorflow/tfjs-layers";
+
+type Layer = Parameters<ReturnType<typeof sequential>["add"]>[0];
+type Apply = (from: SymbolicTensor) => SymbolicTensor;
+
+/** Rows of a test input. */
+export const rows = 5;
+export const image = [6, 7, 3];
+export const series = [9, 4];
+
+export const chain =
+  (...list: readonly Layer[]): Apply =>
+  (from) =>
+    list.reduce((tensor, layer) => layer.apply(tensor) as SymbolicTensor, from);
+
+/** Builds a model that outputs every layer on one axis, so that no later layer hides an error. */
+export function build(shape: readonly number[], apply: Apply): LayersModel {
+  const from = input({ shape: [...shape] });
+  const last = apply(from);
+  return model({ inputs: from, outputs: last.shape.length > 2 ? chain(layers.flatten())(last) : last });
+}
+
+/** Sets random weights and running statistics. Variances stay positive. */
+export function shake(network: LayersModel, random: () => number): void {
+  for (const weight of network.weights) {
+    const positive = /variance|gamma/.test(weight.originalName);
+    const values = Float32Array.from({ length: weight.read().size }, () => (positive ? 0.5 : -0.5) + random());
+    weight.write(tf.tensor(values, weight.shape as number[]));
+  }
+}
+
+/** Networks with every layer that exporters convert. */
+export const cases: readonly (readonly [name: string, shape: readonly number[], apply: Apply])[] = [
+  ["dense", [6], chain(layers.dense({ units: 4, activation: "relu" }), layers.dense({ units: 3, useBias: false }))],
+  ["dense over positions", series, chain(layers.dense({ units: 4, activation: "tanh" }))],
+  ...[
+    "relu6",
+    "elu",
+    "selu",
+    "sigmoid",
+    "hardSigmoid",
+    "softplus",
+    "softsign",
+    "swish",
+    "mish",
+    "gelu",
+    "gelu_new",
+    "softmax",
+    "logSoftmax",
+  ].map(
+    (activation) =>
+      [`activation ${activation}`, [6], chain(layers.activation({ activation: activation as "relu" }))] as const,
+  ),
+  ["softmax behind a convolution", image, chain(layers.conv2d({ filters: 4, kernelSize: 3, activation: "softmax" }))],
+  ["relu up to a value", [6], chain(layers.reLU({ maxValue: 0.4 }))],
+  ["leaky relu", image, chain(layers.leakyReLU({ alpha: 0.2 }))],
+  ["elu and thresholded relu", [6], chain(layers.elu(), layers.thresholdedReLU({ theta: 0.2 }))],
+  ["prelu", image, chain(layers.prelu({ sharedAxes: [1, 2] }))],
+  ["softmax layer", [6], chain(layers.softmax())],
+  ["conv2d valid, strides", image, chain(layers.conv2d({ filters: 4, kernelSize: [3, 2], strides: [2, 1] }))],
+  ["conv2d same, odd pads", image, chain(layers.conv2d({ filters: 4, kernelSize: 4, strides: 2, padding: "same" }))],
+  [
+    "conv2d dilated",
+    image,
+    chain(layers.conv2d({ filters: 4, kernelSize: 2, dilationRate: 2, padding: "same", useBias: false })),
+  ],
+  ["conv1d", series, chain(layers.conv1d({ filters: 5, kernelSize: 3, strides: 2, padding: "same" }))],
+  ["depthwise", image, chain(layers.depthwiseConv2d({ kernelSize: 3, depthMultiplier: 2, padding: "same" }))],
+  ["separable", image, chain(layers.separableConv2d({ filters: 5, kernelSize: 3, depthMultiplier: 2 }))],
+  [
+    "max-pooling",
+    image,
+    chain(layers.maxPooling2d({ poolSize: 2 }), layers.maxPooling2d({ poolSize: 2, padding: "same" })),
+  ],
+  ["average pooling", image, chain(layers.averagePooling2d({ poolSize: [3, 2], strides: [2, 2], padding: "same" }))],
+  [
+    "pooling of series",
+    series,
+    chain(layers.maxPooling1d({ poolSize: 2 }), layers.averagePooling1d({ poolSize: 2, strides: 1 })),
+  ],
+  ["global average", image, chain(layers.conv2d({ filters: 4, kernelSize: 3 }), layers.globalAveragePooling2d({}))],
+  ["global maximum", image, chain(layers.globalMaxPooling2d({}))],
+  [
+    "global of series",
+    series,
+    (from) =>
+      layers
+        .concatenate()
+        .apply([
+          layers.globalAveragePooling1d().apply(from) as SymbolicTensor,
+          layers.globalMaxPooling1d().apply(from) as SymbolicTensor,
+        ]) as SymbolicTensor,
+  ],
+  [
+    "batch normalisation between convolutions",
+    image,
+    chain(
+      layers.conv2d({ filters: 4, kernelSize: 3 }),
+      layers.batchNormalization(),
+      layers.conv2d({ filters: 2, kernelSize: 2 }),
+    ),
+  ],
+  [
+    "batch normalisation without γ and β",
+    series,
+    chain(layers.batchNormalization({ axis: 2, scale: false, center: false })),
+  ],
+  ["layer normalisation", series, chain(layers.layerNormalization())],
+  ["embedding", [3], (from) => chain(layers.embedding({ inputDim: 4, outputDim: 5 }))(from)],
+  ["rescaling", image, chain(layers.rescaling({ scale: 0.1, offset: 2 }))],
+  [
+    "reshape and permute",
+    series,
+    chain(layers.reshape({ targetShape: [3, 6, 2] }), layers.permute({ dims: [3, 1, 2] })),
+  ],
+  ["repeated vector", [6], chain(layers.repeatVector({ n: 3 }))],
+  [
+    "zero padding, cropping",
+    image,
+    chain(
+      layers.zeroPadding2d({
+        padding: [
+          [1, 2],
+          [0, 3],
+        ],
+      }),
+      layers.cropping2D({
+        cropping: [
+          [2, 1],
+          [1, 0],
+        ],
+      }),
+    ),
+  ],
+  ["up-sampling", image, chain(layers.upSampling2d({ size: [2, 3] }))],
+  [
+    "noise and dropout",
+    [6],
+    chain(layers.dropout({ rate: 0.9 }), layers.gaussianNoise({ stddev: 9 }), layers.gaussianDropout({ rate: 0.5 })),
+  ],
+  [
+    "branches that meet",
+    [6],
+    (from) => {
+      const [a, b, c] = [1, 2, 3].map(
+        () => layers.dense({ units: 4, activation: "relu" }).apply(from) as SymbolicTensor,
+      ) as [SymbolicTensor, SymbolicTensor, SymbolicTensor];
+      const merged = [layers.add(), layers.multiply(), layers.average(), layers.maximum(), layers.minimum()].map(
+        (layer) => layer.apply([a, b, c]) as SymbolicTensor,
+      );
+      return layers.concatenate({ axis: 1 }).apply(merged) as SymbolicTensor;
+    },
+  ],
+  [
+    "branches of images",
+    image,
+    (from) => {
+      const [a, b] = [3, 1].map(
+        (kernelSize) => layers.conv2d({ filters: 4, kernelSize, padding: "same" }).apply(from) as SymbolicTensor,
+      ) as [SymbolicTensor, SymbolicTensor];
+      return layers.concatenate().apply([layers.add().apply([a, b]) as SymbolicTensor, from]) as SymbolicTensor;
+    },
+  ],
+  [
+    "a layer that is used twice",
+    [6],
+    (from) => {
+      const shared = layers.dense({ units: 6, activation: "tanh" });
+      return chain(shared, shared)(from);
+    },
+  ],
+  [
+    "models inside a model",
+    [6],
+    (from) => {
+      const inner = sequential({ layers: [layers.dense({ units: 4, inputShape: [6] }), layers.reLU()] });
+      const outer = sequential({ layers: [inner, layers.dense({ units: 2 })] });
+      return layers
+        .add()
+        .apply([
+          outer.apply(from) as SymbolicTensor,
+          outer.apply(layers.dense({ units: 6 }).apply(from)) as SymbolicTensor,
+        ]) as SymbolicTensor;
+    },
+  ],
+];
