@@ -8,6 +8,7 @@ import type { Prediction } from "../../cli/predict";
 import type { describeRun } from "../../cli/run-description";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
 import { TestStack } from "../e2e/harness";
+import { hasTensorFlow, serveSavedModels, tensorFlowTitle } from "./saved-model";
 
 type Shown = ReturnType<typeof describeRun>;
 type Answers = Readonly<Record<string, readonly (string | number | boolean | readonly number[])[]>>;
@@ -110,6 +111,22 @@ seed: 7
     300_000,
   );
 
+  (hasTensorFlow ? it.each(models) : it.skip.each(models))(
+    `serves 1,000 raw rows of %s as the platform does, by ${tensorFlowTitle}`,
+    async (name, _job, rowsOf) => {
+      const directory = path.join(stack.directory, `${name}-savedmodel`);
+      await stack.json(["models", "export", `${name}@1`, "--format", "savedmodel", "--out", directory]);
+      const known = rowsOf();
+      const rows = Array.from({ length: 1_000 }, (_, i) => known[i % known.length]!);
+      const ours = await platformAnswers(path.join(stack.directory, `${name}-safetensors`), rows);
+      const [found] = serveSavedModels([{ directory, rows }]);
+      const theirs = (found!["value"] ?? found!["probabilities"])!.flat() as readonly number[];
+      expect(theirs).toHaveLength(ours.length);
+      expect(Math.max(...ours.map((value, i) => apart(value, theirs[i]!)))).toBeLessThanOrEqual(1e-5);
+    },
+    300_000,
+  );
+
   (mlflow ? it.each(models) : it.skip.each(models))(
     `gives of %s in MLflow's client what the command line predicts${mlflow ? "" : ` (skipped: ${python} cannot import mlflow)`}`,
     async (name, _job, rowsOf) => {
@@ -184,7 +201,7 @@ seed: 7
   function images(): readonly RawRow[] {
     const script = `const { DuckDBInstance } = require("@duckdb/node-api");
       DuckDBInstance.create(":memory:").then(async (instance) => {
-        const found = await (await instance.connect()).runAndReadAll("SELECT image FROM read_parquet('" + process.argv[1] + "') LIMIT 300");
+        const found = await (await instance.connect()).runAndReadAll("SELECT image FROM read_parquet('" + process.argv[1] + "') LIMIT 1000");
         console.log(JSON.stringify(found.getRowObjectsJson()));
       });`;
     const text = execFileSync(process.execPath, ["-e", script, digits], {
