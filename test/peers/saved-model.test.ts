@@ -11,6 +11,7 @@ import { addNetwork } from "../../api/export/onnx/network-graph";
 import { checkParity } from "../../api/export/parity";
 import { toSavedModelFile } from "../../api/export/saved-model/translate";
 import { probabilitiesOf } from "../../api/export/transform-document";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mulberry32 } from "../../core/datasets/split";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { LabelEncoding } from "../../core/features/shapes";
@@ -21,6 +22,11 @@ import { columns, fitted, labels, mixedRows, registered } from "../support/expor
 import { build, rows as caseRows, cases, shake } from "../support/network-cases";
 import { type Answers, hasTensorFlow, type ServingRequest, serveSavedModels, tensorFlowTitle } from "./saved-model";
 
+/** The training data have no value of the last column. */
+const schema: readonly ColumnSchema[] = [
+  ...columns,
+  { name: "empty", type: "string", role: "feature", nullable: true },
+];
 const tasks = ["classification", "binary", "regression"] as const;
 
 (hasTensorFlow ? describe : describe.skip)(tensorFlowTitle, () => {
@@ -69,8 +75,8 @@ const tasks = ["classification", "binary", "regression"] as const;
     const requests: ServingRequest[] = [];
     for (const task of tasks) {
       const objects = createMemoryObjectStore();
-      const features = await fitted([...columns, labels[task]], mixedRows);
-      const version = await registered(objects, columns, features, { hidden: [7] });
+      const features = await fitted([...schema, labels[task]], mixedRows);
+      const version = await registered(objects, schema, features, { hidden: [7] });
       const cache = { find: async () => undefined, keep: async (_step: string, _hash: string, kept: never) => kept };
       const artifacts = { putProduced: async () => undefined };
       const dependencies = { objects, artifacts, cache, clock: { now: () => 0 } };
@@ -138,6 +144,7 @@ function drawRows(): readonly RawRow[] {
     probabilities: 1_000_000_000 + Math.floor(random() * 80),
     wheels: pick(2, 3, 4, 5),
     island: orMissing(pick("Biscoe", "Dream", "", "Torgersen ✓", "unknown")),
+    empty: orMissing("unknown"),
     wet: orMissing(pick(true, false)),
     seen: orMissing(new Date(Math.floor((random() - 0.1) * 100 * 365.25 * 86_400_000)).toISOString()),
     patch: orMissing(Array.from({ length: 4 }, () => Math.fround(random() * 255))),

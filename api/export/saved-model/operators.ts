@@ -68,13 +68,9 @@ export const operators: Readonly<Record<string, Translator>> = {
     return builder.elementwise(inputs, (each) => builder.plain("LeakyRelu", each, { alpha }));
   },
 
-  Elu({ builder, inputs, attributes }) {
-    const alpha = float(attributes["alpha"], 1);
-    return builder.elementwise(inputs, ([x]) => {
-      if (alpha === 1) return builder.plain("Elu", [x!]);
-      const curve = builder.plain("Mul", [builder.plain("Expm1", [x!]), builder.float(alpha)]);
-      return builder.select(builder.compare("Less", x!, builder.float(0)), curve, x!);
-    });
+  Elu({ builder, op, inputs, attributes }) {
+    if (float(attributes["alpha"], 1) !== 1) throw new UnsupportedOperatorError(op, "its alpha is not 1");
+    return builder.elementwise(inputs, (each) => builder.plain("Elu", each));
   },
 
   ThresholdedRelu({ builder, inputs, attributes }) {

@@ -75,12 +75,13 @@ describe("a SavedModel", () => {
   it.each([
     ["an operator that it does not know", "Mystery", [], /operator Mystery/],
     ["logarithms of softmax along another axis", "LogSoftmax", [], /operator LogSoftmax/],
+    ["an ELU with another alpha", "Elu", [], /operator Elu/],
     ["a resize by a fraction", "Resize", ["", "scales"], /operator Resize/],
   ] as const)("refuses %s by its name", (_name, op, more, message) => {
     const builder = new GraphBuilder();
     const x = builder.input("x", "float", ["rows", 2, 2, 2]);
     builder.floats([1, 1, 1.5, 1], [4], "scales");
-    builder.output("y", builder.add(op, [x, ...more], { axis: { int: 1 } }), "float", []);
+    builder.output("y", builder.add(op, [x, ...more], { axis: { int: 1 }, alpha: { float: 0.5 } }), "float", []);
     const write = (): Uint8Array => toSavedModelFile(builder.finish("test", {}));
     expect(write).toThrow(UnsupportedOperatorError);
     expect(write).toThrow(message);
