@@ -5,6 +5,7 @@ import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";
 import { installBatchNormalization } from "./layers/batch-normalization";
+import { installLayerNormalization } from "./layers/layer-normalization";
 import { installRecurrent } from "./layers/recurrent";
 import { installOrthogonal } from "./orthogonal";
 import { withSeededRandom } from "./seeded-random";
@@ -20,6 +21,7 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
   installOrthogonal();
   installRecurrent();
   installBatchNormalization();
+  installLayerNormalization();
   const model = withSeededRandom(`initialise ${seed}`, () => {
     if (definition.type === "mlp") return buildMlp(definition);
     if (definition.type === "cnn") return buildCnn(definition);

@@ -6,7 +6,7 @@ import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeModuleContract } from "./module-contract";
-import { describeBatchNormalization } from "./normalization-contract";
+import { describeNormalization } from "./normalization-contract";
 import { describeRecurrentLayers } from "./recurrent-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "native", threads: 1 });
@@ -15,7 +15,7 @@ if (findBinding("cpu")) {
   describeEngineContract("native", start, 2_000); // 10,000 of the built-in models' programs: native-program.test.ts
   describeModuleContract("native", start);
   describeRecurrentLayers(start);
-  describeBatchNormalization(start);
+  describeNormalization(start);
   describeGradientContract("native", start);
 
   it("is what 'auto' chooses", async () => {

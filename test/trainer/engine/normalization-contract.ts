@@ -1,8 +1,10 @@
-/** Batch normalization in training against its definition. */
+/** Batch normalization in training and layer normalization against their definitions. */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers, sequential } from "@tensorflow/tfjs-layers";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { installBatchNormalization } from "../../../trainer-container/engine/layers/batch-normalization";
+
+import { installLayerNormalization } from "../../../trainer-container/engine/layers/layer-normalization";
 
 type Options = NonNullable<Parameters<typeof layers.batchNormalization>[0]>;
 
@@ -17,7 +19,7 @@ const cases: readonly (readonly [number[], Options])[] = [
   [[4, 3, 2, 2], { center: false, axis: 2 }],
 ];
 
-export function describeBatchNormalization(start: () => Promise<Engine>): void {
+export function describeNormalization(start: () => Promise<Engine>): void {
   describe("batch normalization in training", () => {
     beforeAll(async () => {
       await start();
@@ -87,6 +89,60 @@ export function describeBatchNormalization(start: () => Promise<Engine>): void {
       const { numTensors } = tf.memory();
       for (let i = 0; i < 5; i++) step();
       expect(tf.memory().numTensors).toBe(numTensors);
+      model.dispose();
+    });
+  });
+
+  describe("layer normalization", () => {
+    beforeAll(async () => {
+      await start();
+      installLayerNormalization();
+    });
+
+    it.each([
+      [[4, 3], {}],
+      [[2, 5, 3], { epsilon: 0.1 }],
+      [[2, 3, 4, 5], {}],
+      [[3, 70], {}], // wider than the widest product
+      [[4, 3], { scale: false }],
+      [[4, 3], { center: false }],
+      [[2, 4, 3], { axis: 1 }],
+      [[2, 4, 3], { axis: [1, 2] }],
+    ] as const)("normalizes %j as defined: %j", (shape, options) => {
+      const layer = layers.layerNormalization(options as never);
+      const model = sequential({ layers: [layers.inputLayer({ inputShape: shape.slice(1) }), layer] });
+      for (const [index, weight] of model.weights.entries()) {
+        weight.write(tf.randomUniform(weight.shape as number[], 0.5, 1.5, "float32", index + 1));
+      }
+      const x = tf.randomNormal([...shape], 2, 3, "float32", 7);
+      const factors = tf.randomNormal([...shape], 0, 1, "float32", 8);
+      const variables = model.trainableWeights.map((weight) => weight.read() as tf.Variable);
+      const axes = "axis" in options ? [options.axis].flat() : [shape.length - 1];
+      const along = (values: tf.Tensor) =>
+        tf.reshape(
+          values,
+          shape.map((size, axis) => (axes.includes(axis) ? size : 1)),
+        );
+      const defined = (input: tf.Tensor): tf.Tensor => {
+        const { mean, variance } = tf.moments(input, axes, true);
+        const epsilon = "epsilon" in options ? options.epsilon : 1e-3;
+        const normal = tf.mul(tf.sub(input, mean), tf.rsqrt(tf.add(variance, epsilon)));
+        const [scale, offset] = ["gamma", "beta"].map((name) =>
+          model.weights.find((weight) => weight.originalName.endsWith(name))?.read(),
+        );
+        return tf.add(tf.mul(normal, scale ? along(scale) : 1), offset ? along(offset) : 0);
+      };
+      const lossOf = (compute: (input: tf.Tensor) => tf.Tensor): tf.Tensor[] => {
+        const loss = (input: tf.Tensor) => tf.sum(tf.mul(compute(input), factors)) as tf.Scalar;
+        const { grads } = tf.variableGrads(() => loss(x), variables);
+        return [compute(x), tf.grad(loss)(x), ...variables.map(({ name }) => grads[name] as tf.Tensor)];
+      };
+      const found = lossOf((input) => layer.apply(input) as tf.Tensor);
+      const expected = lossOf(defined);
+      for (const [index, tensor] of found.entries()) {
+        const difference = tf.max(tf.abs(tf.sub(tensor, expected[index] as tf.Tensor))).dataSync()[0];
+        expect(difference).toBeLessThan(2e-5);
+      }
       model.dispose();
     });
   });

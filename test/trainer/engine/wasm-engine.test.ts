@@ -3,7 +3,7 @@ import type { Engine } from "../../../trainer-container/engine/engine";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeModuleContract } from "./module-contract";
-import { describeBatchNormalization } from "./normalization-contract";
+import { describeNormalization } from "./normalization-contract";
 import { describeRecurrentLayers } from "./recurrent-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 1 });
@@ -11,7 +11,7 @@ const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 
 describeEngineContract("wasm", start);
 describeModuleContract("wasm", start);
 describeRecurrentLayers(start);
-describeBatchNormalization(start);
+describeNormalization(start);
 describeGradientContract("wasm", start);
 
 it("refuses a GPU", async () => {
