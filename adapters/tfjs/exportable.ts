@@ -4,6 +4,7 @@ import { NothingToExportError } from "../../core/export/errors";
 import type { ExportableModel, ExportTools } from "../../core/export/ports";
 import { applyOutputActivation } from "./activation";
 import { ModelArtifactError } from "./errors";
+import { isOwnClass } from "./layers/register";
 import { networkOf } from "./network";
 import { loadLayers, predictorOf } from "./predictor";
 import { startWasmBackend } from "./wasm-backend";
@@ -19,6 +20,7 @@ export const loadExportable: ExportTools["loadModel"] = async (files): Promise<E
     predict: (inputs, rows) => predictor.predict(inputs, rows),
     dispose: () => predictor.dispose(),
     network: networkOf(model),
+    ownLayers: ownLayersOf(topology.model),
     weights: model.weights.map((weight) => ({
       name: weight.originalName,
       shape: weight.shape as number[],
@@ -26,6 +28,15 @@ export const loadExportable: ExportTools["loadModel"] = async (files): Promise<E
     })),
   };
 };
+
+/** Finds the layers that stock TensorFlow.js lacks, also inside of wrappers and nested models. */
+function ownLayersOf(value: unknown): ExportableModel["ownLayers"] {
+  if (typeof value !== "object" || value === null) return [];
+  const { class_name: className, config } = value as { class_name?: unknown; config?: { readonly name?: unknown } };
+  const inner = Object.values(value).flatMap(ownLayersOf);
+  if (typeof className !== "string" || !isOwnClass(className)) return inner;
+  return [{ name: String(config?.name), className }, ...inner];
+}
 
 export const runLayersModel: ExportTools["runLayersModel"] = async ({ modelJson, weights, task }, inputs, rows) => {
   await startWasmBackend();

@@ -4,6 +4,7 @@ import { decodeSafetensors } from "../../core/safetensors/safetensors";
 import { applyOutputActivation } from "./activation";
 import { type ModelTopology, parseTopology } from "./artifact";
 import { ModelArtifactError } from "./errors";
+import { registerOwnLayers } from "./layers/register";
 import { startWasmBackend } from "./wasm-backend";
 
 export interface ModelArtifact {
@@ -67,6 +68,7 @@ export function predictorOf(model: LayersModel, topology: ModelTopology): Predic
 
 async function rebuild({ model, inputShape, outputs }: ModelTopology): Promise<LayersModel> {
   let built: LayersModel;
+  registerOwnLayers();
   try {
     built = await models.modelFromJSON({ modelTopology: model as never });
   } catch (error) {

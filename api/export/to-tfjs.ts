@@ -1,3 +1,4 @@
+import { NotInTensorFlowJsError } from "../../core/export/errors";
 import type { ExportedFile, Exporter, ExportSource } from "../../core/export/ports";
 import { taskOf } from "../../core/features/encoding";
 import { applier } from "./applier";
@@ -10,9 +11,13 @@ const shardBytes = 4 * 1024 * 1024;
 /**
  * Exports `model.json` with its shards for `tf.loadLayersModel`, and a module that applies the transform. Its outputs
  * are logits or values.
+ *
+ * @throws NotInTensorFlowJsError if stock TensorFlow.js lacks a layer
  */
 export const toTfjs: Exporter = async (source) => {
   const { model, artifact, check, tools } = source;
+  const [own] = model.ownLayers;
+  if (own) throw new NotInTensorFlowJsError(own);
   const weights = concatenated(model.weights.map(({ data }) => data));
   const shards = shardsOf(weights);
   const modelJson = modelJsonOf(

@@ -17,8 +17,18 @@ export class NothingToExportError extends RingmasterError {
 export class UnsupportedLayerError extends RingmasterError {
   constructor(layer: { readonly name: string; readonly className: string }, why: string) {
     super(
-      `the layer '${layer.name}' (${layer.className}) cannot be exported to ONNX or as a SavedModel: ${why}; export the formats tfjs and safetensors, which take any layer`,
+      `the layer '${layer.name}' (${layer.className}) cannot be exported to ONNX or as a SavedModel: ${why}; export the format safetensors, which takes any layer, or tfjs, which takes TensorFlow.js's own`,
       { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { layer: layer.name, className: layer.className } },
+    );
+  }
+}
+
+/** Thrown when stock TensorFlow.js lacks a layer's class, so that it could not load the file. */
+export class NotInTensorFlowJsError extends RingmasterError {
+  constructor({ name, className }: { readonly name: string; readonly className: string }) {
+    super(
+      `the layer '${name}' (${className}) cannot be exported for TensorFlow.js: the layer is the platform's own, and stock TensorFlow.js cannot load it; export the formats onnx, savedmodel or safetensors`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { layer: name, className } },
     );
   }
 }

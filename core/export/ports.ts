@@ -29,6 +29,8 @@ export interface TrainedFiles {
 /** A trained model, loaded, with its layers and weights. */
 export interface ExportableModel extends RowPredictor {
   readonly network: Network;
+  /** Layers that stock TensorFlow.js lacks. */
+  readonly ownLayers: readonly { readonly name: string; readonly className: string }[];
   /** All weights, in TensorFlow.js's order and with its names: `dense_1/kernel`. */
   readonly weights: readonly {
     readonly name: string;

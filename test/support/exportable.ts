@@ -8,7 +8,7 @@ import type { RawRow } from "../../core/features/transform";
 import type { ObjectStore } from "../../core/ports";
 import { storeArtifact } from "../../core/registry/artifact";
 import type { ModelVersion } from "../../core/registry/model";
-import type { CnnDefinition, ModelDefinition } from "../../core/runs/model-definition";
+import type { CnnDefinition, ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { encodeSafetensors } from "../../core/safetensors/safetensors";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { memoryRows } from "../core/features/memory-rows";
@@ -60,7 +60,7 @@ export async function registered(
   objects: ObjectStore,
   inputSchema: readonly ColumnSchema[],
   { transform, label }: { readonly transform: FeatureTransform; readonly label: LabelEncoding },
-  model: { readonly hidden: readonly number[] } | CnnDefinition,
+  model: { readonly hidden: readonly number[] } | CnnDefinition | ModuleDefinition,
 ): Promise<ModelVersion> {
   const engine = await createEngine({ preferred: "wasm", threads: 1 });
   const definition: ModelDefinition =

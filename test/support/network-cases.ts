@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { input, type LayersModel, layers, model, type SymbolicTensor, sequential } from "@tensorflow/tfjs-layers";
+import { ownLayers } from "../../adapters/tfjs/layers/register";
 
 type Layer = Parameters<ReturnType<typeof sequential>["add"]>[0];
 type Apply = (from: SymbolicTensor) => SymbolicTensor;
@@ -195,4 +196,25 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
         ]) as SymbolicTensor;
     },
   ],
+  ["attention", series, chain(ownLayers.multiHeadAttention({ heads: 2 }))],
+  [
+    "causal attention with its own key size, twice, without biases",
+    series,
+    chain(
+      ownLayers.multiHeadAttention({ heads: 3, keySize: 5, causal: true, useBias: false, dropout: 0.5 }),
+      ownLayers.multiHeadAttention({ heads: 1, causal: true }),
+    ),
+  ],
+  [
+    "positions, sinusoidal and learned",
+    series,
+    chain(ownLayers.positionalEncoding({ maxWavelength: 50 }), ownLayers.positionalEmbedding()),
+  ],
+  ["sinusoidal positions of an odd number of features", [4, 3], chain(ownLayers.positionalEncoding())],
+  ["root mean square normalization", series, chain(ownLayers.rmsNormalization({ epsilon: 0.1 }))],
+  ["root mean square normalization of images", image, chain(ownLayers.rmsNormalization())],
+  ["gelu layers", [6], chain(ownLayers.gelu(), ownLayers.gelu({ approximate: "tanh" }))],
+  ["gelu between convolutions", image, chain(layers.conv2d({ filters: 4, kernelSize: 2 }), ownLayers.gelu())],
+  ["selected features", [6], chain(ownLayers.selectFeatures({ columns: [5, 0, 2, 0] }))],
+  ["selected features of a series", series, chain(ownLayers.selectFeatures({ columns: [1, 2] }))],
 ];

@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import * as layers from "@tensorflow/tfjs-layers";
+import { ownLayers, registerOwnLayers } from "../../adapters/tfjs/layers/register";
 import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
@@ -11,7 +12,9 @@ import { installOrthogonal } from "./orthogonal";
 import { withSeededRandom } from "./seeded-random";
 import { callUserCode, describeReturned } from "./user-code";
 
-/** Layer and initialiser classes of TensorFlow.js, read before any user code could add others. */
+registerOwnLayers();
+
+/** Classes of layers and initializers that the predictor has, read before user code could add others. */
 const builtInClasses: ReadonlySet<string> = new Set(
   Object.keys(tf.serialization.SerializationMap.getMap().classNameMap),
 );
@@ -40,7 +43,8 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
 
 function buildFromModule(definition: ModuleDefinition, seed: number): layers.LayersModel {
   const { inputShape, outputs, task } = definition;
-  const tensorFlow = { ...tf, ...layers } as unknown as TensorFlow;
+  const ownNamespace = { ...layers, layers: { ...layers.layers, ...ownLayers } };
+  const tensorFlow = { ...tf, ...ownNamespace } as unknown as TensorFlow;
   const hyperparameters = definition.hyperparameters ?? {};
   const context: ModelContext = { tf: tensorFlow, inputShape, outputs, task, seed, hyperparameters };
   const built = callUserCode("model()", () => (definition.factory as (context: ModelContext) => unknown)(context));
@@ -90,8 +94,8 @@ function checkClasses(model: layers.LayersModel): void {
     const className = (value as { class_name?: unknown }).class_name;
     if (typeof className === "string" && !builtInClasses.has(className)) {
       throw new ModelError(
-        `The model uses the class '${className}', which is not part of TensorFlow.js; its artifact must load without user ` +
-          "code. Use built-in layers.",
+        `The model uses the class '${className}', which tf.layers does not have; its artifact must load without user ` +
+          "code. Use the layers of the context's tf.layers.",
       );
     }
     Object.values(value).forEach(visit);

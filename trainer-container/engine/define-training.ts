@@ -1,12 +1,15 @@
 import type * as tfCore from "@tensorflow/tfjs-core";
 import type * as tfLayers from "@tensorflow/tfjs-layers";
+import type { OwnLayers } from "../../adapters/tfjs/layers/register";
 import type { Task } from "../../core/runs/model-definition";
 
 /**
  * The TensorFlow.js that the engine runs: the core's operations, and `layers`, `initializers`, `regularizers`,
- * `constraints`, `sequential`, `model` and `input`. Build models with it: another copy could be another instance.
+ * `constraints`, `sequential`, `model` and `input`. `layers` also has the platform's own (`OwnLayers`). Build models with it:
+ * another copy could be another instance.
  */
-export type TensorFlow = Omit<typeof tfCore, keyof typeof tfLayers> & typeof tfLayers;
+export type TensorFlow = Omit<typeof tfCore, keyof typeof tfLayers> &
+  Omit<typeof tfLayers, "layers"> & { readonly layers: typeof tfLayers.layers & OwnLayers };
 
 export interface ModelContext {
   readonly tf: TensorFlow;
@@ -22,7 +25,7 @@ export type LossFunction = (labels: tfCore.Tensor, outputs: tfCore.Tensor) => tf
 
 export interface Training {
   /**
-   * Builds the model from built-in layers only (the artifact must load without this code). Its single output is
+   * Builds the model from layers of `tf.layers` only (the artifact must load without this code). Its single output is
    * `[rows, outputs]`: logits for classification and binary tasks, values for regression. Synchronous.
    */
   readonly model: (context: ModelContext) => tfLayers.LayersModel;

@@ -5,6 +5,7 @@ import { activationLayers } from "./layers/activations";
 import type { Converter } from "./layers/convert";
 import { denseLayers } from "./layers/dense";
 import { mergeLayers } from "./layers/merges";
+import { sequenceLayers } from "./layers/sequences";
 import { shapeLayers } from "./layers/shapes";
 import { spatialLayers } from "./layers/spatial";
 import { Value } from "./value";
@@ -15,6 +16,7 @@ const converters: Readonly<Record<string, Converter>> = {
   ...shapeLayers,
   ...mergeLayers,
   ...activationLayers,
+  ...sequenceLayers,
 };
 
 /** Classes of layers that can be converted to ONNX. */

@@ -21,6 +21,7 @@ const elementwise: Readonly<Record<string, string>> = {
   Softplus: "Softplus",
   Softsign: "Softsign",
   Erf: "Erf",
+  Sqrt: "Sqrt",
 };
 
 /** ONNX's numbers of element types. */

@@ -5,8 +5,11 @@ import { checkRowsOf } from "../../../api/export/check-rows";
 import { type ExportManifest, exportVersion, listExports } from "../../../api/export/export-version";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { exportFormats } from "../../../core/export/ports";
+import { taskOf } from "../../../core/features/encoding";
 import { createRowTransform } from "../../../core/features/transform";
+import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import type { CachedOutput, StepCache } from "../../../core/runs/run-repository";
+import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 import { cnn } from "../../trainer/engine/contract";
 import { createMemoryObjectStore } from "../s3/memory-object-store";
@@ -237,6 +240,32 @@ describe("exports", () => {
     await expect(attempt).rejects.toMatchObject({ code: "EXPORT_DIFFERS" });
     expect(await listExports(dependencies, version)).toEqual([]);
   });
+
+  it("are refused for stock TensorFlow.js if a layer is the platform's own, and made as ONNX", async () => {
+    const objects = createMemoryObjectStore();
+    const features = await fitted([...columns, labels.binary], mixedRows);
+    const inputShape = features.transform.shape;
+    const factory = ({ tf: { sequential, layers }, outputs }: ModelContext) =>
+      sequential({
+        layers: [
+          sequential({
+            layers: [layers.dense({ units: 4, inputShape: [...inputShape] }), layers.gelu({ name: "mine" })],
+          }),
+          layers.dense({ units: outputs }),
+        ],
+      });
+    const module = { type: "module", inputShape, ...taskOf(features.label), factory } as unknown as ModuleDefinition;
+    const version = await registered(objects, columns, features, module);
+    const artifacts = { putProduced: async () => undefined };
+    const dependencies = { objects, artifacts, cache: memoryCache(), clock };
+    await expect(exportVersion(dependencies, tools, version, "tfjs")).rejects.toMatchObject({
+      code: "EXPORT_UNSUPPORTED",
+      message: expect.stringMatching(
+        /^the layer 'mine' \(Gelu\) cannot be exported for TensorFlow.js: .*onnx, savedmodel/,
+      ),
+    });
+    expect((await exportVersion(dependencies, tools, version, "onnx")).manifest.format).toBe("onnx");
+  }, 60_000);
 
   it.each([
     [

@@ -11,6 +11,7 @@ import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { TrainableModel } from "../../../trainer-container/engine/engine";
 import { cnn, mlp, randomBatch } from "../../trainer/engine/contract";
+import { ownBatch, ownModules } from "../../trainer/engine/own-layers-contract";
 
 /** Returns the artifact of a model as the trainer writes it. */
 function artifactOf(model: TrainableModel): ModelArtifact {
@@ -55,6 +56,15 @@ describe("loadPredictor", () => {
     const { inputs } = randomBatch(definition, 7);
     const predictor = await loadPredictor(artifactOf(model));
     expect(Array.from(predictor.predict(inputs, 7))).toEqual(Array.from(model.predict(inputs, 7)));
+    predictor.dispose();
+    model.dispose();
+  });
+
+  it.each(ownModules)("predicts what a model with the platform's own layers predicts: %s", async (_, definition) => {
+    const model = await train(definition);
+    const { inputs } = ownBatch(definition);
+    const predictor = await loadPredictor(artifactOf(model));
+    expect(Array.from(predictor.predict(inputs, 4))).toEqual(Array.from(model.predict(inputs, 4)));
     predictor.dispose();
     model.dispose();
   });
@@ -128,17 +138,23 @@ describe("loadPredictor", () => {
     });
   });
 
-  it("loads in a fresh process from a bundle, to the same bits, and leaves its crash handling alone", async () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), "predictor-"));
-    try {
-      const model = await train(cnn);
-      const artifact = artifactOf(model);
-      const { inputs } = randomBatch(cnn, 3);
-      writeFileSync(path.join(folder, "topology.json"), artifact.topology);
-      writeFileSync(path.join(folder, "weights.safetensors"), artifact.weights);
-      writeFileSync(path.join(folder, "inputs"), Buffer.from(inputs.buffer));
-      const root = path.resolve(__dirname, "../../..");
-      const script = `
+  const transformer = ownModules.find(([name]) => name === "a transformer block")![1];
+  it.each<[string, ModelDefinition]>([
+    ["cnn", cnn],
+    ["a transformer", transformer],
+  ])(
+    "loads in a fresh process from a bundle, to the same bits, and leaves its crash handling alone: %s",
+    async (_, trained) => {
+      const folder = mkdtempSync(path.join(os.tmpdir(), "predictor-"));
+      try {
+        const model = await train(trained);
+        const artifact = artifactOf(model);
+        const { inputs } = randomBatch(trained, 3);
+        writeFileSync(path.join(folder, "topology.json"), artifact.topology);
+        writeFileSync(path.join(folder, "weights.safetensors"), artifact.weights);
+        writeFileSync(path.join(folder, "inputs"), Buffer.from(inputs.buffer));
+        const root = path.resolve(__dirname, "../../..");
+        const script = `
         import { readFileSync } from "node:fs";
         import { loadPredictor } from "./adapters/tfjs/predictor";
         const read = (name) => readFileSync(${JSON.stringify(folder)} + "/" + name);
@@ -147,20 +163,21 @@ describe("loadPredictor", () => {
           const handlers = process.listenerCount("uncaughtException") + process.listenerCount("unhandledRejection");
           console.log(JSON.stringify({ handlers, predictions: Array.from(predictor.predict(inputs, 3)) }));
         });`;
-      const outfile = path.join(folder, "predict.js");
-      buildSync({
-        stdin: { contents: script, resolveDir: root, loader: "ts" },
-        bundle: true,
-        platform: "node",
-        external: ["@tensorflow/*"],
-        outfile,
-      });
-      const env = { ...process.env, NODE_PATH: path.join(root, "node_modules") };
-      const output = execFileSync(process.execPath, [outfile], { env, encoding: "utf8" });
-      expect(JSON.parse(output)).toEqual({ handlers: 0, predictions: Array.from(model.predict(inputs, 3)) });
-      model.dispose();
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
+        const outfile = path.join(folder, "predict.js");
+        buildSync({
+          stdin: { contents: script, resolveDir: root, loader: "ts" },
+          bundle: true,
+          platform: "node",
+          external: ["@tensorflow/*"],
+          outfile,
+        });
+        const env = { ...process.env, NODE_PATH: path.join(root, "node_modules") };
+        const output = execFileSync(process.execPath, [outfile], { env, encoding: "utf8" });
+        expect(JSON.parse(output)).toEqual({ handlers: 0, predictions: Array.from(model.predict(inputs, 3)) });
+        model.dispose();
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
 });

@@ -99,6 +99,21 @@ suite("recorded graphs", () => {
         inputShape: [2],
       }),
     ],
+    [
+      "causal attention with dropout, positions, normalization and GELU",
+      moduleOf((layers) => [
+        layers.reshape({ targetShape: [3, 2], inputShape: [6] }),
+        layers.dense({ units: 4 }),
+        layers.positionalEncoding(),
+        layers.positionalEmbedding(),
+        layers.rmsNormalization(),
+        layers.multiHeadAttention({ heads: 2, causal: true, dropout: 0.4 }),
+        layers.gelu(),
+        layers.selectFeatures({ columns: [3, 0] }),
+        layers.gelu({ approximate: "tanh" }),
+        layers.flatten(),
+      ]),
+    ],
     ["noise layers", moduleOf((layers) => [layers.gaussianNoise({ stddev: 0.3, inputShape: [6] })])],
     ["regression with its own loss and metrics", dense({ ...loss(squares), metrics: { squares: squares as never } })],
   ];

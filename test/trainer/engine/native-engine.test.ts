@@ -7,6 +7,7 @@ import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeModuleContract } from "./module-contract";
 import { describeNormalization } from "./normalization-contract";
+import { describeOwnLayers } from "./own-layers-contract";
 import { describeRecurrentLayers } from "./recurrent-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "native", threads: 1 });
@@ -17,6 +18,7 @@ if (findBinding("cpu")) {
   describeRecurrentLayers(start);
   describeNormalization(start);
   describeGradientContract("native", start);
+  describeOwnLayers("native", start);
 
   it("is what 'auto' chooses", async () => {
     expect((await createEngine({ preferred: "auto", threads: 1 })).backend).toBe("native");

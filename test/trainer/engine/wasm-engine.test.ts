@@ -4,6 +4,7 @@ import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeModuleContract } from "./module-contract";
 import { describeNormalization } from "./normalization-contract";
+import { describeOwnLayers } from "./own-layers-contract";
 import { describeRecurrentLayers } from "./recurrent-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 1 });
@@ -13,6 +14,7 @@ describeModuleContract("wasm", start);
 describeRecurrentLayers(start);
 describeNormalization(start);
 describeGradientContract("wasm", start);
+describeOwnLayers("wasm", start);
 
 it("refuses a GPU", async () => {
   await expect(createEngine({ preferred: "wasm", threads: 1, gpu: 0 })).rejects.toThrow(/runs on no GPU/);

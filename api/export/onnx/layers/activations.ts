@@ -48,9 +48,13 @@ const alongChannels: Readonly<Record<string, string>> = { softmax: "Softmax", lo
 
 /** Applies the activation of a layer's configuration to the layer's output. */
 export function activated(conversion: Conversion, value: Value): Value {
-  const { builder, layer } = conversion;
-  const given = (layer.config["activation"] ?? "linear") as string | { readonly className: string };
-  const name = typeof given === "string" ? given : given.className;
+  const given = (conversion.layer.config["activation"] ?? "linear") as string | { readonly className: string };
+  return applied(conversion, value, typeof given === "string" ? given : given.className);
+}
+
+/** Applies an activation by TensorFlow.js's name. @throws UnsupportedLayerError */
+export function applied(conversion: Conversion, value: Value, name: string): Value {
+  const { builder } = conversion;
   const each = Object.hasOwn(elementwise, name) ? elementwise[name] : undefined;
   if (each) return name === "linear" ? value : value.map((x) => each(builder, x));
   const op = Object.hasOwn(alongChannels, name) ? alongChannels[name] : undefined;

@@ -1,0 +1,97 @@
+import * as tf from "@tensorflow/tfjs-core";
+import { initializers, layers } from "@tensorflow/tfjs-layers";
+import { causalMask } from "../../../core/features/positions";
+import { type LayerOptions, OwnLayer, type Shape, shown } from "./own-layer";
+
+export interface MultiHeadAttentionOptions extends LayerOptions {
+  readonly heads: number;
+  /** Features of a head's queries, keys and values. Default: the input's features divided by `heads`. */
+  readonly keySize?: number;
+  /** Whether a position sees only itself and earlier ones. Default: false. */
+  readonly causal?: boolean;
+  /** Default: true. */
+  readonly useBias?: boolean;
+  /** Rate at which attention weights are dropped in training. Default: 0. */
+  readonly dropout?: number;
+}
+
+type Variable = ReturnType<OwnLayer["addWeight"]>;
+
+/**
+ * Multi-head self-attention (Vaswani et al., 2017) on `[rows, time, features]`: softmax(q·kᵀ / √keySize)·v in each head, then
+ * a product with the output kernel. One kernel holds the columns of q, k and v, each by head.
+ */
+export class MultiHeadAttention extends OwnLayer {
+  static readonly className = "MultiHeadAttention";
+  private readonly heads: number;
+  private keySize: number | undefined;
+  private readonly causal: boolean;
+  private readonly useBias: boolean;
+  private readonly dropout: number;
+  /** TensorFlow.js's own layer, which calls the operation that the engine replaces by keyed draws. */
+  private readonly dropper: ReturnType<typeof layers.dropout>;
+  private mask: Float32Array | undefined;
+  private readonly variables: Variable[] = [];
+
+  constructor(options: MultiHeadAttentionOptions) {
+    super(options);
+    this.heads = options.heads;
+    this.keySize = options.keySize ?? undefined;
+    this.causal = options.causal ?? false;
+    this.useBias = options.useBias ?? true;
+    this.dropout = options.dropout ?? 0;
+    this.requirePositiveInteger("heads", this.heads);
+    if (this.keySize !== undefined) this.requirePositiveInteger("keySize", this.keySize);
+    this.requireBoolean("causal", this.causal);
+    this.requireBoolean("useBias", this.useBias);
+    const isRate = typeof this.dropout === "number" && this.dropout >= 0 && this.dropout < 1;
+    this.require(isRate, `dropout is ${shown(this.dropout)}, but must be at least 0 and below 1`);
+    this.dropper = layers.dropout({ rate: this.dropout });
+  }
+
+  override build(shape: Shape | Shape[]): void {
+    const [time, features] = this.sequenceOf(shape);
+    const rule = "must divide the input's features unless keySize is given";
+    const divides = this.keySize !== undefined || features % this.heads === 0;
+    this.require(divides, `heads is ${this.heads} and the input has ${features} features, but heads ${rule}`);
+    this.keySize ??= features / this.heads;
+    const width = this.heads * this.keySize;
+    const add = (name: string, size: readonly number[], initializer: Parameters<OwnLayer["addWeight"]>[3]) =>
+      this.variables.push(this.addWeight(name, [...size], "float32", initializer));
+    add("kernel", [features, 3 * width], initializers.glorotUniform({}));
+    add("output_kernel", [width, features], initializers.glorotUniform({}));
+    if (this.useBias) {
+      add("bias", [3 * width], initializers.zeros());
+      add("output_bias", [features], initializers.zeros());
+    }
+    if (this.causal) this.mask = causalMask(time);
+    this.built = true;
+  }
+
+  protected override compute(x: tf.Tensor, training: boolean): tf.Tensor {
+    const [rows, time, features] = x.shape as [number, number, number];
+    const [heads, size] = [this.heads, this.keySize as number];
+    const [kernel, outputKernel, bias, outputBias] = this.variables.map((variable) => variable.read());
+    const plus = (product: tf.Tensor, addend: tf.Tensor | undefined) => (addend ? tf.add(product, addend) : product);
+
+    const projected = plus(tf.matMul(tf.reshape(x, [rows * time, features]), kernel as tf.Tensor), bias);
+    const byHead = tf.transpose(tf.reshape(projected, [rows, time, 3, heads, size]), [2, 0, 3, 1, 4]);
+    const [q, k, v] = tf.split(byHead, 3, 0).map((part) => tf.reshape(part, [rows, heads, time, size])) as [
+      tf.Tensor,
+      tf.Tensor,
+      tf.Tensor,
+    ];
+    const products = tf.matMul(tf.mul(q, 1 / Math.sqrt(size)), k, false, true);
+    const scores = this.mask ? tf.add(products, tf.tensor(this.mask, [time, time])) : products;
+    const weights = tf.softmax(scores);
+    const kept = this.dropper.call(weights, { training }) as tf.Tensor;
+    const joined = tf.transpose(tf.matMul(kept, v), [0, 2, 1, 3]);
+    const flat = tf.reshape(joined, [rows * time, heads * size]);
+    return tf.reshape(plus(tf.matMul(flat, outputKernel as tf.Tensor), outputBias), [rows, time, features]);
+  }
+
+  override getConfig() {
+    const { heads, keySize = null, causal, useBias, dropout } = this;
+    return { ...super.getConfig(), heads, keySize, causal, useBias, dropout };
+  }
+}

@@ -1,0 +1,92 @@
+import { causalMask, sinusoidalPositions } from "../../../../core/features/positions";
+import { applied } from "./activations";
+import { type Conversion, type Converter, channelsLast, numberOf, only } from "./convert";
+import { weight } from "./dense";
+
+/** The platform's own layers (`adapters/tfjs/layers`). */
+export const sequenceLayers: Readonly<Record<string, Converter>> = {
+  /** Queries, keys and values are three products here, because each has its own transposition. */
+  MultiHeadAttention(conversion) {
+    const { builder, layer } = conversion;
+    const [heads, size] = [numberOf(conversion, "heads", 1), numberOf(conversion, "keySize", 1)];
+    const [time] = only(conversion).shape as readonly [number, number];
+    const project = (part: number, perm: readonly number[]): string => {
+      const projected = partOfProjection(conversion, part, heads * size);
+      const byHead = builder.add("Reshape", [projected, builder.integers([0, time, heads, size])]);
+      return builder.add("Transpose", [byHead], { perm: { ints: perm } });
+    };
+    const scaled = builder.add("Mul", [project(0, [0, 2, 1, 3]), builder.floats([1 / Math.sqrt(size)], [])]);
+    const products = builder.add("MatMul", [scaled, project(1, [0, 2, 3, 1])]);
+    const scores = layer.config["causal"]
+      ? builder.add("Add", [products, builder.floats(causalMask(time), [time, time])])
+      : products;
+    const weights = builder.add("Softmax", [scores], { axis: { int: -1 } });
+    const seen = builder.add("MatMul", [weights, project(2, [0, 2, 1, 3])]);
+    const joined = builder.add("Transpose", [seen], { perm: { ints: [0, 2, 1, 3] } });
+    const flat = builder.add("Reshape", [joined, builder.integers([0, time, heads * size])]);
+    const product = builder.add("MatMul", [flat, weight(conversion, "output_kernel")]);
+    const hasBias = layer.weights["output_bias"] !== undefined;
+    const sum = hasBias ? builder.add("Add", [product, weight(conversion, "output_bias")]) : product;
+    return channelsLast(conversion, sum);
+  },
+
+  PositionalEncoding(conversion) {
+    const { builder } = conversion;
+    const [time, features] = only(conversion).shape as readonly [number, number];
+    const table = sinusoidalPositions(time, features, numberOf(conversion, "maxWavelength", 10_000));
+    return plus(conversion, builder.floats(table, [time, features]));
+  },
+
+  PositionalEmbedding: (conversion) => plus(conversion, weight(conversion, "embeddings")),
+
+  RmsNormalization(conversion) {
+    const { builder } = conversion;
+    const x = only(conversion).last;
+    const mean = builder.add("ReduceMean", [builder.add("Mul", [x, x])], {
+      axes: { ints: [-1] },
+      keepdims: { int: 1 },
+    });
+    const epsilon = builder.floats([numberOf(conversion, "epsilon", 1e-6)], []);
+    const root = builder.add("Sqrt", [builder.add("Add", [mean, epsilon])]);
+    const normal = builder.add("Div", [x, root]);
+    return channelsLast(conversion, builder.add("Mul", [normal, weight(conversion, "gamma")]));
+  },
+
+  Gelu(conversion) {
+    const name = conversion.layer.config["approximate"] === "tanh" ? "gelu_new" : "gelu";
+    return applied(conversion, only(conversion), name);
+  },
+
+  SelectFeatures(conversion) {
+    const { builder, layer } = conversion;
+    const value = only(conversion);
+    const columns = builder.integers(layer.config["columns"] as readonly number[]);
+    const axis = { int: value.shape.length };
+    return channelsLast(conversion, builder.add("Gather", [value.last, columns], { axis }));
+  },
+};
+
+function plus(conversion: Conversion, addend: string): ReturnType<Converter> {
+  return channelsLast(conversion, conversion.builder.add("Add", [only(conversion).last, addend]));
+}
+
+/** Computes queries (0), keys (1) or values (2): `width` columns of the layer's kernel. */
+function partOfProjection(conversion: Conversion, part: number, width: number): string {
+  const { builder, layer } = conversion;
+  const { kernel, bias } = layer.weights;
+  const kernelPart = columnsOf(kernel!.data, 3 * width, part * width, width);
+  const product = builder.add("MatMul", [
+    only(conversion).last,
+    builder.floats(kernelPart, [kernel!.shape[0]!, width]),
+  ]);
+  if (!bias) return product;
+  return builder.add("Add", [product, builder.floats(columnsOf(bias.data, 3 * width, part * width, width), [width])]);
+}
+
+function columnsOf(data: Float32Array, width: number, from: number, count: number): Float32Array {
+  const rows = data.length / width;
+  const taken = new Float32Array(rows * count);
+  for (let row = 0; row < rows; row += 1)
+    taken.set(data.subarray(row * width + from, row * width + from + count), row * count);
+  return taken;
+}
