@@ -105,7 +105,7 @@ export async function benchModels(args: readonly string[]): Promise<void> {
     "",
     markdownTable(columns, lines.map(cellsOf)),
     ...(missing.length > 0 ? [""] : []),
-    ...missing.map((label) => `${label}: not expressible yet`),
+    ...missing.map((label) => `${label}: not measured yet`),
   ];
   process.stdout.write(`${text.join("\n")}\n`);
 }
