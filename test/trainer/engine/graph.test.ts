@@ -236,6 +236,14 @@ suite("recorded graphs", () => {
     }
   });
 
+  it("refuse row weights in a sum", async () => {
+    const { model } = await both(dense());
+    const batch = randomBatch(mlp, 4);
+    gradients(model, batch);
+    const weighted = { ...batch, weights: Float32Array.of(1, 0, 2, 1) };
+    expect(() => model.beginSum!(2).add(weighted, "k")).toThrow("A batch has row weights");
+  });
+
   it("keep no tensors, and take at most 10 calls of the binding for any number of microshards", async () => {
     const backend = tf.backend() as unknown as { binding: NativeBinding };
     const { binding } = backend;

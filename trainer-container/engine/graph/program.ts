@@ -51,7 +51,7 @@ export class GraphProgram {
   private readonly reader: TensorReader;
   /** By shape; undefined: the pass cannot be a graph. */
   private readonly passes = new Map<string, Pass | undefined>();
-  /** Shortest time of a microshard's gradients, except for the first. */
+  /** Shortest time of a microshard's gradients, without the recording. */
   private gradientMs = Number.POSITIVE_INFINITY;
   /** Whether sums in a graph have the bits of single additions, as far as known. */
   private sumsAreExact = true;
@@ -61,13 +61,13 @@ export class GraphProgram {
     private readonly definition: ModelDefinition,
     private readonly layers: LayersTrainable,
     /** See `sharesMemory`. */
-    private readonly shared: boolean,
+    private readonly sharing: boolean,
     private readonly onExecution: EngineOptions["onExecution"],
   ) {
     const { binding } = backend;
     this.operations = new Operations(binding);
-    this.reader = new TensorReader(binding, this.operations, shared);
-    this.weights = new WeightTensors(binding, layers.layout, shared);
+    this.reader = new TensorReader(binding, this.operations, sharing);
+    this.weights = new WeightTensors(binding, layers.layout, sharing);
   }
 
   /**
@@ -154,7 +154,7 @@ export class GraphProgram {
   private execute(graph: LoadedGraph, staging: Staging): readonly TensorId[] {
     const { operations } = this;
     const outputs = graph.run([
-      ...staging.feeds(this.backend.binding, operations, this.shared),
+      ...staging.feeds(this.backend.binding, operations, this.sharing),
       operations.integers(vectorShape),
       ...this.layers.layout.map((_, slot) => this.weights.id(slot)),
     ]);

@@ -2,6 +2,7 @@ import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { allocateSum, inSumMemory, releaseSum } from "../../collective/sum-memory";
 import { drawKey } from "../draws";
 import type { Batch } from "../engine";
+import { BatchError } from "../errors";
 import type { Operations, TensorId } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
 import { checkClasses, weightOf } from "../score";
@@ -76,10 +77,13 @@ export class Staging {
     return this.tensors;
   }
 
-  /** @throws BatchError for a label that is not a class */
+  /** @throws BatchError for a label that is not a class, or for weights that the pass does not take */
   add(batch: Batch, randomKey: string): void {
     const { definition, filled } = this;
     if (definition.task === "classification") checkClasses(definition, batch.labels);
+    if (batch.weights !== undefined && !this.shape.weighted) {
+      throw new BatchError("A batch has row weights, but this pass has none; compute it alone, without a sum.");
+    }
     this.inputs.set(batch.inputs, filled * batch.inputs.length);
     this.labels.set(batch.labels, filled * batch.labels.length);
     this.weight[filled] = weightOf(batch);
