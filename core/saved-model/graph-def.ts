@@ -43,6 +43,8 @@ export type Attribute =
 export interface GraphNode {
   readonly op: string;
   readonly inputs: readonly Value[];
+  /** Nodes that run before this one. */
+  readonly control?: readonly number[];
   readonly attributes: Readonly<Record<string, Attribute>>;
 }
 
@@ -99,11 +101,12 @@ function mapEntry(key: string, value: Message): Message {
   return message(textField(1, key), messageField(2, value));
 }
 
-function nodeDef({ op, inputs, attributes }: GraphNode, index: number): Message {
+function nodeDef({ op, inputs, control = [], attributes }: GraphNode, index: number): Message {
   return message(
     textField(1, nameOf(index)),
     textField(2, op),
     ...inputs.map((input) => textField(3, referenceTo(input))),
+    ...control.map((node) => textField(3, `^${nameOf(node)}`)),
     ...Object.entries(attributes).map(([name, value]) => messageField(5, mapEntry(name, attributeValue(value)))),
   );
 }
