@@ -89,10 +89,10 @@ export async function benchModels(args: readonly string[]): Promise<void> {
     }
   }
   const { loadAverage: loadAverageAfter } = describeMachine();
-  const { rounds, missing } = options;
+  const { rounds } = options;
   if (options.json) {
     const peer = typeof torch === "string" ? { skipped: torch } : { name: peerName, version: torch.torch };
-    const document = { machine, loadAverageAfter, peer, pinning, rounds, lines, notExpressible: missing };
+    const document = { machine, loadAverageAfter, peer, pinning, rounds, lines };
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
     return;
   }
@@ -104,8 +104,6 @@ export async function benchModels(args: readonly string[]): Promise<void> {
     `one worker, one thread, ${pinning}; medians over ${rounds} rounds in alternation`,
     "",
     markdownTable(columns, lines.map(cellsOf)),
-    ...(missing.length > 0 ? [""] : []),
-    ...missing.map((label) => `${label}: not measured yet`),
   ];
   process.stdout.write(`${text.join("\n")}\n`);
 }

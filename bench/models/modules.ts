@@ -16,7 +16,29 @@ export type BenchModule = Shape &
     | { readonly type: "separable"; readonly filters: readonly number[] }
     | { readonly type: "recurrent"; readonly cell: "lstm" | "gru"; readonly units: number }
     | { readonly type: "text"; readonly vocabulary: number; readonly units: number; readonly hidden: readonly number[] }
+    | ({ readonly type: "transformer" } & Transformer)
+    | ({ readonly type: "wide-and-deep" } & WideAndDeep)
   );
+
+/** Encoder layers with normalization before each part, over `inputShape[0]` causal positions of token ids. */
+interface Transformer {
+  readonly vocabulary: number;
+  /** d. The hidden layer of each block has 4 d units. */
+  readonly features: number;
+  readonly heads: number;
+  readonly layers: number;
+  /** Rate at the four places of `nn.TransformerEncoderLayer`. 0: no dropout. */
+  readonly dropout: number;
+}
+
+/** A linear part and a deep part over columns of ids and further columns of numbers. */
+interface WideAndDeep {
+  /** Number of ids of each of the first columns. */
+  readonly vocabularies: readonly number[];
+  /** Elements of a column's embedding in the deep part. */
+  readonly units: number;
+  readonly hidden: readonly number[];
+}
 
 /** Returns the definition that the engine trains. */
 export function definitionOf({ model, asModule = false }: Pick<Setup, "model" | "asModule">): ModelDefinition {
@@ -40,9 +62,20 @@ function layersOf(model: BenchModel, context: ModelContext) {
       return recurrent(model, context);
     case "text":
       return text(model, context);
+    case "transformer":
+      return transformer(model, context);
+    case "wide-and-deep":
+      return wideAndDeep(model, context);
   }
 }
 
+/** Returns the number of ids in a column of the input. 0: the column has numbers. */
+export function vocabularyOf(model: BenchModel, column: number): number {
+  if (model.type === "text" || model.type === "transformer") return model.vocabulary;
+  return model.type === "wide-and-deep" ? (model.vocabularies[column] ?? 0) : 0;
+}
+
+type Symbolic = ReturnType<ModelContext["tf"]["input"]>;
 type Of<T extends BenchModule["type"]> = Extract<BenchModule, { readonly type: T }>;
 
 function residual({ filters, blocks, inputShape, outputs }: Of<"residual">, { tf }: ModelContext) {
@@ -92,4 +125,41 @@ function text({ vocabulary, units, hidden, inputShape, outputs }: Of<"text">, { 
       layers.dense({ units: outputs }),
     ],
   });
+}
+
+function transformer(spec: Of<"transformer">, { tf }: ModelContext) {
+  const { features, heads, dropout, inputShape, outputs } = spec;
+  const { layers } = tf;
+  const norm = () => layers.layerNormalization({ axis: -1, epsilon: 1e-5 });
+  const drop = (x: Symbolic) => (dropout === 0 ? x : (layers.dropout({ rate: dropout }).apply(x) as Symbolic));
+  const add = (x: Symbolic, part: unknown) => layers.add().apply([x, drop(part as Symbolic)]) as Symbolic;
+  const input = tf.input({ shape: [...inputShape] });
+  const embedded = layers.embedding({ inputDim: spec.vocabulary, outputDim: features }).apply(input);
+  let x = layers.positionalEmbedding().apply(embedded) as Symbolic;
+  for (let layer = 0; layer < spec.layers; layer += 1) {
+    x = add(x, layers.multiHeadAttention({ heads, causal: true, dropout }).apply(norm().apply(x)));
+    const hidden = layers.gelu().apply(layers.dense({ units: 4 * features }).apply(norm().apply(x)));
+    x = add(x, layers.dense({ units: features }).apply(drop(hidden as Symbolic)));
+  }
+  const pooled = layers.globalAveragePooling1d({}).apply(norm().apply(x));
+  return tf.model({ inputs: input, outputs: layers.dense({ units: outputs }).apply(pooled) as Symbolic });
+}
+
+function wideAndDeep(spec: Of<"wide-and-deep">, { tf }: ModelContext) {
+  const { vocabularies, units, hidden, inputShape, outputs } = spec;
+  const { layers } = tf;
+  const input = tf.input({ shape: [...inputShape] });
+  const columns = (...positions: number[]) => layers.selectFeatures({ columns: positions }).apply(input) as Symbolic;
+  const embeddings = (size: number) =>
+    vocabularies.map((inputDim, column) => {
+      const embedding = layers.embedding({ inputDim, outputDim: size }).apply(columns(column));
+      return layers.flatten().apply(embedding) as Symbolic;
+    });
+  const [width = 0] = inputShape;
+  const numbers = columns(...Array.from({ length: width - vocabularies.length }, (_, at) => vocabularies.length + at));
+  let deep = layers.concatenate().apply([...embeddings(units), numbers]) as Symbolic;
+  for (const count of hidden) deep = layers.dense({ units: count, activation: "relu" }).apply(deep) as Symbolic;
+  const parts = [...embeddings(outputs), layers.dense({ units: outputs, useBias: false }).apply(numbers) as Symbolic];
+  const logits = layers.add().apply([...parts, layers.dense({ units: outputs }).apply(deep) as Symbolic]);
+  return tf.model({ inputs: input, outputs: logits as Symbolic });
 }

@@ -14,6 +14,17 @@ const recurrent = (cell: "lstm" | "gru", inputShape: readonly [number, number], 
   ...classification,
 });
 
+const transformer = (dropout: number): BenchModule => ({
+  type: "transformer",
+  vocabulary: 1_000,
+  features: 256,
+  heads: 8,
+  layers: 4,
+  dropout,
+  inputShape: [128],
+  ...classification,
+});
+
 /** The models of each name. */
 const modelsByName: Readonly<Record<string, Readonly<Record<string, BenchModel>>>> = {
   mlp: { "MLP 784-512-256-10": trainModels["mlp"]! },
@@ -38,19 +49,26 @@ const modelsByName: Readonly<Record<string, Readonly<Record<string, BenchModel>>
       ...classification,
     },
   },
-};
-
-/** Models that need layers that TensorFlow.js lacks. */
-const missing: Readonly<Record<string, string>> = {
-  transformer: "transformer, 4 layers, d = 256, context 128",
-  wide: "wide and deep with embeddings",
+  transformer: {
+    "transformer, 4 layers, d = 256, context 128": transformer(0),
+    "the same with dropout 0.1": transformer(0.1),
+  },
+  "wide-and-deep": {
+    "wide and deep, 8 columns of 10,000 ids": {
+      type: "wide-and-deep",
+      vocabularies: Array.from({ length: 8 }, () => 10_000),
+      units: 16,
+      hidden: [256, 128],
+      inputShape: [8 + 13],
+      outputs: 2,
+      task: "classification",
+    },
+  },
 };
 
 export interface ModelsOptions {
   /** By the label of their rows. */
   readonly models: Readonly<Record<string, BenchModel>>;
-  /** Labels of requested models that cannot be expressed. */
-  readonly missing: readonly string[];
   readonly backends: readonly ("native" | "wasm")[];
   readonly batches: readonly number[];
   readonly rounds: number;
@@ -61,7 +79,7 @@ export interface ModelsOptions {
 
 /** @throws Error on an unknown option, model or backend */
 export function parseModelsOptions(args: readonly string[]): ModelsOptions {
-  const known = [...Object.keys(modelsByName), ...Object.keys(missing)];
+  const known = Object.keys(modelsByName);
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -77,7 +95,6 @@ export function parseModelsOptions(args: readonly string[]): ModelsOptions {
   const backends = list(values.backends);
   return {
     models: Object.assign({}, ...names.map((name) => modelsByName[checked("models", name, known)])),
-    missing: names.flatMap((name) => missing[name] ?? []),
     backends: backends.map((backend) => checked("backends", backend, ["native", "wasm"] as const)),
     batches: list(values.batches).map(Number),
     rounds: Number(values.rounds),

@@ -109,11 +109,95 @@ class Text(nn.Module):
         return self.dense(self.embedding(ids).mean(1))
 
 
+class Attention(nn.Module):
+    """Causal self-attention by PyTorch's fused kernel, which it has on a CPU for attention without dropout."""
+
+    def __init__(self, features: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads, self.dropout = heads, dropout
+        self.project = nn.Linear(features, 3 * features)
+        self.output = nn.Linear(features, features)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows, time, features = x.shape
+        parts = self.project(x).split(features, dim=2)
+        q, k, v = (part.view(rows, time, self.heads, -1).transpose(1, 2) for part in parts)
+        dropout = self.dropout if self.training else 0.0
+        y = nn.functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
+        return self.output(y.transpose(1, 2).reshape(rows, time, features))
+
+
+class EncoderLayer(nn.Module):
+    """nn.TransformerEncoderLayer with norm_first and GELU, without the masks and transposes of nn.MultiheadAttention."""
+
+    def __init__(self, features: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        drop = [nn.Dropout(dropout)] if dropout > 0 else []
+        self.attention = nn.Sequential(nn.LayerNorm(features), Attention(features, heads, dropout), *drop)
+        self.feed_forward = nn.Sequential(
+            nn.LayerNorm(features),
+            nn.Linear(features, 4 * features),
+            nn.GELU(),
+            *drop,
+            nn.Linear(4 * features, features),
+            *drop,
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + self.attention(x)
+        return x + self.feed_forward(x)
+
+
+class Transformer(nn.Module):
+    """Token ids and learned positions, encoder layers, the mean over the positions, logits."""
+
+    def __init__(self, spec: dict) -> None:
+        super().__init__()
+        features = spec["features"]
+        self.embedding = nn.Embedding(spec["vocabulary"], features)
+        self.positions = nn.Parameter(torch.empty(spec["inputShape"][0], features).uniform_(-0.05, 0.05))
+        layers = [EncoderLayer(features, spec["heads"], spec["dropout"]) for _ in range(spec["layers"])]
+        self.layers = nn.Sequential(*layers, nn.LayerNorm(features))
+        self.logits = nn.Linear(features, spec["outputs"])
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.logits(self.layers(self.embedding(ids) + self.positions).mean(1))
+
+
+class WideAndDeep(nn.Module):
+    """A linear part and a deep part (Cheng et al., 2016) over columns of ids and columns of numbers."""
+
+    def __init__(self, spec: dict) -> None:
+        super().__init__()
+        vocabularies, units, outputs = spec["vocabularies"], spec["units"], spec["outputs"]
+        numbers = spec["inputShape"][0] - len(vocabularies)
+        self.wide = nn.ModuleList(nn.Embedding(ids, outputs) for ids in vocabularies)
+        self.linear = nn.Linear(numbers, outputs, bias=False)
+        self.deep = nn.ModuleList(nn.Embedding(ids, units) for ids in vocabularies)
+        self.dense = nn.Sequential(*dense(len(vocabularies) * units + numbers, spec["hidden"], outputs))
+
+    def forward(self, inputs: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        ids, numbers = inputs
+        columns = ids.unbind(1)
+        wide = sum((table(column) for table, column in zip(self.wide, columns)), self.linear(numbers))
+        embedded = [table(column) for table, column in zip(self.deep, columns)]
+        return wide + self.dense(torch.cat([*embedded, numbers], 1))
+
+
 def mlp(spec: dict) -> nn.Module:
     return nn.Sequential(*dense(math.prod(spec["inputShape"]), spec["hidden"], spec["outputs"]))
 
 
-builders = {"mlp": mlp, "cnn": cnn, "residual": residual, "separable": separable, "recurrent": Recurrent, "text": Text}
+builders = {
+    "mlp": mlp,
+    "cnn": cnn,
+    "residual": residual,
+    "separable": separable,
+    "recurrent": Recurrent,
+    "text": Text,
+    "transformer": Transformer,
+    "wide-and-deep": WideAndDeep,
+}
 
 
 def memory_format(spec: dict) -> torch.memory_format:

@@ -17,10 +17,13 @@ model_spec, rows = setup["model"], setup["batchSize"] // world_size
 batches_in_memory = 8
 
 
-def batch() -> tuple[torch.Tensor, torch.Tensor]:
+def batch() -> tuple[object, torch.Tensor]:
     shape = model_spec["inputShape"]
     labels = torch.randint(model_spec["outputs"], (rows,))
-    if model_spec["type"] == "text":
+    if model_spec["type"] == "wide-and-deep":
+        ids = torch.stack([torch.randint(ids, (rows,)) for ids in model_spec["vocabularies"]], 1)
+        return (ids, torch.rand(rows, shape[0] - ids.shape[1])), labels
+    if model_spec["type"] in ("text", "transformer"):
         return torch.randint(model_spec["vocabulary"], (rows, *shape)), labels
     if len(shape) == 3:
         shape = [shape[2], shape[0], shape[1]]

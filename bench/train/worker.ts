@@ -15,7 +15,7 @@ import { applyStep } from "../../trainer-container/loop/apply";
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
-import { definitionOf } from "../models/modules";
+import { definitionOf, vocabularyOf } from "../models/modules";
 import { runChild, say } from "../support/child";
 import { benchPlan } from "../support/training-plan";
 import { batchesInMemory } from "./models";
@@ -41,10 +41,14 @@ function memoryFeed({ model, batchSize, microshards }: Setup): Feed {
   const rows = batchSize / microshards;
   const width = model.inputShape.reduce((product, side) => product * side, 1);
   const random = seededRandom("bench");
-  const ids = model.type === "text" ? model.vocabulary : 0;
+  const vocabularies = Array.from({ length: width }, (_, column) => vocabularyOf(model, column));
+  const value = (column: number): number => {
+    const ids = vocabularies[column]!;
+    return ids ? Math.floor(random() * ids) : random();
+  };
   const batches = Array.from({ length: batchesInMemory * microshards }, (): Batch => {
     const batch = createBatch(rows, width, new Int32Array(rows));
-    for (let i = 0; i < batch.inputs.length; i += 1) batch.inputs[i] = ids ? Math.floor(random() * ids) : random();
+    for (let i = 0; i < batch.inputs.length; i += 1) batch.inputs[i] = value(i % width);
     for (let i = 0; i < rows; i += 1) batch.labels[i] = Math.floor(random() * model.outputs);
     return batch;
   });
