@@ -3,7 +3,6 @@ import * as tf from "@tensorflow/tfjs-core";
 import { layers, sequential } from "@tensorflow/tfjs-layers";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { installBatchNormalization } from "../../../trainer-container/engine/layers/batch-normalization";
-
 import { installLayerNormalization } from "../../../trainer-container/engine/layers/layer-normalization";
 
 type Options = NonNullable<Parameters<typeof layers.batchNormalization>[0]>;
@@ -18,6 +17,32 @@ const cases: readonly (readonly [number[], Options])[] = [
   [[4, 3], { scale: false }],
   [[4, 3, 2, 2], { center: false, axis: 2 }],
 ];
+
+/** Computes in float64: the result, the gradients by x, scale and offset, and the updates of the averages, for scale 1. */
+function inFloat64(x: Float32Array, dy: Float32Array, channelOf: (index: number) => number, channels: number) {
+  const zeros = () => new Float64Array(channels);
+  const [mean, variance, dScale, dOffset] = [zeros(), zeros(), zeros(), zeros()];
+  const count = x.length / channels;
+  const add = (sums: Float64Array, at: number, value: number) => {
+    sums[at] = sums[at]! + value;
+  };
+  for (const [i, value] of x.entries()) add(mean, channelOf(i), value / count);
+  for (const [i, value] of x.entries()) add(variance, channelOf(i), (value - mean[channelOf(i)]!) ** 2 / count);
+  const normal = Float64Array.from(x, (value, i) => {
+    const channel = channelOf(i);
+    return (value - mean[channel]!) / Math.sqrt(variance[channel]! + 1e-3);
+  });
+  for (const [i, value] of dy.entries()) {
+    add(dScale, channelOf(i), value * normal[i]!);
+    add(dOffset, channelOf(i), value);
+  }
+  const dx = Float64Array.from(dy, (value, i) => {
+    const channel = channelOf(i);
+    const centred = value - dOffset[channel]! / count - (normal[i]! * dScale[channel]!) / count;
+    return centred / Math.sqrt(variance[channel]! + 1e-3);
+  });
+  return [normal, dx, dScale, dOffset, mean.map((value) => value / 2), variance.map((value) => 0.5 + value / 2)];
+}
 
 export function describeNormalization(start: () => Promise<Engine>): void {
   describe("batch normalization in training", () => {
@@ -73,6 +98,37 @@ export function describeNormalization(start: () => Promise<Engine>): void {
         const difference = tf.max(tf.abs(tf.sub(tensor, expected[index] as tf.Tensor))).dataSync()[0];
         expect(difference).toBeLessThan(2e-5);
       }
+      model.dispose();
+    });
+
+    it.each([
+      ["inner", [128, 28, 28, 3], 3, (index: number) => index % 3],
+      ["outer", [128, 3, 28, 28], 1, (index: number) => Math.floor(index / 784) % 3],
+      // 99,991 is prime, so its sums have no equal parts
+      ["single", [99_991, 2], 1, (index: number) => index % 2],
+    ] as const)("computes 100,000 values per %s channel precisely", (_, shape, axis, channelOf) => {
+      const layer = layers.batchNormalization({ axis, momentum: 0.5 });
+      const model = sequential({ layers: [layers.inputLayer({ inputShape: shape.slice(1) }), layer] });
+      const x = tf.randomNormal([...shape], 2, 3, "float32", 7);
+      // depends on x, so that the sum of dy · x̂ is large
+      const dy = tf.add(tf.randomNormal([...shape], 0.2, 1, "float32", 8), tf.mul(x, 0.1));
+      const apply = (input: tf.Tensor) => layer.apply(input, { training: true }) as tf.Tensor;
+      const result = apply(x);
+      const averages = model.nonTrainableWeights.map((weight) => tf.clone(weight.read()));
+      const loss = () => tf.sum(tf.mul(apply(x), dy)) as tf.Scalar;
+      const variables = model.trainableWeights.map((weight) => weight.read() as tf.Variable);
+      const { grads } = tf.variableGrads(loss, variables);
+      const [dx] = tf.grads((input) => apply(input as tf.Tensor))([x], dy) as [tf.Tensor];
+      const [dScale, dOffset] = variables.map(({ name }) => grads[name] as tf.Tensor);
+      const channels = shape[axis] as number;
+      const expected = inFloat64(x.dataSync() as Float32Array, dy.dataSync() as Float32Array, channelOf, channels);
+      const errors = [result, dx, dScale!, dOffset!, ...averages].map((tensor, index) => {
+        const values = tensor.dataSync();
+        const exact = expected[index]!;
+        const largest = exact.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+        return exact.reduce((most, value, i) => Math.max(most, Math.abs(value - values[i]!)), 0) / largest;
+      });
+      expect(Math.max(...errors)).toBeLessThan(2e-6);
       model.dispose();
     });
 

@@ -1,39 +1,104 @@
-/** Batch normalization of a training batch and its gradient as one operation each; in graphs, oneDNN's. */
+/**
+ * Batch normalization by TensorFlow's fused operations; in graphs, oneDNN's. They add each channel in sequence, so sums have
+ * two levels: `parts` successive values of a channel are normalized as channels of their own, which costs nothing, and
+ * their statistics are combined.
+ */
 import * as tf from "@tensorflow/tfjs-core";
-import { batchNormalizationGradientKernel, batchNormalizationKernel } from "../layers/batch-normalization";
+import {
+  batchNormalizationGradientKernel,
+  batchNormalizationKernel,
+  gradientFactors,
+  normalizationGradient,
+  normalizeChannels,
+} from "../layers/channel-normalization";
 import { attributesOf, type NativeBackend, nativeBackendName } from "./op";
+
+/** Largest number of values that are added in sequence. */
+const longestSum = 512;
+/** With fewer, the vectors of statistics are as large as the data. */
+const shortestSum = 16;
+
+/** Returns the least number of equal parts with at most `longestSum` values; undefined: `count` has no such divisor. */
+export function partsOf(count: number): number | undefined {
+  for (let length = Math.min(longestSum, count); length >= Math.min(shortestSum, count); length -= 1) {
+    if (count % length === 0) return count / length;
+  }
+  return undefined;
+}
+
+type Named<T extends string> = Readonly<Record<T, tf.Tensor>>;
 
 export function registerBatchNormalization(backend: NativeBackend): void {
   const { binding } = backend;
   const { float, flag, text } = attributesOf(binding);
-  const attributes = (attrs: tf.NamedAttrMap | undefined) => [
+  const attributes = (epsilon: number, training: boolean) => [
     float("T"),
     float("U"),
-    flag("is_training", true),
+    flag("is_training", training),
     text("data_format", "NHWC"),
-    { name: "epsilon", type: binding.TF_ATTR_FLOAT, value: attrs?.["epsilon"] },
+    { name: "epsilon", type: binding.TF_ATTR_FLOAT, value: epsilon },
   ];
-  tf.registerKernel({
-    kernelName: batchNormalizationKernel,
-    backendName: nativeBackendName,
-    kernelFunc: ({ inputs, attrs }) => {
-      const { x, scale, offset } = inputs as Record<"x" | "scale" | "offset", tf.Tensor>;
-      const none = tf.tensor1d([], "float32"); // no moving averages: they are updated outside
-      const given = [x, scale, offset, none, none];
-      const outputs = backend.executeMultipleOutputs("FusedBatchNormV3", attributes(attrs as never), given, 6);
-      none.dispose();
-      return outputs;
-    },
+  const none = () => tf.tensor1d([], "float32");
+  /** Returns result, mean, variance with Bessel's correction. Without a mean and a variance it computes them. */
+  const normalize = (x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: number, known?: tf.Tensor[]) =>
+    backend.executeMultipleOutputs(
+      "FusedBatchNormV3",
+      attributes(epsilon, known === undefined),
+      [x, scale, offset, ...(known ?? [none(), none()])],
+      6,
+    );
+
+  const register = (kernelName: string, compute: (inputs: Named<string>, epsilon: number) => tf.Tensor[]) =>
+    tf.registerKernel({
+      kernelName,
+      backendName: nativeBackendName,
+      kernelFunc: ({ inputs, attrs }) => {
+        const { epsilon } = attrs as unknown as { readonly epsilon: number };
+        return tf.tidy(() => compute(inputs as Named<string>, epsilon));
+      },
+    });
+
+  register(batchNormalizationKernel, (inputs, epsilon) => {
+    const { x, scale, offset } = inputs as Named<"x" | "scale" | "offset">;
+    const [count, channels] = x.shape as [number, number];
+    const parts = partsOf(count);
+    if (parts === undefined) return normalizeChannels(x as tf.Tensor3D, scale, offset, epsilon);
+    const length = count / parts;
+    const split = tf.reshape(x, [length, 1, 1, parts * channels]);
+    const width = parts * channels;
+    const [, means, corrected] = normalize(split, tf.ones([width]), tf.zeros([width]), epsilon) as tf.Tensor[];
+    const meanOfParts = tf.reshape(means as tf.Tensor, [parts, channels]);
+    const mean = tf.mean(meanOfParts, 0);
+    const within = tf.mean(tf.reshape(corrected as tf.Tensor, [parts, channels]), 0);
+    const between = tf.mean(tf.squaredDifference(meanOfParts, mean), 0);
+    const variance = tf.add(tf.mul(within, length > 1 ? (length - 1) / length : 0), between);
+    const [result] = normalize(tf.reshape(x, [count, 1, 1, channels]), scale, offset, epsilon, [mean, variance]);
+    return [tf.reshape(result as tf.Tensor, x.shape), mean, variance];
   });
-  tf.registerKernel({
-    kernelName: batchNormalizationGradientKernel,
-    backendName: nativeBackendName,
-    kernelFunc: ({ inputs, attrs }) => {
-      const { dy, x, scale, kept0, kept1, kept2 } = inputs as Record<string, tf.Tensor>;
-      const given = [dy, x, scale, kept0, kept1, kept2] as tf.Tensor[];
-      const outputs = backend.executeMultipleOutputs("FusedBatchNormGradV3", attributes(attrs as never), given, 5);
-      for (const unused of outputs.slice(3)) unused.dispose();
-      return outputs.slice(0, 3);
-    },
+
+  register(batchNormalizationGradientKernel, (inputs, epsilon) => {
+    const { dy, x, scale, mean, variance } = inputs as Named<"dy" | "x" | "scale" | "mean" | "variance">;
+    const [count, channels] = x.shape as [number, number];
+    const parts = partsOf(count);
+    if (parts === undefined) {
+      return normalizationGradient(dy as tf.Tensor3D, x as tf.Tensor3D, scale, mean, variance, epsilon);
+    }
+    const split = (tensor: tf.Tensor) => tf.reshape(tensor, [count / parts, 1, 1, parts * channels]);
+    const forParts = (vector: tf.Tensor) => (parts === 1 ? vector : tf.tile(vector, [parts]));
+    const total = (sums: tf.Tensor | undefined) => tf.sum(tf.reshape(sums as tf.Tensor, [parts, channels]), 0);
+    const [direct, ...sums] = backend.executeMultipleOutputs(
+      "FusedBatchNormGradV3",
+      attributes(epsilon, false), // with the given mean and variance as constants
+      [split(dy), split(x), forParts(scale), forParts(mean), forParts(variance), none()],
+      5,
+    );
+    const [dScale, dOffset] = [total(sums[0]), total(sums[1])];
+    const inverse = tf.rsqrt(tf.add(variance, epsilon));
+    const { ofCentred, constant } = gradientFactors({ inverse, scale, dScale, dOffset, count });
+    // x − mean with a factor and a constant is a normalization; it divides by √(variance + ε).
+    const factor = tf.div(ofCentred, inverse);
+    const image = tf.reshape(x, [count, 1, 1, channels]);
+    const [through] = normalize(image, factor, constant, epsilon, [mean, variance]);
+    return [tf.reshape(tf.add(split(direct as tf.Tensor), split(through as tf.Tensor)), x.shape), dScale, dOffset];
   });
 }

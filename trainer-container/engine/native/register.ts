@@ -21,8 +21,8 @@ function registerCrossEntropy(backend: NativeBackend): void {
   });
 }
 
-/** Version of this folder's kernels and of `gradients/`. The bits depend on them, so any change of them changes it. */
-const kernelsVersion = "7";
+/** Version of this folder's kernels, of `gradients/` and of `layers/`. The bits depend on them, so any change of them changes it. */
+const kernelsVersion = "8";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
 const graphVersion = "1";
