@@ -11,7 +11,7 @@ import { rowKernels } from "./rows";
 import { sweeps, tileBytes } from "./sweep";
 
 /** The version of the arithmetic of the kernels and of the trainer's gradients. Another version may compute other bits. */
-export const kernelsVersion = "7";
+export const kernelsVersion = "8";
 
 /** Emscripten's module. Its exports contain the memory, which stays the same object when it grows. */
 interface EmscriptenModule extends Heap {

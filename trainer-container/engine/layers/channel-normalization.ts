@@ -6,6 +6,7 @@
  * channels, so many values change their sign in a following ReLU.
  */
 import * as tf from "@tensorflow/tfjs-core";
+import { columnSums } from "./column-sums";
 
 /**
  * A backend may have the functions of this file as kernels, for `inner` = 1. Inputs: `x`, `scale` and `offset` `[channels]`;
@@ -15,12 +16,11 @@ export const batchNormalizationKernel = "BatchNormalization";
 /** Inputs: `dy`, `x`, `scale`, `mean`, `variance`. Outputs: those of `normalizationGradient`. */
 export const batchNormalizationGradientKernel = "BatchNormalizationGradient";
 
-/** Returns each channel's sum, `[channels]`. Products add in blocks, on every backend. */
+/** Returns each channel's sum, `[channels]`. */
 function channelSums(x: tf.Tensor3D): tf.Tensor1D {
   const [outer, channels, inner] = x.shape;
   const rows = inner === 1 ? x : tf.matMul(tf.reshape(x, [outer * channels, inner]), tf.ones<tf.Rank.R2>([inner, 1]));
-  const sums = tf.matMul(tf.ones<tf.Rank.R2>([1, outer]), tf.reshape(rows, [outer, channels]));
-  return tf.reshape(sums, [channels]);
+  return columnSums(tf.reshape(rows, [outer, channels]));
 }
 
 /** Gives a vector by channel the shape that broadcasts over x. */

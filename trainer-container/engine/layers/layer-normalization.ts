@@ -1,6 +1,7 @@
 /** Replaces the computation of TensorFlow.js's layer normalization over the last axis (Ba et al., 2016), forward and backward. */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
+import { columnSums } from "./column-sums";
 
 interface LayerNormalizationLayer {
   readonly axis: number | readonly number[];
@@ -9,6 +10,11 @@ interface LayerNormalizationLayer {
   readonly beta?: { read(): tf.Tensor } | null;
   call(inputs: tf.Tensor | tf.Tensor[], options: unknown): tf.Tensor;
 }
+
+/**
+ * A backend may compute x · scale + offset as one kernel. Inputs: `x` `[rows, width]`, `scale` and `offset` `[width]`.
+ */
+export const scaleAndShiftKernel = "ScaleAndShift";
 
 /**
  * Up to this width, means are products with a matrix of 1/width: they come out repeated over the row. A mean of few elements
@@ -31,6 +37,10 @@ export function installLayerNormalization(): void {
     const width = x.shape[x.rank - 1] as number;
     return tf.tidy(() => {
       const rows = tf.reshape(x, [-1, width]) as tf.Tensor2D;
+      if (width <= productWidth) {
+        const [scale, offset] = [this.gamma?.read() ?? tf.ones([width]), this.beta?.read() ?? tf.zeros([width])];
+        return tf.reshape(normalizeNarrow(rows, scale as tf.Tensor1D, offset as tf.Tensor1D, this.epsilon), x.shape);
+      }
       const normal = normalize(rows, this.epsilon);
       const scaled = this.gamma ? tf.mul(normal, this.gamma.read()) : normal;
       return tf.reshape(this.beta ? tf.add(scaled, this.beta.read()) : scaled, x.shape);
@@ -43,7 +53,7 @@ export function installLayerNormalization(): void {
  * r · (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)).
  */
 function normalize(x: tf.Tensor2D, epsilon: number): tf.Tensor {
-  const meanOf = rowMean(x.shape[1]);
+  const meanOf = (rows: tf.Tensor): tf.Tensor => tf.mean(rows, 1, true);
   const compute = tf.customGrad((...given) => {
     const [rows, save] = given as unknown as [tf.Tensor2D, (tensors: tf.Tensor[]) => void];
     const centred: tf.Tensor2D = tf.sub(rows, meanOf(rows));
@@ -53,15 +63,46 @@ function normalize(x: tf.Tensor2D, epsilon: number): tf.Tensor {
     const gradFunc = (dy: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] => {
       const [normal, factor] = saved as [tf.Tensor2D, tf.Tensor2D];
       const along: tf.Tensor2D = tf.mul(normal, meanOf(tf.mul(dy, normal)));
-      return [tf.mul(factor, tf.sub(tf.sub(dy, meanOf(dy as tf.Tensor2D)), along))];
+      return [tf.mul(factor, tf.sub(tf.sub(dy, meanOf(dy)), along))];
     };
     return { value, gradFunc };
   });
   return compute(x);
 }
 
-/** Returns a function that computes the mean of each row, `[rows, width]` or `[rows, 1]`. */
-function rowMean(width: number): (x: tf.Tensor2D) => tf.Tensor2D {
-  if (width > productWidth) return (x) => tf.mean(x, 1, true);
-  return (x) => tf.matMul(x, tf.fill([width, width], 1 / width));
+/**
+ * Computes y = x̂ · γ + β with few passes over memory. All that is linear in a row is one product: with the matrix J of
+ * 1/width, x − mean is x·(I − J), and the gradient by x is r · (dy·diag(γ)·(I − J) − x̂ · ((dy · x̂)·diag(γ)·J)).
+ */
+function normalizeNarrow(x: tf.Tensor2D, scale: tf.Tensor1D, offset: tf.Tensor1D, epsilon: number): tf.Tensor {
+  const width = x.shape[1];
+  const compute = tf.customGrad((...given) => {
+    const [rows, gamma, beta, save] = given as unknown as [
+      tf.Tensor2D,
+      tf.Tensor1D,
+      tf.Tensor1D,
+      (tensors: tf.Tensor[]) => void,
+    ];
+    const mean = tf.fill<tf.Rank.R2>([width, width], 1 / width);
+    const centred = tf.matMul(rows, tf.sub(tf.eye(width), mean));
+    const factor = tf.rsqrt(tf.add(tf.matMul(tf.square(centred), mean), epsilon));
+    const normal: tf.Tensor2D = tf.mul(centred, factor);
+    save([normal, factor, gamma]);
+    const gradFunc = (dy: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] => {
+      const [savedNormal, savedFactor, savedGamma] = saved as [tf.Tensor2D, tf.Tensor2D, tf.Tensor1D];
+      const column = tf.reshape(savedGamma, [width, 1]);
+      const meanOfScaled: tf.Tensor2D = tf.mul(column, tf.fill([width, width], 1 / width));
+      const direct = tf.matMul(dy as tf.Tensor2D, tf.sub(tf.mul(column, tf.eye(width)), meanOfScaled) as tf.Tensor2D);
+      const products: tf.Tensor2D = tf.mul(dy, savedNormal);
+      const along = tf.mul(savedNormal, tf.matMul(products, meanOfScaled));
+      return [tf.mul(savedFactor, tf.sub(direct, along)), columnSums(products), columnSums(dy as tf.Tensor2D)];
+    };
+    return { value: scaleAndShift(normal, gamma, beta), gradFunc };
+  });
+  return compute(x, scale, offset);
+}
+
+function scaleAndShift(x: tf.Tensor2D, scale: tf.Tensor1D, offset: tf.Tensor1D): tf.Tensor {
+  if (!tf.getKernel(scaleAndShiftKernel, tf.getBackend())) return tf.add(tf.mul(x, scale), offset);
+  return tf.engine().runKernel(scaleAndShiftKernel, { x, scale, offset }) as tf.Tensor;
 }

@@ -8,23 +8,25 @@ import { attributesOf, type NativeBackend } from "./op";
 interface ActivationGradient {
   readonly activation: string;
   readonly op: string;
-  /** The operation's other operand. */
-  readonly from: "input" | "output";
   readonly gradientFirst: boolean;
 }
 
+/**
+ * All take the output. ReLU's may take the input as well, but a graph then needs the values before the activation, and could
+ * not compute both in the layer before it.
+ */
 const gradients: readonly ActivationGradient[] = [
-  { activation: tf.Relu, op: "ReluGrad", from: "input", gradientFirst: true },
-  { activation: tf.Relu6, op: "Relu6Grad", from: "input", gradientFirst: true },
-  { activation: tf.Selu, op: "SeluGrad", from: "output", gradientFirst: true },
-  { activation: tf.Tanh, op: "TanhGrad", from: "output", gradientFirst: false },
-  { activation: tf.Sigmoid, op: "SigmoidGrad", from: "output", gradientFirst: false },
+  { activation: tf.Relu, op: "ReluGrad", gradientFirst: true },
+  { activation: tf.Relu6, op: "Relu6Grad", gradientFirst: true },
+  { activation: tf.Selu, op: "SeluGrad", gradientFirst: true },
+  { activation: tf.Tanh, op: "TanhGrad", gradientFirst: false },
+  { activation: tf.Sigmoid, op: "SigmoidGrad", gradientFirst: false },
 ];
 
 /** Registers the gradients for this process, which has one backend. */
 export function registerActivationGradients(backend: NativeBackend): void {
   const attributes = [attributesOf(backend.binding).float("T")];
-  for (const { activation, op, from, gradientFirst } of gradients) {
+  for (const { activation, op, gradientFirst } of gradients) {
     const kernelName = `Native${op}`;
     tf.registerKernel({
       kernelName,
@@ -36,7 +38,7 @@ export function registerActivationGradients(backend: NativeBackend): void {
     });
     tf.registerGradient({
       kernelName: activation,
-      ...(from === "input" ? { inputsToSave: ["x"] } : { outputsToSave: [true] }),
+      outputsToSave: [true],
       gradFunc: (dy, saved) => ({
         x: () => tf.engine().runKernel(kernelName, { dy: dy as tf.Tensor, value: saved[0] as tf.Tensor }) as tf.Tensor,
       }),

@@ -1,25 +1,18 @@
 /**
- * Adds a bias on few channels. Eigen adds `[…, channels]` and `[channels]` in runs of `channels` elements, seven times
- * slower than memory allows for 8 of them. Repeating the bias over a row first gives long runs and the same sums.
+ * Adds a bias on the channels of images or the columns of a matrix by TensorFlow's own operation. In graphs, oneDNN then
+ * computes it within the convolution or product before it, and a ReLU after it as well.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import { nativeBackendName, replaceKernel } from "./op";
+import { attributesOf, type NativeBackend, nativeBackendName, replaceKernel } from "./op";
 
-/** Length from which runs are long enough. */
-const longRun = 128;
-
-export function registerAdd(): void {
+export function registerAdd(backend: NativeBackend): void {
   const stock = tf.getKernel(tf.Add, nativeBackendName).kernelFunc;
+  const { float, text } = attributesOf(backend.binding);
+  const attributes = [float("T"), text("data_format", "NHWC")];
   replaceKernel(tf.Add, (call) => {
     const { a, b } = call.inputs as { a: tf.Tensor; b: tf.Tensor };
-    const [rows = 0, height = 0, width = 0, channels = 0] = a.shape;
-    const isBias = a.shape.length === 4 && b.shape.length === 1 && b.shape[0] === channels && channels < longRun;
-    if (!isBias || a.dtype !== "float32" || b.dtype !== "float32" || height * width < 2) return stock(call);
-    return tf.tidy(() => {
-      const repeated = tf.tile(b, [height * width]);
-      const flat = tf.reshape(a, [rows, height * width * channels]);
-      const sum = stock({ ...call, inputs: { a: flat, b: repeated } }) as tf.Tensor;
-      return tf.reshape(sum, a.shape);
-    });
+    const isBias = (a.rank === 4 || a.rank === 2) && b.rank === 1 && b.size > 1 && b.size === a.shape.at(-1);
+    if (!isBias || a.dtype !== "float32" || b.dtype !== "float32") return stock(call);
+    return backend.executeSingleOutput("BiasAdd", attributes, [a, b]);
   });
 }

@@ -11,6 +11,7 @@ import {
   normalizationGradient,
   normalizeChannels,
 } from "../layers/channel-normalization";
+import { scaleAndShiftKernel } from "../layers/layer-normalization";
 import { attributesOf, type NativeBackend, nativeBackendName } from "./op";
 
 /** Largest number of values that are added in sequence. */
@@ -48,12 +49,12 @@ export function registerBatchNormalization(backend: NativeBackend): void {
       6,
     );
 
-  const register = (kernelName: string, compute: (inputs: Named<string>, epsilon: number) => tf.Tensor[]) =>
+  const register = (kernelName: string, compute: (inputs: Named<string>, epsilon: number) => tf.Tensor | tf.Tensor[]) =>
     tf.registerKernel({
       kernelName,
       backendName: nativeBackendName,
       kernelFunc: ({ inputs, attrs }) => {
-        const { epsilon } = attrs as unknown as { readonly epsilon: number };
+        const epsilon = (attrs?.["epsilon"] ?? 0) as number;
         return tf.tidy(() => compute(inputs as Named<string>, epsilon));
       },
     });
@@ -64,7 +65,7 @@ export function registerBatchNormalization(backend: NativeBackend): void {
     const parts = partsOf(count);
     if (parts === undefined) return normalizeChannels(x as tf.Tensor3D, scale, offset, epsilon);
     const length = count / parts;
-    const split = tf.reshape(x, [length, 1, 1, parts * channels]);
+    const split = tf.reshape(x, [1, length, 1, parts * channels]);
     const width = parts * channels;
     const [, means, corrected] = normalize(split, tf.ones([width]), tf.zeros([width]), epsilon) as tf.Tensor[];
     const meanOfParts = tf.reshape(means as tf.Tensor, [parts, channels]);
@@ -72,7 +73,7 @@ export function registerBatchNormalization(backend: NativeBackend): void {
     const within = tf.mean(tf.reshape(corrected as tf.Tensor, [parts, channels]), 0);
     const between = tf.mean(tf.squaredDifference(meanOfParts, mean), 0);
     const variance = tf.add(tf.mul(within, length > 1 ? (length - 1) / length : 0), between);
-    const [result] = normalize(tf.reshape(x, [count, 1, 1, channels]), scale, offset, epsilon, [mean, variance]);
+    const [result] = normalize(tf.reshape(x, [1, count, 1, channels]), scale, offset, epsilon, [mean, variance]);
     return [tf.reshape(result as tf.Tensor, x.shape), mean, variance];
   });
 
@@ -83,7 +84,7 @@ export function registerBatchNormalization(backend: NativeBackend): void {
     if (parts === undefined) {
       return normalizationGradient(dy as tf.Tensor3D, x as tf.Tensor3D, scale, mean, variance, epsilon);
     }
-    const split = (tensor: tf.Tensor) => tf.reshape(tensor, [count / parts, 1, 1, parts * channels]);
+    const split = (tensor: tf.Tensor) => tf.reshape(tensor, [1, count / parts, 1, parts * channels]);
     const forParts = (vector: tf.Tensor) => (parts === 1 ? vector : tf.tile(vector, [parts]));
     const total = (sums: tf.Tensor | undefined) => tf.sum(tf.reshape(sums as tf.Tensor, [parts, channels]), 0);
     const [direct, ...sums] = backend.executeMultipleOutputs(
@@ -97,8 +98,16 @@ export function registerBatchNormalization(backend: NativeBackend): void {
     const { ofCentred, constant } = gradientFactors({ inverse, scale, dScale, dOffset, count });
     // x − mean with a factor and a constant is a normalization; it divides by √(variance + ε).
     const factor = tf.div(ofCentred, inverse);
-    const image = tf.reshape(x, [count, 1, 1, channels]);
+    const image = tf.reshape(x, [1, count, 1, channels]);
     const [through] = normalize(image, factor, constant, epsilon, [mean, variance]);
     return [tf.reshape(tf.add(split(direct as tf.Tensor), split(through as tf.Tensor)), x.shape), dScale, dOffset];
+  });
+
+  register(scaleAndShiftKernel, (inputs) => {
+    const { x, scale, offset } = inputs as Named<"x" | "scale" | "offset">;
+    const [rows, width] = x.shape as [number, number];
+    const image = tf.reshape(x, [1, rows, 1, width]);
+    const [result] = normalize(image, scale, offset, 0, [tf.zeros([width]), tf.ones([width])]);
+    return tf.reshape(result as tf.Tensor, x.shape);
   });
 }

@@ -22,7 +22,7 @@ function registerCrossEntropy(backend: NativeBackend): void {
 }
 
 /** Version of this folder's kernels, of `gradients/` and of `layers/`. The bits depend on them, so any change of them changes it. */
-const kernelsVersion = "8";
+const kernelsVersion = "9";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
 const graphVersion = "1";
@@ -41,7 +41,7 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   registerActivationGradients(backend);
   registerDraws(backend);
   if (onCpu) {
-    registerAdd();
+    registerAdd(backend);
     registerBatchNormalization(backend); // its GPU kernel was never run
     registerFusedLstm(backend); // its GPU kernel was never run
     registerGather(backend); // on a GPU an index out of range would give zeros
