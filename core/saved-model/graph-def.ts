@@ -29,7 +29,8 @@ export type Attribute =
   | { readonly kind: "bool"; readonly value: boolean }
   | { readonly kind: "string"; readonly value: string }
   | { readonly kind: "shape"; readonly value: readonly number[] }
-  | { readonly kind: "ints" | "floats"; readonly value: readonly number[] }
+  | { readonly kind: "ints" | "floats" | "types"; readonly value: readonly number[] }
+  | { readonly kind: "function"; readonly value: GraphFunction }
   | {
       readonly kind: "tensor";
       readonly value: { readonly type: number; readonly shape: readonly number[]; readonly bytes: Uint8Array };
@@ -39,6 +40,30 @@ export type Attribute =
       readonly value: { readonly shape: readonly number[]; readonly texts: readonly string[] };
     };
 
+/** Operations that one node calls. Functions with equal names must be equal. */
+export interface GraphFunction {
+  readonly name: string;
+  /** Element types of the arguments. */
+  readonly inputs: readonly number[];
+  readonly outputs: readonly { readonly type: number; readonly from: FunctionValue }[];
+  readonly nodes: readonly FunctionNode[];
+}
+
+/** An argument of a function, or the only output of a node in it, by the output's name in the operation's definition. */
+export type FunctionValue = { readonly argument: number } | { readonly node: number; readonly output: string };
+
+export interface FunctionNode {
+  readonly op: string;
+  readonly inputs: readonly FunctionValue[];
+  readonly attributes: Readonly<Record<string, Attribute>>;
+}
+
+/** Element type and shape of an output. */
+export interface OutputType {
+  readonly type: number;
+  readonly shape: readonly number[];
+}
+
 /** One operation. Its position in the graph is its name. */
 export interface GraphNode {
   readonly op: string;
@@ -46,6 +71,8 @@ export interface GraphNode {
   /** Nodes that run before this one. */
   readonly control?: readonly number[];
   readonly attributes: Readonly<Record<string, Attribute>>;
+  /** What the outputs are, where it is known. It is not written. */
+  readonly outputs?: readonly OutputType[];
 }
 
 /** A named tensor of a signature. A size of -1 means any size. */
@@ -74,6 +101,7 @@ export const referenceTo = ({ node, output }: Value): string => `${nameOf(node)}
 export function savedModel(nodes: readonly GraphNode[], signature?: Signature): Uint8Array {
   const graph = message(
     ...nodes.map((node, index) => messageField(1, nodeDef(node, index))),
+    messageField(2, functionLibrary(nodes)),
     messageField(4, varintField(1, producer)),
   );
   const signatures = signature ? [messageField(5, mapEntry("serving_default", signatureDef(signature)))] : [];
@@ -111,6 +139,43 @@ function nodeDef({ op, inputs, control = [], attributes }: GraphNode, index: num
   );
 }
 
+/** Returns the functions that the nodes call (tensorflow/core/framework/function.proto, op_def.proto). */
+function functionLibrary(nodes: readonly GraphNode[]): Message {
+  const functions = new Map<string, GraphFunction>();
+  for (const { attributes } of nodes) {
+    for (const attribute of Object.values(attributes)) {
+      if (attribute.kind === "function") functions.set(attribute.value.name, attribute.value);
+    }
+  }
+  return message(...[...functions.values()].map((each) => messageField(1, functionDef(each))));
+}
+
+function functionDef({ name, inputs, outputs, nodes }: GraphFunction): Message {
+  const nameOfValue = (value: FunctionValue): string =>
+    "argument" in value ? `argument${value.argument}` : `${nameOf(value.node)}:${value.output}:0`;
+  const port = (portName: string, type: number) => message(textField(1, portName), varintField(3, type));
+  const signature = message(
+    textField(1, name),
+    ...inputs.map((type, index) => messageField(2, port(`argument${index}`, type))),
+    ...outputs.map(({ type }, index) => messageField(3, port(`output${index}`, type))),
+  );
+  const body = nodes.map(({ op, inputs: sources, attributes }, index) =>
+    message(
+      textField(1, nameOf(index)),
+      textField(2, op),
+      ...sources.map((source) => textField(3, nameOfValue(source))),
+      ...Object.entries(attributes).map(([key, value]) => messageField(5, mapEntry(key, attributeValue(value)))),
+    ),
+  );
+  return message(
+    messageField(1, signature),
+    ...body.map((node) => messageField(3, node)),
+    ...outputs.map(({ from }, index) =>
+      messageField(4, message(textField(1, `output${index}`), textField(2, nameOfValue(from)))),
+    ),
+  );
+}
+
 function attributeValue(attribute: Attribute): Message {
   switch (attribute.kind) {
     case "string":
@@ -137,6 +202,10 @@ function attributeValue(attribute: Attribute): Message {
     }
     case "ints":
       return messageField(1, message(...attribute.value.map((value) => varintField(3, value))));
+    case "types":
+      return messageField(1, message(...attribute.value.map((value) => varintField(6, value))));
+    case "function":
+      return messageField(10, textField(1, attribute.value.name));
     case "floats":
       return messageField(1, message(...attribute.value.map((value) => floatField(4, value))));
   }

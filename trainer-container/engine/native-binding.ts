@@ -27,7 +27,7 @@ export interface NativeBinding {
     attributes: readonly unknown[],
     inputs: readonly number[],
     outputs: number,
-  ): readonly { readonly id: number; readonly dtype: number }[];
+  ): readonly { readonly id: number; readonly dtype: number; readonly shape: readonly number[] }[];
   getNumOfTensors(): number;
   /** Loads the SavedModel of a folder; `tags` are separated by commas. */
   loadSavedModel(folder: string, tags: string): number;

@@ -14,6 +14,7 @@ import { computeModel } from "../user-code";
 import { LoadedGraph } from "./loaded-graph";
 import { inputShapes, type PassShape, trace } from "./passes";
 import { Recorder, type Recording } from "./recorder";
+import { rewrite } from "./rewrites/rewrite";
 import { Staging } from "./staging";
 
 /** A recorded pass. Its outputs are those of `Traced`. */
@@ -257,7 +258,9 @@ export class GraphProgram {
   /** Returns the graph, or TensorFlow's reason for a refusal. */
   private load({ nodes, placeholders, result }: Recording<Recorded>): LoadedGraph | Error {
     try {
-      return new LoadedGraph(this.backend.binding, nodes, placeholders, result.outputs);
+      const { binding } = this.backend;
+      const rewritten = binding.isUsingGpuDevice() ? nodes : rewrite(nodes, result.outputs);
+      return new LoadedGraph(binding, rewritten, placeholders, result.outputs);
     } catch (error) {
       return new Error(`TensorFlow refuses its graph: ${(error as Error).message}`);
     }

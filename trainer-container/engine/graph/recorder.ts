@@ -4,7 +4,7 @@
  * constants.
  */
 import type * as tf from "@tensorflow/tfjs-core";
-import type { Attribute, GraphNode, Value } from "../../../core/saved-model/graph-def";
+import type { Attribute, GraphNode, OutputType, Value } from "../../../core/saved-model/graph-def";
 import type { NativeBackend, OpAttribute } from "../native/op";
 import type { NativeBinding } from "../native-binding";
 
@@ -71,10 +71,11 @@ export class Recorder {
     const { binding } = this.backend;
     const [id = -1] = this.backend.getInputTensorIds([tensor]);
     const type = tensor.dtype === "int32" ? binding.TF_INT32 : binding.TF_FLOAT;
-    const value = this.add("Placeholder", [], {
+    const attributes = {
       dtype: { kind: "type", value: type },
       shape: { kind: "shape", value: tensor.shape },
-    });
+    } as const;
+    const value = this.add("Placeholder", [], attributes, [{ type, shape: tensor.shape }]);
     this.values.set(id, value);
     this.types.set(id, type);
     return value;
@@ -86,8 +87,13 @@ export class Recorder {
     return this.values.get(id) as Value;
   }
 
-  private add(op: string, inputs: readonly Value[], attributes: Readonly<Record<string, Attribute>>): Value {
-    this.nodes.push({ op, inputs, attributes });
+  private add(
+    op: string,
+    inputs: readonly Value[],
+    attributes: Readonly<Record<string, Attribute>>,
+    outputs: readonly OutputType[],
+  ): Value {
+    this.nodes.push({ op, inputs, attributes, outputs });
     return { node: this.nodes.length - 1, output: 0 };
   }
 
@@ -134,10 +140,11 @@ export class Recorder {
       return;
     }
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength).slice();
-    const value = this.add("Const", [], {
+    const attributes = {
       dtype: { kind: "type", value: type },
       value: { kind: "tensor", value: { type, shape: [...shape], bytes } },
-    });
+    } as const;
+    const value = this.add("Const", [], attributes, [{ type, shape: [...shape] }]);
     this.values.set(id, value);
     this.types.set(id, type);
   }
@@ -147,7 +154,7 @@ export class Recorder {
     op: string,
     attributes: readonly OpAttribute[],
     inputs: readonly number[],
-    created: readonly { readonly id: number; readonly dtype: number }[],
+    created: ReturnType<NativeBinding["executeOp"]>,
   ): void {
     if (stateful.test(op)) this.fail(`it uses the operation ${op}, which a graph cannot repeat`);
     const sources = inputs.map((id) => this.values.get(id));
@@ -157,7 +164,8 @@ export class Recorder {
     const type = this.types.get(inputs[0] ?? -1);
     const inferred = missing !== undefined && type !== undefined ? { [missing]: { kind: "type", value: type } } : {};
     const all = { ...inferred, ...Object.fromEntries(known) } as Readonly<Record<string, Attribute>>;
-    const { node } = this.add(op, sources.filter(isDefined), all);
+    const outputs = created.map(({ dtype, shape }) => ({ type: dtype, shape: [...shape] }));
+    const { node } = this.add(op, sources.filter(isDefined), all, outputs);
     created.forEach(({ id, dtype }, output) => {
       this.values.set(id, { node, output });
       this.types.set(id, dtype);

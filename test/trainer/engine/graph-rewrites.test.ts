@@ -1,0 +1,152 @@
+/** Rewritten graphs against the graphs before. Runs where the native binding is installed. */
+import * as tf from "@tensorflow/tfjs-core";
+import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import { LoadedGraph } from "../../../trainer-container/engine/graph/loaded-graph";
+import { Recorder } from "../../../trainer-container/engine/graph/recorder";
+import { sumInLevels } from "../../../trainer-container/engine/graph/rewrites/column-sums";
+import { fuseElementwise } from "../../../trainer-container/engine/graph/rewrites/fuse";
+import type { NativeBackend } from "../../../trainer-container/engine/native/op";
+import { findBinding } from "../../../trainer-container/engine/native-binding";
+
+interface Graph {
+  readonly nodes: readonly GraphNode[];
+  readonly placeholders: readonly Value[];
+  readonly outputs: readonly Value[];
+}
+
+const suite = findBinding("cpu") ? describe : describe.skip;
+
+suite("rewrites of graphs", () => {
+  let backend: NativeBackend;
+
+  beforeAll(async () => {
+    await createEngine({ preferred: "native", threads: 1 });
+    backend = tf.backend() as NativeBackend;
+  });
+
+  /** Records a function. Its last operation of each output is a product of matrices, which is no elementwise operation. */
+  const record = (inputs: readonly tf.Tensor[], body: () => readonly tf.Tensor[]): Graph =>
+    tf.tidy(() => {
+      const { nodes, placeholders, result } = new Recorder(backend).record(inputs, (recorder) =>
+        body().map((each) => recorder.valueOf(each)),
+      );
+      return { nodes, placeholders, outputs: result } as unknown as tf.TensorContainer;
+    }) as unknown as Graph;
+
+  function run({ nodes, placeholders, outputs }: Graph, inputs: readonly tf.Tensor[]): readonly Float32Array[] {
+    const { binding } = backend;
+    const graph = new LoadedGraph(binding, nodes, placeholders, outputs);
+    const ids = graph.run(backend.getInputTensorIds(inputs));
+    const values = ids.map((id) => binding.tensorDataSync(id) as Float32Array);
+    for (const id of ids) binding.deleteTensor(id);
+    graph.dispose();
+    return values;
+  }
+
+  const callsOf = (nodes: readonly GraphNode[]) =>
+    nodes.flatMap(({ op, attributes: { f, Tout } }) =>
+      op === "PartitionedCall" && f?.kind === "function" && Tout?.kind === "types"
+        ? [{ name: f.value.name, outputs: Tout.value.length }]
+        : [],
+    );
+
+  /** Fuses a recorded function, checks that its results stay the same within 1e-5, and returns the calls. */
+  function fuse(inputs: readonly tf.Tensor[], body: () => readonly tf.Tensor[]) {
+    const graph = record(inputs, body);
+    const fused = { ...graph, nodes: fuseElementwise(graph.nodes, graph.outputs) };
+    const [before, after] = [run(graph, inputs), run(fused, inputs)];
+    before.forEach((expected, index) => {
+      const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
+      const error = expected.reduce(
+        (most, value, at) => Math.max(most, Math.abs(value - (after[index]?.[at] ?? Number.NaN))),
+        0,
+      );
+      expect(error / largest).toBeLessThan(1e-5);
+    });
+    return callsOf(fused.nodes);
+  }
+
+  const side = 512;
+  const matrix = (seed: number) => tf.randomNormal([side, side], 0, 1, "float32", seed) as tf.Tensor2D;
+  const vector = () => tf.linspace(-1, 1, side);
+  const gelu = (x: tf.Tensor): tf.Tensor2D => tf.mul(tf.mul(x, 0.5), tf.add(tf.erf(tf.mul(x, Math.SQRT1_2)), 1));
+
+  it("computes neighbouring elementwise operations in one call", () => {
+    const x = matrix(1);
+    expect(fuse([x], () => [tf.matMul(gelu(tf.add(x, vector())), x)])).toEqual([
+      { name: expect.any(String), outputs: 1 },
+    ]);
+  });
+
+  it("does not join operations around another operation that depends on one and that the other needs", () => {
+    const x = matrix(1);
+    const calls = fuse([x], () => {
+      const y = gelu(x);
+      return [tf.matMul(gelu(tf.add(y, tf.mean(y, 1, true))), x)];
+    });
+    expect(calls).toHaveLength(2);
+  });
+
+  it("computes a mask again where it is read, and stores only the random numbers", () => {
+    const [x, w, draws] = [matrix(1), matrix(2), matrix(3)];
+    const calls = fuse([x, w, draws], () => {
+      const mask = tf.mul(tf.cast(tf.greaterEqual(draws, 0.1), "float32"), 1 / 0.9);
+      const forward = tf.matMul(gelu(tf.mul(x, mask)) as tf.Tensor2D, w);
+      return [tf.matMul(gelu(tf.mul(forward, mask)), w)];
+    });
+    expect(calls.map(({ outputs }) => outputs)).toEqual([1, 1]);
+  });
+
+  it("gives equal groups one function", () => {
+    const x = matrix(1);
+    const calls = fuse([x], () => [tf.matMul(gelu(tf.matMul(gelu(x), x)), x)]);
+    expect(calls).toHaveLength(2);
+    expect(calls[0]?.name).toBe(calls[1]?.name);
+  });
+
+  it("keeps values that callers or other operations read", () => {
+    const x = matrix(1);
+    const calls = fuse([x], () => {
+      const y = gelu(x);
+      const z = gelu(tf.mul(y, vector()));
+      return [tf.matMul(y, x), tf.matMul(z, y), tf.mul(z, 2)];
+    });
+    expect(calls).toEqual([{ name: expect.any(String), outputs: 2 }]);
+  });
+
+  it("leaves small tensors and single operations as they are", () => {
+    const [small, large] = [tf.ones([8, 8]) as tf.Tensor2D, matrix(1)];
+    const { nodes, outputs } = record([small, large], () => [
+      tf.matMul(gelu(small), small),
+      tf.matMul(tf.add(large, vector()) as tf.Tensor2D, large),
+    ]);
+    expect(fuseElementwise(nodes, outputs)).toEqual(nodes);
+  });
+
+  it("adds rows in levels, so that small numbers are not lost next to a large one", () => {
+    const [rows, columns] = [4_096, 64];
+    const large = 2 ** 24; // where the distance between floats is 2
+    const x = tf.tidy(() => tf.concat([tf.fill([1, columns], large), tf.ones([rows - 1, columns])]));
+    const graph = record([x], () => [tf.sum(x, 0)]);
+    const levels = { ...graph, nodes: sumInLevels(graph.nodes) };
+    expect(levels.nodes.length).toBeGreaterThan(graph.nodes.length);
+    const lost = ([sums]: readonly Float32Array[]) => large + rows - 1 - (sums?.[columns - 1] as number);
+    expect(lost(run(graph, [x]))).toBeGreaterThan(rows / 8);
+    expect(lost(run(levels, [x]))).toBeLessThanOrEqual(32);
+  });
+
+  it.each([
+    ["several first axes", [32, 64, 48], [0, 1], [48]],
+    ["a number of rows without small divisors", [521, 256], [0], [256]],
+    ["inner axes", [4, 512, 64], [1], [4, 64]],
+  ])("gives the sums over %s", (_, shape, axes, outputShape) => {
+    const x = tf.randomNormal(shape, 0, 1, "float32", 5);
+    const graph = record([x], () => [tf.sum(x, axes)]);
+    const [expected, found] = [graph.nodes, sumInLevels(graph.nodes)].map((nodes) => run({ ...graph, nodes }, [x])[0]);
+    expect(found).toHaveLength(outputShape.reduce((product, each) => product * each, 1));
+    found?.forEach((value, at) => {
+      expect(value).toBeCloseTo(expected?.[at] as number, 3);
+    });
+  });
+});

@@ -1,0 +1,224 @@
+/**
+ * Replaces groups of elementwise operations by calls of functions that TensorFlow compiles with XLA. A group then passes
+ * once over memory, where its operations pass once each.
+ *
+ * A result of one group that other groups alone read, and that follows from one tensor of this size, is computed again
+ * where it is read (e.g. a dropout's mask from its random numbers). Computing costs less than memory.
+ */
+import { createHash } from "node:crypto";
+import {
+  type FunctionNode,
+  type FunctionValue,
+  type GraphFunction,
+  type GraphNode,
+  referenceTo,
+  savedModel,
+  type Value,
+} from "../../../../core/saved-model/graph-def";
+import { clusterNodes, elementsOf } from "./clusters";
+import { computesElements, outputNameOf, sharesInput } from "./elementwise";
+
+/** Passes over memory that a group must save, in elements. */
+const minSaved = 524_288;
+/** Largest number of operations that are computed again for one value. */
+const maxRepeated = 16;
+/** Largest constant that becomes a part of a function, in elements. */
+const maxConstant = 16;
+/** A tensor this many times smaller than the group's is read at no cost. */
+const smallRatio = 8;
+
+type Cluster = readonly number[];
+
+/** A group's function. */
+interface Body {
+  /** Members, repeated operations and constants. */
+  readonly nodes: Set<number>;
+  /** Values that it reads, by their names. */
+  readonly inputs: Map<string, Value>;
+  /** Members that others read. */
+  readonly outputs: Set<number>;
+}
+
+/**
+ * Returns an equal graph. The nodes keep their positions; calls are appended.
+ *
+ * @param nodes each after its inputs
+ * @param fetched values that callers read
+ */
+export function fuseElementwise(nodes: readonly GraphNode[], fetched: readonly Value[]): readonly GraphNode[] {
+  const live = liveNodes(nodes, fetched);
+  const kept = new Set([...nodes.keys()].filter((index) => !live.has(index)));
+  for (const { node } of fetched) kept.add(node);
+  const clusterOf = clusterNodes(nodes, kept).map((cluster) =>
+    cluster && isWorthwhile(nodes, cluster) ? cluster : undefined,
+  );
+  const repeatable = repeatableNodes(nodes, clusterOf, live);
+  const bodies = new Map<Cluster, Body>();
+  const demanded = new Set<number>();
+  const open = fetched.map(({ node }) => node);
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (demanded.has(node)) continue;
+    demanded.add(node);
+    const cluster = clusterOf[node];
+    const { inputs, control = [] } = nodes[node] as GraphNode;
+    // A group would copy the tensor.
+    if (cluster === undefined || sharesInput(nodes[node] as GraphNode)) {
+      open.push(...inputs.map((input) => input.node), ...control);
+      continue;
+    }
+    const body = bodies.get(cluster) ?? { nodes: new Set(), inputs: new Map(), outputs: new Set() };
+    bodies.set(cluster, body);
+    body.outputs.add(node);
+    for (const value of complete(nodes, body, node, clusterOf, repeatable)) open.push(value.node);
+  }
+  return withCalls(nodes, [...bodies.values()]);
+}
+
+type ClusterOf = readonly (Cluster | undefined)[];
+
+function liveNodes(nodes: readonly GraphNode[], fetched: readonly Value[]): ReadonlySet<number> {
+  const live = new Set(fetched.map(({ node }) => node));
+  for (const index of live) {
+    const { inputs, control = [] } = nodes[index] as GraphNode;
+    for (const source of [...inputs.map(({ node }) => node), ...control]) live.add(source);
+  }
+  return live;
+}
+
+function isWorthwhile(nodes: readonly GraphNode[], cluster: Cluster): boolean {
+  const computing = cluster.filter((index) => computesElements(nodes[index] as GraphNode)).length;
+  return (computing - 1) * elementsOf(nodes[cluster[0] as number] as GraphNode) >= minSaved;
+}
+
+/** Returns the results that are computed again where they are read. */
+function repeatableNodes(
+  nodes: readonly GraphNode[],
+  clusterOf: ClusterOf,
+  live: ReadonlySet<number>,
+): ReadonlySet<number> {
+  const leaving = new Set<number>();
+  const readAlone = new Set<number>();
+  for (const index of live) {
+    const { inputs, control = [] } = nodes[index] as GraphNode;
+    for (const source of [...inputs.map(({ node }) => node), ...control]) {
+      if (clusterOf[source] && clusterOf[source] !== clusterOf[index]) leaving.add(source);
+      if (clusterOf[index] === undefined) readAlone.add(source);
+    }
+  }
+  const repeatable = new Set<number>();
+  for (const node of [...leaving].sort((a, b) => a - b)) {
+    if (!readAlone.has(node) && isCheap(nodes, node, clusterOf, repeatable)) repeatable.add(node);
+  }
+  return repeatable;
+}
+
+/** Whether a node follows from one large tensor by few operations of its group and of repeatable results. */
+function isCheap(
+  nodes: readonly GraphNode[],
+  node: number,
+  clusterOf: ClusterOf,
+  repeatable: ReadonlySet<number>,
+): boolean {
+  const elements = elementsOf(nodes[node] as GraphNode);
+  const repeated = new Set([node]);
+  const large = new Set<number>();
+  for (const each of repeated) {
+    for (const { node: source } of (nodes[each] as GraphNode).inputs) {
+      if (clusterOf[source] && (clusterOf[source] === clusterOf[each] || repeatable.has(source))) repeated.add(source);
+      else if (elementsOf(nodes[source] as GraphNode) * smallRatio > elements) large.add(source);
+    }
+    if (repeated.size > maxRepeated || large.size > 1) return false;
+  }
+  return true;
+}
+
+/** Adds to a body what an output follows from. @returns new values that it reads */
+function complete(
+  nodes: readonly GraphNode[],
+  body: Body,
+  output: number,
+  clusterOf: ClusterOf,
+  repeatable: ReadonlySet<number>,
+): readonly Value[] {
+  const read: Value[] = [];
+  const open = [output];
+  for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    if (body.nodes.has(index)) continue;
+    body.nodes.add(index);
+    for (const value of (nodes[index] as GraphNode).inputs) {
+      const source = nodes[value.node] as GraphNode;
+      const within = clusterOf[value.node] !== undefined && clusterOf[value.node] === clusterOf[index];
+      if (within || repeatable.has(value.node) || isSmallConstant(source)) open.push(value.node);
+      else if (!body.inputs.has(referenceTo(value))) {
+        body.inputs.set(referenceTo(value), value);
+        read.push(value);
+      }
+    }
+  }
+  return read;
+}
+
+const isSmallConstant = (node: GraphNode): boolean => node.op === "Const" && elementsOf(node) <= maxConstant;
+
+/** Appends a call for each body, and lets all nodes read the calls' outputs. */
+function withCalls(nodes: readonly GraphNode[], bodies: readonly Body[]): readonly GraphNode[] {
+  const moved = new Map<number, Value>();
+  bodies.forEach(({ outputs }, at) => {
+    for (const [output, node] of [...outputs].entries()) moved.set(node, { node: nodes.length + at, output });
+  });
+  const current = (value: Value): Value => moved.get(value.node) ?? value;
+  const others = nodes.map((node, index): GraphNode => {
+    if (moved.has(index)) return { op: "NoOp", inputs: [], attributes: {} };
+    return { ...node, inputs: node.inputs.map(current) };
+  });
+  const calls = bodies.map((body): GraphNode => {
+    const typeOf = ({ node, output }: Value): number => nodes[node]?.outputs?.[output]?.type as number;
+    const value = functionOf(nodes, body, typeOf);
+    return {
+      op: "PartitionedCall",
+      inputs: [...body.inputs.values()].map(current),
+      attributes: {
+        Tin: { kind: "types", value: value.inputs },
+        Tout: { kind: "types", value: value.outputs.map(({ type }) => type) },
+        f: { kind: "function", value },
+        _XlaMustCompile: { kind: "bool", value: true },
+      },
+    };
+  });
+  return [...others, ...calls];
+}
+
+function functionOf(nodes: readonly GraphNode[], body: Body, typeOf: (value: Value) => number): GraphFunction {
+  const order = [...body.nodes].sort((a, b) => a - b);
+  const names = [...body.inputs.keys()];
+  const placeOf = new Map(order.map((index, place) => [index, place]));
+  const sourceOf = (value: Value): FunctionValue => {
+    const place = placeOf.get(value.node);
+    if (place === undefined) return { argument: names.indexOf(referenceTo(value)) };
+    return { node: place, output: outputNameOf(nodes[value.node] as GraphNode) };
+  };
+  const value = {
+    inputs: [...body.inputs.values()].map(typeOf),
+    outputs: [...body.outputs].map((node) => ({
+      type: typeOf({ node, output: 0 }),
+      from: sourceOf({ node, output: 0 }),
+    })),
+    nodes: order.map((index): FunctionNode => {
+      const { op, inputs, attributes } = nodes[index] as GraphNode;
+      return { op, inputs: inputs.map(sourceOf), attributes };
+    }),
+  };
+  // Equal functions have one name, and TensorFlow compiles each name once per shape.
+  const unnamed = {
+    op: "NoOp",
+    inputs: [],
+    attributes: { f: { kind: "function", value: { name: "", ...value } } },
+  } as const;
+  return {
+    name: `fused_${createHash("sha256")
+      .update(savedModel([unnamed]))
+      .digest("hex")
+      .slice(0, 32)}`,
+    ...value,
+  };
+}
