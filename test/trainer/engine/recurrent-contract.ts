@@ -26,11 +26,14 @@ function bySteps(layer: CellOwner, x: tf.Tensor3D, states: number, { units, goBa
   return returnSequences ? tf.stack(outputs, 1) : (outputs.at(-1) as tf.Tensor);
 }
 
-const cases: readonly (readonly [Kind, Options])[] = [
+/** Kind, options, and rows unless 2. */
+const cases: readonly [kind: Kind, options: Options, rows?: number][] = [
   ["lstm", { units: 5 }],
   ["lstm", { units: 5, recurrentActivation: "sigmoid" }],
   ["lstm", { units: 5, recurrentActivation: "sigmoid", returnSequences: true, goBackwards: true }],
   ["lstm", { units: 66, recurrentActivation: "sigmoid", returnSequences: true }],
+  ["lstm", { units: 66, recurrentActivation: "sigmoid", returnSequences: true }, 33],
+  ["lstm", { units: 66, recurrentActivation: "sigmoid", useBias: false }, 33],
   ["lstm", { units: 3, activation: "relu", useBias: false }],
   ["gru", { units: 5 }],
   ["gru", { units: 5, recurrentActivation: "sigmoid", returnSequences: true }],
@@ -46,37 +49,40 @@ export function describeRecurrentLayers(start: () => Promise<Engine>): void {
       installRecurrent();
     });
 
-    it.each(cases)("have the outputs and gradients of single steps: %s %j", (kind, options) => {
-      const create = layers[kind] as (given: Options) => ReturnType<typeof layers.lstm>;
-      const layer = create(options);
-      const model: LayersModel = sequential({ layers: [layers.inputLayer({ inputShape: [4, 3] }), layer] });
-      for (const weight of model.weights)
-        weight.write(tf.randomUniform(weight.shape as number[], -0.7, 0.7, "float32", 5));
-      const x = tf.randomNormal<tf.Rank.R3>([2, 4, 3], 0, 1, "float32", 3);
-      const factors = tf.randomNormal(
-        options.returnSequences ? [2, 4, options.units] : [2, options.units],
-        0,
-        1,
-        "float32",
-        4,
-      );
-      const variables = model.trainableWeights.map((weight) => weight.read() as tf.Variable);
-      const lossOf = (compute: (input: tf.Tensor3D) => tf.Tensor) => {
-        const loss = (input: tf.Tensor3D) => tf.sum(tf.mul(compute(input), factors)) as tf.Scalar;
-        const { value, grads } = tf.variableGrads(() => loss(x), variables);
-        const dx = tf.grad((input) => loss(input as tf.Tensor3D))(x);
-        return [value, dx, ...variables.map(({ name }) => grads[name] as tf.Tensor)];
-      };
-      const found = lossOf((input) => layer.apply(input, { training: true }) as tf.Tensor);
-      const expected = lossOf((input) =>
-        bySteps(layer as unknown as CellOwner, input, kind === "lstm" ? 2 : 1, options),
-      );
-      found.forEach((tensor, index) => {
-        const difference = tf.max(tf.abs(tf.sub(tensor, expected[index] as tf.Tensor))).dataSync()[0];
-        expect(difference).toBeLessThan(1e-5);
-      });
-      model.dispose();
-    });
+    it.each(cases)(
+      "have the outputs and gradients of single steps: %s %j",
+      (kind: Kind, options: Options, rows = 2) => {
+        const create = layers[kind] as (given: Options) => ReturnType<typeof layers.lstm>;
+        const layer = create(options);
+        const model: LayersModel = sequential({ layers: [layers.inputLayer({ inputShape: [4, 3] }), layer] });
+        for (const weight of model.weights)
+          weight.write(tf.randomUniform(weight.shape as number[], -0.7, 0.7, "float32", 5));
+        const x = tf.randomNormal<tf.Rank.R3>([rows, 4, 3], 0, 1, "float32", 3);
+        const factors = tf.randomNormal(
+          options.returnSequences ? [rows, 4, options.units] : [rows, options.units],
+          0,
+          1,
+          "float32",
+          4,
+        );
+        const variables = model.trainableWeights.map((weight) => weight.read() as tf.Variable);
+        const lossOf = (compute: (input: tf.Tensor3D) => tf.Tensor) => {
+          const loss = (input: tf.Tensor3D) => tf.sum(tf.mul(compute(input), factors)) as tf.Scalar;
+          const { value, grads } = tf.variableGrads(() => loss(x), variables);
+          const dx = tf.grad((input) => loss(input as tf.Tensor3D))(x);
+          return [value, dx, ...variables.map(({ name }) => grads[name] as tf.Tensor)];
+        };
+        const found = lossOf((input) => layer.apply(input, { training: true }) as tf.Tensor);
+        const expected = lossOf((input) =>
+          bySteps(layer as unknown as CellOwner, input, kind === "lstm" ? 2 : 1, options),
+        );
+        found.forEach((tensor, index) => {
+          const difference = tf.max(tf.abs(tf.sub(tensor, expected[index] as tf.Tensor))).dataSync()[0];
+          expect(difference).toBeLessThan(1e-5);
+        });
+        model.dispose();
+      },
+    );
 
     it("takes fewer than 65 kernels a step of an LSTM, forward and backward", () => {
       const model = sequential({ layers: [layers.lstm({ units: 65, inputShape: [10, 3] })] });

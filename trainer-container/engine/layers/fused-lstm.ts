@@ -6,7 +6,10 @@ import * as tf from "@tensorflow/tfjs-core";
  * `[time, rows, units]`: i, c, f, o, g, tanh(c), h.
  */
 export const fusedLstmKernel = "FusedLstm";
-/** Its gradient: the same inputs, the outputs as `output0` to `output6`, and `dh`. Outputs: by `x`, `kernel` and `bias`. */
+/**
+ * Its gradient: the same inputs, the outputs as `output0` to `output6`, and `dh` by h of the last step or steps,
+ * `[steps, rows, units]`. Outputs: by `x`, `kernel` and `bias`.
+ */
 export const fusedLstmGradientKernel = "FusedLstmGradient";
 
 export const hasFusedLstm = (): boolean => tf.getKernel(fusedLstmKernel, tf.getBackend()) !== undefined;
@@ -39,11 +42,7 @@ export function fusedLstm(
     const h = outputs[6] as tf.Tensor3D;
     const gradFunc = (dy: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] => {
       const [savedX, savedKernel, savedBias, ...states] = saved as [tf.Tensor, tf.Tensor, tf.Tensor, ...tf.Tensor[]];
-      const last = () => tf.reshape(dy, [1, rows, units]);
-      const dh =
-        returnSequences || time === 1
-          ? tf.reshape(dy, h.shape)
-          : tf.concat([tf.zeros([time - 1, rows, units]), last()], 0);
+      const dh = tf.reshape(dy, returnSequences ? h.shape : [1, rows, units]);
       const byName = Object.fromEntries(states.map((state, index) => [`output${index}`, state]));
       const all = { x: savedX, kernel: savedKernel, bias: savedBias, ...byName, dh };
       return tf.engine().runKernel(fusedLstmGradientKernel, all) as tf.Tensor[];

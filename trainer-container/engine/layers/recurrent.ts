@@ -5,11 +5,6 @@ import { activationOf } from "./activations";
 import { type Cell, type CellOptions, type Forward, gruCell, lstmCell, simpleCell } from "./cells";
 import { fusedLstm, hasFusedLstm } from "./fused-lstm";
 
-/** From this width on, single steps in a graph are 10 % faster than the fused LSTM (BlockLSTMV2). */
-const unrolledUnits = 64;
-/** Longer sequences make graphs too large. */
-const unrolledSteps = 64;
-
 /** The part of a recurrent layer that is used. */
 interface RecurrentLayer {
   readonly goBackwards: boolean;
@@ -79,8 +74,7 @@ function compute(
   const [kernel, recurrentKernel] = [variables.kernel.read(), variables.recurrentKernel.read()];
   const isStandard = options.activation === tanh && options.recurrentActivation === sigmoid;
   let outputs: tf.Tensor;
-  const fused = options.units < unrolledUnits || time > unrolledSteps;
-  if (cell === lstmCell && isStandard && fused && hasFusedLstm()) {
+  if (cell === lstmCell && isStandard && hasFusedLstm()) {
     outputs = fusedLstm(byTime as tf.Tensor3D, { kernel, recurrentKernel, bias }, returnSequences);
   } else {
     const products = tf.matMul(tf.reshape(byTime, [time * rows, features]), kernel);
