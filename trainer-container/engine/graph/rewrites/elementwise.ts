@@ -5,6 +5,7 @@ const outputNames: Readonly<Record<string, string>> = {
   Abs: "y",
   Add: "z",
   AddV2: "z",
+  BiasAdd: "output",
   Cast: "y",
   Equal: "z",
   Erf: "y",

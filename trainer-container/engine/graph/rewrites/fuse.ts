@@ -49,10 +49,22 @@ export function fuseElementwise(nodes: readonly GraphNode[], fetched: readonly V
   const live = liveNodes(nodes, fetched);
   const kept = new Set([...nodes.keys()].filter((index) => !live.has(index)));
   for (const { node } of fetched) kept.add(node);
-  const clusterOf = clusterNodes(nodes, kept).map((cluster) =>
-    cluster && isWorthwhile(nodes, cluster) ? cluster : undefined,
-  );
-  const repeatable = repeatableNodes(nodes, clusterOf, live);
+  let clusterOf = clusterNodes(nodes, kept);
+  for (;;) {
+    const bodies = bodiesOf(nodes, fetched, clusterOf, repeatableNodes(nodes, clusterOf, live));
+    const useless = new Set([...bodies].filter(([, body]) => !isWorthwhile(nodes, body)).map(([cluster]) => cluster));
+    if (useless.size === 0) return bodies.size === 0 ? nodes : withCalls(nodes, [...bodies.values()]);
+    clusterOf = clusterOf.map((cluster) => (cluster && useless.has(cluster) ? undefined : cluster));
+  }
+}
+
+/** Returns the function of each group whose results are read. */
+function bodiesOf(
+  nodes: readonly GraphNode[],
+  fetched: readonly Value[],
+  clusterOf: ClusterOf,
+  repeatable: ReadonlySet<number>,
+): ReadonlyMap<Cluster, Body> {
   const bodies = new Map<Cluster, Body>();
   const demanded = new Set<number>();
   const open = fetched.map(({ node }) => node);
@@ -61,7 +73,7 @@ export function fuseElementwise(nodes: readonly GraphNode[], fetched: readonly V
     demanded.add(node);
     const cluster = clusterOf[node];
     const { inputs, control = [] } = nodes[node] as GraphNode;
-    // A group would copy the tensor.
+    // A group would copy a tensor that shares its input's memory.
     if (cluster === undefined || sharesInput(nodes[node] as GraphNode)) {
       open.push(...inputs.map((input) => input.node), ...control);
       continue;
@@ -71,7 +83,7 @@ export function fuseElementwise(nodes: readonly GraphNode[], fetched: readonly V
     body.outputs.add(node);
     for (const value of complete(nodes, body, node, clusterOf, repeatable)) open.push(value.node);
   }
-  return withCalls(nodes, [...bodies.values()]);
+  return bodies;
 }
 
 type ClusterOf = readonly (Cluster | undefined)[];
@@ -85,9 +97,11 @@ function liveNodes(nodes: readonly GraphNode[], fetched: readonly Value[]): Read
   return live;
 }
 
-function isWorthwhile(nodes: readonly GraphNode[], cluster: Cluster): boolean {
-  const computing = cluster.filter((index) => computesElements(nodes[index] as GraphNode)).length;
-  return (computing - 1) * elementsOf(nodes[cluster[0] as number] as GraphNode) >= minSaved;
+/** Each operation passes over memory, and a function once for each output. */
+function isWorthwhile(nodes: readonly GraphNode[], body: Body): boolean {
+  const computing = [...body.nodes].filter((index) => computesElements(nodes[index] as GraphNode)).length;
+  const [output = 0] = body.outputs;
+  return (computing - body.outputs.size) * elementsOf(nodes[output] as GraphNode) >= minSaved;
 }
 
 /** Returns the results that are computed again where they are read. */
