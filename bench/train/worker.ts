@@ -11,7 +11,7 @@ import type { Feed } from "../../trainer-container/data/feed";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import type { Batch } from "../../trainer-container/engine/engine";
 import { seededRandom } from "../../trainer-container/engine/seeded-random";
-import { applyStep } from "../../trainer-container/loop/apply";
+import { applyStep, finishTaken, updateOf } from "../../trainer-container/loop/apply";
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
@@ -70,6 +70,8 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
   const collective = new Collective(mesh);
   const range = collective.plan.ranks[mesh.options.rank]!.leaves;
   const { subtrees } = collective;
+  const takeAlone = (step: number) =>
+    leaves.takeStep(replica.engineOptimizer, step, range, (weight) => updateOf(replica, plan, weight), async () => {});
   let loss = Number.NaN;
   return {
     parameters: model.parameterCount,
@@ -78,6 +80,11 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
       const start = performance.now();
       for (let i = 0; i < steps; i += 1) {
         const step = replica.finishedSteps;
+        const alone = mesh.worldSize === 1 && (await takeAlone(step));
+        if (alone) {
+          loss = finishTaken(replica, alone, plan, layout).score.loss;
+          continue;
+        }
         const sums = subtrees && (await leaves.computeSums(step, range, subtrees, () => undefined));
         const local = sums ?? (await leaves.compute(step, range));
         const out = plan.microshards === 1 || (sums && mesh.worldSize === 1) ? local[0]! : reduced;

@@ -5,6 +5,7 @@
 import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition } from "../../core/runs/model-definition";
 import type { BackendName, NumericsRecord } from "../../core/runs/shapes";
+import type { EngineOptimizer, OptimizerMemory, OptimizerSettings } from "./engine-optimizer";
 
 /** Position of one weight in the flat buffers. `offset` and `size` count float32 elements. */
 export interface ParameterSlot {
@@ -90,6 +91,13 @@ export interface TrainableModel {
   readonly maxSum?: number;
   /** Begins the sum of several microshards' gradients. One sum at a time. @param microshards at most `maxSum` */
   beginSum?(microshards: number): MicroshardSum;
+  /**
+   * Lets the engine take the optimizer's steps, where it can. Call it once, before the first gradient.
+   *
+   * @param memory has the weights and slots until the engine takes its first step, and again after `writeWeights`
+   * @returns undefined if it cannot
+   */
+  attachOptimizer?(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined;
   /** Computes loss and metrics without training behaviour (no dropout) and without gradients. */
   evaluate(batch: Batch): BatchResult;
   /** Returns probabilities `[rows, outputs]` (binary: `[rows]`), or values (regression). */

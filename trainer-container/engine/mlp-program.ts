@@ -1,4 +1,5 @@
 import type { Batch, BatchResult, OnFinal } from "./engine";
+import type { EngineOptimizer, OptimizerMemory, OptimizerSettings } from "./engine-optimizer";
 import type { GraphProgram } from "./graph/program";
 import type { SparseProgram } from "./native/sparse-program";
 import type { GradientProgram } from "./program-trainable";
@@ -30,6 +31,10 @@ export class MlpProgram implements GradientProgram {
 
   beginSum(microshards: number) {
     return this.graph.beginSum(microshards);
+  }
+
+  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
+    return this.graph.attachOptimizer(settings, memory);
   }
 
   gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult | undefined {

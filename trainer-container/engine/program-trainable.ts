@@ -1,4 +1,5 @@
 import type { Batch, BatchResult, MicroshardSum, OnFinal, ParameterSlot, TrainableModel } from "./engine";
+import type { EngineOptimizer, OptimizerMemory, OptimizerSettings } from "./engine-optimizer";
 import type { LayersTrainable } from "./layers-trainable";
 
 /** A model's passes as fixed sequences of a backend's operations, with their own weights. */
@@ -16,6 +17,8 @@ export interface GradientProgram {
   /** See `TrainableModel.maxSum`. */
   readonly maxSum?: number;
   beginSum?(microshards: number): MicroshardSum;
+  /** See `TrainableModel.attachOptimizer`. */
+  attachOptimizer?(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer;
   /** Computes as `TrainableModel.evaluate`. @returns undefined if it cannot */
   evaluate?(batch: Batch): BatchResult | undefined;
   dispose(): void;
@@ -95,6 +98,35 @@ export class ProgramTrainable implements TrainableModel {
         return sum.finish(into);
       },
     };
+  }
+
+  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined {
+    const optimizer = this.program.attachOptimizer?.(settings, memory);
+    return (
+      optimizer && {
+        get active() {
+          return optimizer.active;
+        },
+        read: () => optimizer.read(),
+        apply: (sum, update) => {
+          this.stale = true;
+          return optimizer.apply(sum, update);
+        },
+        beginStep: (microshards) => {
+          const step = optimizer.beginStep(microshards);
+          return {
+            add: (batch, randomKey) => {
+              this.layers.checkBatch(batch);
+              step.add(batch, randomKey);
+            },
+            finish: (update) => {
+              this.stale = true;
+              return step.finish(update);
+            },
+          };
+        },
+      }
+    );
   }
 
   evaluate(batch: Batch): BatchResult {

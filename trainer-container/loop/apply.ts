@@ -1,9 +1,11 @@
 import type { TrainableModel } from "../engine/engine";
+import type { StepUpdate } from "../engine/engine-optimizer";
 import { simdBlockSquare } from "../kernels/norm";
 import { clipFactor, globalNorm } from "../optimizer/clip";
 import { learningRateAt } from "../optimizer/learning-rate";
 import { applyStatistics } from "../optimizer/statistics";
 import { TrainingHaltedError } from "./errors";
+import type { TakenStep } from "./gradients";
 import { nextLossScale } from "./loss-scale";
 import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";
@@ -38,29 +40,80 @@ export function applyStep(
   plan: TrainingPlan,
   layout: ScoreLayout,
 ): StepOutcome {
-  const finished = replica.finishedSteps;
   const sums = reduced.subarray(model.parameterCount);
   const score = scoreOf(layout, sums);
+  requireFinite("loss", score.loss, replica.finishedSteps);
+  const update = updateOf(replica, plan, score.weight);
+  const { engineOptimizer } = replica;
+  const gradientNorm = engineOptimizer?.active
+    ? engineOptimizer.apply(reduced, update)
+    : applyHere(replica, reduced, model, plan, update);
+  return finishStep(replica, plan, layout, sums, update, gradientNorm);
+}
+
+/** Returns the numbers of the replica's next step. @param weight sum of all rows' weights */
+export function updateOf({ finishedSteps, lossScale }: Replica, plan: TrainingPlan, weight: number): StepUpdate {
+  const mean = 1 / weight;
+  return {
+    step: finishedSteps + 1 - (lossScale?.skipped ?? 0),
+    learningRate: learningRateAt(plan.learningRate, finishedSteps + 1, plan.totalSteps),
+    mean,
+    unscaled: mean / (lossScale?.scale ?? 1),
+  };
+}
+
+/** Updates the replica in JavaScript's memory. @returns the norm; if it is not finite, nothing was changed */
+function applyHere(
+  replica: Replica,
+  reduced: Float32Array,
+  model: TrainableModel,
+  plan: TrainingPlan,
+  { step, learningRate, mean, unscaled }: StepUpdate,
+): number {
+  const norm = globalNorm(reduced, model.trainableCount, simdBlockSquare) * unscaled;
+  if (!Number.isFinite(norm)) return norm;
+  const { weights } = replica;
+  replica.optimizer.step(weights.subarray(0, model.trainableCount), reduced, {
+    step,
+    learningRate,
+    scale: unscaled * clipFactor(norm, plan.clipNorm),
+  });
+  applyStatistics(weights, reduced, model.trainableCount, mean);
+  model.writeWeights(weights);
+  return norm;
+}
+
+/** Counts a step that the engine has taken. @throws TrainingHaltedError if loss or gradient is not finite */
+export function finishTaken(
+  replica: Replica,
+  { sums, update, gradientNorm }: TakenStep,
+  plan: TrainingPlan,
+  layout: ScoreLayout,
+): StepOutcome {
+  requireFinite("loss", scoreOf(layout, sums).loss, replica.finishedSteps);
+  return finishStep(replica, plan, layout, sums, update, gradientNorm);
+}
+
+/**
+ * Counts a step whose update was applied, unless its gradient is not finite.
+ *
+ * @param sums of the training score
+ * @throws TrainingHaltedError if the gradient is not finite, and not because of float16
+ */
+function finishStep(
+  replica: Replica,
+  plan: TrainingPlan,
+  layout: ScoreLayout,
+  sums: Float32Array,
+  { learningRate }: StepUpdate,
+  gradientNorm: number,
+): StepOutcome {
+  const finished = replica.finishedSteps;
   const { lossScale } = replica;
-  const mean = 1 / score.weight;
-  const unscaled = mean / (lossScale?.scale ?? 1);
-  const gradientNorm = globalNorm(reduced, model.trainableCount, simdBlockSquare) * unscaled;
-  requireFinite("loss", score.loss, finished);
   const next = lossScale && nextLossScale(lossScale, Number.isFinite(gradientNorm));
   const skipped = next !== undefined && next.skipped > lossScale!.skipped;
   if (!skipped) requireFinite("gradient", gradientNorm, finished);
-
-  const learningRate = learningRateAt(plan.learningRate, finished + 1, plan.totalSteps);
-  if (!skipped) {
-    replica.optimizer.step(replica.weights.subarray(0, model.trainableCount), reduced, {
-      step: finished + 1 - (lossScale?.skipped ?? 0),
-      learningRate,
-      scale: unscaled * clipFactor(gradientNorm, plan.clipNorm),
-    });
-    applyStatistics(replica.weights, reduced, model.trainableCount, mean);
-  }
   if (next !== undefined) replica.lossScale = next;
-  model.writeWeights(replica.weights);
 
   const { epoch, stepInEpoch } = plan.sampler.position(finished);
   if (stepInEpoch === 0) replica.epochScore.fill(0, 0, layout.length);
@@ -69,7 +122,7 @@ export function applyStep(
   return {
     step: replica.finishedSteps,
     epoch,
-    score,
+    score: scoreOf(layout, sums),
     gradientNorm,
     learningRate,
     ...(lossScale && { lossScale: lossScale.scale }),

@@ -3,6 +3,7 @@ import { add } from "../collective/add";
 import { allocateSum } from "../collective/sum-memory";
 import type { Feed } from "../data/feed";
 import type { Batch, BatchResult, OnFinal, TrainableModel } from "../engine/engine";
+import type { EngineOptimizer, StepUpdate } from "../engine/engine-optimizer";
 import type { LeafRange } from "../gang/gang";
 import { canonicalAdditions } from "../reduction/tree";
 import { createGradientWire } from "./gradient-wire";
@@ -102,6 +103,37 @@ export function createLeafComputer(options: {
       return sums;
     },
     /**
+     * Computes all leaves and takes the optimizer's step in one call of the engine, with the bits of the sum and `apply`.
+     *
+     * @param update returns the step's numbers for the sum of all rows' weights
+     * @param before awaited before the step; a failure prevents it
+     * @returns undefined if the step must be taken otherwise
+     */
+    async takeStep(
+      optimizer: EngineOptimizer | undefined,
+      step: number,
+      range: LeafRange,
+      update: (weight: number) => StepUpdate,
+      before: () => Promise<void>,
+    ): Promise<TakenStep | undefined> {
+      const count = range.end - range.first;
+      if (!optimizer?.active || wire.format !== "float32" || count > (model.maxSum ?? 1)) return undefined;
+      const begun = optimizer.beginStep(count);
+      let rows = 0;
+      for (let microshard = range.first; microshard < range.end; microshard += 1) {
+        const batch = await nextBatch(step, microshard, range);
+        rows += batch.rows;
+        begun.add(batch, keyOf(step, microshard));
+      }
+      await nextTurn(); // the step blocks the thread; sockets, leases and signals run here
+      await before();
+      const numbers = update(rows);
+      const { results, gradientNorm } = begun.finish(numbers);
+      const sums = new Float32Array(layout.length);
+      addScores(results, sums);
+      return { sums, gradientNorm, update: numbers };
+    },
+    /**
      * Computes the leaves of `range` in the wire's form. Their memory is reused in the next call.
      *
      * @param lossScale factor of gradients that are rounded
@@ -136,6 +168,14 @@ export function createLeafComputer(options: {
       return leaves;
     },
   };
+}
+
+/** A step that the engine has taken. */
+export interface TakenStep {
+  /** Sums of the training score. */
+  readonly sums: Float32Array;
+  readonly update: StepUpdate;
+  readonly gradientNorm: number;
 }
 
 export type LeafComputer = ReturnType<typeof createLeafComputer>;

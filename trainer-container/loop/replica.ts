@@ -1,5 +1,6 @@
 import { allocateSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
+import type { EngineOptimizer } from "../engine/engine-optimizer";
 import { simdGround } from "../kernels/updates";
 import { createOptimizer } from "../optimizer/create-optimizer";
 import type { Optimizer } from "../optimizer/optimizer";
@@ -16,6 +17,8 @@ export interface Replica {
   /** All of the model's parameters: trainable ones, then statistics. */
   readonly weights: Float32Array;
   readonly optimizer: Optimizer;
+  /** Takes the steps instead of `optimizer` while it is active. Weights and state are copied from it when they are read. */
+  readonly engineOptimizer?: EngineOptimizer | undefined;
   /** Sums of the training score since the epoch began (see `ScoreLayout`), then the numbers of `lossScale`, if there is one. */
   readonly epochScore: Float64Array;
   /** Present if gradients are float16. It is a view of `epochScore`, so every copy of the state contains it. */
@@ -33,6 +36,12 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
   weights.set(initial);
   model.shareWeights?.(weights);
   const optimizer = createOptimizer(plan.optimizer, model.trainableCount, simdGround);
+  const settings = { config: plan.optimizer, clipNorm: plan.clipNorm };
+  const engineOptimizer = model.attachOptimizer?.(settings, { weights, slots: optimizer.state });
+  const newest = <T>(memory: T): T => {
+    engineOptimizer?.read();
+    return memory;
+  };
   const slots = Object.keys(optimizer.state)
     .sort()
     .map((name) => optimizer.state[name]!);
@@ -40,11 +49,22 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
   const epochScore = new Float64Array(layout.length + (scaled ? lossScaleNumbers : 0));
   const replica: Replica = {
     finishedSteps: 0,
-    weights,
-    optimizer,
+    get weights() {
+      return newest(weights);
+    },
+    optimizer: {
+      ...optimizer,
+      get state() {
+        return newest(optimizer.state);
+      },
+    },
+    engineOptimizer,
     epochScore,
-    buffers: [weights, ...slots, new Float32Array(epochScore.buffer)],
+    get buffers() {
+      return newest([weights, ...slots, new Float32Array(epochScore.buffer)]);
+    },
     reset() {
+      engineOptimizer?.read();
       this.finishedSteps = 0;
       weights.set(initial);
       for (const slot of slots) slot.fill(0);

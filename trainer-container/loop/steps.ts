@@ -1,6 +1,6 @@
 import { allocateSum, releaseSum } from "../collective/sum-memory";
 import type { BegunSum, Generation } from "../gang/gang";
-import { applyStep, type StepOutcome } from "./apply";
+import { applyStep, finishTaken, type StepOutcome, updateOf } from "./apply";
 import type { Training } from "./training";
 
 export interface StepResult {
@@ -27,7 +27,8 @@ export interface Steps {
 }
 
 /** Creates the steps of replicas: every rank holds the whole state and takes the whole step. */
-export function replicatedSteps({ model, plan, replica, layout, leaves, writable }: Training): Steps {
+export function replicatedSteps(training: Training): Steps {
+  const { model, plan, replica, layout, leaves, writable } = training;
   const { wire } = leaves;
   let summed: Float32Array | undefined;
   /** The sum's elements, if they are not float32 on the wire. */
@@ -40,6 +41,8 @@ export function replicatedSteps({ model, plan, replica, layout, leaves, writable
       replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
     },
     async take(generation, raised) {
+      const alone = generation.worldSize === 1 && (await takeAlone(training, generation, raised));
+      if (alone) return alone;
       const step = replica.finishedSteps;
       let begun: BegunSum | undefined;
       const { leaves: range, subtrees } = generation;
@@ -69,4 +72,27 @@ export function replicatedSteps({ model, plan, replica, layout, leaves, writable
       elements = undefined;
     },
   };
+}
+
+/** What a gang of one sums to learn of signals. */
+const nothing = new Float32Array(0);
+
+/** Takes a step of the only rank in one call of the engine. @returns undefined if it must be taken otherwise */
+async function takeAlone(training: Training, generation: Generation, raised: number): Promise<StepResult | undefined> {
+  const { plan, replica, layout, leaves, writable } = training;
+  const { engineOptimizer, finishedSteps } = replica;
+  let signals = 0;
+  const taken = await leaves.takeStep(
+    engineOptimizer,
+    finishedSteps,
+    generation.leaves,
+    (weight) => updateOf(replica, plan, weight),
+    async () => {
+      await writable?.();
+      signals = await generation.allReduce([nothing], nothing, raised, finishedSteps);
+    },
+  );
+  if (taken === undefined) return undefined;
+  leaves.ahead(finishedSteps + 1, generation.leaves);
+  return { outcome: finishTaken(replica, taken, plan, layout), signals };
 }

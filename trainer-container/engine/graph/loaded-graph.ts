@@ -5,18 +5,17 @@ import { type GraphNode, referenceTo, savedModel, tag, type Value } from "../../
 import type { TensorId } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
 
+/** Returns values as `LoadedGraph.run` takes them. */
+export const namesOf = (values: readonly Value[]): string => values.map(referenceTo).join();
+
 /** A graph that TensorFlow holds and runs. */
 export class LoadedGraph {
   private readonly id: number;
-  private readonly inputNames: string;
-  private readonly outputNames: string;
 
   /** @throws if TensorFlow refuses the graph */
   constructor(
     private readonly binding: NativeBinding,
     nodes: readonly GraphNode[],
-    inputs: readonly Value[],
-    outputs: readonly Value[],
   ) {
     const folder = mkdtempSync(path.join(os.tmpdir(), "ringmaster-graph-"));
     try {
@@ -25,13 +24,11 @@ export class LoadedGraph {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-    this.inputNames = inputs.map(referenceTo).join();
-    this.outputNames = outputs.map(referenceTo).join();
   }
 
   /** Returns new tensors, in the order of the outputs. */
-  run(inputs: readonly TensorId[]): readonly TensorId[] {
-    return this.binding.runSavedModel(this.id, inputs, this.inputNames, this.outputNames).map(({ id }) => id);
+  run(inputNames: string, inputs: readonly TensorId[], outputNames: string): readonly TensorId[] {
+    return this.binding.runSavedModel(this.id, inputs, inputNames, outputNames).map(({ id }) => id);
   }
 
   dispose(): void {

@@ -34,6 +34,8 @@ export interface PassInputs {
 export interface Traced {
   /** `[microshards, numbers]`: of each microshard the loss, the metrics and the model's outputs. Then the gradient, `[1, parameters]`. */
   readonly results: readonly tf.Tensor[];
+  /** The gradient of each slot of the layout, of any shape; none for an evaluation. */
+  readonly gradients: readonly tf.Tensor[];
   /** Names of the metrics. */
   readonly metrics: readonly string[];
 }
@@ -58,12 +60,12 @@ export function trace(
   });
   const metrics = Object.keys((all[0] as Scored).metrics);
   const numbers = tf.stack(all.map((each) => flat([each.loss, ...Object.values(each.metrics), each.outputs])));
-  if (kind === "evaluation") return { results: [numbers], metrics };
+  if (kind === "evaluation") return { results: [numbers], gradients: [], metrics };
   const gradients = layers.layout.map(({ size }, slot) => {
     const terms = all.map((each) => each.gradients?.[slot] ?? tf.zeros([size]));
     return microshards === 1 ? (terms[0] as tf.Tensor) : treeSum(terms.map(flatten));
   });
-  return { results: [numbers, tf.reshape(flat(gradients), [1, -1])], metrics };
+  return { results: [numbers, tf.reshape(flat(gradients), [1, -1])], gradients, metrics };
 }
 
 function batchOf(all: PassInputs, rows: number, microshards: number, index: number): BatchTensors {

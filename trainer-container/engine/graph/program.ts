@@ -2,35 +2,50 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { savedModel, type Value } from "../../../core/saved-model/graph-def";
 import { add } from "../../collective/add";
+import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { canonicalAdditions } from "../../reduction/tree";
 import type { Batch, BatchResult, EngineOptions, MicroshardSum } from "../engine";
+import type { EngineOptimizer, EngineStep, OptimizerMemory, OptimizerSettings, StepUpdate } from "../engine-optimizer";
 import { ModelError } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import { attributesOf, type NativeBackend } from "../native/op";
 import { Operations, type TensorId } from "../native/operations";
-import { TensorReader, WeightTensors } from "../native/shared-tensors";
+import { TensorReader } from "../native/shared-tensors";
 import { resultOf } from "../score";
 import { computeModel } from "../user-code";
-import { LoadedGraph } from "./loaded-graph";
+import { floatType, type GraphBuilder } from "./builder";
+import { HostWeights } from "./host-weights";
+import { namesOf } from "./loaded-graph";
+import { GraphOptimizer, type StepNodes } from "./optimizer";
 import { inputShapes, type PassShape, trace } from "./passes";
 import { Recorder, type Recording } from "./recorder";
 import { rewrite } from "./rewrites/rewrite";
+import { GraphSession } from "./session";
 import { Staging } from "./staging";
 
-/** A recorded pass. Its outputs are those of `Traced`. */
-interface Pass {
-  readonly graph: LoadedGraph;
+/** A recorded pass. */
+export interface Pass {
   readonly staging: Staging;
   /** Names of the metrics. */
   readonly metrics: readonly string[];
+  /** Its inputs, without a step's constants. */
+  readonly inputs: string;
+  /** Those of `Traced.results`. */
+  readonly outputs: string;
+  /** The optimizer's step with the gradient of this pass. */
+  readonly step: StepNodes | undefined;
 }
 
 interface Recorded {
   readonly outputs: readonly Value[];
   /** The outputs, as the tape computed them. */
   readonly tensors: readonly tf.Tensor[];
+  /** See `Traced.gradients`. */
+  readonly gradients: readonly Value[];
   readonly metrics: readonly string[];
 }
+
+type StepResult = ReturnType<EngineStep["finish"]>;
 
 /** Largest accepted difference between a graph and the tape, relative to the largest element, or absolute below 1. */
 const tolerance = 1e-5;
@@ -47,7 +62,9 @@ const maxSumBytes = 256 * 1024 * 1024;
  */
 export class GraphProgram {
   readonly takesSparse = false;
-  readonly weights: WeightTensors;
+  readonly weights: HostWeights;
+  private readonly session: GraphSession;
+  private readonly handles: readonly Value[];
   private readonly operations: Operations;
   private readonly reader: TensorReader;
   /** By shape; undefined: the pass cannot be a graph. */
@@ -56,6 +73,9 @@ export class GraphProgram {
   private gradientMs = Number.POSITIVE_INFINITY;
   /** Whether sums in a graph have the bits of single additions, as far as known. */
   private sumsAreExact = true;
+  private optimizer: GraphOptimizer | undefined;
+  /** Gradients of a step that is taken in two calls. */
+  private sum: Float32Array | undefined;
 
   constructor(
     private readonly backend: NativeBackend,
@@ -68,7 +88,15 @@ export class GraphProgram {
     const { binding } = backend;
     this.operations = new Operations(binding);
     this.reader = new TensorReader(binding, this.operations, sharing);
-    this.weights = new WeightTensors(binding, layers.layout, sharing);
+    this.session = new GraphSession(binding);
+    this.weights = new HostWeights(this.session, layers.parameterCount);
+    this.handles = this.session.variables.add(
+      layers.layout.map(({ name, shape, offset, size }) => ({
+        name,
+        shape,
+        host: () => this.weights.memory.subarray(offset, offset + size),
+      })),
+    );
   }
 
   /**
@@ -100,21 +128,88 @@ export class GraphProgram {
 
   beginSum(microshards: number): MicroshardSum {
     let staging: Staging | undefined;
-    let shape: PassShape | undefined;
     return {
       add: (batch, randomKey) => {
-        shape ??= { kind: "gradients", rows: batch.rows, weighted: false, microshards };
-        staging ??= this.passes.get(nameOf(shape))?.staging ?? new Staging(this.definition, shape);
-        if (staging.filled === microshards) staging.filled = 0;
+        staging ??= this.stagingOf(batch, microshards);
         staging.add(batch, randomKey);
       },
-      finish: (into) => {
-        const name = nameOf(shape as PassShape);
-        const pass = this.passes.get(name);
-        if (pass) return this.run(pass, into);
-        return this.compileSum(staging as Staging, into);
+      finish: (into) => this.runSum(staging as Staging, into),
+    };
+  }
+
+  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
+    const { session, weights, operations, layers, handles } = this;
+    const optimizer = new GraphOptimizer(session, weights, operations, layers.layout, handles, settings, memory);
+    this.optimizer = optimizer;
+    const isActive = () => this.gradientMs < Number.POSITIVE_INFINITY;
+    return {
+      get active() {
+        return isActive();
+      },
+      apply: (sum, update) => optimizer.apply(sum, update),
+      read: () => optimizer.read(),
+      beginStep: (microshards) => {
+        let staging: Staging | undefined;
+        return {
+          add: (batch, randomKey) => {
+            staging ??= this.stagingOf(batch, microshards);
+            staging.add(batch, randomKey);
+          },
+          finish: (update) => this.takeStep(optimizer, staging as Staging, update),
+        };
       },
     };
+  }
+
+  /** Returns the empty staging of a pass, whether it is compiled or not. */
+  private stagingOf({ rows }: Batch, microshards: number): Staging {
+    const shape: PassShape = { kind: "gradients", rows, weighted: false, microshards };
+    const staging = this.passes.get(nameOf(shape))?.staging ?? new Staging(this.definition, shape);
+    staging.filled = 0;
+    return staging;
+  }
+
+  private runSum(staging: Staging, into: Float32Array): readonly BatchResult[] {
+    const pass = this.passes.get(nameOf(staging.shape));
+    return pass ? this.run(pass, into) : this.compileSum(staging, into);
+  }
+
+  /** Takes a step in one call, or in two: the first step of a pass finds out whether the bits are the same. */
+  private takeStep(optimizer: GraphOptimizer, staging: Staging, update: StepUpdate): StepResult {
+    const known = this.passes.get(nameOf(staging.shape))?.step;
+    if (known?.exact) return this.runStep(optimizer, this.passes.get(nameOf(staging.shape)) as Pass, update);
+    this.sum ??= allocateSum(this.layers.parameterCount);
+    const results = this.runSum(staging, this.sum);
+    const pass = this.passes.get(nameOf(staging.shape));
+    const before = pass?.step && pass.step.exact === undefined ? optimizer.copyState() : undefined;
+    const gradientNorm = optimizer.apply(this.sum, update);
+    if (pass?.step && before) {
+      const expected = optimizer.digest();
+      optimizer.restoreState(before);
+      this.runStep(optimizer, pass, update);
+      pass.step.exact = optimizer.digest() === expected;
+      if (!pass.step.exact) {
+        optimizer.restoreState(before);
+        optimizer.apply(this.sum, update);
+      }
+    }
+    return { results, gradientNorm };
+  }
+
+  private runStep(optimizer: GraphOptimizer, pass: Pass, update: StepUpdate): StepResult {
+    const { session, operations } = this;
+    const { input, outputs } = pass.step as StepNodes;
+    try {
+      const inputs = [...this.feeds(pass.staging), optimizer.constants(update)];
+      const [numbers, ...taken] = computeModel(this.definition, () =>
+        session.run(`${pass.inputs},${input}`, inputs, outputs),
+      );
+      operations.adopt([numbers as TensorId]);
+      const gradientNorm = optimizer.taken(taken);
+      return { results: this.resultsOf(pass, numbers as TensorId), gradientNorm };
+    } finally {
+      operations.release();
+    }
   }
 
   private passFor(kind: PassShape["kind"], batch: Batch, randomKey: string): Pass | undefined {
@@ -133,34 +228,39 @@ export class GraphProgram {
   }
 
   /** Runs a pass on the values of its staging. @param into for gradients */
-  private run({ graph, staging, metrics }: Pass, into?: Float32Array): readonly BatchResult[] {
-    const { definition, operations } = this;
+  private run(pass: Pass, into?: Float32Array): readonly BatchResult[] {
     try {
-      const [numbers = -1, gradient] = computeModel(definition, () => this.execute(graph, staging));
+      const [numbers = -1, gradient] = computeModel(this.definition, () => this.execute(pass));
       if (into) this.reader.copy(gradient as TensorId, into, true);
-      const values = operations.read(numbers);
-      const width = values.length / staging.shape.microshards;
-      return Array.from({ length: staging.shape.microshards }, (_, index) => {
-        const [loss, ...named] = values.subarray(index * width, index * width + 1 + metrics.length);
-        const outputs = values.subarray(index * width + 1 + metrics.length, (index + 1) * width);
-        const byName = Object.fromEntries(metrics.map((name, at) => [name, named[at] as number]));
-        return resultOf(definition, staging.batch(index), loss as number, outputs, byName);
-      });
+      return this.resultsOf(pass, numbers);
     } finally {
-      operations.release();
+      this.operations.release();
     }
   }
 
-  /** Runs a graph; the results live until `operations.release`. */
-  private execute(graph: LoadedGraph, staging: Staging): readonly TensorId[] {
+  /** Reads the results of a pass's microshards. */
+  private resultsOf({ staging, metrics }: Pass, numbers: TensorId): readonly BatchResult[] {
+    const { microshards } = staging.shape;
+    const values = this.operations.read(numbers);
+    const width = values.length / microshards;
+    return Array.from({ length: microshards }, (_, index) => {
+      const [loss, ...named] = values.subarray(index * width, index * width + 1 + metrics.length);
+      const outputs = values.subarray(index * width + 1 + metrics.length, (index + 1) * width);
+      const byName = Object.fromEntries(metrics.map((name, at) => [name, named[at] as number]));
+      return resultOf(this.definition, staging.batch(index), loss as number, outputs, byName);
+    });
+  }
+
+  /** Runs a pass; the results live until `operations.release`. */
+  private execute({ staging, inputs, outputs }: Pass): readonly TensorId[] {
+    const results = this.session.run(inputs, this.feeds(staging), outputs);
+    this.operations.adopt(results);
+    return results;
+  }
+
+  private feeds(staging: Staging): readonly TensorId[] {
     const { operations } = this;
-    const outputs = graph.run([
-      ...staging.feeds(this.backend.binding, operations, this.sharing),
-      operations.integers(vectorShape),
-      ...this.layers.layout.map((_, slot) => this.weights.id(slot)),
-    ]);
-    operations.adopt(outputs);
-    return outputs;
+    return [...staging.feeds(this.backend.binding, operations, this.sharing), operations.integers(vectorShape)];
   }
 
   /** Records a pass, loads it and compares its first results with the tape's. */
@@ -168,15 +268,15 @@ export class GraphProgram {
     const { kind } = staging.shape;
     const startedAt = performance.now();
     return this.recorded(staging, (recording) => {
-      const graph = recording.obstacle ?? this.changesBetweenCalls(staging, recording) ?? this.load(recording);
-      if (graph instanceof Error) {
-        this.onExecution?.({ pass: kind, engine: "tape", reason: graph });
+      const pass = recording.obstacle ?? this.changesBetweenCalls(staging, recording) ?? this.load(staging, recording);
+      if (pass instanceof Error) {
+        this.onExecution?.({ pass: kind, engine: "tape", reason: pass });
         return undefined;
       }
-      this.compare(graph, staging, recording.result);
+      this.compare(pass, recording.result);
       const { length: operations } = recording.nodes;
       this.onExecution?.({ pass: kind, engine: "graph", operations, ms: performance.now() - startedAt });
-      return { graph, staging, metrics: recording.result.metrics };
+      return pass;
     });
   }
 
@@ -198,18 +298,12 @@ export class GraphProgram {
       add(sum, 0, sum, 0, gradients[right] as Float32Array, 0, sum.length);
     }
     into.set(gradients[0] as Float32Array);
-    const pass = this.recorded(staging, (recording) => {
-      const graph = recording.obstacle ?? this.load(recording);
-      return graph instanceof Error ? undefined : { graph, staging, metrics: recording.result.metrics };
-    });
+    const pass = this.recorded(staging, (recording) => recording.obstacle ?? this.load(staging, recording));
     const found = new Float32Array(into.length);
-    if (pass) this.run(pass, found);
-    this.sumsAreExact = pass !== undefined && Buffer.compare(bytesOf(found), bytesOf(into)) === 0;
-    if (this.sumsAreExact) this.passes.set(nameOf(staging.shape), pass);
-    else {
-      pass?.graph.dispose();
-      staging.dispose(this.backend.binding);
-    }
+    if (!(pass instanceof Error)) this.run(pass, found);
+    this.sumsAreExact = Buffer.compare(bytesOf(found), bytesOf(into)) === 0;
+    if (this.sumsAreExact && !(pass instanceof Error)) this.passes.set(nameOf(staging.shape), pass);
+    else staging.dispose(this.backend.binding);
     return results;
   }
 
@@ -235,10 +329,11 @@ export class GraphProgram {
     return new Recorder(this.backend).record(
       [...Object.values(tensors), ...this.layers.weightTensors()],
       (recorder) => {
-        const { results, metrics } = trace(this.layers, shape, tensors, (tensor) =>
+        const { results, gradients, metrics } = trace(this.layers, shape, tensors, (tensor) =>
           this.flatten(tensor, tensors.vector),
         );
-        return { outputs: results.map((each) => recorder.valueOf(each)), tensors: results, metrics };
+        const valuesOf = (all: readonly tf.Tensor[]) => all.map((each) => recorder.valueOf(each));
+        return { outputs: valuesOf(results), gradients: valuesOf(gradients), tensors: results, metrics };
       },
     );
   }
@@ -255,21 +350,37 @@ export class GraphProgram {
     return same ? undefined : new Error("its operations or constants differ between two calls");
   }
 
-  /** Returns the graph, or TensorFlow's reason for a refusal. */
-  private load({ nodes, placeholders, result }: Recording<Recorded>): LoadedGraph | Error {
-    try {
-      const { binding } = this.backend;
-      const rewritten = binding.isUsingGpuDevice() ? nodes : rewrite(nodes, result.outputs);
-      return new LoadedGraph(binding, rewritten, placeholders, result.outputs);
-    } catch (error) {
-      return new Error(`TensorFlow refuses its graph: ${(error as Error).message}`);
-    }
+  /** Returns the pass, or TensorFlow's reason for a refusal. */
+  private load(staging: Staging, { nodes, placeholders, result }: Recording<Recorded>): Pass | Error {
+    const { session, handles, optimizer } = this;
+    const { microshards, kind } = staging.shape;
+    return session.extend((builder) => {
+      const inputs = placeholders.slice(0, -handles.length);
+      const weights = placeholders.slice(-handles.length);
+      const reads = weights.map(({ node }, slot) => [node, session.variables.reading(handles[slot] as Value)] as const);
+      const fetched = [...result.outputs, ...result.gradients];
+      const rewritten = this.backend.binding.isUsingGpuDevice() ? nodes : rewrite(nodes, fetched);
+      const placed = builder.append(rewritten, new Map(reads));
+      const outputs = result.outputs.map(placed);
+      const [numbers] = outputs as [Value];
+      const step =
+        kind === "gradients" && optimizer
+          ? optimizer.addStep(numbers, firstColumn(builder, numbers, microshards), result.gradients.map(placed))
+          : undefined;
+      return {
+        staging,
+        metrics: result.metrics,
+        inputs: namesOf(inputs.map(placed)),
+        outputs: namesOf(outputs),
+        step,
+      };
+    });
   }
 
   /** @throws ModelError if the graph's results are not the tape's */
-  private compare(graph: LoadedGraph, staging: Staging, { tensors }: Recorded): void {
+  private compare(pass: Pass, { tensors }: Recorded): void {
     try {
-      const found = computeModel(this.definition, () => this.execute(graph, staging));
+      const found = computeModel(this.definition, () => this.execute(pass));
       tensors.forEach((tensor, index) => {
         const expected = tensor.dataSync() as Float32Array;
         const computed = this.operations.read(found[index] as TensorId);
@@ -278,7 +389,6 @@ export class GraphProgram {
         if (at === -1) return;
         const slot = this.layers.layout.find(({ offset, size }) => at < offset + size);
         const where = index === 0 ? "loss, metrics or outputs" : `gradient of ${slot?.name}`;
-        graph.dispose();
         throw new ModelError(
           `The model's graph gives ${computed[at]} for its ${where}, where its operations one by one give ${expected[at]}. ` +
             "Set graph: false in defineTraining to compute it without a graph.",
@@ -290,13 +400,12 @@ export class GraphProgram {
   }
 
   dispose(): void {
-    for (const pass of this.passes.values()) {
-      pass?.graph.dispose();
-      pass?.staging.dispose(this.backend.binding);
-    }
+    this.session.dispose();
+    for (const pass of this.passes.values()) pass?.staging.dispose(this.backend.binding);
     this.reader.dispose();
     this.operations.dispose();
     this.weights.dispose();
+    if (this.sum) releaseSum(this.sum);
   }
 }
 
@@ -305,3 +414,16 @@ const nameOf = ({ kind, rows, weighted, microshards }: PassShape): string =>
 
 const bytesOf = (values: Float32Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+
+/** Adds the sum of the microshards' losses. */
+function firstColumn(builder: GraphBuilder, numbers: Value, microshards: number): Value {
+  const losses = builder.add("Slice", [numbers, builder.integers([0, 0]), builder.integers([microshards, 1])], {
+    T: floatType,
+    Index: { kind: "type", value: 3 },
+  });
+  return builder.add("Sum", [losses, builder.integers([0, 1])], {
+    T: floatType,
+    Tidx: { kind: "type", value: 3 },
+    keep_dims: { kind: "bool", value: false },
+  });
+}

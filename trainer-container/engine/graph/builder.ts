@@ -1,0 +1,72 @@
+import type { Attribute, GraphNode, Value } from "../../../core/saved-model/graph-def";
+
+/** Element types by the numbers of types.proto. */
+const float32 = 1;
+const int32 = 3;
+
+export const floatType: Attribute = { kind: "type", value: float32 };
+
+/** Collects the nodes of a graph. */
+export class GraphBuilder {
+  private readonly list: GraphNode[] = [];
+
+  get nodes(): readonly GraphNode[] {
+    return this.list;
+  }
+
+  /** @param control nodes that run before this one */
+  add(
+    op: string,
+    inputs: readonly Value[],
+    attributes: Readonly<Record<string, Attribute>> = { T: floatType },
+    control: readonly Value[] = [],
+  ): Value {
+    this.list.push({ op, inputs, attributes, control: control.map(({ node }) => node) });
+    return { node: this.list.length - 1, output: 0 };
+  }
+
+  /** Adds a float32 input. */
+  placeholder(shape: readonly number[]): Value {
+    return this.add("Placeholder", [], { dtype: floatType, shape: { kind: "shape", value: shape } });
+  }
+
+  /** Adds a float32 number. */
+  number(value: number): Value {
+    return this.constant(float32, [], Float32Array.of(value));
+  }
+
+  /** Adds a list of int32. */
+  integers(values: readonly number[]): Value {
+    return this.constant(int32, [values.length], Int32Array.from(values));
+  }
+
+  /**
+   * Adds recorded nodes.
+   *
+   * @param replaced values of this graph instead of recorded nodes
+   * @returns the value of this graph for a recorded one
+   */
+  append(nodes: readonly GraphNode[], replaced: ReadonlyMap<number, Value>): (recorded: Value) => Value {
+    const first = this.list.length;
+    const placed = (recorded: Value): Value =>
+      replaced.get(recorded.node) ?? { node: first + recorded.node, output: recorded.output };
+    for (const recorded of nodes) {
+      const { inputs, control = [] } = recorded;
+      const before = control.map((node) => placed({ node, output: 0 }).node);
+      this.list.push({ ...recorded, inputs: inputs.map(placed), control: before });
+    }
+    return placed;
+  }
+
+  /** Removes the nodes that were added after there were `count`. */
+  truncate(count: number): void {
+    this.list.length = count;
+  }
+
+  private constant(type: number, shape: readonly number[], values: Float32Array | Int32Array): Value {
+    return this.add("Const", [], {
+      dtype: { kind: "type", value: type },
+      value: { kind: "tensor", value: { type, shape, bytes: new Uint8Array(values.buffer) } },
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import type { Value } from "../../../core/saved-model/graph-def";
+import type { ParameterSlot } from "../engine";
+import type { OptimizerMemory, OptimizerSettings, StepUpdate } from "../engine-optimizer";
+import type { Operations, TensorId } from "../native/operations";
+import type { HostWeights } from "./host-weights";
+import { namesOf } from "./loaded-graph";
+import type { GraphSession } from "./session";
+import { addUpdate, constantCount, updateConstants } from "./update";
+
+/** The nodes of a step whose gradients are computed in the same call. */
+export interface StepNodes {
+  /** The step's constants. */
+  readonly input: string;
+  /** `Traced.results[0]`, the norm, the outcome. */
+  readonly outputs: string;
+  /** Whether its bits are those of a sum and `apply`; undefined until the first step. */
+  exact: boolean | undefined;
+}
+
+/** An optimizer whose slots are variables of a session. */
+export class GraphOptimizer {
+  private readonly slotNames: readonly string[];
+  /** By position in the layout, in the order of the slots' names. */
+  private readonly slots: readonly (readonly Value[])[];
+  private readonly applyInputs: string;
+  private readonly applyOutputs: string;
+
+  constructor(
+    private readonly session: GraphSession,
+    private readonly weights: HostWeights,
+    private readonly operations: Operations,
+    private readonly layout: readonly ParameterSlot[],
+    private readonly handles: readonly Value[],
+    private readonly settings: OptimizerSettings,
+    private readonly memory: OptimizerMemory,
+  ) {
+    const { builder, variables } = session;
+    this.slotNames = Object.keys(memory.slots).sort();
+    this.slots = layout.map(({ name, shape, offset, size, trainable }) =>
+      trainable
+        ? variables.add(
+            this.slotNames.map((slot) => ({
+              name: `${name} ${slot}`,
+              shape,
+              host: () => (memory.slots[slot] as Float32Array).subarray(offset, offset + size),
+            })),
+          )
+        : [],
+    );
+    const total = layout.reduce((sum, { size }) => sum + size, 0);
+    const sum = builder.placeholder([total]);
+    const parts = layout.map(({ offset, size }) =>
+      builder.add("Slice", [sum, builder.integers([offset]), builder.integers([size])], {
+        T: { kind: "type", value: 1 },
+        Index: { kind: "type", value: 3 },
+      }),
+    );
+    const constants = builder.placeholder([constantCount]);
+    const { norm, outcome } = addUpdate(builder, variables, settings, this.updated(parts), constants);
+    this.applyInputs = namesOf([sum, constants]);
+    this.applyOutputs = namesOf([norm, outcome]);
+  }
+
+  /** Adds a step to a pass. @param numbers `Traced.results[0]` @param gradients `Traced.gradients` */
+  addStep(numbers: Value, loss: Value, gradients: readonly Value[]): StepNodes {
+    const { builder, variables } = this.session;
+    const constants = builder.placeholder([constantCount]);
+    const { norm, outcome } = addUpdate(builder, variables, this.settings, this.updated(gradients), constants, loss);
+    return { input: namesOf([constants]), outputs: namesOf([numbers, norm, outcome]), exact: undefined };
+  }
+
+  private updated(gradients: readonly Value[]) {
+    return this.layout.map(({ shape, trainable }, slot) => ({
+      weight: this.handles[slot] as Value,
+      slots: this.slots[slot] as readonly Value[],
+      gradient: gradients[slot] as Value,
+      shape,
+      trainable,
+    }));
+  }
+
+  /** See `EngineOptimizer.apply`. */
+  apply(sum: Float32Array, update: StepUpdate): number {
+    const { operations, session } = this;
+    try {
+      const total = this.layout.reduce((elements, { size }) => elements + size, 0);
+      const inputs = [operations.tensor([total], sum.subarray(0, total)), this.constants(update)];
+      return this.taken(session.run(this.applyInputs, inputs, this.applyOutputs));
+    } finally {
+      operations.release();
+    }
+  }
+
+  constants(update: StepUpdate): TensorId {
+    return this.operations.tensor([constantCount], updateConstants(this.settings.config, update));
+  }
+
+  /** Reads the norm of a step that has run. @param outputs norm and outcome */
+  taken(outputs: readonly TensorId[]): number {
+    this.operations.adopt(outputs);
+    const [norm = Number.NaN] = this.operations.read(outputs[0] as TensorId);
+    const [skipped] = this.operations.read(outputs[1] as TensorId);
+    if (skipped !== 0) return Number.NaN;
+    this.session.variables.graphChanged();
+    return norm;
+  }
+
+  /** Returns a copy of weights and slots. */
+  copyState(): readonly Float32Array[] {
+    return this.state().map((values) => values.slice());
+  }
+
+  /** Writes back what `copyState` returned. */
+  restoreState(copies: readonly Float32Array[]): void {
+    for (const [index, values] of this.state().entries()) values.set(copies[index] as Float32Array);
+    this.session.variables.hostChanged();
+  }
+
+  /** Returns a digest of weights and slots. */
+  digest(): string {
+    const hash = createHash("sha256");
+    for (const values of this.state()) hash.update(values);
+    return hash.digest("hex");
+  }
+
+  private state(): readonly Float32Array[] {
+    this.session.pull();
+    return [this.weights.memory, ...this.slotNames.map((name) => this.memory.slots[name] as Float32Array)];
+  }
+
+  /** See `EngineOptimizer.read`. */
+  read(): void {
+    const { session, weights, memory } = this;
+    session.pull();
+    if (weights.memory !== memory.weights) memory.weights.set(weights.memory);
+  }
+}

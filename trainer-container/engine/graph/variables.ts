@@ -1,0 +1,92 @@
+import type { Value } from "../../../core/saved-model/graph-def";
+import type { NativeBinding } from "../native-binding";
+import { floatType, type GraphBuilder } from "./builder";
+import { type LoadedGraph, namesOf } from "./loaded-graph";
+
+/** A variable of a graph, and its values in JavaScript's memory. */
+interface Variable {
+  readonly handle: Value;
+  readonly shape: readonly number[];
+  readonly placeholder: Value;
+  readonly content: Value;
+  /** Returns the present memory of the values. */
+  readonly host: () => Float32Array;
+}
+
+/** Float32 variables that stay in TensorFlow's memory from call to call. JavaScript's copy is read and written on demand. */
+export class Variables {
+  private readonly all: Variable[] = [];
+  /** Nodes that report that all variables of a call of `add` have been written. */
+  private readonly written: Value[] = [];
+  /** Where the newest values are. */
+  private newest: "host" | "graph" | "both" = "host";
+
+  constructor(
+    private readonly binding: NativeBinding,
+    private readonly builder: GraphBuilder,
+  ) {}
+
+  /** @returns the variables' handles */
+  add(
+    variables: readonly {
+      readonly name: string;
+      readonly shape: readonly number[];
+      readonly host: () => Float32Array;
+    }[],
+  ): readonly Value[] {
+    const { builder } = this;
+    const added = variables.map(({ name, shape, host }): Variable => {
+      const handle = builder.add("VarHandleOp", [], {
+        dtype: floatType,
+        shape: { kind: "shape", value: shape },
+        shared_name: { kind: "string", value: name },
+        container: { kind: "string", value: "" },
+      });
+      return { handle, shape, host, placeholder: builder.placeholder(shape), content: this.reading(handle) };
+    });
+    const assigned = added.map(({ handle, placeholder }) =>
+      builder.add("AssignVariableOp", [handle, placeholder], { dtype: floatType }),
+    );
+    this.written.push(builder.add("Identity", [builder.number(0)], undefined, assigned));
+    this.all.push(...added);
+    this.newest = "host";
+    return added.map(({ handle }) => handle);
+  }
+
+  /** Adds a node that reads a variable. */
+  reading(handle: Value): Value {
+    return this.builder.add("ReadVariableOp", [handle], { dtype: floatType });
+  }
+
+  /** Reports that JavaScript's memory has the newest values. */
+  hostChanged(): void {
+    this.newest = "host";
+  }
+
+  /** Reports that the graph has changed variables. */
+  graphChanged(): void {
+    this.newest = "graph";
+  }
+
+  /** Writes JavaScript's values to the graph, if they are newer. TensorFlow may use their memory until the next write. */
+  push(graph: LoadedGraph): void {
+    if (this.newest !== "host") return;
+    const { binding, all, written } = this;
+    const ids = all.map(({ shape, host }) => binding.createTensor(shape, binding.TF_FLOAT, host()));
+    const done = graph.run(namesOf(all.map(({ placeholder }) => placeholder)), ids, namesOf(written));
+    for (const id of [...ids, ...done]) binding.deleteTensor(id);
+    this.newest = "both";
+  }
+
+  /** Copies the graph's values to JavaScript's memory, if they are newer. */
+  pull(graph: LoadedGraph): void {
+    if (this.newest !== "graph") return;
+    const { binding, all } = this;
+    const ids = graph.run("", [], namesOf(all.map(({ content }) => content)));
+    ids.forEach((id, index) => {
+      all[index]?.host().set(binding.tensorDataSync(id));
+      binding.deleteTensor(id);
+    });
+    this.newest = "both";
+  }
+}
