@@ -71,7 +71,13 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
   const range = collective.plan.ranks[mesh.options.rank]!.leaves;
   const { subtrees } = collective;
   const takeAlone = (step: number) =>
-    leaves.takeStep(replica.engineOptimizer, step, range, (weight) => updateOf(replica, plan, weight), async () => {});
+    leaves.takeStep(
+      replica.engineOptimizer,
+      step,
+      range,
+      (weight) => updateOf(replica, plan, weight),
+      async () => {},
+    );
   let loss = Number.NaN;
   return {
     parameters: model.parameterCount,

@@ -44,7 +44,7 @@ export class LayersTrainable implements TrainableModel {
 
   constructor(
     private readonly model: LayersModel,
-    private readonly definition: ModelDefinition,
+    readonly definition: ModelDefinition,
   ) {
     this.names = canonicalNames([model.name, ...layerNames(model.layers)]);
     this.statistics = model.nonTrainableWeights;

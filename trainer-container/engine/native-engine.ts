@@ -72,10 +72,9 @@ async function start(options: EngineOptions): Promise<Engine> {
     numerics: () => numerics,
     createModel: async (definition, seed) => {
       const model = new LayersTrainable(buildModel(definition, seed), definition);
-      const obstacle = obstacleOf(definition, gpu);
-      if (obstacle) {
+      if (definition.type === "module" && definition.graph === false) {
         for (const pass of ["gradients", "evaluation"] as const) {
-          options.onExecution?.({ pass, engine: "tape", reason: new Error(obstacle) });
+          options.onExecution?.({ pass, engine: "tape", reason: new Error("graph is false in defineTraining") });
         }
         return model;
       }
@@ -85,12 +84,6 @@ async function start(options: EngineOptions): Promise<Engine> {
       return new ProgramTrainable(model, sparse ? new MlpProgram(graph, sparse) : graph);
     },
   };
-}
-
-/** Returns why a model has no graph; undefined: it may have one. */
-function obstacleOf(definition: ModelDefinition, gpu: number | undefined): string | undefined {
-  if (gpu !== undefined) return "graphs are not used on a GPU";
-  return definition.type === "module" && definition.graph === false ? "graph is false in defineTraining" : undefined;
 }
 
 /** Does the work of the package's entry, without its search for the binding inside `node_modules`. */

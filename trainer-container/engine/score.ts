@@ -60,27 +60,17 @@ export function scoreBatch(
   return { loss: loss as tf.Scalar, outputs, metrics: metricsOf(definition, batch, outputs) };
 }
 
-/** Returns the numbers of a forward pass from the values of its tensors. */
-export function resultOf(
-  definition: ModelDefinition,
-  batch: Batch,
-  loss: number,
-  outputs: ArrayLike<number>,
-  metrics: Readonly<Record<string, number>>,
-): BatchResult {
-  return {
-    loss,
-    weight: weightOf(batch),
-    ...(definition.task === "regression" ? {} : { correct: countCorrect(definition, batch, outputs) }),
-    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
-  };
-}
-
 /** Reads the numbers of a forward pass from the backend. */
 export function readScored(definition: ModelDefinition, batch: Batch, { loss, outputs, metrics }: Scored): BatchResult {
   const numberOf = (tensor: tf.Tensor): number => tensor.dataSync()[0] as number;
   const named = Object.entries(metrics).map(([name, value]) => [name, numberOf(value)] as const);
-  return resultOf(definition, batch, numberOf(loss), outputs.dataSync(), Object.fromEntries(named));
+  const counted = definition.task !== "regression";
+  return {
+    loss: numberOf(loss),
+    weight: weightOf(batch),
+    ...(counted ? { correct: countCorrect(definition, batch, outputs.dataSync()) } : {}),
+    ...(named.length === 0 ? {} : { metrics: Object.fromEntries(named) }),
+  };
 }
 
 function labelTensor(definition: ModelDefinition, { labels, rows }: Batch): tf.Tensor {
@@ -164,6 +154,21 @@ export function countCorrect(
     if (guess === labels[row]) correct += weights?.[row] ?? 1;
   }
   return correct;
+}
+
+/** Computes as `countCorrect`, for outputs that are numbers. @returns undefined for a regression */
+export function correctRows(
+  { task, outputs: width }: ModelDefinition,
+  { rows, labels, weights }: BatchTensors,
+  outputs: tf.Tensor,
+): tf.Scalar | undefined {
+  if (task === "regression") return undefined;
+  const guesses =
+    task === "binary"
+      ? tf.cast(tf.greater(tf.reshape(outputs, [rows]), 0), "float32")
+      : tf.argMax(tf.reshape(outputs, [rows, width]), 1);
+  const correct = tf.cast(tf.equal(guesses, labels), "float32");
+  return tf.sum(weights ? tf.mul(correct, weights) : correct) as tf.Scalar;
 }
 
 function metricsOf(

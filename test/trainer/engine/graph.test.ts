@@ -7,8 +7,16 @@ import { buildModel } from "../../../trainer-container/engine/build-model";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, Engine, Execution, TrainableModel } from "../../../trainer-container/engine/engine";
+import type { StepUpdate } from "../../../trainer-container/engine/engine-optimizer";
+import { GraphProgram } from "../../../trainer-container/engine/graph/program";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
+import type { NativeBackend } from "../../../trainer-container/engine/native/op";
 import { findBinding, type NativeBinding } from "../../../trainer-container/engine/native-binding";
+import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
+import { clipFactor, globalNorm } from "../../../trainer-container/optimizer/clip";
+import { createOptimizer } from "../../../trainer-container/optimizer/create-optimizer";
+import type { OptimizerConfig } from "../../../trainer-container/optimizer/optimizer";
+import { applyStatistics } from "../../../trainer-container/optimizer/statistics";
 import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
 import { cnn, mlp, randomBatch } from "./contract";
 
@@ -244,45 +252,193 @@ suite("recorded graphs", () => {
     expect(() => model.beginSum!(2).add(weighted, "k")).toThrow("A batch has row weights");
   });
 
-  it("keep no tensors, and take at most 10 calls of the binding for any number of microshards", async () => {
+  /** Attaches an optimizer to a model, with memory of its own. */
+  function attach(model: TrainableModel, config: OptimizerConfig = { type: "adam" }, clipNorm?: number) {
+    const weights = allocateSum(model.parameterCount);
+    model.readWeights(weights);
+    const { state, step } = createOptimizer(config, model.trainableCount);
+    const optimizer = model.attachOptimizer!({ config, clipNorm }, { weights, slots: state })!;
+    model.shareWeights!(weights);
+    return { optimizer, weights, state, step };
+  }
+  const update = (step: number, rows: number): StepUpdate => ({
+    step,
+    learningRate: 0.01,
+    mean: 1 / rows,
+    unscaled: 1 / rows,
+  });
+
+  const optimizers: readonly (readonly [string, OptimizerConfig, number | undefined])[] = [
+    ["SGD", { type: "sgd", weightDecay: 0.01 }, undefined],
+    ["Nesterov's momentum", { type: "momentum", nesterov: true, weightDecay: 0.01 }, undefined],
+    ["Adam", { type: "adam" }, undefined],
+    ["Adam with a penalty and clipping", { type: "adam", weightDecay: 0.01 }, 0.1],
+    ["AdamW with clipping", { type: "adamw", weightDecay: 0.1 }, 0.1],
+  ];
+
+  it.each(optimizers)("take the steps of %s, with and without the sum in between", async (_, config, clipNorm) => {
+    const definition = moduleOf((layers) => [
+      layers.dense({ units: 5, inputShape: [6] }),
+      layers.batchNormalization({ momentum: 0.5 }),
+      layers.dropout({ rate: 0.3 }),
+    ]);
+    const { model: alone } = await both(definition);
+    const { model: summing } = await both(definition);
+    const [one, other] = [attach(alone, config, clipNorm), attach(summing, config, clipNorm)];
+    const reference = createOptimizer(config, alone.trainableCount);
+    const expected = one.weights.slice();
+    const sum = new Float32Array(alone.parameterCount);
+    const leaf = new Float32Array(alone.parameterCount);
+    for (let step = 1; step <= 5; step++) {
+      const batches = [0, 1].map((index) => randomBatch(definition, 4, `${step} ${index}`));
+      sum.fill(0);
+      for (const [index, batch] of batches.entries()) {
+        summing.gradients(batch, `${step} ${index}`, leaf);
+        add(sum, 0, sum, 0, leaf, 0, sum.length);
+      }
+      const numbers = update(step, 8);
+      expect(other.optimizer.active).toBe(true);
+      const norm = other.optimizer.apply(sum, numbers);
+      if (step === 1) {
+        alone.gradients(batches[0] as Batch, "1 0", leaf);
+        expect(one.optimizer.apply(sum, numbers)).toBe(norm);
+      } else {
+        const begun = one.optimizer.beginStep(2);
+        for (const [index, batch] of batches.entries()) begun.add(batch, `${step} ${index}`);
+        const { results, gradientNorm } = begun.finish(numbers);
+        expect(gradientNorm).toBe(norm);
+        expect(results.map(({ weight }) => weight)).toEqual([4, 4]);
+      }
+      expect(norm).toBeCloseTo(globalNorm(sum, alone.trainableCount) / 8, 5);
+      const scale = clipFactor(norm, clipNorm) / 8;
+      reference.step(expected.subarray(0, alone.trainableCount), sum, { step, learningRate: 0.01, scale });
+      applyStatistics(expected, sum, alone.trainableCount, 1 / 8);
+    }
+    for (const { optimizer } of [one, other]) optimizer.read();
+    expect(one.weights).toEqual(other.weights);
+    expect(one.state).toEqual(other.state);
+    expectClose(one.weights, expected);
+    for (const [name, values] of Object.entries(reference.state)) expectClose(one.state[name]!, values);
+  });
+
+  it("take no step if the gradient or the loss is not finite", async () => {
+    const { model } = await both(dense());
+    const { optimizer, weights, state } = attach(model);
+    const sum = new Float32Array(model.parameterCount);
+    model.gradients(randomBatch(mlp, 4), "k", sum);
+    expect(optimizer.apply(sum, update(1, 4))).toBeGreaterThan(0);
+    optimizer.read();
+    const before = [weights.slice(), structuredClone(state)];
+    expect(optimizer.apply(sum.fill(Number.NaN, 3, 4), update(2, 4))).toBeNaN();
+    const extreme = randomBatch(mlp, 4);
+    extreme.inputs.fill(Number.POSITIVE_INFINITY);
+    for (let call = 0; call < 2; call++) {
+      const begun = optimizer.beginStep(1);
+      begun.add(extreme, "k");
+      expect(begun.finish(update(2, 4)).gradientNorm).toBeNaN();
+    }
+    optimizer.read();
+    expect([weights, state]).toEqual(before);
+  });
+
+  it("continue from weights and slots that were written", async () => {
+    const { model } = await both(dense());
+    const { model: resumed } = await both(dense());
+    const [one, other] = [attach(model), attach(resumed)];
+    const batch = randomBatch(mlp, 4);
+    const leaf = new Float32Array(model.parameterCount);
+    const stepOf = (trained: TrainableModel, { optimizer }: ReturnType<typeof attach>, step: number) => {
+      trained.gradients(batch, `${step}`, leaf);
+      optimizer.apply(leaf, update(step, 4));
+    };
+    for (const step of [1, 2]) stepOf(model, one, step);
+    one.optimizer.read();
+    other.weights.set(one.weights);
+    for (const [name, values] of Object.entries(one.state)) other.state[name]!.set(values);
+    resumed.writeWeights(other.weights);
+    for (const step of [3, 4]) {
+      stepOf(model, one, step);
+      stepOf(resumed, other, step);
+    }
+    // Its layers get the weights of the graph.
+    expect(resumed.predict(batch.inputs, 4)).toEqual(model.predict(batch.inputs, 4));
+    for (const { optimizer } of [one, other]) optimizer.read();
+    expect(other.weights).toEqual(one.weights);
+    expect(other.state).toEqual(one.state);
+  });
+
+  /** Counts the calls of the binding and the bytes that go to TensorFlow and come from it. */
+  function counted<T>(body: (counts: { calls: number; given: number; taken: number }) => T): T {
     const backend = tf.backend() as unknown as { binding: NativeBinding };
     const { binding } = backend;
-    let calls = 0;
+    const counts = { calls: 0, given: 0, taken: 0 };
     const names = ["executeOp", "createTensor", "deleteTensor", "tensorDataSync", "runSavedModel"] as const;
     const counters = names.map((name) => {
       const original = binding[name] as (...given: readonly unknown[]) => unknown;
       const value = (...given: readonly unknown[]) => {
-        calls += 1;
-        return original(...given);
+        counts.calls += 1;
+        const result = original(...given);
+        if (name === "createTensor") counts.given += (given[2] as Float32Array).byteLength;
+        if (name === "tensorDataSync") counts.taken += (result as Float32Array).byteLength;
+        return result;
       };
       return [name, { value }] as const;
     });
     backend.binding = Object.create(binding, Object.fromEntries(counters)) as NativeBinding;
     try {
-      const definition = { ...mlp, dropout: 0.5, inputShape: [96], hidden: [64, 80] };
-      const { model } = await both(definition);
-      const batch = randomBatch(definition, 4);
-      const leaf = allocateSum(model.parameterCount);
-      const steps = [
-        () => model.gradients(batch, "k", leaf),
-        ...[2, 4].map((microshards) => () => {
-          const sum = model.beginSum!(microshards);
-          for (let index = 0; index < microshards; index++) sum.add(batch, `microshard ${index}`);
-          sum.finish(leaf);
-        }),
-        () => model.evaluate(batch),
-      ];
-      for (const step of steps) step();
-      const tensors = binding.getNumOfTensors();
-      for (const step of steps) {
-        calls = 0;
-        step();
-        expect(calls).toBeGreaterThan(0);
-        expect(calls).toBeLessThanOrEqual(10);
-      }
-      expect(binding.getNumOfTensors()).toBe(tensors);
+      return body(counts);
     } finally {
       backend.binding = binding;
     }
-  });
+  }
+
+  it.each([
+    ["in shared memory", true],
+    ["on a device", false],
+  ])("take at most 10 calls of the binding a step, keep no tensors, and move what a step needs: %s", (_, sharing) =>
+    counted((counts) => {
+      const definition = { ...mlp, dropout: 0.5, inputShape: [96], hidden: [64, 80] };
+      const layers = new LayersTrainable(buildModel(definition, 1), definition);
+      const backend = tf.backend() as unknown as NativeBackend;
+      const program = new GraphProgram(backend, definition, layers, sharing, undefined);
+      const model = new ProgramTrainable(layers, program);
+      created.push(model);
+      const { optimizer } = attach(model);
+      const [rows, microshards] = [4, 3];
+      const batch = randomBatch(definition, rows);
+      const sum = allocateSum(model.parameterCount);
+      const addAll = (to: { add(batch: Batch, key: string): void }) => {
+        for (let index = 0; index < microshards; index++) to.add(batch, `microshard ${index}`);
+      };
+      let step = 0;
+      const stepAlone = () => {
+        const begun = optimizer.beginStep(microshards);
+        addAll(begun);
+        begun.finish(update(++step, rows * microshards));
+      };
+      const stepOfSum = () => {
+        const begun = model.beginSum(microshards);
+        addAll(begun);
+        begun.finish(sum);
+        optimizer.apply(sum, update(++step, rows * microshards));
+      };
+      model.gradients(batch, "k", sum);
+      for (let call = 0; call < 2; call++) for (const take of [stepAlone, stepOfSum]) take();
+      const tensors = backend.binding.getNumOfTensors();
+      const inputs = microshards * (rows * (96 + 1) + 1 + 2); // rows, labels, the weight's sum, the key
+      const [results, constants, taken] = [microshards * 2, 5, 2];
+      const gradient = model.parameterCount;
+      for (const [take, given, read] of [
+        [stepAlone, inputs + constants, results + taken],
+        [stepOfSum, inputs + constants + gradient, results + taken + gradient],
+      ] as const) {
+        Object.assign(counts, { calls: 0, given: 0, taken: 0 });
+        take();
+        if (sharing) expect(counts).toEqual({ calls: expect.any(Number), given: 0, taken: 4 * (results + taken) });
+        else expect(counts).toEqual({ calls: expect.any(Number), given: 4 * given, taken: 4 * read });
+        if (sharing) expect(counts.calls).toBeLessThanOrEqual(10);
+      }
+      expect(backend.binding.getNumOfTensors()).toBe(tensors);
+    }),
+  );
 });

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Value } from "../../../core/saved-model/graph-def";
+import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import type { ParameterSlot } from "../engine";
 import type { OptimizerMemory, OptimizerSettings, StepUpdate } from "../engine-optimizer";
 import type { Operations, TensorId } from "../native/operations";
+import type { TensorReader } from "../native/shared-tensors";
 import type { HostWeights } from "./host-weights";
 import { namesOf } from "./loaded-graph";
 import type { GraphSession } from "./session";
@@ -12,7 +14,7 @@ import { addUpdate, constantCount, updateConstants } from "./update";
 export interface StepNodes {
   /** The step's constants. */
   readonly input: string;
-  /** `Traced.results[0]`, the norm, the outcome. */
+  /** `Traced.results[0]`, and the vector of `addUpdate`. */
   readonly outputs: string;
   /** Whether its bits are those of a sum and `apply`; undefined until the first step. */
   exact: boolean | undefined;
@@ -23,13 +25,15 @@ export class GraphOptimizer {
   private readonly slotNames: readonly string[];
   /** By position in the layout, in the order of the slots' names. */
   private readonly slots: readonly (readonly Value[])[];
+  private readonly numbers = allocateSum(constantCount);
   private readonly applyInputs: string;
-  private readonly applyOutputs: string;
+  private readonly applyOutput: string;
 
   constructor(
     private readonly session: GraphSession,
     private readonly weights: HostWeights,
     private readonly operations: Operations,
+    private readonly reader: TensorReader,
     private readonly layout: readonly ParameterSlot[],
     private readonly handles: readonly Value[],
     private readonly settings: OptimizerSettings,
@@ -57,17 +61,17 @@ export class GraphOptimizer {
       }),
     );
     const constants = builder.placeholder([constantCount]);
-    const { norm, outcome } = addUpdate(builder, variables, settings, this.updated(parts), constants);
+    const taken = addUpdate(builder, variables, settings, this.updated(parts), constants);
     this.applyInputs = namesOf([sum, constants]);
-    this.applyOutputs = namesOf([norm, outcome]);
+    this.applyOutput = namesOf([taken]);
   }
 
   /** Adds a step to a pass. @param numbers `Traced.results[0]` @param gradients `Traced.gradients` */
   addStep(numbers: Value, loss: Value, gradients: readonly Value[]): StepNodes {
     const { builder, variables } = this.session;
     const constants = builder.placeholder([constantCount]);
-    const { norm, outcome } = addUpdate(builder, variables, this.settings, this.updated(gradients), constants, loss);
-    return { input: namesOf([constants]), outputs: namesOf([numbers, norm, outcome]), exact: undefined };
+    const taken = addUpdate(builder, variables, this.settings, this.updated(gradients), constants, loss);
+    return { input: namesOf([constants]), outputs: namesOf([numbers, taken]), exact: undefined };
   }
 
   private updated(gradients: readonly Value[]) {
@@ -82,28 +86,29 @@ export class GraphOptimizer {
 
   /** See `EngineOptimizer.apply`. */
   apply(sum: Float32Array, update: StepUpdate): number {
-    const { operations, session } = this;
+    const { operations, session, layout } = this;
     try {
-      const total = this.layout.reduce((elements, { size }) => elements + size, 0);
-      const inputs = [operations.tensor([total], sum.subarray(0, total)), this.constants(update)];
-      return this.taken(session.run(this.applyInputs, inputs, this.applyOutputs));
+      const total = layout.reduce((elements, { size }) => elements + size, 0);
+      const inputs = [this.reader.feed([total], sum.subarray(0, total)), this.constants(update)];
+      const [taken = -1] = session.run(this.applyInputs, inputs, this.applyOutput);
+      return this.normOf(taken);
     } finally {
       operations.release();
     }
   }
 
   constants(update: StepUpdate): TensorId {
-    return this.operations.tensor([constantCount], updateConstants(this.settings.config, update));
+    this.numbers.set(updateConstants(this.settings.config, update));
+    return this.reader.feed([constantCount], this.numbers);
   }
 
-  /** Reads the norm of a step that has run. @param outputs norm and outcome */
-  taken(outputs: readonly TensorId[]): number {
-    this.operations.adopt(outputs);
-    const [norm = Number.NaN] = this.operations.read(outputs[0] as TensorId);
-    const [skipped] = this.operations.read(outputs[1] as TensorId);
+  /** Reads the vector of `addUpdate`, and releases it with the operations. */
+  normOf(taken: TensorId): number {
+    this.operations.adopt([taken]);
+    const [norm, skipped] = this.operations.read(taken);
     if (skipped !== 0) return Number.NaN;
     this.session.variables.graphChanged();
-    return norm;
+    return norm as number;
   }
 
   /** Returns a copy of weights and slots. */
@@ -134,5 +139,9 @@ export class GraphOptimizer {
     const { session, weights, memory } = this;
     session.pull();
     if (weights.memory !== memory.weights) memory.weights.set(weights.memory);
+  }
+
+  dispose(): void {
+    releaseSum(this.numbers);
   }
 }

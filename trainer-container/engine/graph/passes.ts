@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { canonicalAdditions } from "../../reduction/tree";
 import type { Differentiated, LayersTrainable } from "../layers-trainable";
-import type { BatchTensors, Scored } from "../score";
+import { type BatchTensors, correctRows, type Scored } from "../score";
 
 export interface PassShape {
   readonly kind: "gradients" | "evaluation";
@@ -32,7 +32,10 @@ export interface PassInputs {
 }
 
 export interface Traced {
-  /** `[microshards, numbers]`: of each microshard the loss, the metrics and the model's outputs. Then the gradient, `[1, parameters]`. */
+  /**
+   * `[microshards, numbers]`: of each microshard the loss, the metrics and the number of correct rows, if they are counted.
+   * Then the gradient, `[1, parameters]`.
+   */
   readonly results: readonly tf.Tensor[];
   /** The gradient of each slot of the layout, of any shape; none for an evaluation. */
   readonly gradients: readonly tf.Tensor[];
@@ -53,13 +56,17 @@ export function trace(
   inputs: PassInputs,
   flatten: (tensor: tf.Tensor) => tf.Tensor,
 ): Traced {
-  const all = Array.from({ length: microshards }, (_, index): Scored & Partial<Differentiated> => {
-    const batch = batchOf(inputs, rows, microshards, index);
+  const batches = Array.from({ length: microshards }, (_, index) => batchOf(inputs, rows, microshards, index));
+  const all = batches.map((batch, index): Scored & Partial<Differentiated> => {
     if (kind === "evaluation") return layers.score(batch);
     return layers.differentiate(batch, tf.reshape(slice(inputs.keys, index, 1), [2]));
   });
   const metrics = Object.keys((all[0] as Scored).metrics);
-  const numbers = tf.stack(all.map((each) => flat([each.loss, ...Object.values(each.metrics), each.outputs])));
+  const numbersOf = ({ loss, metrics, outputs }: Scored, index: number): tf.Tensor => {
+    const correct = correctRows(layers.definition, batches[index] as BatchTensors, outputs);
+    return flat([loss, ...Object.values(metrics), ...(correct ? [correct] : [])]);
+  };
+  const numbers = tf.stack(all.map(numbersOf));
   if (kind === "evaluation") return { results: [numbers], gradients: [], metrics };
   const gradients = layers.layout.map(({ size }, slot) => {
     const terms = all.map((each) => each.gradients?.[slot] ?? tf.zeros([size]));

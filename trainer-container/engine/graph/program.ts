@@ -11,7 +11,7 @@ import type { LayersTrainable } from "../layers-trainable";
 import { attributesOf, type NativeBackend } from "../native/op";
 import { Operations, type TensorId } from "../native/operations";
 import { TensorReader } from "../native/shared-tensors";
-import { resultOf } from "../score";
+import { weightOf } from "../score";
 import { computeModel } from "../user-code";
 import { floatType, type GraphBuilder } from "./builder";
 import { HostWeights } from "./host-weights";
@@ -139,7 +139,16 @@ export class GraphProgram {
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
     const { session, weights, operations, layers, handles } = this;
-    const optimizer = new GraphOptimizer(session, weights, operations, layers.layout, handles, settings, memory);
+    const optimizer = new GraphOptimizer(
+      session,
+      weights,
+      operations,
+      this.reader,
+      layers.layout,
+      handles,
+      settings,
+      memory,
+    );
     this.optimizer = optimizer;
     const isActive = () => this.gradientMs < Number.POSITIVE_INFINITY;
     return {
@@ -201,12 +210,12 @@ export class GraphProgram {
     const { input, outputs } = pass.step as StepNodes;
     try {
       const inputs = [...this.feeds(pass.staging), optimizer.constants(update)];
-      const [numbers, ...taken] = computeModel(this.definition, () =>
+      const [numbers = -1, taken = -1] = computeModel(this.definition, () =>
         session.run(`${pass.inputs},${input}`, inputs, outputs),
       );
-      operations.adopt([numbers as TensorId]);
-      const gradientNorm = optimizer.taken(taken);
-      return { results: this.resultsOf(pass, numbers as TensorId), gradientNorm };
+      operations.adopt([numbers]);
+      const gradientNorm = optimizer.normOf(taken);
+      return { results: this.resultsOf(pass, numbers), gradientNorm };
     } finally {
       operations.release();
     }
@@ -243,11 +252,16 @@ export class GraphProgram {
     const { microshards } = staging.shape;
     const values = this.operations.read(numbers);
     const width = values.length / microshards;
-    return Array.from({ length: microshards }, (_, index) => {
-      const [loss, ...named] = values.subarray(index * width, index * width + 1 + metrics.length);
-      const outputs = values.subarray(index * width + 1 + metrics.length, (index + 1) * width);
-      const byName = Object.fromEntries(metrics.map((name, at) => [name, named[at] as number]));
-      return resultOf(this.definition, staging.batch(index), loss as number, outputs, byName);
+    return Array.from({ length: microshards }, (_, index): BatchResult => {
+      const [loss = Number.NaN, ...rest] = values.subarray(index * width, (index + 1) * width);
+      const correct = rest[metrics.length];
+      const named = metrics.map((name, at) => [name, rest[at] as number] as const);
+      return {
+        loss,
+        weight: weightOf(staging.batch(index)),
+        ...(correct === undefined ? {} : { correct }),
+        ...(metrics.length === 0 ? {} : { metrics: Object.fromEntries(named) }),
+      };
     });
   }
 
@@ -388,7 +402,7 @@ export class GraphProgram {
         const at = computed.findIndex((value, i) => Math.abs(value - (expected[i] as number)) > tolerance * scale);
         if (at === -1) return;
         const slot = this.layers.layout.find(({ offset, size }) => at < offset + size);
-        const where = index === 0 ? "loss, metrics or outputs" : `gradient of ${slot?.name}`;
+        const where = index === 0 ? "loss or metrics" : `gradient of ${slot?.name}`;
         throw new ModelError(
           `The model's graph gives ${computed[at]} for its ${where}, where its operations one by one give ${expected[at]}. ` +
             "Set graph: false in defineTraining to compute it without a graph.",
@@ -405,6 +419,7 @@ export class GraphProgram {
     this.reader.dispose();
     this.operations.dispose();
     this.weights.dispose();
+    this.optimizer?.dispose();
     if (this.sum) releaseSum(this.sum);
   }
 }

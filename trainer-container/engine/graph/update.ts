@@ -17,28 +17,20 @@ export interface Updated {
   readonly gradient: Value;
 }
 
-/** The nodes of a step. */
-export interface UpdateNodes {
-  /** Norm of the mean gradient before clipping, a scalar. */
-  readonly norm: Value;
-  /** 0 after the update of all variables; 1 if nothing was changed, because the norm or the loss is not finite. */
-  readonly outcome: Value;
-}
-
 const defaults = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, momentum: 0.9, adamwDecay: 0.01 } as const;
 /** Number of elements of `updateConstants`. */
 export const constantCount = 5;
 
 /** Returns the numbers of a step that its nodes take as a vector. They are computed in double precision. */
-export function updateConstants(config: OptimizerConfig, update: StepUpdate): Float32Array {
+export function updateConstants(config: OptimizerConfig, update: StepUpdate): readonly number[] {
   const { step, learningRate, mean, unscaled } = update;
   const common = [unscaled, mean];
-  if (config.type === "sgd" || config.type === "momentum") return Float32Array.of(...common, learningRate, 0, 0);
+  if (config.type === "sgd" || config.type === "momentum") return [...common, learningRate, 0, 0];
   const { beta1 = defaults.beta1, beta2 = defaults.beta2, epsilon = defaults.epsilon } = config;
   // η·m̂ / (√v̂ + ε) = rate·m / (√v + ε·√(1 − β₂ᵗ)), because the operation corrects neither moment nor ε.
   const root = Math.sqrt(1 - beta2 ** step);
   const decay = config.type === "adamw" ? learningRate * (config.weightDecay ?? defaults.adamwDecay) : 0;
-  return Float32Array.of(...common, (learningRate * root) / (1 - beta1 ** step), epsilon * root, decay);
+  return [...common, (learningRate * root) / (1 - beta1 ** step), epsilon * root, decay];
 }
 
 /**
@@ -47,6 +39,8 @@ export function updateConstants(config: OptimizerConfig, update: StepUpdate): Fl
  *
  * @param constants vector of `updateConstants`
  * @param loss a number that must be finite too
+ * @returns a vector: the norm of the mean gradient before clipping, and 0 after the update of all variables. It is 1 if
+ *   nothing was changed, because norm or loss is not finite.
  */
 export function addUpdate(
   builder: GraphBuilder,
@@ -55,7 +49,7 @@ export function addUpdate(
   updated: readonly Updated[],
   constants: Value,
   loss?: Value,
-): UpdateNodes {
+): Value {
   const add = builder.add.bind(builder);
   const unpacked = add("Unpack", [constants], {
     num: { kind: "int", value: constantCount },
@@ -89,7 +83,12 @@ export function addUpdate(
   const done = add("Identity", [rate], undefined, [...steps, ...statistics]);
   const skipped: Value = { node: rate.node, output: 0 };
   const merged = add("Merge", [done, skipped], { T: floatType, N: { kind: "int", value: 2 } });
-  return { norm, outcome: { node: merged.node, output: 1 } };
+  const outcome = add("Cast", [{ node: merged.node, output: 1 }], {
+    SrcT: { kind: "type", value: 3 },
+    DstT: floatType,
+    Truncate: { kind: "bool", value: false },
+  });
+  return add("Pack", [norm, outcome], { N: { kind: "int", value: 2 }, T: floatType, axis: { kind: "int", value: 0 } });
 }
 
 interface StepNodes {

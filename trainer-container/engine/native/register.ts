@@ -53,7 +53,7 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
     kernels: kernelsVersion,
     maxPool,
     sharing: sharing ? "on" : "off",
-    graph: onCpu ? graphVersion : "off",
+    graph: graphVersion,
   };
   return { sharing, switches };
 }

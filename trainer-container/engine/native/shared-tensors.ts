@@ -108,19 +108,21 @@ export class WeightTensors {
   }
 }
 
-interface Sink {
+interface SharedTensor {
   readonly buffer: ArrayBufferLike;
   readonly size: number;
   readonly id: TensorId;
 }
 
 /**
- * Copies tensors into arrays. For aligned positions in the memory of leaves, TensorFlow copies with an operation that writes
- * into its input (`InplaceUpdate`): a quarter of the time of a new array and a copy.
+ * Moves values between tensors and arrays. A tensor may share an array's memory at aligned positions in the memory of leaves.
+ * TensorFlow then copies with an operation that writes into its input (`InplaceUpdate`): a quarter of the time of a new array
+ * and a copy.
  */
 export class TensorReader {
   /** By position in memory; there are few leaves, and they are reused at every step. */
-  private readonly sinks = new Map<number, Sink>();
+  private readonly sinks = new Map<number, SharedTensor>();
+  private readonly fed = new Map<number, SharedTensor>();
   private readonly attributes: readonly OpAttribute[];
 
   constructor(
@@ -144,21 +146,31 @@ export class TensorReader {
       { name: "Tshape", type: this.binding.TF_ATTR_TYPE, value: this.binding.TF_INT32 },
     ];
     const row = isRow ? id : operations.run("Reshape", reshape, [id, operations.integers([1, into.length])]);
-    operations.run("InplaceUpdate", this.attributes, [this.sinkOf(into), operations.integers([0]), row]);
+    const sink = this.sharedTensor(this.sinks, [1, into.length], into);
+    operations.run("InplaceUpdate", this.attributes, [sink, operations.integers([0]), row]);
   }
 
-  private sinkOf(into: Float32Array): TensorId {
-    const known = this.sinks.get(into.byteOffset);
-    if (known?.buffer === into.buffer && known.size === into.length) return known.id;
-    if (known) this.binding.deleteTensor(known.id);
-    const id = this.binding.createTensor([1, into.length], this.binding.TF_FLOAT, into);
-    this.sinks.set(into.byteOffset, { buffer: into.buffer, size: into.length, id });
+  /** Returns a tensor with the present values of an array, until `Operations.release`. It may share the array's memory. */
+  feed(shape: readonly number[], values: Float32Array): TensorId {
+    const shared = this.sharing && isAligned(values) && inSumMemory(values);
+    return shared ? this.sharedTensor(this.fed, shape, values) : this.operations.tensor(shape, values);
+  }
+
+  private sharedTensor(known: Map<number, SharedTensor>, shape: readonly number[], values: Float32Array): TensorId {
+    const { buffer, byteOffset, length } = values;
+    const last = known.get(byteOffset);
+    if (last?.buffer === buffer && last.size === length) return last.id;
+    if (last) this.binding.deleteTensor(last.id);
+    const id = this.binding.createTensor(shape, this.binding.TF_FLOAT, values);
+    known.set(byteOffset, { buffer, size: length, id });
     return id;
   }
 
   dispose(): void {
-    for (const { id } of this.sinks.values()) this.binding.deleteTensor(id);
-    this.sinks.clear();
+    for (const known of [this.sinks, this.fed]) {
+      for (const { id } of known.values()) this.binding.deleteTensor(id);
+      known.clear();
+    }
   }
 }
 
