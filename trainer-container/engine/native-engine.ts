@@ -1,6 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { version_layers } from "@tensorflow/tfjs-layers";
-import type { ModelDefinition } from "../../core/runs/model-definition";
 import type { NumericsRecord } from "../../core/runs/shapes";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";

@@ -2,7 +2,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import { LoadedGraph } from "../../../trainer-container/engine/graph/loaded-graph";
+import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
 import { sumInLevels } from "../../../trainer-container/engine/graph/rewrites/column-sums";
 import { fuseElementwise } from "../../../trainer-container/engine/graph/rewrites/fuse";
@@ -36,8 +36,8 @@ suite("rewrites of graphs", () => {
 
   function run({ nodes, placeholders, outputs }: Graph, inputs: readonly tf.Tensor[]): readonly Float32Array[] {
     const { binding } = backend;
-    const graph = new LoadedGraph(binding, nodes, placeholders, outputs);
-    const ids = graph.run(backend.getInputTensorIds(inputs));
+    const graph = new LoadedGraph(binding, nodes);
+    const ids = graph.run(namesOf(placeholders), backend.getInputTensorIds(inputs), namesOf(outputs));
     const values = ids.map((id) => binding.tensorDataSync(id) as Float32Array);
     for (const id of ids) binding.deleteTensor(id);
     graph.dispose();

@@ -5,6 +5,7 @@ import type { ParameterSlot } from "../engine";
 import type { OptimizerMemory, OptimizerSettings, StepUpdate } from "../engine-optimizer";
 import type { Operations, TensorId } from "../native/operations";
 import type { TensorReader } from "../native/shared-tensors";
+import { floatType, type GraphBuilder } from "./builder";
 import type { HostWeights } from "./host-weights";
 import { namesOf } from "./loaded-graph";
 import type { GraphSession } from "./session";
@@ -20,6 +21,17 @@ export interface StepNodes {
   exact: boolean | undefined;
 }
 
+/** A model's weights as variables of a session. */
+interface ModelVariables {
+  readonly session: GraphSession;
+  readonly weights: HostWeights;
+  readonly operations: Operations;
+  readonly reader: TensorReader;
+  readonly layout: readonly ParameterSlot[];
+  /** Of each slot of the layout. */
+  readonly handles: readonly Value[];
+}
+
 /** An optimizer whose slots are variables of a session. */
 export class GraphOptimizer {
   private readonly slotNames: readonly string[];
@@ -30,15 +42,11 @@ export class GraphOptimizer {
   private readonly applyOutput: string;
 
   constructor(
-    private readonly session: GraphSession,
-    private readonly weights: HostWeights,
-    private readonly operations: Operations,
-    private readonly reader: TensorReader,
-    private readonly layout: readonly ParameterSlot[],
-    private readonly handles: readonly Value[],
+    private readonly model: ModelVariables,
     private readonly settings: OptimizerSettings,
     private readonly memory: OptimizerMemory,
   ) {
+    const { session, layout } = model;
     const { builder, variables } = session;
     this.slotNames = Object.keys(memory.slots).sort();
     this.slots = layout.map(({ name, shape, offset, size, trainable }) =>
@@ -67,16 +75,17 @@ export class GraphOptimizer {
   }
 
   /** Adds a step to a pass. @param numbers `Traced.results[0]` @param gradients `Traced.gradients` */
-  addStep(numbers: Value, loss: Value, gradients: readonly Value[]): StepNodes {
-    const { builder, variables } = this.session;
+  addStep(numbers: Value, microshards: number, gradients: readonly Value[]): StepNodes {
+    const { builder, variables } = this.model.session;
+    const loss = sumOfLosses(builder, numbers, microshards);
     const constants = builder.placeholder([constantCount]);
     const taken = addUpdate(builder, variables, this.settings, this.updated(gradients), constants, loss);
     return { input: namesOf([constants]), outputs: namesOf([numbers, taken]), exact: undefined };
   }
 
   private updated(gradients: readonly Value[]) {
-    return this.layout.map(({ shape, trainable }, slot) => ({
-      weight: this.handles[slot] as Value,
+    return this.model.layout.map(({ shape, trainable }, slot) => ({
+      weight: this.model.handles[slot] as Value,
       slots: this.slots[slot] as readonly Value[],
       gradient: gradients[slot] as Value,
       shape,
@@ -86,10 +95,10 @@ export class GraphOptimizer {
 
   /** See `EngineOptimizer.apply`. */
   apply(sum: Float32Array, update: StepUpdate): number {
-    const { operations, session, layout } = this;
+    const { operations, session, reader, layout } = this.model;
     try {
       const total = layout.reduce((elements, { size }) => elements + size, 0);
-      const inputs = [this.reader.feed([total], sum.subarray(0, total)), this.constants(update)];
+      const inputs = [reader.feed([total], sum.subarray(0, total)), this.constants(update)];
       const [taken = -1] = session.run(this.applyInputs, inputs, this.applyOutput);
       return this.normOf(taken);
     } finally {
@@ -99,15 +108,15 @@ export class GraphOptimizer {
 
   constants(update: StepUpdate): TensorId {
     this.numbers.set(updateConstants(this.settings.config, update));
-    return this.reader.feed([constantCount], this.numbers);
+    return this.model.reader.feed([constantCount], this.numbers);
   }
 
   /** Reads the vector of `addUpdate`, and releases it with the operations. */
   normOf(taken: TensorId): number {
-    this.operations.adopt([taken]);
-    const [norm, skipped] = this.operations.read(taken);
+    this.model.operations.adopt([taken]);
+    const [norm, skipped] = this.model.operations.read(taken);
     if (skipped !== 0) return Number.NaN;
-    this.session.variables.graphChanged();
+    this.model.session.variables.graphChanged();
     return norm as number;
   }
 
@@ -119,7 +128,7 @@ export class GraphOptimizer {
   /** Writes back what `copyState` returned. */
   restoreState(copies: readonly Float32Array[]): void {
     for (const [index, values] of this.state().entries()) values.set(copies[index] as Float32Array);
-    this.session.variables.hostChanged();
+    this.model.session.variables.hostChanged();
   }
 
   /** Returns a digest of weights and slots. */
@@ -130,18 +139,31 @@ export class GraphOptimizer {
   }
 
   private state(): readonly Float32Array[] {
-    this.session.pull();
-    return [this.weights.memory, ...this.slotNames.map((name) => this.memory.slots[name] as Float32Array)];
+    this.model.session.pull();
+    return [this.model.weights.memory, ...this.slotNames.map((name) => this.memory.slots[name] as Float32Array)];
   }
 
   /** See `EngineOptimizer.read`. */
   read(): void {
-    const { session, weights, memory } = this;
+    const { session, weights } = this.model;
     session.pull();
-    if (weights.memory !== memory.weights) memory.weights.set(weights.memory);
+    if (weights.memory !== this.memory.weights) this.memory.weights.set(weights.memory);
   }
 
   dispose(): void {
     releaseSum(this.numbers);
   }
+}
+
+/** Adds the sum of the microshards' losses. */
+function sumOfLosses(builder: GraphBuilder, numbers: Value, microshards: number): Value {
+  const losses = builder.add("Slice", [numbers, builder.integers([0, 0]), builder.integers([microshards, 1])], {
+    T: floatType,
+    Index: { kind: "type", value: 3 },
+  });
+  return builder.add("Sum", [losses, builder.integers([0, 1])], {
+    T: floatType,
+    Tidx: { kind: "type", value: 3 },
+    keep_dims: { kind: "bool", value: false },
+  });
 }

@@ -1,24 +1,23 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import { savedModel, type Value } from "../../../core/saved-model/graph-def";
+import type { Value } from "../../../core/saved-model/graph-def";
 import { add } from "../../collective/add";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { canonicalAdditions } from "../../reduction/tree";
 import type { Batch, BatchResult, EngineOptions, MicroshardSum } from "../engine";
 import type { EngineOptimizer, EngineStep, OptimizerMemory, OptimizerSettings, StepUpdate } from "../engine-optimizer";
-import { ModelError } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
-import { attributesOf, type NativeBackend } from "../native/op";
+import type { NativeBackend } from "../native/op";
 import { Operations, type TensorId } from "../native/operations";
 import { TensorReader } from "../native/shared-tensors";
 import { weightOf } from "../score";
 import { computeModel } from "../user-code";
-import { floatType, type GraphBuilder } from "./builder";
 import { HostWeights } from "./host-weights";
 import { namesOf } from "./loaded-graph";
 import { GraphOptimizer, type StepNodes } from "./optimizer";
-import { inputShapes, type PassShape, trace } from "./passes";
-import { Recorder, type Recording } from "./recorder";
+import { PassRecorder, type Recorded, requireEqual, vectorShape } from "./pass-recorder";
+import type { PassShape } from "./passes";
+import type { Recording } from "./recorder";
 import { rewrite } from "./rewrites/rewrite";
 import { GraphSession } from "./session";
 import { Staging } from "./staging";
@@ -36,21 +35,8 @@ export interface Pass {
   readonly step: StepNodes | undefined;
 }
 
-interface Recorded {
-  readonly outputs: readonly Value[];
-  /** The outputs, as the tape computed them. */
-  readonly tensors: readonly tf.Tensor[];
-  /** See `Traced.gradients`. */
-  readonly gradients: readonly Value[];
-  readonly metrics: readonly string[];
-}
-
 type StepResult = ReturnType<EngineStep["finish"]>;
 
-/** Largest accepted difference between a graph and the tape, relative to the largest element, or absolute below 1. */
-const tolerance = 1e-5;
-/** See `PassInputs.vector`. */
-const vectorShape = [-1];
 /** A sum of microshards takes at most this long, because it blocks the thread that keeps connections alive. */
 const maxSumMs = 30;
 /** A sum's gradients take at most this much memory at the same time. */
@@ -64,6 +50,7 @@ export class GraphProgram {
   readonly takesSparse = false;
   readonly weights: HostWeights;
   private readonly session: GraphSession;
+  private readonly recorder: PassRecorder;
   private readonly handles: readonly Value[];
   private readonly operations: Operations;
   private readonly reader: TensorReader;
@@ -88,6 +75,7 @@ export class GraphProgram {
     const { binding } = backend;
     this.operations = new Operations(binding);
     this.reader = new TensorReader(binding, this.operations, sharing);
+    this.recorder = new PassRecorder(backend, layers);
     this.session = new GraphSession(binding);
     this.weights = new HostWeights(this.session, layers.parameterCount);
     this.handles = this.session.variables.add(
@@ -127,28 +115,13 @@ export class GraphProgram {
   }
 
   beginSum(microshards: number): MicroshardSum {
-    let staging: Staging | undefined;
-    return {
-      add: (batch, randomKey) => {
-        staging ??= this.stagingOf(batch, microshards);
-        staging.add(batch, randomKey);
-      },
-      finish: (into) => this.runSum(staging as Staging, into),
-    };
+    return this.collect(microshards, (staging, into: Float32Array) => this.runSum(staging, into));
   }
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
-    const { session, weights, operations, layers, handles } = this;
-    const optimizer = new GraphOptimizer(
-      session,
-      weights,
-      operations,
-      this.reader,
-      layers.layout,
-      handles,
-      settings,
-      memory,
-    );
+    const { session, weights, operations, reader, handles } = this;
+    const model = { session, weights, operations, reader, handles, layout: this.layers.layout };
+    const optimizer = new GraphOptimizer(model, settings, memory);
     this.optimizer = optimizer;
     const isActive = () => this.gradientMs < Number.POSITIVE_INFINITY;
     return {
@@ -157,25 +130,25 @@ export class GraphProgram {
       },
       apply: (sum, update) => optimizer.apply(sum, update),
       read: () => optimizer.read(),
-      beginStep: (microshards) => {
-        let staging: Staging | undefined;
-        return {
-          add: (batch, randomKey) => {
-            staging ??= this.stagingOf(batch, microshards);
-            staging.add(batch, randomKey);
-          },
-          finish: (update) => this.takeStep(optimizer, staging as Staging, update),
-        };
-      },
+      beginStep: (microshards) =>
+        this.collect(microshards, (staging, update: StepUpdate) => this.takeStep(optimizer, staging, update)),
     };
   }
 
-  /** Returns the empty staging of a pass, whether it is compiled or not. */
-  private stagingOf({ rows }: Batch, microshards: number): Staging {
-    const shape: PassShape = { kind: "gradients", rows, weighted: false, microshards };
-    const staging = this.passes.get(nameOf(shape))?.staging ?? new Staging(this.definition, shape);
-    staging.filled = 0;
-    return staging;
+  /** Collects microshards for a pass, whether it is compiled or not. */
+  private collect<T, U>(microshards: number, finish: (staging: Staging, given: T) => U) {
+    let staging: Staging | undefined;
+    return {
+      add: (batch: Batch, randomKey: string) => {
+        if (staging === undefined) {
+          const shape: PassShape = { kind: "gradients", rows: batch.rows, weighted: false, microshards };
+          staging = this.passes.get(nameOf(shape))?.staging ?? new Staging(this.definition, shape);
+          staging.filled = 0;
+        }
+        staging.add(batch, randomKey);
+      },
+      finish: (given: T) => finish(staging as Staging, given),
+    };
   }
 
   private runSum(staging: Staging, into: Float32Array): readonly BatchResult[] {
@@ -282,7 +255,7 @@ export class GraphProgram {
     const { kind } = staging.shape;
     const startedAt = performance.now();
     return this.recorded(staging, (recording) => {
-      const pass = recording.obstacle ?? this.changesBetweenCalls(staging, recording) ?? this.load(staging, recording);
+      const pass = recording.obstacle ?? this.recorder.changes(staging, recording) ?? this.load(staging, recording);
       if (pass instanceof Error) {
         this.onExecution?.({ pass: kind, engine: "tape", reason: pass });
         return undefined;
@@ -326,42 +299,7 @@ export class GraphProgram {
     const weights = new Float32Array(this.layers.parameterCount);
     this.weights.read(weights);
     this.layers.writeWeights(weights);
-    return tf.tidy(() => use(this.record(staging)) as unknown as tf.TensorContainer) as unknown as T;
-  }
-
-  private record(staging: Staging): Recording<Recorded> {
-    const { shape, weights } = staging;
-    const shapes = inputShapes(this.definition, shape);
-    const tensors = {
-      inputs: tf.tensor(staging.inputs, [...shapes.inputs]),
-      labels: tf.tensor(staging.labels, [...shapes.labels]),
-      weight: tf.tensor(staging.weight, [...shapes.weight]),
-      keys: tf.tensor(staging.keys, [...shapes.keys]),
-      ...(weights === undefined ? {} : { weights: tf.tensor(weights, [...shapes.weights]) }),
-      vector: tf.tensor1d([...vectorShape], "int32"),
-    };
-    return new Recorder(this.backend).record(
-      [...Object.values(tensors), ...this.layers.weightTensors()],
-      (recorder) => {
-        const { results, gradients, metrics } = trace(this.layers, shape, tensors, (tensor) =>
-          this.flatten(tensor, tensors.vector),
-        );
-        const valuesOf = (all: readonly tf.Tensor[]) => all.map((each) => recorder.valueOf(each));
-        return { outputs: valuesOf(results), gradients: valuesOf(gradients), tensors: results, metrics };
-      },
-    );
-  }
-
-  private flatten(tensor: tf.Tensor, shape: tf.Tensor): tf.Tensor {
-    const { float, int32 } = attributesOf(this.backend.binding);
-    return this.backend.executeSingleOutput("Reshape", [float("T"), int32("Tshape")], [tensor, shape]);
-  }
-
-  /** Returns why a graph would differ from the model: user code may compute something else in each call. */
-  private changesBetweenCalls(staging: Staging, first: Recording<Recorded>): Error | undefined {
-    const again = tf.tidy(() => savedModel(this.record(staging).nodes) as unknown as tf.TensorContainer);
-    const same = Buffer.compare(savedModel(first.nodes), again as unknown as Uint8Array) === 0;
-    return same ? undefined : new Error("its operations or constants differ between two calls");
+    return tf.tidy(() => use(this.recorder.record(staging)) as unknown as tf.TensorContainer) as unknown as T;
   }
 
   /** Returns the pass, or TensorFlow's reason for a refusal. */
@@ -372,14 +310,14 @@ export class GraphProgram {
       const inputs = placeholders.slice(0, -handles.length);
       const weights = placeholders.slice(-handles.length);
       const reads = weights.map(({ node }, slot) => [node, session.variables.reading(handles[slot] as Value)] as const);
-      const fetched = [...result.outputs, ...result.gradients];
+      const fetched = [...result.outputs, ...(optimizer ? result.gradients : [])];
       const rewritten = this.backend.binding.isUsingGpuDevice() ? nodes : rewrite(nodes, fetched);
       const placed = builder.append(rewritten, new Map(reads));
       const outputs = result.outputs.map(placed);
       const [numbers] = outputs as [Value];
       const step =
         kind === "gradients" && optimizer
-          ? optimizer.addStep(numbers, firstColumn(builder, numbers, microshards), result.gradients.map(placed))
+          ? optimizer.addStep(numbers, microshards, result.gradients.map(placed))
           : undefined;
       return {
         staging,
@@ -392,22 +330,14 @@ export class GraphProgram {
   }
 
   /** @throws ModelError if the graph's results are not the tape's */
-  private compare(pass: Pass, { tensors }: Recorded): void {
+  private compare(pass: Pass, recorded: Recorded): void {
     try {
       const found = computeModel(this.definition, () => this.execute(pass));
-      tensors.forEach((tensor, index) => {
-        const expected = tensor.dataSync() as Float32Array;
-        const computed = this.operations.read(found[index] as TensorId);
-        const scale = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
-        const at = computed.findIndex((value, i) => Math.abs(value - (expected[i] as number)) > tolerance * scale);
-        if (at === -1) return;
-        const slot = this.layers.layout.find(({ offset, size }) => at < offset + size);
-        const where = index === 0 ? "loss or metrics" : `gradient of ${slot?.name}`;
-        throw new ModelError(
-          `The model's graph gives ${computed[at]} for its ${where}, where its operations one by one give ${expected[at]}. ` +
-            "Set graph: false in defineTraining to compute it without a graph.",
-        );
-      });
+      requireEqual(
+        recorded,
+        found.map((id) => this.operations.read(id)),
+        this.layers.layout,
+      );
     } finally {
       this.operations.release();
     }
@@ -429,16 +359,3 @@ const nameOf = ({ kind, rows, weighted, microshards }: PassShape): string =>
 
 const bytesOf = (values: Float32Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-
-/** Adds the sum of the microshards' losses. */
-function firstColumn(builder: GraphBuilder, numbers: Value, microshards: number): Value {
-  const losses = builder.add("Slice", [numbers, builder.integers([0, 0]), builder.integers([microshards, 1])], {
-    T: floatType,
-    Index: { kind: "type", value: 3 },
-  });
-  return builder.add("Sum", [losses, builder.integers([0, 1])], {
-    T: floatType,
-    Tidx: { kind: "type", value: 3 },
-    keep_dims: { kind: "bool", value: false },
-  });
-}

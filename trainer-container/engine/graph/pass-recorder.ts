@@ -1,0 +1,88 @@
+import * as tf from "@tensorflow/tfjs-core";
+import { savedModel, type Value } from "../../../core/saved-model/graph-def";
+import type { ParameterSlot } from "../engine";
+import { ModelError } from "../errors";
+import type { LayersTrainable } from "../layers-trainable";
+import { attributesOf, type NativeBackend } from "../native/op";
+import { inputShapes, trace } from "./passes";
+import { Recorder, type Recording } from "./recorder";
+import type { Staging } from "./staging";
+
+export interface Recorded {
+  readonly outputs: readonly Value[];
+  /** The outputs, as the tape computed them. */
+  readonly tensors: readonly tf.Tensor[];
+  /** See `Traced.gradients`. */
+  readonly gradients: readonly Value[];
+  readonly metrics: readonly string[];
+}
+
+/** See `PassInputs.vector`. */
+export const vectorShape = [-1];
+/** Largest accepted difference between a graph and the tape, relative to the largest element, or absolute below 1. */
+const tolerance = 1e-5;
+
+/** Records a model's passes from its layers. */
+export class PassRecorder {
+  constructor(
+    private readonly backend: NativeBackend,
+    private readonly layers: LayersTrainable,
+  ) {}
+
+  /** Records a pass with the layers' present weights. Call it within `tf.tidy`. */
+  record(staging: Staging): Recording<Recorded> {
+    const { shape, weights } = staging;
+    const shapes = inputShapes(this.layers.definition, shape);
+    const tensors = {
+      inputs: tf.tensor(staging.inputs, [...shapes.inputs]),
+      labels: tf.tensor(staging.labels, [...shapes.labels]),
+      weight: tf.tensor(staging.weight, [...shapes.weight]),
+      keys: tf.tensor(staging.keys, [...shapes.keys]),
+      ...(weights === undefined ? {} : { weights: tf.tensor(weights, [...shapes.weights]) }),
+      vector: tf.tensor1d([...vectorShape], "int32"),
+    };
+    return new Recorder(this.backend).record(
+      [...Object.values(tensors), ...this.layers.weightTensors()],
+      (recorder) => {
+        const { results, gradients, metrics } = trace(this.layers, shape, tensors, (tensor) =>
+          this.flatten(tensor, tensors.vector),
+        );
+        const valuesOf = (all: readonly tf.Tensor[]) => all.map((each) => recorder.valueOf(each));
+        return { outputs: valuesOf(results), gradients: valuesOf(gradients), tensors: results, metrics };
+      },
+    );
+  }
+
+  private flatten(tensor: tf.Tensor, shape: tf.Tensor): tf.Tensor {
+    const { float, int32 } = attributesOf(this.backend.binding);
+    return this.backend.executeSingleOutput("Reshape", [float("T"), int32("Tshape")], [tensor, shape]);
+  }
+
+  /** Returns why a graph would differ from the model: user code may compute something else in each call. */
+  changes(staging: Staging, first: Recording<Recorded>): Error | undefined {
+    const again = tf.tidy(() => savedModel(this.record(staging).nodes) as unknown as tf.TensorContainer);
+    const same = Buffer.compare(savedModel(first.nodes), again as unknown as Uint8Array) === 0;
+    return same ? undefined : new Error("its operations or constants differ between two calls");
+  }
+}
+
+/** @param found values of the recorded outputs @throws ModelError if they are not those of the tape */
+export function requireEqual(
+  { tensors }: Recorded,
+  found: readonly ArrayLike<number>[],
+  layout: readonly ParameterSlot[],
+): void {
+  tensors.forEach((tensor, index) => {
+    const expected = tensor.dataSync() as Float32Array;
+    const computed = found[index] as ArrayLike<number>;
+    const scale = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
+    const at = expected.findIndex((value, i) => Math.abs((computed[i] as number) - value) > tolerance * scale);
+    if (at === -1) return;
+    const slot = layout.find(({ offset, size }) => at < offset + size);
+    const where = index === 0 ? "loss or metrics" : `gradient of ${slot?.name}`;
+    throw new ModelError(
+      `The model's graph gives ${computed[at]} for its ${where}, where its operations one by one give ${expected[at]}. ` +
+        "Set graph: false in defineTraining to compute it without a graph.",
+    );
+  });
+}
