@@ -27,6 +27,8 @@ export const trainingStep = {
       gpu: resources.gpusPerWorker > 0,
       // Omitted if off, so that earlier outputs are reused.
       tf32: resources.tf32 === true ? true : undefined,
+      // Natively, the graph takes the steps of an unsharded optimizer, with other bits (docs/adr/049-optimizer-in-graph.md).
+      sharded: resources.shardOptimizer && resources.backend !== "wasm" ? true : undefined,
       threads: threadsOf(run),
       moduleSha256: run.code.moduleSha256,
       // The weights equal those of an undisturbed run only if nothing else differed, so the output is never reused for
