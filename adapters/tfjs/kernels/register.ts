@@ -5,6 +5,7 @@ import { registerBias } from "./bias";
 import { conv2dBackpropFilter, conv2dBackpropInput, registerConv2D } from "./conv2d";
 import { depthwiseBackpropFilter, depthwiseBackpropInput } from "./depthwise-backprop";
 import { registerGather } from "./gather";
+import { registerLstm } from "./lstm";
 import { registerMatMul } from "./matmul";
 import { registerMaxPool } from "./max-pool";
 import { registerTypedOneHot } from "./one-hot";
@@ -39,6 +40,7 @@ export function registerWasmKernels(): void {
   registerTile();
   registerGather();
   registerBatchNormalization();
+  registerLstm();
   for (const [kernelName, kernel] of Object.entries(kernels)) {
     if (tf.getKernel(kernelName, "wasm")) tf.unregisterKernel(kernelName, "wasm");
     tf.registerKernel({ kernelName, backendName: "wasm", kernelFunc: kernel as unknown as tf.KernelFunc });

@@ -4,6 +4,7 @@ import type { TensorInfo } from "@tensorflow/tfjs-core";
 import { instantiate, type WasmExports, type WasmFunction, type WasmMemory } from "../../wasm/module";
 import { Buffers, type Heap } from "./buffers";
 import { depthwiseKernels } from "./depthwise-kernels";
+import { lstmKernels } from "./lstm-kernels";
 import { microKernels } from "./micro-kernel";
 import { packs } from "./pack";
 import { poolKernels } from "./pool-kernels";
@@ -11,7 +12,7 @@ import { rowKernels } from "./rows";
 import { sweeps, tileBytes } from "./sweep";
 
 /** The version of the arithmetic of the kernels and of the trainer's gradients. Another version may compute other bits. */
-export const kernelsVersion = "8";
+export const kernelsVersion = "9";
 
 /** Emscripten's module. Its exports contain the memory, which stays the same object when it grows. */
 interface EmscriptenModule extends Heap {
@@ -30,7 +31,9 @@ type ScratchName =
   | "one"
   | "sums"
   | "filter"
-  | "columns";
+  | "columns"
+  | "recurrent"
+  | "state";
 
 /** All kernels, for a separate memory. */
 export const simdFunctions: readonly WasmFunction[] = [
@@ -40,6 +43,7 @@ export const simdFunctions: readonly WasmFunction[] = [
   ...rowKernels,
   ...poolKernels,
   ...depthwiseKernels,
+  ...lstmKernels,
 ];
 
 /** The kernels over one memory, with scratch buffers in it. */

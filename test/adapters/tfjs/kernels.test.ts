@@ -1,6 +1,7 @@
 import "@tensorflow/tfjs-backend-cpu"; // The oracle: plain loops.
 import * as tf from "@tensorflow/tfjs-core";
 import "@tensorflow/tfjs-layers"; // Registers the gradients.
+import { lstmSequenceKernel } from "../../../adapters/tfjs/kernels/lstm";
 import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
 
 /** Returns values in [−1, 1) that are derived from the key. */
@@ -242,5 +243,40 @@ describe("gather", () => {
     const gather = () => tf.gather(values([3, 2], 1), tf.tensor1d([0, index], "int32"));
     await tf.setBackend("wasm");
     expect(() => tf.tidy(gather)).toThrow(`index ${index} is not in [0, 2]`);
+  });
+});
+
+describe("the LSTM's activations", () => {
+  const activate = async (inputs: readonly number[]) => {
+    await tf.setBackend("wasm");
+    return tf.tidy(() => {
+      const units = inputs.length;
+      const z = tf.tensor([...inputs, ...inputs, ...inputs, ...inputs], [1, 4 * units]);
+      const outputs = tf
+        .engine()
+        .runKernel(lstmSequenceKernel, { z, kernel: tf.zeros([units, 4 * units]) }, { time: 1 });
+      const [h, gates] = (outputs as tf.Tensor[]).map((each) => each.dataSync()) as [Float32Array, Float32Array];
+      return { sigmoid: gates.slice(0, units), tanh: gates.slice(2 * units, 3 * units), h };
+    });
+  };
+
+  it("are precise for every size of input", async () => {
+    const inputs = Array.from({ length: 2_003 }, (_, i) => ((i - 1_001) / 1_001) ** 3 * 100);
+    const { sigmoid, tanh } = await activate(inputs.map(Math.fround));
+    inputs.map(Math.fround).forEach((x, i) => {
+      expect(Math.abs(sigmoid[i]! - 1 / (1 + Math.exp(-x)))).toBeLessThan(1.5e-7);
+      expect(Math.abs(tanh[i]! - Math.tanh(x))).toBeLessThanOrEqual(4e-7 * Math.abs(Math.tanh(x)));
+    });
+  });
+
+  it("have the same bits at every position, and keep NaN and infinity apart from it", async () => {
+    const inputs = [0.3, 0.3, 0.3, 0.3, 0.3, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.3];
+    const { sigmoid, tanh, h } = await activate(inputs);
+    for (const outputs of [sigmoid, tanh, h]) {
+      expect(new Set([0, 1, 2, 3, 4, 8].map((at) => outputs[at])).size).toBe(1);
+      expect(outputs[5]).toBeNaN();
+    }
+    expect([sigmoid[6], tanh[6], tanh[7]]).toEqual([1, 1, -1]);
+    expect(sigmoid[7]).toBeCloseTo(0, 30);
   });
 });

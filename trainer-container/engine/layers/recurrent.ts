@@ -4,6 +4,7 @@ import { layers } from "@tensorflow/tfjs-layers";
 import { activationOf } from "./activations";
 import { type Cell, type CellOptions, type Forward, gruCell, lstmCell, simpleCell } from "./cells";
 import { fusedLstm, hasFusedLstm } from "./fused-lstm";
+import { hasLstmSequence, lstmSequence } from "./lstm-sequence";
 
 /** The part of a recurrent layer that is used. */
 interface RecurrentLayer {
@@ -79,7 +80,10 @@ function compute(
   } else {
     const products = tf.matMul(tf.reshape(byTime, [time * rows, features]), kernel);
     const z = (bias ? tf.add(products, bias) : products) as tf.Tensor2D;
-    outputs = sequence(z, recurrentKernel, cell, options, time, returnSequences);
+    const isKernel = cell === lstmCell && isStandard && hasLstmSequence();
+    outputs = isKernel
+      ? lstmSequence(z, recurrentKernel, time, returnSequences)
+      : sequence(z, recurrentKernel, cell, options, time, returnSequences);
   }
   if (!returnSequences) return outputs;
   return tf.transpose(tf.reshape(outputs, [time, rows, options.units]), [1, 0, 2]);
