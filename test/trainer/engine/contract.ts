@@ -36,12 +36,19 @@ export function randomBatch(definition: ModelDefinition, rows: number, key = "ba
   return { inputs, labels, rows };
 }
 
-/** Largest difference between the model's gradient and central differences of the loss, over some elements of each slot. */
-export function gradientError(model: TrainableModel, batch: Batch, step = 2e-3): number {
+/**
+ * Returns the largest difference between the model's gradient and central differences of the loss, over some elements of
+ * each slot.
+ *
+ * @param training whether the loss is that of a training pass, with its draws
+ */
+export function gradientError(model: TrainableModel, batch: Batch, step = 2e-3, training = false): number {
   const weights = new Float32Array(model.parameterCount);
   model.readWeights(weights);
   const gradient = new Float32Array(model.parameterCount);
   model.gradients(batch, "check", gradient);
+  const scratch = new Float32Array(model.parameterCount);
+  const result = () => (training ? model.gradients(batch, "check", scratch) : model.evaluate(batch));
   let worst = 0;
   for (const slot of model.layout.filter((each) => each.trainable)) {
     for (const index of new Set([0, Math.floor(slot.size / 2), slot.size - 1])) {
@@ -50,7 +57,7 @@ export function gradientError(model: TrainableModel, batch: Batch, step = 2e-3):
         const moved = weights.slice();
         moved[at] = (weights[at] as number) + delta;
         model.writeWeights(moved);
-        return model.evaluate(batch).loss;
+        return result().loss;
       }) as [number, number];
       worst = Math.max(worst, Math.abs((above - below) / (2 * step) - (gradient[at] as number)));
     }

@@ -121,6 +121,11 @@ export function describeOwnLayers(name: string, start: () => Promise<Engine>): v
       expect(gradientError(await create(definition), ownBatch(definition))).toBeLessThan(3e-3);
     });
 
+    it("have the gradient of the loss: attention that drops weights", async () => {
+      const definition = sequences((own) => [own.multiHeadAttention({ heads: 2, causal: true, dropout: 0.4 })]);
+      expect(gradientError(await create(definition), randomBatch(definition, 4), 2e-3, true)).toBeLessThan(3e-3);
+    });
+
     it("let attention average over what a position sees (by hand)", () => {
       const layer = ownLayers.multiHeadAttention({ heads: 1, keySize: 1, causal: true });
       created.push(sequential({ layers: [layers.inputLayer({ inputShape: [3, 1] }), layer] }));
