@@ -216,7 +216,8 @@ class Round {
   private reduce(finishedSteps: number): void {
     const all = [...this.contributions].sort(([a], [b]) => a - b).map(([, contribution]) => contribution);
     const slots = all.flatMap(({ local }) => local.map((leaf) => leaf.slice()));
-    for (const { into, from } of canonicalAdditions(this.microshards)) {
+    // A gang of one may have added up its leaves already.
+    for (const { into, from } of canonicalAdditions(all.length === 1 ? slots.length : this.microshards)) {
       const target = slots[into]!;
       all[0]!.add(target, 0, target, 0, slots[from]!, 0, target.length, 0);
     }

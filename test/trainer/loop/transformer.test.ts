@@ -1,0 +1,80 @@
+/** A transformer with dropout, trained natively by any number of workers. */
+import type { ModuleDefinition } from "../../../core/runs/model-definition";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { ModelContext } from "../../../trainer-container/engine/define-training";
+import type { Execution, TrainableModel } from "../../../trainer-container/engine/engine";
+import { findBinding } from "../../../trainer-container/engine/native-binding";
+import { FakeGang } from "./fake-gang";
+import { classes, createWorker, digest, features, run, taskOf, type Worker } from "./in-process";
+
+const definitionOf = (time: number, width: number): ModuleDefinition => {
+  const factory = ({ tf, inputShape, outputs }: ModelContext) => {
+    const { layers } = tf;
+    type Symbolic = ReturnType<typeof tf.input>;
+    type Layer = Pick<ReturnType<typeof layers.dense>, "apply">;
+    const input = tf.input({ shape: [...inputShape] });
+    const through = (x: Symbolic, ...parts: Layer[]): Symbolic =>
+      parts.reduce((value, layer) => layer.apply(value) as Symbolic, x);
+    const add = (x: Symbolic, part: Symbolic) => layers.add().apply([x, part]) as Symbolic;
+    const x = through(
+      input,
+      layers.dense({ units: time * width }),
+      layers.reshape({ targetShape: [time, width] }),
+      layers.positionalEmbedding(),
+    );
+    const attention = layers.multiHeadAttention({ heads: 2, causal: true, dropout: 0.1 });
+    const seen = add(x, through(x, layers.layerNormalization(), attention, layers.dropout({ rate: 0.1 })));
+    const hidden = [layers.dense({ units: 4 * width }), layers.gelu(), layers.dropout({ rate: 0.1 })];
+    const body = through(seen, layers.layerNormalization(), ...hidden, layers.dense({ units: width }));
+    const pooled = through(add(seen, body), layers.globalAveragePooling1d({}), layers.dense({ units: outputs }));
+    return tf.model({ inputs: input, outputs: pooled });
+  };
+  const shape = { inputShape: [features], outputs: classes, task: "classification" } as const;
+  return { type: "module", ...shape, factory } as unknown as ModuleDefinition;
+};
+
+const suite = findBinding("cpu") ? describe : describe.skip;
+
+suite("a transformer with dropout", () => {
+  const executions: Execution[] = [];
+  const created: TrainableModel[] = [];
+  const task = taskOf({ backend: "native", microshards: 8 }, { batchSize: 16, epochs: 1, learningRate: 0.001 });
+
+  afterEach(() => {
+    executions.length = 0;
+    for (const model of created.splice(0)) model.dispose();
+  });
+
+  /** Trains a gang to its end. @param killed a member that is lost after three steps */
+  async function trainOn(definition: ModuleDefinition, world: number, killed?: string): Promise<Worker[]> {
+    const onExecution = (execution: Execution) => executions.push(execution);
+    const engine = await createEngine({ preferred: "native", threads: 1, onExecution });
+    const ids = Array.from({ length: world }, (_, rank) => `member-${rank}`);
+    const gang = new FakeGang(task.microshards, ids);
+    if (killed) gang.faults.set(3, { kill: killed });
+    const workers: Worker[] = [];
+    for (const id of ids) {
+      const model = await engine.createModel(definition, task.seed);
+      created.push(model);
+      workers.push(createWorker(gang.member(id), task, model));
+    }
+    const survivors = workers.filter((_, rank) => ids[rank] !== killed);
+    for (const worker of workers) if (!survivors.includes(worker)) run(worker).catch(() => undefined);
+    await Promise.all(survivors.map(run));
+    return survivors;
+  }
+
+  it.each([
+    { name: "small tensors", definition: definitionOf(6, 8), worlds: [2, 3, 8] },
+    { name: "tensors large enough to be fused", definition: definitionOf(64, 128), worlds: [2] },
+  ])("has one state, to the bit, on any number of workers: $name", async ({ definition, worlds }) => {
+    const states = (await trainOn(definition, 1)).map(({ replica }) => digest(replica));
+    expect(executions.filter(({ pass }) => pass === "gradients").map(({ engine }) => engine)).toEqual(["graph"]);
+    for (const world of worlds) {
+      const survivors = await trainOn(definition, world, world === 3 ? "member-1" : undefined);
+      expect(survivors.map(({ outcomes }) => outcomes.length)).toEqual(survivors.map(() => 6));
+      states.push(...survivors.map(({ replica }) => digest(replica)));
+    }
+    expect(new Set(states).size).toBe(1);
+  });
+});
