@@ -276,35 +276,48 @@ describe("trainer processes", () => {
     expect(new Set(stepsOf("run-module", "train/spread")).size).toBe(31);
   });
 
-  const nativeIt = findBinding("cpu") ? it : it.skip;
-
-  nativeIt(
-    "give the same weights from a graph with dropout, alone and on three workers of which one is killed",
-    async () => {
+  (findBinding("cpu") ? it : it.skip).each([
+    {
+      name: "an LSTM",
+      id: "run-lstm",
+      layers: `
+        tf.layers.reshape({ targetShape: [11, 6], inputShape: [66] }),
+        tf.layers.lstm({ units: 6, dropout: 0.2 }),
+        tf.layers.batchNormalization(),
+        tf.layers.dropout({ rate: 0.3 }),`,
+    },
+    {
+      name: "a transformer",
+      id: "run-transformer",
+      layers: `
+        tf.layers.reshape({ targetShape: [11, 6], inputShape: [66] }),
+        tf.layers.positionalEmbedding(),
+        tf.layers.multiHeadAttention({ heads: 2, causal: true, dropout: 0.2 }),
+        tf.layers.layerNormalization(),
+        tf.layers.dense({ units: 24 }),
+        tf.layers.gelu(),
+        tf.layers.dropout({ rate: 0.3 }),
+        tf.layers.globalAveragePooling1d({}),`,
+    },
+  ])(
+    "give the same weights from the graph of $name with dropout, alone and on three workers of which one is killed",
+    async ({ id, layers }) => {
       const model = await storeModule(`{
-      model: ({ tf, outputs }) =>
-        tf.sequential({
-          layers: [
-            tf.layers.reshape({ targetShape: [11, 6], inputShape: [66] }),
-            tf.layers.lstm({ units: 6, dropout: 0.2 }),
-            tf.layers.batchNormalization(),
-            tf.layers.dropout({ rate: 0.3 }),
-            tf.layers.dense({ units: outputs }),
-          ],
-        }),
+      model: ({ tf, outputs }) => tf.sequential({ layers: [${layers} tf.layers.dense({ units: outputs })] }),
     }`);
       const graph = { model, backend: "native" } as const;
-      await storeTask(cloud.store, "run-graph", graph, { epochs: 2 });
-      await storeTask(cloud.store, "run-graph-3", { ...graph, workers: 3 }, { epochs: 2 });
-      const alone = start("run-graph", 0);
+      const together = `${id}-3`;
+      await storeTask(cloud.store, id, graph, { epochs: 2 });
+      await storeTask(cloud.store, together, { ...graph, workers: 3 }, { epochs: 2 });
+      const alone = start(id, 0);
       if ((await alone.ended) !== 0) throw new Error(alone.transcript());
       expect(alone.said("computing gradients as one graph")).toHaveLength(1);
-      const [first, ...others] = startAll("run-graph-3", 3);
-      await trained("run-graph-3", 15);
+      const [first, ...others] = startAll(together, 3);
+      await trained(together, 15);
       first!.signal("SIGKILL");
       const codes = await Promise.all(others.map((trainer) => trainer.ended));
       if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
-      const results = await Promise.all(["run-graph", "run-graph-3"].map((id) => readResult(cloud.store, id)));
+      const results = await Promise.all([id, together].map((runId) => readResult(cloud.store, runId)));
       expect(results[1]!.weightsSha256).toBe(results[0]!.weightsSha256);
     },
   );
