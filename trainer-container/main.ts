@@ -19,6 +19,7 @@ import { createGang } from "./gang";
 import { createGangStore } from "./gang/dynamodb-store";
 import { advertisedHost } from "./host/advertised-host";
 import { createInterruption, interruptOnSignals } from "./host/interruption";
+import { createLoopWatch } from "./host/loop-watch";
 import { readMachine } from "./host/machine";
 import { runTrainer } from "./host/run-trainer";
 import { watchSpot } from "./host/spot-watcher";
@@ -44,6 +45,9 @@ async function main(): Promise<number> {
   const interruption = createInterruption((reason) => logger.log("warn", "this host is going away", { reason }));
   interruptOnSignals(interruption, process);
   refuseModuleExit(process);
+  const loops = createLoopWatch();
+  const uncaught = Promise.race([uncaughtException(process), loops.found]);
+  uncaught.catch(() => undefined); // raced during training
   if (config.metadataEndpoint !== undefined) {
     watchSpot({
       endpoint: config.metadataEndpoint,
@@ -72,7 +76,8 @@ async function main(): Promise<number> {
     logger,
     telemetry,
     interruption,
-    uncaught: uncaughtException(process),
+    uncaught,
+    watchLoops: () => loops.start(),
     createEngine,
     ...(existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),
     createGang: (task: TrainingTask) =>

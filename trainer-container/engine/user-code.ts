@@ -3,30 +3,52 @@ import vm from "node:vm";
 import type { ModelDefinition } from "../../core/runs/model-definition";
 import { EngineError, ModelError } from "./errors";
 
-/** Time in which a synchronous call of user code must return: nothing else runs in the thread until then. */
-const limitMs = 45_000;
+/** Time in which a synchronous call of user code must return: nothing else runs in the thread until then. Tests change it. */
+export const timeLimit = { ms: 45_000 };
 const pending = Symbol.for("ringmaster.pendingUserCode");
 const callPending = new vm.Script('globalThis[Symbol.for("ringmaster.pendingUserCode")]()');
+
+/** Number of calls that have a time limit at present, for other threads. */
+export const limitedCalls = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+let stackOfLoop: () => string | undefined = () => undefined;
+
+/** Sets a function that returns the frames in which the call was a while before its limit, if they are known. */
+export function onTimeLimit(findStack: () => string | undefined): void {
+  stackOfLoop = findStack;
+}
+
+/** A call of user code did not return in time. */
+export class TimeLimitError extends Error {
+  constructor(timeoutMs: number) {
+    super(`it did not return within ${timeoutMs / 1_000} s; does a loop in it not end?`);
+    this.name = "Error"; // for the user it is one
+    const stack = stackOfLoop();
+    if (stack !== undefined) this.stack = `Error: ${this.message}\n${stack}`;
+  }
+}
 
 /**
  * Calls user code. Only the `timeout` of a script can interrupt a loop that does not end, so a script makes the call.
  *
- * @throws Error if it does not return in time
+ * @throws TimeLimitError if it does not return in time
  */
-export function withTimeLimit<T>(call: () => T, timeout = limitMs): T {
+export function withTimeLimit<T>(call: () => T, timeout = timeLimit.ms): T {
   const holder = globalThis as { [pending]?: () => void };
   const outer = holder[pending];
   let returned: { readonly value: T } | undefined;
   holder[pending] = () => {
     returned = { value: call() };
   };
+  Atomics.add(limitedCalls, 0, 1);
   try {
     callPending.runInThisContext({ timeout });
     return (returned as unknown as { readonly value: T }).value;
   } catch (error) {
     if ((error as NodeJS.ErrnoException | undefined)?.code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-    throw new Error(`it did not return within ${timeout / 1_000} s; does a loop in it not end?`);
+    throw new TimeLimitError(timeout);
   } finally {
+    Atomics.sub(limitedCalls, 0, 1);
     if (outer === undefined) delete holder[pending];
     else holder[pending] = outer;
   }

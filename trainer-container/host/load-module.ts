@@ -5,7 +5,8 @@ import type { ObjectStore } from "../../core/ports";
 import type { Training } from "../engine/define-training";
 import { describeReturned, describeThrown, withTimeLimit } from "../engine/user-code";
 import { TrainingHaltedError } from "../loop/errors";
-import { registerSource } from "./module-source";
+import { limitedTimers } from "./limited-timers";
+import { moduleFolder, registerSource } from "./module-source";
 
 /**
  * Loads a user's training module: a CommonJS bundle without `@tensorflow/tfjs-*`, which it must get from this process (a
@@ -26,12 +27,15 @@ export async function loadTrainingModule(store: ObjectStore, sha256: string, nam
  * @throws TrainingHaltedError `USER_CODE`
  */
 export function evaluateModule(source: string, name: string): Training {
-  const filename = path.resolve(`/ringmaster-module/${name}`);
+  const filename = path.resolve(moduleFolder, name);
   registerSource(filename, name, source);
   const module: { exports: unknown } = { exports: {} };
   try {
-    const load = vm.compileFunction(source, ["exports", "require", "module", "__filename", "__dirname"], { filename });
-    withTimeLimit(() => load(module.exports, createRequire(__filename), module, filename, path.dirname(filename)));
+    const names = ["exports", "require", "module", "__filename", "__dirname", ...Object.keys(limitedTimers)];
+    const load = vm.compileFunction(source, names, { filename });
+    const timers = Object.values(limitedTimers);
+    const require = createRequire(__filename);
+    withTimeLimit(() => load(module.exports, require, module, filename, path.dirname(filename), ...timers));
   } catch (error) {
     throw userCodeError(`the training module ${name} failed to load: it threw ${describeThrown(error)}`, error);
   }

@@ -2,6 +2,9 @@ import { SourceMap } from "node:module";
 import path from "node:path";
 import { isNativeError } from "node:util/types";
 
+/** Training modules have file names in this folder, which does not exist. */
+export const moduleFolder = "/ringmaster-module";
+
 interface ModuleSource {
   /** The user's file, relative to the job file. */
   readonly name: string;

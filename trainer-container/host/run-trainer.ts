@@ -50,8 +50,10 @@ export interface TrainerDependencies {
   readonly upload?: StateUploader;
   readonly createEngine: (options: EngineOptions) => Promise<Engine>;
   readonly createGang: (task: TrainingTask) => Gang;
-  /** Rejects on an uncaught exception. */
+  /** Rejects on an uncaught exception, or on a loop of user code without an end. */
   readonly uncaught?: Promise<never>;
+  /** Called before a user's module is loaded. */
+  readonly watchLoops?: () => void;
 }
 
 /** Rows of a validation block. The bits of validation scores depend on it, as on the microshard's shape. */
@@ -143,6 +145,7 @@ async function trainTask(
   });
   const numerics = engine.numerics();
   const unlikeOthers = await agreeOnNumerics(store, task, numerics);
+  if (task.model.type === "module") dependencies.watchLoops?.();
   const definition = await modelDefinition(task, features, store);
   const model = await engine.createModel(definition, task.seed);
   const sampling = { seed, rows, batchSize, microshards, shardRows };

@@ -1,6 +1,6 @@
 import type { EventEmitter } from "node:events";
 import { ModelError } from "../engine/errors";
-import { describeThrown } from "../engine/user-code";
+import { describeThrown, TimeLimitError } from "../engine/user-code";
 import { userFrame } from "./module-source";
 
 /**
@@ -11,7 +11,8 @@ export function uncaughtException(process: EventEmitter): Promise<never> {
   const uncaught = new Promise<never>((_, reject) => {
     process.on("uncaughtException", (error: unknown) => {
       const message = `The training module failed outside of model(), loss and metrics: ${describeThrown(error)}`;
-      reject(userFrame(error) === undefined ? error : new ModelError(message, error));
+      const isUsers = userFrame(error) !== undefined || error instanceof TimeLimitError;
+      reject(isUsers ? new ModelError(message, error) : error);
     });
   });
   uncaught.catch(() => undefined); // raced during training; ignored afterwards

@@ -1,0 +1,112 @@
+/**
+ * Finds loops without an end in user code. The time limit of a call ends those in synchronous functions (`withTimeLimit`).
+ * Code after an `await` has no call, and nothing in its thread can interrupt it. So a second thread notices that the first one
+ * processes no events, and pauses it by V8's debugger. The debugger tells the line, and can end the execution.
+ */
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { ModelError } from "../engine/errors";
+import { limitedCalls, onTimeLimit } from "../engine/user-code";
+import { moduleFolder } from "./module-source";
+
+/** Period of the heartbeat. */
+const periodMs = 1_000;
+/** Periods without an event after which the main thread is paused; a call's time limit ends later. */
+const patience = 40;
+
+/** The source is plain text, so it needs no file next to the bundle. */
+const threadSource = `
+const { Session } = require("node:inspector");
+const { workerData: { beats, calls, port, periodMs, patience, folder } } = require("node:worker_threads");
+let last = -1;
+let missed = 0;
+const pause = () => {
+  const scripts = new Map();
+  const session = new Session();
+  session.connectToMainThread();
+  session.on("Debugger.scriptParsed", ({ params }) => scripts.set(params.scriptId, params.url));
+  session.on("Debugger.paused", ({ params }) => {
+    const frames = params.callFrames.map(({ functionName, location: { scriptId, lineNumber, columnNumber } }) => {
+      const file = (scripts.get(scriptId) ?? "").replace(/^file:\\/\\//, "");
+      return "    at " + (functionName || "<anonymous>") + " (" + decodeURI(file) + ":" + (lineNumber + 1) + ":" + ((columnNumber ?? 0) + 1) + ")";
+    });
+    const isUsers = frames.some((frame) => frame.includes("(" + folder));
+    const isLimited = Atomics.load(calls, 0) > 0;
+    if (isUsers) port.postMessage({ stack: frames.join("\\n"), ended: !isLimited });
+    session.post("Debugger.resume", { terminateOnResume: isUsers && !isLimited }, () => session.disconnect());
+  });
+  session.post("Debugger.enable");
+  session.post("Debugger.pause");
+};
+setInterval(() => {
+  const beat = Atomics.load(beats, 0);
+  missed = beat === last ? missed + 1 : 0;
+  last = beat;
+  if (missed === patience) pause();
+}, periodMs);
+`;
+
+interface Found {
+  /** The frames of the main thread. */
+  readonly stack: string;
+  /** Whether the execution was ended; otherwise a time limit will end it. */
+  readonly ended: boolean;
+}
+
+export interface LoopWatch {
+  /** Starts the watch. */
+  start(): void;
+  /** Rejects if a loop was found and ended. */
+  readonly found: Promise<never>;
+  stop(): void;
+}
+
+export function createLoopWatch(settings = { periodMs, patience }): LoopWatch {
+  const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  let reject: (error: Error) => void = () => undefined;
+  const found = new Promise<never>((_, refuse) => {
+    reject = refuse;
+  });
+  found.catch(() => undefined); // raced during training; ignored afterwards
+  let worker: Worker | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    found,
+    start() {
+      if (worker) return;
+      const { port1, port2 } = new MessageChannel();
+      const workerData = { ...settings, beats, calls: limitedCalls, port: port2, folder: `${moduleFolder}/` };
+      const options = { eval: true, name: "loop-watch", execArgv: [], env: {}, workerData, transferList: [port2] };
+      worker = new Worker(threadSource, options);
+      worker.on("error", () => undefined); // without inspector, time limits still hold
+      worker.unref();
+      port1.on("message", (message: Found) => message.ended && reject(endlessLoop(message.stack)));
+      port1.unref();
+      onTimeLimit(() => stackOfLimitedCall(port1));
+      timer = setInterval(() => Atomics.add(beats, 0, 1), settings.periodMs / 4);
+      timer.unref();
+    },
+    stop() {
+      clearInterval(timer);
+      void worker?.terminate();
+      worker = undefined;
+    },
+  };
+}
+
+function endlessLoop(stack: string): ModelError {
+  const cause = new Error("a loop did not end");
+  cause.stack = `Error: ${cause.message}\n${stack}`;
+  return new ModelError(
+    "The training module failed outside of model(), loss and metrics: code after an await, or a loop of awaits, let nothing " +
+      "else run; does a loop in it not end?",
+    cause,
+  );
+}
+
+function stackOfLimitedCall(port: MessagePort): string | undefined {
+  let stack: string | undefined;
+  for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+    ({ stack } = next.message as Found);
+  }
+  return stack;
+}
