@@ -3,6 +3,14 @@ import type { DeepReadonly } from "../shapes";
 
 const optimizer = z.enum(["sgd", "momentum", "adam", "adamw"]);
 const schedule = z.enum(["constant", "cosine", "step"]);
+const precision = z.enum(["float32", "tf32", "bfloat16", "float16"]);
+
+/** Number format of the factors and results of matrix products and convolutions in gradients (docs/jobs.md). */
+export type Precision = z.output<typeof precision>;
+/** A precision that rounds to 16 bits. */
+export type NarrowPrecision = Extract<Precision, "bfloat16" | "float16">;
+
+export const isNarrow = (given: Precision): given is NarrowPrecision => given === "bfloat16" || given === "float16";
 
 const fields = z.strictObject({
   optimizer: optimizer.default("adam"),
@@ -32,6 +40,11 @@ const fields = z.strictObject({
    * (docs/adr/017-narrow-wire.md).
    */
   gradientFormat: z.enum(["float32", "bfloat16", "float16"]).default("float32"),
+  /**
+   * Number format in which matrix products and convolutions compute gradients. Weights, sums and the optimizer are
+   * float32. Default float32.
+   */
+  precision: precision.optional(),
   /** Global-norm clipping; 0 turns it off. */
   clipNorm: z.number().min(0).default(0),
   batchSize: z.int().min(1).max(65_536).default(128),
@@ -110,7 +123,8 @@ export function appliedWeightDecay(hyperparameters: Hyperparameters): number {
 
 /** Returns hyperparameters without options whose value is the one that all runs had before the option existed. */
 export function withoutLaterDefaults(hyperparameters: Hyperparameters): Partial<Hyperparameters> {
-  const later = new Map(options.map(({ field, default: standard }) => [field as string, standard]));
+  const later = new Map<string, unknown>(options.map(({ field, default: standard }) => [field, standard]));
+  later.set("precision", "float32");
   const kept = Object.entries(hyperparameters).filter(([name, value]) => !later.has(name) || later.get(name) !== value);
   return Object.fromEntries(kept);
 }

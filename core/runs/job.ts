@@ -4,6 +4,7 @@ import { jobGatesSchema } from "./gate-rules";
 import {
   type Hyperparameters,
   hyperparametersSchema as hyperparameters,
+  isNarrow,
   withoutLaterDefaults,
 } from "./hyperparameters";
 
@@ -175,6 +176,32 @@ export const jobSchema = z
       path: ["hyperparameters", "gradientFormat"],
       when: whenValid({ resources, hyperparameters }),
       error: "must be float32 where resources.shardOptimizer is true: a sharded optimizer sums in float32",
+    },
+  )
+  .refine(
+    ({ hyperparameters: { precision }, resources: { shardOptimizer } }) => precision !== "float16" || !shardOptimizer,
+    {
+      path: ["hyperparameters", "precision"],
+      when: whenValid({ resources, hyperparameters }),
+      error:
+        "must not be float16 where resources.shardOptimizer is true: a sharded optimizer has no loss scale. Use bfloat16",
+    },
+  )
+  .refine(
+    ({ hyperparameters: { precision = "float32" }, resources: { backend } }) =>
+      !isNarrow(precision) || backend !== "wasm",
+    {
+      path: ["hyperparameters", "precision"],
+      when: whenValid({ resources, hyperparameters }),
+      error: "must be float32 or tf32 where resources.backend is wasm: 16 bits need the native backend",
+    },
+  )
+  .refine(
+    ({ hyperparameters: { precision }, resources: { tf32 } }) => tf32 !== true || (precision ?? "tf32") === "tf32",
+    {
+      path: ["hyperparameters", "precision"],
+      when: whenValid({ resources, hyperparameters }),
+      error: "must be tf32 or left out where resources.tf32 is true: that is an earlier name of precision tf32",
     },
   )
   .refine(({ resources: { gpusPerWorker, backend } }) => gpusPerWorker === 0 || backend !== "wasm", {

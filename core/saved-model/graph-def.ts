@@ -71,6 +71,8 @@ export interface GraphNode {
   /** Nodes that run before this one. */
   readonly control?: readonly number[];
   readonly attributes: Readonly<Record<string, Attribute>>;
+  /** Whether it computes in float32 whatever a run's precision is. It is not written. */
+  readonly exact?: boolean;
   /** What the outputs are, where it is known. It is not written. */
   readonly outputs?: readonly OutputType[];
 }

@@ -32,5 +32,6 @@ export function identityOf(plan: TrainingPlan, model: TrainableModel): TrainingI
     layout: digestOf(model.layout.map(({ name, shape, trainable }) => [name, shape, trainable])),
     optimizer: plan.optimizer.type,
     gradientFormat: plan.gradientFormat,
+    ...(plan.precision === undefined ? {} : { precision: plan.precision }),
   };
 }

@@ -13,6 +13,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   if (options.tf32 === true && options.gpu === undefined) {
     throw new BackendUnavailableError("TF32 was requested without a GPU, but only GPUs compute with it.");
   }
+  if (preferred === "wasm" && options.precision) throw new BackendUnavailableError(needsNative(options.precision));
   if (preferred === "wasm") {
     if (options.gpu !== undefined) throw new BackendUnavailableError("The WebAssembly backend runs on no GPU.");
     return createWasmEngine();
@@ -21,7 +22,11 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     return await createNativeEngine(options);
   } catch (error) {
     if (preferred === "native" || options.gpu !== undefined) throw error;
+    if (options.precision) throw new BackendUnavailableError(needsNative(options.precision), error);
     options.onFallback?.(error as Error);
     return createWasmEngine();
   }
 }
+
+const needsNative = (precision: string): string =>
+  `The precision ${precision} needs the native engine and a graph. Run 'ringmaster native' to install it, or train in float32.`;

@@ -3,6 +3,7 @@
  * at a time, always of the same shape, so a microshard's gradient has the same bits on every worker.
  */
 import type { SparseInputs } from "../../core/features/sparse";
+import type { NarrowPrecision } from "../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../core/runs/model-definition";
 import type { BackendName, NumericsRecord } from "../../core/runs/shapes";
 import type { EngineOptimizer, OptimizerMemory, OptimizerSettings } from "./engine-optimizer";
@@ -98,6 +99,11 @@ export interface TrainableModel {
    * @returns undefined if it cannot
    */
   attachOptimizer?(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined;
+  /**
+   * Sets the factor of the loss in gradients from the next call on, a power of two; running statistics are not scaled.
+   * Present if the engine's precision is float16. Default 1.
+   */
+  scaleLoss?(scale: number): void;
   /** Computes loss and metrics without training behaviour (no dropout) and without gradients. */
   evaluate(batch: Batch): BatchResult;
   /** Returns probabilities `[rows, outputs]` (binary: `[rows]`), or values (regression). */
@@ -123,6 +129,11 @@ export interface EngineOptions {
   readonly gpu?: number;
   /** Lets NVIDIA's libraries round the factors of float32 products to TF32. Needs `gpu`. Default false. */
   readonly tf32?: boolean;
+  /**
+   * Format to which the factors and results of matrix products and convolutions are rounded in gradients. It needs the native
+   * engine and a model that is a graph. Default: none.
+   */
+  readonly precision?: NarrowPrecision;
   /** Called with the reason if `auto` falls back to WebAssembly. */
   readonly onFallback?: (reason: Error) => void;
   /** Called when a model's pass is first computed. Must not throw. */

@@ -32,3 +32,7 @@ export class BatchError extends EngineError {
     super("INVALID_BATCH", message);
   }
 }
+
+/** Returns the message for a model without a graph, which computes in float32 only. */
+export const needsGraph = (precision: string, reason: string): string =>
+  `The precision ${precision} needs a model that is a graph, but it cannot be one: ${reason}. Change the model, or train in float32.`;

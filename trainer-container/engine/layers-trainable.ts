@@ -21,15 +21,16 @@ export interface Differentiated extends Scored {
   readonly gradients: readonly (tf.Tensor | undefined)[];
 }
 
-/** Leaves kept tensors to the present `tf.tidy`. */
+/** Leaves a kept tensor to the present `tf.tidy`. */
+function released<T extends tf.Tensor>(kept: T): T {
+  const tensor = tf.clone(kept);
+  kept.dispose();
+  return tensor;
+}
+
 function releaseAtEnd({ loss, outputs, metrics }: Scored): Scored {
-  const release = <T extends tf.Tensor>(kept: T): T => {
-    const tensor = tf.clone(kept);
-    kept.dispose();
-    return tensor;
-  };
-  const named = Object.entries(metrics).map(([name, metric]) => [name, release(metric)] as const);
-  return { loss, outputs: release(outputs), metrics: Object.fromEntries(named) };
+  const named = Object.entries(metrics).map(([name, metric]) => [name, released(metric)] as const);
+  return { loss, outputs: released(outputs), metrics: Object.fromEntries(named) };
 }
 
 /** Adapts a layers model to the engine's port; the same code on both backends. */
@@ -95,8 +96,9 @@ export class LayersTrainable implements TrainableModel {
    * Makes one forward and one backward pass, and restores the running statistics. Call it within `tf.tidy`.
    *
    * @param key see `withDraws`
+   * @param lossScale factor of the gradients, `[1]`; not of the statistics' part
    */
-  differentiate(batch: BatchTensors, key: tf.Tensor): Differentiated {
+  differentiate(batch: BatchTensors, key: tf.Tensor, lossScale?: tf.Tensor): Differentiated {
     const before = this.statistics.map((variable) => tf.clone(variable.read()));
     const trained = this.variables.slice(0, this.variables.length - this.statistics.length);
     let scored: Scored | undefined;
@@ -106,7 +108,7 @@ export class LayersTrainable implements TrainableModel {
           scored = withDraws(key, () => scoreBatch(this.model, this.definition, batch, true));
           // The end of the backward pass disposes what is not kept.
           for (const tensor of [scored.outputs, ...Object.values(scored.metrics)]) tf.keep(tensor);
-          return scored.loss;
+          return lossScale ? tf.mul(tf.keep(scored.loss), tf.reshape(lossScale, [])) : scored.loss;
         },
         trained.map((variable) => variable.read() as tf.Variable),
       ),
@@ -117,6 +119,7 @@ export class LayersTrainable implements TrainableModel {
       variable.write(old);
       return difference;
     });
+    if (lossScale) scored = { ...(scored as Scored), loss: released((scored as Scored).loss) };
     return { ...releaseAtEnd(scored as Scored), gradients: [...trained.map(({ name }) => grads[name]), ...moved] };
   }
 

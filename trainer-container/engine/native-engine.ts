@@ -4,7 +4,7 @@ import type { NumericsRecord } from "../../core/runs/shapes";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
 import type { Engine, EngineOptions } from "./engine";
-import { BackendUnavailableError } from "./errors";
+import { BackendUnavailableError, ModelError, needsGraph } from "./errors";
 import { describeGpu } from "./gpu";
 import { registerGradients } from "./gradients/register";
 import { GraphProgram } from "./graph/program";
@@ -17,8 +17,16 @@ import { loadBinding, type NativeBinding, requireBinding } from "./native-bindin
 import { applySettings, nativeSettings, switchesOf } from "./native-settings";
 import { ProgramTrainable } from "./program-trainable";
 
-/** The first engine of this process and its settings, which TensorFlow reads once. */
-let started: { readonly key: string; readonly engine: Promise<Engine> } | undefined;
+/** TensorFlow in this process. */
+interface Library {
+  readonly backend: NativeBackend;
+  /** See `sharesMemory`. */
+  readonly sharing: boolean;
+  readonly numerics: NumericsRecord;
+}
+
+/** TensorFlow and its settings, which it reads once. */
+let started: { readonly key: string; readonly library: Promise<Library> } | undefined;
 
 /**
  * Creates the engine on native TensorFlow, on the CPU or on the requested GPU.
@@ -29,19 +37,19 @@ export async function createNativeEngine(options: EngineOptions): Promise<Engine
   const device = options.gpu === undefined ? "CPU" : `GPU ${options.gpu}${options.tf32 === true ? " with TF32" : ""}`;
   const key = `${options.threads} threads, ${device}`;
   if (!started) {
-    const engine = start(options);
-    started = { key, engine };
-    engine.catch(() => {
+    const library = start(options);
+    started = { key, library };
+    library.catch(() => {
       if (tf.engine().backendName !== backendName) started = undefined; // nothing was loaded, so a retry is possible
     });
   }
-  if (started.key === key) return started.engine;
+  if (started.key === key) return engineOf(await started.library, options);
   throw new BackendUnavailableError(
     `This process runs native TensorFlow with ${started.key}; it cannot start ${key} too.`,
   );
 }
 
-async function start(options: EngineOptions): Promise<Engine> {
+async function start(options: EngineOptions): Promise<Library> {
   const { threads, gpu } = options;
   const active = tf.engine().backendName;
   if (active && active !== backendName) {
@@ -66,20 +74,30 @@ async function start(options: EngineOptions): Promise<Engine> {
     { ...kernels.switches, ...switchesOf(settings) },
     gpu === undefined ? undefined : settings.CUDA_VISIBLE_DEVICES,
   );
+  return { backend, sharing: kernels.sharing, numerics };
+}
+
+function engineOf({ backend, sharing, numerics }: Library, { precision, onExecution }: EngineOptions): Engine {
+  const products = numerics.device === "gpu" ? precision : `float32 of ${precision} factors`;
+  const switches = precision ? { ...numerics.switches, precision, products: products as string } : numerics.switches;
+  const record = { ...numerics, switches };
   return {
     backend: "native",
-    numerics: () => numerics,
+    numerics: () => record,
     createModel: async (definition, seed) => {
+      const withoutGraph = definition.type === "module" && definition.graph === false;
+      const reason = "graph is false in defineTraining";
+      if (withoutGraph && precision) throw new ModelError(needsGraph(precision, reason));
       const model = new LayersTrainable(buildModel(definition, seed), definition);
-      if (definition.type === "module" && definition.graph === false) {
+      if (withoutGraph) {
         for (const pass of ["gradients", "evaluation"] as const) {
-          options.onExecution?.({ pass, engine: "tape", reason: new Error("graph is false in defineTraining") });
+          onExecution?.({ pass, engine: "tape", reason: new Error(reason) });
         }
         return model;
       }
-      const graph = new GraphProgram(backend, definition, model, kernels.sharing, options.onExecution);
-      const takesSparse = definition.type === "mlp" && !definition.dropout && kernels.sharing;
-      const sparse = takesSparse ? new SparseProgram(binding, definition, model.layout) : undefined;
+      const graph = new GraphProgram(backend, definition, model, sharing, onExecution, precision);
+      const takesSparse = definition.type === "mlp" && !definition.dropout && sharing && !precision;
+      const sparse = takesSparse ? new SparseProgram(backend.binding, definition, model.layout) : undefined;
       return new ProgramTrainable(model, sparse ? new MlpProgram(graph, sparse) : graph);
     },
   };

@@ -17,6 +17,8 @@ export interface GradientProgram {
   /** See `TrainableModel.maxSum`. */
   readonly maxSum?: number;
   beginSum?(microshards: number): MicroshardSum;
+  /** See `TrainableModel.scaleLoss`. */
+  scaleLoss?(scale: number): void;
   /** See `TrainableModel.attachOptimizer`. */
   attachOptimizer?(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer;
   /** Computes as `TrainableModel.evaluate`. @returns undefined if it cannot */
@@ -30,6 +32,7 @@ export class ProgramTrainable implements TrainableModel {
   readonly parameterCount: number;
   readonly trainableCount: number;
   readonly takesSparse: boolean;
+  readonly scaleLoss?: (scale: number) => void;
   /** Whether the layers model has outdated weights. */
   private stale = false;
 
@@ -39,6 +42,7 @@ export class ProgramTrainable implements TrainableModel {
   ) {
     ({ layout: this.layout, parameterCount: this.parameterCount, trainableCount: this.trainableCount } = layers);
     this.takesSparse = program.takesSparse;
+    if (program.scaleLoss) this.scaleLoss = (scale) => program.scaleLoss?.(scale);
     program.weights.write(this.weightsOfLayers());
   }
 

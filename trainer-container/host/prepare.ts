@@ -3,6 +3,7 @@ import type { FeatureManifest } from "../../core/features/shapes";
 import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
+import { isNarrow } from "../../core/runs/hyperparameters";
 import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { numericsDifferences } from "../../core/runs/numerics";
 import type { NumericsRecord } from "../../core/runs/shapes";
@@ -12,8 +13,17 @@ import { TrainingHaltedError } from "../loop/errors";
 import { loadTrainingModule } from "./load-module";
 
 /** Returns the engine options of the task. */
-export function engineOptionsOf({ backend, threads, gpusPerWorker, tf32 = false }: TrainingTask): EngineOptions {
-  return { preferred: backend, threads, ...(gpusPerWorker > 0 ? { gpu: 0 } : {}), ...(tf32 ? { tf32 } : {}) };
+export function engineOptionsOf(task: TrainingTask): EngineOptions {
+  const { backend, threads, gpusPerWorker, hyperparameters } = task;
+  const { precision = "float32" } = hyperparameters;
+  const tf32 = task.tf32 === true || (precision === "tf32" && gpusPerWorker > 0);
+  return {
+    preferred: backend,
+    threads,
+    ...(gpusPerWorker > 0 ? { gpu: 0 } : {}),
+    ...(tf32 ? { tf32 } : {}),
+    ...(isNarrow(precision) ? { precision } : {}),
+  };
 }
 
 /** Returns the task's model. Loads the user's module if there is one. */

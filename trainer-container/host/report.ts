@@ -131,8 +131,9 @@ export function createReporter(options: ReporterOptions) {
       }
       for (const [name, value] of Object.entries(namedScore("train", outcome.score)))
         telemetry.shared(name, step, value);
-      const { skipped, lossScale } = outcome;
+      const { skipped, skippedSteps, lossScale } = outcome;
       if (lossScale !== undefined) telemetry.shared("train/loss-scale", step, lossScale);
+      if (skippedSteps !== undefined) telemetry.shared("train/skipped-steps", step, skippedSteps);
       if (skipped)
         logger.log("warn", "step skipped: gradients overflowed float16; the loss scale halves", { step, lossScale });
       else telemetry.shared("train/gradient-norm", step, outcome.gradientNorm);

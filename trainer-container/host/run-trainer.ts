@@ -143,6 +143,8 @@ async function trainTask(
       }
     },
   });
+  if (task.hyperparameters.precision === "tf32" && task.gpusPerWorker === 0)
+    logger.log("info", "precision tf32: computing in float32, because only GPUs have TF32");
   const numerics = engine.numerics();
   const unlikeOthers = await agreeOnNumerics(store, task, numerics);
   if (task.model.type === "module") dependencies.watchLoops?.();

@@ -22,6 +22,8 @@ export interface StepOutcome {
   readonly learningRate: number;
   /** Scale of the step's gradients, if they are float16. */
   readonly lossScale?: number;
+  /** Number of skipped steps of the run so far, if gradients are float16. */
+  readonly skippedSteps?: number;
   /** The gradients overflowed float16: the step counts as finished, but changed nothing. The next one has half the scale. */
   readonly skipped?: true;
 }
@@ -125,7 +127,7 @@ function finishStep(
     score: scoreOf(layout, sums),
     gradientNorm,
     learningRate,
-    ...(lossScale && { lossScale: lossScale.scale }),
+    ...(lossScale && { lossScale: lossScale.scale, skippedSteps: next?.skipped ?? lossScale.skipped }),
     ...(skipped && { skipped }),
   };
 }

@@ -29,6 +29,12 @@ export function createLeafComputer(options: {
   let elements: Float32Array | undefined;
   const pool: Float32Array[] = [];
   let dataWaitMs = 0;
+  /** Factor of gradients that are rounded to the wire's form. */
+  let wireScale = 1;
+
+  const inGraph = plan.precision === "float16";
+  if (inGraph && model.scaleLoss === undefined)
+    throw new RangeError("precision is float16, but this model has no loss scale");
 
   const keyOf = (step: number, microshard: number): string => `seed ${plan.seed} step ${step} microshard ${microshard}`;
 
@@ -66,6 +72,11 @@ export function createLeafComputer(options: {
     wire,
     /** Milliseconds spent waiting for data since the start. */
     dataWaitMs: () => dataWaitMs,
+    /** Sets the factor of gradients that are rounded to float16, from the next computation on. */
+    scaleLoss(scale: number): void {
+      if (inGraph) model.scaleLoss?.(scale);
+      else wireScale = scale;
+    },
     /** Gathers the next step's data between two steps, if this thread does it. */
     ahead(step: number, range: LeafRange): void {
       if (step < plan.totalSteps) feed.ahead?.(step, range);
@@ -136,7 +147,6 @@ export function createLeafComputer(options: {
     /**
      * Computes the leaves of `range` in the wire's form. Their memory is reused in the next call.
      *
-     * @param lossScale factor of gradients that are rounded
      * @param lost checked after each microshard, and thrown: survivors of a loss are back after a microshard, not a step
      * @param beforeLast gets all leaves before the last one is computed. Its result gets the final elements of the last one.
      *   Not called if the wire's form differs from the computed one.
@@ -144,7 +154,6 @@ export function createLeafComputer(options: {
     async compute(
       step: number,
       range: LeafRange,
-      lossScale = 1,
       lost: () => Error | undefined = () => undefined,
       beforeLast: (leaves: readonly Float32Array[]) => OnFinal | undefined = () => undefined,
     ): Promise<readonly Float32Array[]> {
@@ -159,7 +168,7 @@ export function createLeafComputer(options: {
         const result = model.gradients(batch, keyOf(step, microshard), leaf.subarray(0, model.parameterCount), onFinal);
         const sums = leaf.subarray(model.parameterCount).fill(0);
         addScore(layout, result, sums);
-        if (leaf !== summed) wire.write(leaf, lossScale, summed);
+        if (leaf !== summed) wire.write(leaf, wireScale, summed);
         leaves.push(summed);
         await nextTurn(); // gradients block the thread; sockets, leases and signals run here
         const loss = lost();

@@ -1,7 +1,7 @@
 /**
  * Dynamic loss scaling (Micikevicius et al. 2018): gradients are multiplied by a power of two before they are rounded to
- * float16, so that small ones do not become zero. Only their copies on the wire are scaled, exactly, so the loss does not
- * change.
+ * float16, so that small ones do not become zero. With `precision: float16` the loss's gradient is multiplied in the graph.
+ * Otherwise only the gradients' copies on the wire are multiplied, exactly. The reported loss does not change.
  *
  * The state is a function of the previous steps, so all ranks and all world sizes agree. A step whose sum overflowed is
  * skipped and halves the scale. `goodSteps` others in a row double it.

@@ -1,4 +1,9 @@
-import { appliedWeightDecay, type Hyperparameters } from "../../core/runs/hyperparameters";
+import {
+  appliedWeightDecay,
+  type Hyperparameters,
+  isNarrow,
+  type NarrowPrecision,
+} from "../../core/runs/hyperparameters";
 import type { TrainingTask } from "../../core/runs/training-task";
 import type { GradientFormat } from "../../core/training/narrow-format";
 import { createSampler, type Sampler } from "../data/sampler";
@@ -20,6 +25,8 @@ export interface TrainingPlan {
   readonly optimizer: OptimizerConfig;
   /** Format in which leaves are rounded, added and sent. */
   readonly gradientFormat: GradientFormat;
+  /** Format of the factors and results of products in gradients; absent: float32 or TF32. */
+  readonly precision?: NarrowPrecision;
 }
 
 /** @throws TrainingHaltedError with `BAD_TASK` if the task cannot be trained on this number of rows */
@@ -56,6 +63,13 @@ export function planTraining(
       `gradientFormat is ${gradientFormat}, but a sharded optimizer's sums are float32; choose one of the two`,
     );
   }
+  const { precision = "float32" } = hyperparameters;
+  if (precision === "float16" && task.shardOptimizer === true) {
+    throw new TrainingHaltedError(
+      "BAD_TASK",
+      "precision is float16, but a sharded optimizer has no loss scale; use bfloat16, or do not shard the optimizer",
+    );
+  }
   const sampler = createSampler({ seed, rows: trainingRows, batchSize, microshards, shardRows });
   return {
     seed,
@@ -72,6 +86,7 @@ export function planTraining(
     clipNorm: hyperparameters.clipNorm === 0 ? undefined : hyperparameters.clipNorm,
     optimizer: optimizerConfig(hyperparameters),
     gradientFormat,
+    ...(isNarrow(precision) ? { precision } : {}),
   };
 }
 

@@ -21,7 +21,7 @@ export interface Replica {
   readonly engineOptimizer?: EngineOptimizer | undefined;
   /** Sums of the training score since the epoch began (see `ScoreLayout`), then the numbers of `lossScale`, if there is one. */
   readonly epochScore: Float64Array;
-  /** Present if gradients are float16. It is a view of `epochScore`, so every copy of the state contains it. */
+  /** Present if gradients are sent or computed in float16. It is a view of `epochScore`, so every copy of the state contains it. */
   lossScale?: LossScale | undefined;
   /** All of the above except the count, as a gang's `synchronize` sends it; views of the same memory. */
   readonly buffers: readonly Float32Array[];
@@ -45,7 +45,7 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
   const slots = Object.keys(optimizer.state)
     .sort()
     .map((name) => optimizer.state[name]!);
-  const scaled = plan.gradientFormat === "float16";
+  const scaled = plan.gradientFormat === "float16" || plan.precision === "float16";
   const epochScore = new Float64Array(layout.length + (scaled ? lossScaleNumbers : 0));
   const replica: Replica = {
     finishedSteps: 0,

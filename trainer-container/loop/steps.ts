@@ -41,6 +41,7 @@ export function replicatedSteps(training: Training): Steps {
       replica.finishedSteps = await generation.synchronize(replica.buffers, replica.finishedSteps);
     },
     async take(generation, raised) {
+      if (replica.lossScale) leaves.scaleLoss(replica.lossScale.scale);
       const alone = generation.worldSize === 1 && (await takeAlone(training, generation, raised));
       if (alone) return alone;
       const step = replica.finishedSteps;
@@ -55,7 +56,7 @@ export function replicatedSteps(training: Training): Steps {
         begun = generation.beginAllReduce?.(computed, target(computed), raised, step);
         return begun?.ready;
       };
-      const local = sums ?? (await leaves.compute(step, range, replica.lossScale?.scale, lost, begin));
+      const local = sums ?? (await leaves.compute(step, range, lost, begin));
       const sum = begun ? begun.finish() : generation.allReduce(local, target(local), raised, step, wire.add);
       leaves.ahead(step + 1, generation.leaves);
       const signals = await sum;

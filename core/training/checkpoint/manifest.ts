@@ -1,3 +1,4 @@
+import type { NarrowPrecision } from "../../runs/hyperparameters";
 import type { NumericsRecord } from "../../runs/shapes";
 import type { ContentReference } from "../../shapes";
 import type { GradientFormat } from "../narrow-format";
@@ -61,6 +62,8 @@ export interface TrainingIdentity {
   readonly layout: string;
   readonly optimizer: string;
   readonly gradientFormat: GradientFormat;
+  /** Absent: float32, or TF32, which is part of the numerics. */
+  readonly precision?: NarrowPrecision;
 }
 
 /** A safetensors object that holds some of one buffer's parameters, by name. */
@@ -71,9 +74,10 @@ export interface TensorGroupReference extends ContentReference {
 
 /** Returns the fields in which two trainings differ; empty if one may continue from the other's checkpoint. */
 export function identityDifferences(left: TrainingIdentity, right: TrainingIdentity): readonly string[] {
-  return (Object.keys(left) as (keyof TrainingIdentity)[])
+  const fields = new Set([...Object.keys(left), "precision"] as (keyof TrainingIdentity)[]);
+  return [...fields]
     .filter((field) => left[field] !== right[field])
-    .map((field) => `${field} is ${left[field]} there and ${right[field]} here`);
+    .map((field) => `${field} is ${left[field] ?? "float32"} there and ${right[field] ?? "float32"} here`);
 }
 
 /** Parses a manifest; returns `undefined` for any other text, so that the checkpoint is not used. */

@@ -51,6 +51,7 @@ describe("hyperparameters", () => {
 
   it("of an earlier record and of the same job now have one identity", () => {
     expect(decidingHyperparameters(earlier)).toEqual(earlier);
+    expect(decidingHyperparameters(parse({ ...earlier, precision: "float32" }))).toEqual(earlier);
     for (const change of [{}, { optimizer: "momentum" }, { optimizer: "sgd" }, { schedule: "cosine" }] as const) {
       const before = { ...earlier, ...change };
       const now = parse(before);
@@ -68,6 +69,9 @@ describe("hyperparameters", () => {
     { schedule: "cosine", minLearningRate: 1e-5 },
     { schedule: "step", stepSize: 10 },
     { schedule: "step", stepSize: 10, gamma: 0.5 },
+    { precision: "tf32" },
+    { precision: "bfloat16" },
+    { precision: "float16" },
   ])("have an identity of their own with %o", (given) => {
     expect(decidingHyperparameters(parse(given))).toMatchObject(given);
   });

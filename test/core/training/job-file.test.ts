@@ -89,6 +89,25 @@ resources:
     ["fewer workers than the least", ["resources.minWorkers=3"], "resources.minWorkers", 3],
     ["WebAssembly on a GPU", ["resources.gpusPerWorker=1", "resources.backend=wasm"], "resources.backend", "wasm"],
     ["TF32 without a GPU", ["resources.tf32=true"], "resources.tf32", true],
+    ["an unknown precision", ["hyperparameters.precision=int8"], "hyperparameters.precision", "int8"],
+    [
+      "16 bits on WebAssembly",
+      ["hyperparameters.precision=bfloat16", "resources.backend=wasm"],
+      "hyperparameters.precision",
+      "bfloat16",
+    ],
+    [
+      "a loss scale with a sharded optimizer",
+      ["hyperparameters.precision=float16", "resources.shardOptimizer=true"],
+      "hyperparameters.precision",
+      "float16",
+    ],
+    [
+      "16 bits with TF32",
+      ["hyperparameters.precision=bfloat16", "resources.gpusPerWorker=1", "resources.tf32=true"],
+      "hyperparameters.precision",
+      "bfloat16",
+    ],
     [
       "a narrow format with a sharded optimizer",
       ["hyperparameters.gradientFormat=bfloat16", "resources.shardOptimizer=true"],

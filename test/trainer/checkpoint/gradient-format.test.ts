@@ -26,19 +26,21 @@ const numerics: NumericsRecord = {
 
 /** Gradients of the second step overflow float16. */
 const spike = (key: string, gradient: Float32Array) => {
-  if (key.includes("step 1 ")) for (let i = 0; i < gradient.length; i++) gradient[i]! *= 1_000;
+  if (key.includes("step 1 ")) for (let i = 0; i < gradient.length; i++) gradient[i]! *= 1e36;
 };
 
-function workerOf(gradientFormat: "bfloat16" | "float16"): Worker {
-  const task = taskOf({}, { gradientFormat });
+type Field = "gradientFormat" | "precision";
+
+function workerOf(field: Field, format: "float32" | "bfloat16" | "float16"): Worker {
+  const task = taskOf({}, { [field]: format });
   return createWorker(new FakeGang(6, ["a"]).member("a"), task, linearModel(features, classes, spike));
 }
 
-describe("a checkpoint of float16 gradients", () => {
+describe.each<Field>(["gradientFormat", "precision"])("a checkpoint with %s float16", (field) => {
   it("has the loss scale, so that who goes on from it skips and scales alike; another format's is refused", async () => {
     const directory = mkdtempSync(path.join(tmpdir(), "ringmaster-format-"));
     try {
-      const trained = workerOf("float16");
+      const trained = workerOf(field, "float16");
       await run(trained);
       const store = createMemoryObjectStore();
       const clock = { now: () => 1_000 };
@@ -62,7 +64,7 @@ describe("a checkpoint of float16 gradients", () => {
       await checkpointer.finish(trained.replica, 3);
       expect(failures).toEqual([]);
 
-      const other = workerOf("float16");
+      const other = workerOf(field, "float16");
       const unusable = () => {
         throw new Error("the checkpoint cannot be used");
       };
@@ -75,11 +77,11 @@ describe("a checkpoint of float16 gradients", () => {
       expect(other.replica.lossScale).toEqual({ scale: 512, goodSteps: 10, skipped: 1 });
       expect(digest(other.replica)).toBe(digest(trained.replica));
 
-      const narrow = workerOf("bfloat16").training;
+      const narrow = workerOf(field, "bfloat16").training;
       const identity = identityOf(narrow.plan, narrow.model);
       const options = { ...kept, identity, allowOtherNumerics: false, onUnusable: unusable };
       await expect(restoreNewest(narrow.replica, options)).rejects.toThrow(
-        "gradientFormat is float16 there and bfloat16 here",
+        `${field} is float16 there and bfloat16 here`,
       );
     } finally {
       rmSync(directory, { recursive: true, force: true });

@@ -1,3 +1,4 @@
+import type { Precision } from "../../../core/runs/hyperparameters";
 import type { TrainingTask } from "../../../core/runs/training-task";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { applySettings, nativeSettings, switchesOf } from "../../../trainer-container/engine/native-settings";
@@ -9,6 +10,8 @@ describe("the settings of native TensorFlow", () => {
   const before = process.env[override];
   afterEach(() => applySettings({ [override]: before }));
 
+  const withPrecision = (precision: Precision) => ({ hyperparameters: { ...taskOf().hyperparameters, precision } });
+
   it.each<[string, Partial<TrainingTask>, object, string | undefined, string]>([
     ["a CPU", {}, { preferred: "wasm", threads: 1 }, "0", "off"],
     ["a GPU", { gpusPerWorker: 1 }, { preferred: "wasm", threads: 1, gpu: 0 }, "0", "off"],
@@ -18,6 +21,21 @@ describe("the settings of native TensorFlow", () => {
       { preferred: "wasm", threads: 1, gpu: 0, tf32: true },
       undefined,
       "on",
+    ],
+    [
+      "a GPU with precision tf32",
+      { gpusPerWorker: 1, ...withPrecision("tf32") },
+      { preferred: "wasm", threads: 1, gpu: 0, tf32: true },
+      undefined,
+      "on",
+    ],
+    ["a CPU with precision tf32", withPrecision("tf32"), { preferred: "wasm", threads: 1 }, "0", "off"],
+    [
+      "a GPU with precision bfloat16",
+      { gpusPerWorker: 1, ...withPrecision("bfloat16") },
+      { preferred: "wasm", threads: 1, gpu: 0, precision: "bfloat16" },
+      "0",
+      "off",
     ],
   ])("for %s follow from the task, whatever the environment says of TF32", (_name, task, options, variable, tf32) => {
     expect(engineOptionsOf(taskOf(task))).toEqual(options);

@@ -23,7 +23,7 @@ describe("createLeafComputer", () => {
     const leaves = createLeafComputer({ model: counting, plan, layout: scoreLayout([]), feed, now: () => 0 });
     const loss = new GenerationLostError(1, 2, "its connection closed");
     const lost = () => (computed === 2 ? loss : undefined);
-    await expect(leaves.compute(0, { first: 0, end: 6 }, 1, lost)).rejects.toBe(loss);
+    await expect(leaves.compute(0, { first: 0, end: 6 }, lost)).rejects.toBe(loss);
     expect(computed).toBe(2);
 
     const again = await leaves.compute(0, { first: 0, end: 6 });

@@ -13,6 +13,7 @@ export function linearModel(
   const trainableCount = kernel + classes;
   const weights = Float32Array.from({ length: trainableCount + 1 }, (_, i) => Math.sin(i) * 0.1);
   weights[trainableCount] = 0;
+  let lossScale = 1;
   const layout: ParameterSlot[] = [
     { name: "dense/kernel", shape: [features, classes], offset: 0, size: kernel, trainable: true },
     { name: "dense/bias", shape: [classes], offset: kernel, size: classes, trainable: true },
@@ -61,10 +62,14 @@ export function linearModel(
     gradients(batch, key, into, onFinal) {
       into.fill(0);
       const result = score(batch, into);
+      for (let i = 0; i < trainableCount; i += 1) into[i]! *= lossScale;
       onGradient(key, into);
       onFinal?.(kernel, trainableCount);
       onFinal?.(0, kernel);
       return result;
+    },
+    scaleLoss(scale) {
+      lossScale = scale;
     },
     evaluate: (batch) => score(batch),
     predict: () => new Float32Array(0),

@@ -138,20 +138,31 @@ describe("trainer processes", () => {
     expect(alone!.metrics["train/loss"]).toBeLessThan(1);
   });
 
-  it("give the same weights in float16 alone and on three workers of which one is killed, and tell the loss scale", async () => {
-    const narrow = { gradientFormat: "float16" as const, epochs: 3 };
-    await storeTask(cloud.store, "run-narrow", {}, narrow);
-    await storeTask(cloud.store, "run-narrow-3", { workers: 3 }, narrow);
-    expect(await start("run-narrow", 0).ended).toBe(0);
-    const expected = (await readResult(cloud.store, "run-narrow")).weightsSha256;
-    const [first, ...others] = startAll("run-narrow-3", 3);
-    await trained("run-narrow-3", 15);
-    first!.signal("SIGKILL");
-    const codes = await Promise.all(others.map((trainer) => trainer.ended));
-    if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
-    expect((await readResult(cloud.store, "run-narrow-3")).weightsSha256).toBe(expected);
-    expect(stepsOf("run-narrow", "train/loss-scale")).toEqual(stepsOf("run-narrow", "train/loss"));
-  });
+  const inFloat16 = [
+    ["gradientFormat", "wasm"],
+    ...(findBinding("cpu") ? [["precision", "native"] as const] : []),
+  ] as const;
+
+  it.each(inFloat16)(
+    "give the same weights with %s float16 alone and on three workers of which one is killed, and tell the loss scale",
+    async (field, backend) => {
+      const narrow = { [field]: "float16", epochs: 3 };
+      const [one, three] = [`run-narrow-${backend}`, `run-narrow-${backend}-3`] as const;
+      await storeTask(cloud.store, one, { backend }, narrow);
+      await storeTask(cloud.store, three, { backend, workers: 3 }, narrow);
+      expect(await start(one, 0).ended).toBe(0);
+      const expected = (await readResult(cloud.store, one)).weightsSha256;
+      const [first, ...others] = startAll(three, 3);
+      await trained(three, 15);
+      first!.signal("SIGKILL");
+      const codes = await Promise.all(others.map((trainer) => trainer.ended));
+      if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
+      expect((await readResult(cloud.store, three)).weightsSha256).toBe(expected);
+      for (const metric of ["train/loss-scale", "train/skipped-steps"]) {
+        expect(stepsOf(one, metric)).toEqual(stepsOf(one, "train/loss"));
+      }
+    },
+  );
 
   const model: TrainingTask["model"] = { type: "mlp", hidden: [64, 64], activation: "relu", dropout: 0.1 }; // five blocks to share
   let whole: Promise<string> | undefined;

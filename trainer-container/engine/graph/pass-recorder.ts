@@ -19,6 +19,8 @@ export interface Recorded {
 
 /** See `PassInputs.vector`. */
 export const vectorShape = [-1];
+/** Factor of the loss in a recording. The tolerance is for gradients that are not scaled. */
+export const recordedLossScale = 1;
 /** Largest accepted difference between a graph and the tape, relative to the largest element, or absolute below 1. */
 const tolerance = 1e-5;
 
@@ -31,7 +33,7 @@ export class PassRecorder {
 
   /** Records a pass with the layers' present weights. Call it within `tf.tidy`. */
   record(staging: Staging): Recording<Recorded> {
-    const { shape, weights } = staging;
+    const { shape, weights, lossScale } = staging;
     const shapes = inputShapes(this.layers.definition, shape);
     const tensors = {
       inputs: tf.tensor(staging.inputs, [...shapes.inputs]),
@@ -39,6 +41,7 @@ export class PassRecorder {
       weight: tf.tensor(staging.weight, [...shapes.weight]),
       keys: tf.tensor(staging.keys, [...shapes.keys]),
       ...(weights === undefined ? {} : { weights: tf.tensor(weights, [...shapes.weights]) }),
+      ...(lossScale === undefined ? {} : { lossScale: tf.fill([...shapes.lossScale], recordedLossScale) }),
       vector: tf.tensor1d([...vectorShape], "int32"),
     };
     return new Recorder(this.backend).record(

@@ -11,6 +11,8 @@ export interface PassShape {
   readonly rows: number;
   /** Whether rows have weights. */
   readonly weighted: boolean;
+  /** Whether the loss is multiplied by a factor before it is differentiated. */
+  readonly scaled?: boolean;
   /** Number of microshards. More than one: the sum of their gradients. */
   readonly microshards: number;
 }
@@ -27,6 +29,8 @@ export interface PassInputs {
   readonly keys: tf.Tensor;
   /** Rows' weights, `[microshards × rows]`. */
   readonly weights?: tf.Tensor;
+  /** Factor of the loss, `[1]`. */
+  readonly lossScale?: tf.Tensor;
   /** int32 `[1]` with −1: the shape of a vector, which a graph does not know before it runs. */
   readonly vector: tf.Tensor;
 }
@@ -59,7 +63,7 @@ export function trace(
   const batches = Array.from({ length: microshards }, (_, index) => batchOf(inputs, rows, microshards, index));
   const all = batches.map((batch, index): Scored & Partial<Differentiated> => {
     if (kind === "evaluation") return layers.score(batch);
-    return layers.differentiate(batch, tf.reshape(slice(inputs.keys, index, 1), [2]));
+    return layers.differentiate(batch, tf.reshape(slice(inputs.keys, index, 1), [2]), inputs.lossScale);
   });
   const metrics = Object.keys((all[0] as Scored).metrics);
   const numbersOf = ({ loss, metrics, outputs }: Scored, index: number): tf.Tensor => {
@@ -109,5 +113,6 @@ export function inputShapes(definition: ModelDefinition, { rows, microshards }: 
     weight: [microshards],
     keys: [microshards, 2],
     weights: [total],
+    lossScale: [1],
   } as const;
 }

@@ -1,4 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
+import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import type { Value } from "../../../core/saved-model/graph-def";
 import { add } from "../../collective/add";
@@ -6,6 +7,7 @@ import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { canonicalAdditions } from "../../reduction/tree";
 import type { Batch, BatchResult, EngineOptions, MicroshardSum } from "../engine";
 import type { EngineOptimizer, EngineStep, OptimizerMemory, OptimizerSettings, StepUpdate } from "../engine-optimizer";
+import { ModelError, needsGraph } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import type { NativeBackend } from "../native/op";
 import { Operations, type TensorId } from "../native/operations";
@@ -15,7 +17,7 @@ import { computeModel } from "../user-code";
 import { HostWeights } from "./host-weights";
 import { namesOf } from "./loaded-graph";
 import { GraphOptimizer, type StepNodes } from "./optimizer";
-import { PassRecorder, type Recorded, requireEqual, vectorShape } from "./pass-recorder";
+import { PassRecorder, type Recorded, recordedLossScale, requireEqual, vectorShape } from "./pass-recorder";
 import type { PassShape } from "./passes";
 import type { Recording } from "./recorder";
 import { rewrite } from "./rewrites/rewrite";
@@ -63,6 +65,8 @@ export class GraphProgram {
   private optimizer: GraphOptimizer | undefined;
   /** Gradients of a step that is taken in two calls. */
   private sum: Float32Array | undefined;
+  private lossScale = 1;
+  readonly scaleLoss?: (scale: number) => void;
 
   constructor(
     private readonly backend: NativeBackend,
@@ -71,8 +75,14 @@ export class GraphProgram {
     /** See `sharesMemory`. */
     private readonly sharing: boolean,
     private readonly onExecution: EngineOptions["onExecution"],
+    private readonly precision?: NarrowPrecision,
   ) {
     const { binding } = backend;
+    if (precision === "float16") {
+      this.scaleLoss = (scale) => {
+        this.lossScale = scale;
+      };
+    }
     this.operations = new Operations(binding);
     this.reader = new TensorReader(binding, this.operations, sharing);
     this.recorder = new PassRecorder(backend, layers);
@@ -141,7 +151,7 @@ export class GraphProgram {
     return {
       add: (batch: Batch, randomKey: string) => {
         if (staging === undefined) {
-          const shape: PassShape = { kind: "gradients", rows: batch.rows, weighted: false, microshards };
+          const shape = this.shapeOf("gradients", batch, microshards);
           staging = this.passes.get(nameOf(shape))?.staging ?? new Staging(this.definition, shape);
           staging.filled = 0;
         }
@@ -194,8 +204,13 @@ export class GraphProgram {
     }
   }
 
+  private shapeOf(kind: PassShape["kind"], { rows, weights }: Batch, microshards: number): PassShape {
+    const scaled = kind === "gradients" && this.scaleLoss !== undefined;
+    return { kind, rows, weighted: microshards === 1 && weights !== undefined, microshards, scaled };
+  }
+
   private passFor(kind: PassShape["kind"], batch: Batch, randomKey: string): Pass | undefined {
-    const shape = { kind, rows: batch.rows, weighted: batch.weights !== undefined, microshards: 1 };
+    const shape = this.shapeOf(kind, batch, 1);
     const name = nameOf(shape);
     const known = this.passes.get(name);
     if (known === undefined && this.passes.has(name)) return undefined;
@@ -239,14 +254,15 @@ export class GraphProgram {
   }
 
   /** Runs a pass; the results live until `operations.release`. */
-  private execute({ staging, inputs, outputs }: Pass): readonly TensorId[] {
-    const results = this.session.run(inputs, this.feeds(staging), outputs);
+  private execute({ staging, inputs, outputs }: Pass, lossScale?: number): readonly TensorId[] {
+    const results = this.session.run(inputs, this.feeds(staging, lossScale), outputs);
     this.operations.adopt(results);
     return results;
   }
 
-  private feeds(staging: Staging): readonly TensorId[] {
+  private feeds(staging: Staging, lossScale = this.lossScale): readonly TensorId[] {
     const { operations } = this;
+    staging.lossScale?.fill(lossScale);
     return [...staging.feeds(this.backend.binding, operations, this.sharing), operations.integers(vectorShape)];
   }
 
@@ -255,12 +271,21 @@ export class GraphProgram {
     const { kind } = staging.shape;
     const startedAt = performance.now();
     return this.recorded(staging, (recording) => {
-      const pass = recording.obstacle ?? this.recorder.changes(staging, recording) ?? this.load(staging, recording);
+      const { builder } = this.session;
+      const { length } = builder.nodes;
+      const exact = recording.obstacle ?? this.recorder.changes(staging, recording) ?? this.load(staging, recording);
+      if (!(exact instanceof Error)) this.compare(exact, recording.result);
+      const { precision } = this;
+      let pass = exact;
+      if (kind === "gradients" && precision) {
+        if (exact instanceof Error) throw new ModelError(needsGraph(precision, exact.message), exact);
+        builder.truncate(length); // only the rounded graph is used from now on
+        pass = this.load(staging, recording, precision);
+      }
       if (pass instanceof Error) {
         this.onExecution?.({ pass: kind, engine: "tape", reason: pass });
         return undefined;
       }
-      this.compare(pass, recording.result);
       const { length: operations } = recording.nodes;
       this.onExecution?.({ pass: kind, engine: "graph", operations, ms: performance.now() - startedAt });
       return pass;
@@ -285,7 +310,10 @@ export class GraphProgram {
       add(sum, 0, sum, 0, gradients[right] as Float32Array, 0, sum.length);
     }
     into.set(gradients[0] as Float32Array);
-    const pass = this.recorded(staging, (recording) => recording.obstacle ?? this.load(staging, recording));
+    const pass = this.recorded(
+      staging,
+      (recording) => recording.obstacle ?? this.load(staging, recording, this.precision),
+    );
     const found = new Float32Array(into.length);
     if (!(pass instanceof Error)) this.run(pass, found);
     this.sumsAreExact = Buffer.compare(bytesOf(found), bytesOf(into)) === 0;
@@ -303,7 +331,11 @@ export class GraphProgram {
   }
 
   /** Returns the pass, or TensorFlow's reason for a refusal. */
-  private load(staging: Staging, { nodes, placeholders, result }: Recording<Recorded>): Pass | Error {
+  private load(
+    staging: Staging,
+    { nodes, placeholders, result }: Recording<Recorded>,
+    precision?: NarrowPrecision,
+  ): Pass | Error {
     const { session, handles, optimizer } = this;
     const { microshards, kind } = staging.shape;
     return session.extend((builder) => {
@@ -311,7 +343,7 @@ export class GraphProgram {
       const weights = placeholders.slice(-handles.length);
       const reads = weights.map(({ node }, slot) => [node, session.variables.reading(handles[slot] as Value)] as const);
       const fetched = [...result.outputs, ...(optimizer ? result.gradients : [])];
-      const rewritten = this.backend.binding.isUsingGpuDevice() ? nodes : rewrite(nodes, fetched);
+      const rewritten = rewrite(nodes, fetched, { gpu: this.backend.binding.isUsingGpuDevice(), precision });
       const placed = builder.append(rewritten, new Map(reads));
       const outputs = result.outputs.map(placed);
       const [numbers] = outputs as [Value];
@@ -332,7 +364,7 @@ export class GraphProgram {
   /** @throws ModelError if the graph's results are not the tape's */
   private compare(pass: Pass, recorded: Recorded): void {
     try {
-      const found = computeModel(this.definition, () => this.execute(pass));
+      const found = computeModel(this.definition, () => this.execute(pass, recordedLossScale));
       requireEqual(
         recorded,
         found.map((id) => this.operations.read(id)),

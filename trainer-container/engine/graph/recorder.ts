@@ -5,6 +5,7 @@
  */
 import type * as tf from "@tensorflow/tfjs-core";
 import type { Attribute, GraphNode, OutputType, Value } from "../../../core/saved-model/graph-def";
+import { isExact } from "../layers/exact";
 import type { NativeBackend, OpAttribute } from "../native/op";
 import type { NativeBinding } from "../native-binding";
 
@@ -93,7 +94,7 @@ export class Recorder {
     attributes: Readonly<Record<string, Attribute>>,
     outputs: readonly OutputType[],
   ): Value {
-    this.nodes.push({ op, inputs, attributes, outputs });
+    this.nodes.push({ op, inputs, attributes, outputs, ...(isExact() ? { exact: true } : {}) });
     return { node: this.nodes.length - 1, output: 0 };
   }
 

@@ -19,6 +19,8 @@ export class Staging {
   readonly weight: Float32Array;
   readonly keys: Int32Array;
   readonly weights: Float32Array | undefined;
+  /** See `PassInputs.lossScale`. */
+  readonly lossScale: Float32Array | undefined;
   /** Number of microshards that it holds. */
   filled = 0;
   private readonly memory: Float32Array;
@@ -29,7 +31,7 @@ export class Staging {
     private readonly definition: ModelDefinition,
     readonly shape: PassShape,
   ) {
-    const { microshards, rows, weighted } = shape;
+    const { microshards, rows, weighted, scaled } = shape;
     const { inputShape, outputs, task } = definition;
     const total = microshards * rows;
     const lengths = [
@@ -38,6 +40,7 @@ export class Staging {
       microshards,
       2 * microshards,
       weighted ? total : 0,
+      scaled ? 1 : 0,
     ] as const;
     this.memory = allocateSum(lengths.reduce((sum, length) => sum + padded(length), 0));
     let at = 0;
@@ -55,6 +58,7 @@ export class Staging {
     this.weight = floats(lengths[2]);
     this.keys = integers(lengths[3]);
     this.weights = weighted ? floats(lengths[4]) : undefined;
+    this.lossScale = scaled ? floats(lengths[5]) : undefined;
   }
 
   /**
@@ -62,13 +66,14 @@ export class Staging {
    * created in each call.
    */
   feeds(binding: NativeBinding, operations: Operations, sharing: boolean): readonly TensorId[] {
-    const { inputs, labels, weight, keys, weights } = inputShapes(this.definition, this.shape);
+    const { inputs, labels, weight, keys, weights, lossScale } = inputShapes(this.definition, this.shape);
     const parts = [
       [inputs, this.inputs],
       [labels, this.labels],
       [weight, this.weight],
       [keys, this.keys],
       ...(this.weights === undefined ? [] : [[weights, this.weights] as const]),
+      ...(this.lossScale === undefined ? [] : [[lossScale, this.lossScale] as const]),
     ] as const;
     if (!sharing || !inSumMemory(this.memory)) return parts.map(([shape, values]) => operations.tensor(shape, values));
     this.tensors ??= parts.map(([shape, values]) =>

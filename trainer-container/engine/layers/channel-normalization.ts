@@ -7,6 +7,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { columnSums } from "./column-sums";
+import { exactMatMul } from "./exact";
 
 /**
  * A backend may have the functions of this file as kernels, for `inner` = 1. Inputs: `x`, `scale` and `offset` `[channels]`;
@@ -19,7 +20,7 @@ export const batchNormalizationGradientKernel = "BatchNormalizationGradient";
 /** Returns each channel's sum, `[channels]`. */
 function channelSums(x: tf.Tensor3D): tf.Tensor1D {
   const [outer, channels, inner] = x.shape;
-  const rows = inner === 1 ? x : tf.matMul(tf.reshape(x, [outer * channels, inner]), tf.ones<tf.Rank.R2>([inner, 1]));
+  const rows = inner === 1 ? x : exactMatMul(tf.reshape(x, [outer * channels, inner]), tf.ones<tf.Rank.R2>([inner, 1]));
   return columnSums(tf.reshape(rows, [outer, channels]));
 }
 

@@ -2,6 +2,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
 import { columnSums } from "./column-sums";
+import { exactMatMul } from "./exact";
 
 interface LayerNormalizationLayer {
   readonly axis: number | readonly number[];
@@ -84,17 +85,17 @@ function normalizeNarrow(x: tf.Tensor2D, scale: tf.Tensor1D, offset: tf.Tensor1D
       (tensors: tf.Tensor[]) => void,
     ];
     const mean = tf.fill<tf.Rank.R2>([width, width], 1 / width);
-    const centred = tf.matMul(rows, tf.sub(tf.eye(width), mean));
-    const factor = tf.rsqrt(tf.add(tf.matMul(tf.square(centred), mean), epsilon));
+    const centred = exactMatMul(rows, tf.sub(tf.eye(width), mean));
+    const factor = tf.rsqrt(tf.add(exactMatMul(tf.square(centred), mean), epsilon));
     const normal: tf.Tensor2D = tf.mul(centred, factor);
     save([normal, factor, gamma]);
     const gradFunc = (dy: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] => {
       const [savedNormal, savedFactor, savedGamma] = saved as [tf.Tensor2D, tf.Tensor2D, tf.Tensor1D];
       const column = tf.reshape(savedGamma, [width, 1]);
       const meanOfScaled: tf.Tensor2D = tf.mul(column, tf.fill([width, width], 1 / width));
-      const direct = tf.matMul(dy as tf.Tensor2D, tf.sub(tf.mul(column, tf.eye(width)), meanOfScaled) as tf.Tensor2D);
+      const direct = exactMatMul(dy as tf.Tensor2D, tf.sub(tf.mul(column, tf.eye(width)), meanOfScaled) as tf.Tensor2D);
       const products: tf.Tensor2D = tf.mul(dy, savedNormal);
-      const along = tf.mul(savedNormal, tf.matMul(products, meanOfScaled));
+      const along = tf.mul(savedNormal, exactMatMul(products, meanOfScaled));
       return [tf.mul(savedFactor, tf.sub(direct, along)), columnSums(products), columnSums(dy as tf.Tensor2D)];
     };
     return { value: scaleAndShift(normal, gamma, beta), gradFunc };

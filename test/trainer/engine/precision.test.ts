@@ -1,0 +1,274 @@
+/** Gradients with products in 16 bits. Runs where the native binding is installed. */
+import * as tf from "@tensorflow/tfjs-core";
+import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
+import type { ModuleDefinition } from "../../../core/runs/model-definition";
+import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { ModelContext } from "../../../trainer-container/engine/define-training";
+import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
+import { Recorder } from "../../../trainer-container/engine/graph/recorder";
+import { roundProducts } from "../../../trainer-container/engine/graph/rewrites/precision";
+import { exactMatMul } from "../../../trainer-container/engine/layers/exact";
+import type { NativeBackend } from "../../../trainer-container/engine/native/op";
+import { findBinding } from "../../../trainer-container/engine/native-binding";
+import { FakeGang } from "../loop/fake-gang";
+import { createWorker, digest, run, taskOf, type Worker } from "../loop/in-process";
+import { cnn, randomBatch } from "./contract";
+
+const suite = findBinding("cpu") ? describe : describe.skip;
+const narrow = ["bfloat16", "float16"] as const;
+
+/** Rows of four numbers and three classes, as `createWorker` has them. */
+const transformer = {
+  type: "module",
+  inputShape: [4],
+  outputs: 3,
+  task: "classification",
+  factory: ({ tf: { sequential, layers }, outputs }: ModelContext) =>
+    sequential({
+      layers: [
+        layers.reshape({ targetShape: [2, 2], inputShape: [4] }),
+        layers.dense({ units: 4 }),
+        layers.multiHeadAttention({ heads: 2, causal: true, dropout: 0.1 }),
+        layers.layerNormalization(),
+        layers.flatten(),
+        layers.batchNormalization({}),
+        layers.dense({ units: outputs }),
+      ],
+    }),
+} as unknown as ModuleDefinition;
+
+/** For trainings: it is compiled several times. */
+const small = {
+  ...transformer,
+  factory: ({ tf: { sequential, layers }, outputs }: ModelContext) =>
+    sequential({
+      layers: [
+        layers.dense({ units: 4, inputShape: [4], activation: "tanh" }),
+        layers.batchNormalization({}),
+        layers.dense({ units: outputs }),
+      ],
+    }),
+} as unknown as ModuleDefinition;
+
+suite("precision", () => {
+  let backend: NativeBackend;
+  const created: TrainableModel[] = [];
+
+  const engineWith = (precision?: NarrowPrecision): Promise<Engine> =>
+    createEngine({ preferred: "native", threads: 1, ...(precision ? { precision } : {}) });
+
+  beforeAll(async () => {
+    await engineWith();
+    backend = tf.backend() as NativeBackend;
+  });
+  afterEach(() => {
+    for (const model of created.splice(0)) model.dispose();
+  });
+
+  async function modelOf(precision: NarrowPrecision | undefined, definition: ModuleDefinition | typeof cnn) {
+    const engine = await engineWith(precision);
+    const model = await engine.createModel(definition, 1);
+    created.push(model);
+    return model;
+  }
+
+  /** Records products, rounds them and runs the graph. */
+  function rounded(precision: NarrowPrecision, inputs: readonly tf.Tensor[], body: () => tf.Tensor) {
+    const recorded = tf.tidy(() => {
+      const { nodes, placeholders, result } = new Recorder(backend).record(inputs, (recorder) =>
+        recorder.valueOf(body()),
+      );
+      return { nodes, placeholders, result } as unknown as tf.TensorContainer;
+    }) as unknown as { nodes: readonly GraphNode[]; placeholders: readonly Value[]; result: Value };
+    const nodes = roundProducts(recorded.nodes, precision, false);
+    const graph = new LoadedGraph(backend.binding, nodes);
+    const feeds = backend.getInputTensorIds(inputs);
+    const [id = -1] = graph.run(namesOf(recorded.placeholders), feeds, namesOf([recorded.result]));
+    const values = backend.binding.tensorDataSync(id);
+    backend.binding.deleteTensor(id);
+    graph.dispose();
+    return [...values];
+  }
+
+  // bfloat16 has 8 significant bits, float16 has 11.
+  it.each([
+    ["bfloat16", 1 + 2 ** -7, 1 + 2 ** -8, 1],
+    ["float16", 1 + 2 ** -10, 1 + 2 ** -11, 1],
+  ] as const)("%s rounds factors and results to even, and adds in float32", (precision, kept, between, even) => {
+    const one = tf.tensor2d([[1]]);
+    const times = (a: tf.Tensor2D, b: tf.Tensor2D) => rounded(precision, [a, b], () => tf.matMul(a, b));
+    expect(times(tf.tensor2d([[kept]]), one)).toEqual([kept]);
+    expect(times(tf.tensor2d([[between]]), one)).toEqual([even]);
+    // 16 bits cannot count to 4,096 by ones.
+    expect(times(tf.ones([1, 4_096]), tf.ones([4_096, 1]))).toEqual([4_096]);
+  });
+
+  it("float16 overflows beyond 65,504, and bfloat16 does not", () => {
+    const [a, b] = [tf.tensor2d([[300]]), tf.tensor2d([[300]])];
+    expect(rounded("float16", [a, b], () => tf.matMul(a, b))).toEqual([Number.POSITIVE_INFINITY]);
+    expect(rounded("bfloat16", [a, b], () => tf.matMul(a, b))).toEqual([90_112]);
+  });
+
+  it("leaves sums that are computed as products in float32", () => {
+    const a = tf.tensor2d([[1 + 2 ** -12]]);
+    const one = tf.ones<tf.Rank.R2>([1, 1]);
+    expect(rounded("bfloat16", [a, one], () => exactMatMul(a, one))).toEqual([1 + 2 ** -12]);
+  });
+
+  it("on a GPU gives the products the 16-bit type", () => {
+    const [a, b] = [tf.ones<tf.Rank.R2>([2, 2]), tf.ones<tf.Rank.R2>([2, 2])];
+    const { nodes } = tf.tidy(
+      () => new Recorder(backend).record([a, b], () => void tf.matMul(a, b)) as unknown as tf.TensorContainer,
+    ) as unknown as { nodes: readonly GraphNode[] };
+    const typesOf = (all: readonly GraphNode[]) =>
+      all.filter(({ op }) => op.includes("MatMul")).map(({ attributes: { T } }) => T);
+    expect(typesOf(nodes)).toEqual([{ kind: "type", value: 1 }]);
+    expect(typesOf(roundProducts(nodes, "bfloat16", true))).toEqual([{ kind: "type", value: 14 }]);
+    expect(typesOf(roundProducts(nodes, "float16", true))).toEqual([{ kind: "type", value: 19 }]);
+  });
+
+  it.each([
+    ["a convolutional model", cnn, "bfloat16", 0.02],
+    ["a convolutional model", cnn, "float16", 0.003],
+    ["a transformer", transformer, "bfloat16", 0.05],
+    ["a transformer", transformer, "float16", 0.006],
+  ] as const)("rounds the gradient of %s (%#) and not its evaluation", async (_name, definition, precision, bound) => {
+    const [exact, model] = [await modelOf(undefined, definition), await modelOf(precision, definition)];
+    const batch = randomBatch(definition, 8, "rows");
+    const gradients = [exact, model].map((each) => {
+      const into = new Float32Array(each.parameterCount);
+      each.gradients(batch, "k", into);
+      return into;
+    }) as [Float32Array, Float32Array];
+    const norm = (values: Float32Array) => Math.hypot(...values);
+    const [expected, found] = gradients;
+    const error = norm(found.map((value, at) => value - expected[at]!)) / norm(expected);
+    expect(error).toBeLessThan(bound);
+    expect(error).toBeGreaterThan(bound / 100);
+    expect(model.evaluate(batch)).toEqual(exact.evaluate(batch));
+  });
+
+  it("multiplies the loss's gradient, and neither the loss nor running statistics", async () => {
+    const model = await modelOf("float16", transformer);
+    const batch = randomBatch(transformer, 8, "rows");
+    const [plain, scaled] = [1, 1_024].map((scale) => {
+      model.scaleLoss?.(scale);
+      const into = new Float32Array(model.parameterCount);
+      const { loss } = model.gradients(batch, "k", into);
+      return { loss, into };
+    });
+    expect(scaled!.loss).toBe(plain!.loss);
+    const { trainableCount } = model;
+    expect(scaled!.into.slice(trainableCount)).toEqual(plain!.into.slice(trainableCount));
+    expect(Math.hypot(...scaled!.into.slice(0, trainableCount))).toBeCloseTo(
+      1_024 * Math.hypot(...plain!.into.slice(0, trainableCount)),
+      0,
+    );
+  });
+
+  it("is part of the numerics record", async () => {
+    const [plain, rounding] = [await engineWith(), await engineWith("bfloat16")];
+    expect(plain.numerics().switches).not.toHaveProperty("precision");
+    expect(rounding.numerics().switches).toEqual({
+      ...plain.numerics().switches,
+      precision: "bfloat16",
+      products: "float32 of bfloat16 factors",
+    });
+  });
+
+  it.each([
+    ["that has graph: false", { graph: false }, "graph is false in defineTraining"],
+    [
+      "that reads a value in the middle",
+      {
+        loss: (_labels: tf.Tensor, outputs: tf.Tensor2D) => {
+          outputs.dataSync();
+          return outputs.mean(1);
+        },
+      },
+      "it reads a value in the middle",
+    ],
+  ])("is refused for a model %s", async (_name, extra, reason) => {
+    const definition = { ...transformer, ...extra } as ModuleDefinition;
+    const train = async () => {
+      const model = await modelOf("bfloat16", definition);
+      model.gradients(randomBatch(definition, 8, "rows"), "k", new Float32Array(model.parameterCount));
+    };
+    await expect(train()).rejects.toThrow(
+      `The precision bfloat16 needs a model that is a graph, but it cannot be one: ${reason}.`,
+    );
+  });
+
+  it("is refused on WebAssembly", async () => {
+    await expect(createEngine({ preferred: "wasm", threads: 1, precision: "float16" })).rejects.toThrow(
+      "The precision float16 needs the native engine and a graph.",
+    );
+  });
+
+  async function trainOn(
+    members: readonly string[],
+    precision: NarrowPrecision,
+    { lossScale }: { lossScale?: number } = {},
+  ): Promise<readonly Worker[]> {
+    const task = taskOf({ backend: "native" }, { precision, epochs: 2 });
+    const gang = new FakeGang(task.microshards, members);
+    const workers: Worker[] = [];
+    for (const id of members) {
+      const worker = createWorker(gang.member(id), task, await modelOf(precision, small));
+      if (lossScale) worker.replica.lossScale = { scale: lossScale, goodSteps: 0, skipped: 0 };
+      workers.push(worker);
+    }
+    await Promise.all(workers.map((worker, i) => run(worker).then(() => gang.kill(members[i]!))));
+    return workers;
+  }
+
+  it.each(narrow)("%s gives the same state to the bit on 1, 2 and 3 workers", async (precision) => {
+    const [reference] = await trainOn(["a"], precision);
+    const [other] = await trainOn(["a"], precision === "bfloat16" ? "float16" : "bfloat16");
+    expect(digest(reference!.replica)).not.toBe(digest(other!.replica));
+    for (const members of [
+      ["a", "b"],
+      ["a", "b", "c"],
+    ]) {
+      for (const worker of await trainOn(members, precision)) {
+        expect(digest(worker.replica)).toBe(digest(reference!.replica));
+        expect(worker.outcomes).toEqual(reference!.outcomes);
+      }
+    }
+  });
+
+  it("float16 skips steps that overflow on all workers alike, and goes on with half the scale", async () => {
+    const [reference] = await trainOn(["a"], "float16", { lossScale: 2 ** 18 });
+    const { outcomes, replica } = reference!;
+    const skipped = outcomes.filter((each) => each.skipped).length;
+    expect(skipped).toBeGreaterThan(0);
+    expect(skipped).toBeLessThan(outcomes.length);
+    expect(outcomes[0]).toMatchObject({ lossScale: 2 ** 18, skipped: true, skippedSteps: 1 });
+    expect(replica.lossScale).toMatchObject({ scale: 2 ** (18 - skipped), skipped });
+    for (const worker of await trainOn(["a", "b"], "float16", { lossScale: 2 ** 18 })) {
+      expect(digest(worker.replica)).toBe(digest(replica));
+    }
+  });
+
+  it("float16 goes on from a copy of its state with the same bits", async () => {
+    const task = taskOf({ backend: "native" }, { precision: "float16", epochs: 2 });
+    const gang = new FakeGang(task.microshards, ["a"]);
+    const copies: { steps: number; buffers: Float32Array[] }[] = [];
+    const first = createWorker(gang.member("a"), task, await modelOf("float16", small), {
+      boundary: ({ buffers, finishedSteps }) =>
+        copies.push({ steps: finishedSteps, buffers: buffers.map((each) => each.slice()) }),
+    });
+    first.replica.lossScale = { scale: 2 ** 18, goodSteps: 0, skipped: 0 };
+    await run(first);
+    const { steps, buffers } = copies[2]!;
+    const later = createWorker(new FakeGang(6, ["a"]).member("a"), task, await modelOf("float16", small));
+    later.replica.buffers.forEach((buffer, at) => {
+      buffer.set(buffers[at]!);
+    });
+    later.replica.finishedSteps = steps;
+    await run(later);
+    expect(digest(later.replica)).toBe(digest(first.replica));
+  });
+});
