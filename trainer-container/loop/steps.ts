@@ -75,7 +75,7 @@ export function replicatedSteps(training: Training): Steps {
   };
 }
 
-/** What a gang of one sums to learn of signals. */
+/** Stands for the sum of a gang of one, which exchanges only signals. */
 const nothing = new Float32Array(0);
 
 /** Takes a step of the only rank in one call of the engine. @returns undefined if it must be taken otherwise */
