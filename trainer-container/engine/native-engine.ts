@@ -8,6 +8,7 @@ import { BackendUnavailableError, ModelError, needsGraph } from "./errors";
 import { describeGpu } from "./gpu";
 import { registerGradients } from "./gradients/register";
 import { GraphProgram } from "./graph/program";
+import { installDense } from "./layers/dense";
 import { LayersTrainable } from "./layers-trainable";
 import { MlpProgram } from "./mlp-program";
 import { nativeBackendName as backendName, type NativeBackend } from "./native/op";
@@ -67,6 +68,7 @@ async function start(options: EngineOptions): Promise<Library> {
   }
   const backend = tf.backend() as NativeBackend;
   registerGradients();
+  installDense();
   const kernels = registerNativeKernels(backend);
   const numerics = record(
     binding,

@@ -4,6 +4,7 @@ import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
+import { batchMicroshards } from "../../../trainer-container/engine/graph/rewrites/batch";
 import { sumInLevels } from "../../../trainer-container/engine/graph/rewrites/column-sums";
 import { fuseElementwise } from "../../../trainer-container/engine/graph/rewrites/fuse";
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
@@ -147,6 +148,84 @@ suite("rewrites of graphs", () => {
     expect(found).toHaveLength(outputShape.reduce((product, each) => product * each, 1));
     found?.forEach((value, at) => {
       expect(value).toBeCloseTo(expected?.[at] as number, 3);
+    });
+  });
+
+  describe("of equal operations of microshards", () => {
+    const [microshards, rows] = [3, 16];
+    const microshardsOf = (x: tf.Tensor): readonly tf.Tensor[] =>
+      Array.from({ length: microshards }, (_, index) =>
+        tf.slice(x, [index * rows, ...x.shape.slice(1).map(() => 0)], [rows, ...x.shape.slice(1)]),
+      );
+    const bytesOf = (values: readonly Float32Array[]) => values.map((each) => Buffer.from(each.buffer).toString("hex"));
+
+    /** Batches a recorded function, checks that its results have the same bits, and counts an operation before and after. */
+    function count(op: string, inputs: readonly tf.Tensor[], body: () => readonly tf.Tensor[]): readonly number[] {
+      const graph = record(inputs, body);
+      const fetched = [...graph.placeholders, ...graph.outputs];
+      const batched = batchMicroshards(graph.nodes, microshards, rows, fetched);
+      const countOf = (nodes: readonly GraphNode[]) => nodes.filter((node) => node.op === op).length;
+      if (batched === undefined) return [countOf(graph.nodes)];
+      const { nodes, placed } = batched;
+      const found = { nodes, placeholders: graph.placeholders.map(placed), outputs: graph.outputs.map(placed) };
+      expect(bytesOf(run(found, inputs))).toEqual(bytesOf(run(graph, inputs)));
+      return [countOf(graph.nodes), countOf(nodes)];
+    }
+    let x: tf.Tensor;
+    let vectors: tf.Tensor;
+    /** Has as many rows as a microshard. */
+    let matrix: tf.Tensor2D;
+
+    beforeAll(() => {
+      x = tf.randomNormal([microshards * rows, 4, 4, 3], 0, 1, "float32", 1);
+      vectors = tf.reshape(x, [microshards * rows, -1]);
+      matrix = tf.randomNormal([rows, 5], 0, 1, "float32", 2);
+    });
+
+    it("computes products with one matrix together, and what mixes rows for each microshard", () => {
+      const weights = tf.randomNormal([48, rows], 0, 1, "float32", 4) as tf.Tensor2D;
+      const found = count("BatchMatMulV2", [vectors, weights, matrix], () =>
+        microshardsOf(vectors).map((part) => {
+          const hidden = tf.relu(tf.matMul(part as tf.Tensor2D, weights)) as tf.Tensor2D;
+          const outputs = tf.softmax(tf.matMul(hidden, matrix)) as tf.Tensor2D;
+          return tf.concat([tf.sum(outputs, 0), tf.reshape(tf.matMul(hidden, outputs, true), [-1])]);
+        }),
+      );
+      expect(found).toEqual([9, 5]);
+    });
+
+    it("joins what each microshard has of its own, and repeats what all have in common", () => {
+      const weights = tf.randomNormal([48, 5], 0, 1, "float32", 4) as tf.Tensor2D;
+      const keys = tf.tensor2d([3, 1, 2], [microshards, 1]);
+      const found = count("BatchMatMulV2", [vectors, weights, matrix, keys], () =>
+        microshardsOf(vectors).map((part, index) => {
+          const own = tf.mul(tf.slice(keys, [index, 0], [1, 1]), tf.ones([rows, 48]));
+          const products = tf.matMul(tf.mul(part, own) as tf.Tensor2D, weights);
+          return tf.matMul(tf.add(products, matrix) as tf.Tensor2D, matrix, false, true);
+        }),
+      );
+      expect(found).toEqual([6, 2]);
+    });
+
+    it("computes convolutions and pooling together", () => {
+      const filter = tf.randomNormal([3, 3, 3, 8], 0, 1, "float32", 3) as tf.Tensor4D;
+      const body = () =>
+        microshardsOf(x).map((part) => {
+          const maps = tf.relu(tf.conv2d(part as tf.Tensor4D, filter, 1, "same")) as tf.Tensor4D;
+          return tf.sum(tf.maxPool(maps, 2, 2, "valid"), [0]);
+        });
+      expect(count("Conv2D", [x, filter], body)).toEqual([3, 1]);
+    });
+
+    it("leaves operations alone that only some microshards have", () => {
+      const weights = tf.randomNormal([48, 5], 0, 1, "float32", 4) as tf.Tensor2D;
+      const found = count("BatchMatMulV2", [vectors, weights], () =>
+        microshardsOf(vectors).map((part, index) => {
+          const given = index === 1 ? tf.neg(part) : part;
+          return tf.sum(tf.matMul(given as tf.Tensor2D, weights), 0);
+        }),
+      );
+      expect(found).toEqual([3]);
     });
   });
 });

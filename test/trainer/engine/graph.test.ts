@@ -223,26 +223,38 @@ suite("recorded graphs", () => {
     ]);
   });
 
-  it.each([2, 3, 6, 8])("add %i microshards with the bits of single additions", async (count) => {
-    const definition = { ...mlp, dropout: 0.5, hidden: [24, 16] };
-    const { model } = await both(definition);
-    const batches = Array.from({ length: count }, (_, index) => randomBatch(definition, 4, `batch ${index}`));
-    const parts = batches.map((batch, index) => gradients(model, batch, `microshard ${index}`));
-    const expected = parts.map(({ values }) => values);
-    for (const { into, from } of canonicalAdditions(count)) {
-      add(expected[into]!, 0, expected[into]!, 0, expected[from]!, 0, expected[into]!.length);
-    }
-    expect(model.maxSum).toBeGreaterThanOrEqual(count);
-    // The first call computes the microshards one by one, too; the others use the graph.
-    for (let call = 0; call < 3; call++) {
-      const sum = model.beginSum!(count);
-      for (const [index, batch] of batches.entries()) sum.add(batch, `microshard ${index}`);
-      const total = new Float32Array(model.parameterCount);
-      expect(sum.finish(total)).toEqual(parts.map(({ result }) => result));
-      expect(total).toEqual(expected[0]);
-      expect(model.maxSum).toBeGreaterThan(1);
-    }
-  });
+  const small = { ...mlp, dropout: 0.5, hidden: [24, 16] };
+  const pooled = { ...cnn, dropout: 0.5, inputShape: [8, 8, 1], filters: [4, 8], hidden: [16] } as typeof cnn;
+
+  it.each([
+    [2, 4, "an mlp", small],
+    [3, 4, "an mlp", small],
+    [6, 4, "an mlp", small],
+    [8, 16, "an mlp", small],
+    [3, 32, "an mlp", { ...small, hidden: [5, 37] }],
+    [8, 16, "a cnn", pooled],
+  ] as const)(
+    "add %i microshards of %i rows with the bits of single additions: %s",
+    async (count, rows, _, definition) => {
+      const { model } = await both(definition);
+      // The first call computes the microshards one by one, too; the others use the graph.
+      for (let call = 0; call < 4; call++) {
+        const batches = Array.from({ length: count }, (__, index) => randomBatch(definition, rows, `${call} ${index}`));
+        const parts = batches.map((batch, index) => gradients(model, batch, `microshard ${index}`));
+        const expected = parts.map(({ values }) => values);
+        for (const { into, from } of canonicalAdditions(count)) {
+          add(expected[into]!, 0, expected[into]!, 0, expected[from]!, 0, expected[into]!.length);
+        }
+        expect(model.maxSum).toBeGreaterThanOrEqual(count);
+        const sum = model.beginSum!(count);
+        for (const [index, batch] of batches.entries()) sum.add(batch, `microshard ${index}`);
+        const total = new Float32Array(model.parameterCount);
+        expect(sum.finish(total)).toEqual(parts.map(({ result }) => result));
+        expect(total).toEqual(expected[0]);
+        expect(model.maxSum).toBeGreaterThan(1);
+      }
+    },
+  );
 
   it("refuse row weights in a sum", async () => {
     const { model } = await both(dense());

@@ -41,7 +41,7 @@ export interface Traced {
    * Then the gradient, `[1, parameters]`.
    */
   readonly results: readonly tf.Tensor[];
-  /** The gradient of each slot of the layout, of any shape; none for an evaluation. */
+  /** The gradient of each slot of the layout, flat; none for an evaluation. */
   readonly gradients: readonly tf.Tensor[];
   /** Names of the metrics. */
   readonly metrics: readonly string[];
@@ -74,7 +74,7 @@ export function trace(
   if (kind === "evaluation") return { results: [numbers], gradients: [], metrics };
   const gradients = layers.layout.map(({ size }, slot) => {
     const terms = all.map((each) => each.gradients?.[slot] ?? tf.zeros([size]));
-    return microshards === 1 ? (terms[0] as tf.Tensor) : treeSum(terms.map(flatten));
+    return microshards === 1 ? tf.reshape(terms[0] as tf.Tensor, [-1]) : treeSum(terms.map(flatten));
   });
   return { results: [numbers, tf.reshape(flat(gradients), [1, -1])], gradients, metrics };
 }

@@ -105,10 +105,7 @@ export class GraphProgram {
   gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult | undefined {
     const pass = this.passFor("gradients", batch, randomKey);
     if (pass === undefined) return undefined;
-    const startedAt = performance.now();
-    const [result] = this.run(pass, into);
-    this.gradientMs = Math.min(this.gradientMs, performance.now() - startedAt);
-    return result;
+    return this.run(pass, into)[0];
   }
 
   /** Computes as `TrainableModel.evaluate`. @returns undefined if the model cannot be recorded */
@@ -226,9 +223,14 @@ export class GraphProgram {
 
   /** Runs a pass on the values of its staging. @param into for gradients */
   private run(pass: Pass, into?: Float32Array): readonly BatchResult[] {
+    const startedAt = performance.now();
     try {
       const [numbers = -1, gradient] = computeModel(this.definition, () => this.execute(pass));
-      if (into) this.reader.copy(gradient as TensorId, into, true);
+      if (into) {
+        this.reader.copy(gradient as TensorId, into, true);
+        const ms = performance.now() - startedAt;
+        this.gradientMs = Math.min(this.gradientMs, ms / pass.staging.shape.microshards);
+      }
       return this.resultsOf(pass, numbers);
     } finally {
       this.operations.release();
@@ -280,7 +282,7 @@ export class GraphProgram {
       if (kind === "gradients" && precision) {
         if (exact instanceof Error) throw new ModelError(needsGraph(precision, exact.message), exact);
         builder.truncate(length); // only the rounded graph is used from now on
-        pass = this.load(staging, recording, precision);
+        pass = this.load(staging, recording, { precision });
       }
       if (pass instanceof Error) {
         this.onExecution?.({ pass: kind, engine: "tape", reason: pass });
@@ -310,16 +312,25 @@ export class GraphProgram {
       add(sum, 0, sum, 0, gradients[right] as Float32Array, 0, sum.length);
     }
     into.set(gradients[0] as Float32Array);
-    const pass = this.recorded(
-      staging,
-      (recording) => recording.obstacle ?? this.load(staging, recording, this.precision),
-    );
-    const found = new Float32Array(into.length);
-    if (!(pass instanceof Error)) this.run(pass, found);
-    this.sumsAreExact = Buffer.compare(bytesOf(found), bytesOf(into)) === 0;
-    if (this.sumsAreExact && !(pass instanceof Error)) this.passes.set(nameOf(staging.shape), pass);
+    const pass = this.recorded(staging, (recording) => {
+      if (recording.obstacle) return undefined;
+      for (const batched of [true, false]) {
+        const loaded = this.load(staging, recording, { precision: this.precision, batched });
+        if (!(loaded instanceof Error) && this.computes(loaded, into)) return loaded;
+      }
+      return undefined;
+    });
+    this.sumsAreExact = pass !== undefined;
+    if (pass) this.passes.set(nameOf(staging.shape), pass);
     else staging.dispose(this.backend.binding);
     return results;
+  }
+
+  /** Whether a pass gives exactly this sum. */
+  private computes(pass: Pass, sum: Float32Array): boolean {
+    const found = new Float32Array(sum.length);
+    this.run(pass, found);
+    return Buffer.compare(bytesOf(found), bytesOf(sum)) === 0;
   }
 
   /** Records a pass with the present weights; the recording is valid within `use`. */
@@ -333,18 +344,27 @@ export class GraphProgram {
   /** Returns the pass, or TensorFlow's reason for a refusal. */
   private load(
     staging: Staging,
-    { nodes, placeholders, result }: Recording<Recorded>,
-    precision?: NarrowPrecision,
+    recording: Recording<Recorded>,
+    {
+      precision,
+      batched = true,
+    }: { readonly precision?: NarrowPrecision | undefined; readonly batched?: boolean } = {},
   ): Pass | Error {
     const { session, handles, optimizer } = this;
-    const { microshards, kind } = staging.shape;
+    const { placeholders, result } = recording;
+    const { microshards, rows, kind } = staging.shape;
     return session.extend((builder) => {
-      const inputs = placeholders.slice(0, -handles.length);
-      const weights = placeholders.slice(-handles.length);
-      const reads = weights.map(({ node }, slot) => [node, session.variables.reading(handles[slot] as Value)] as const);
       const fetched = [...result.outputs, ...(optimizer ? result.gradients : [])];
-      const rewritten = rewrite(nodes, fetched, { gpu: this.backend.binding.isUsingGpuDevice(), precision });
-      const placed = builder.append(rewritten, new Map(reads));
+      const { nodes, placed: rewritten } = rewrite(recording.nodes, [...placeholders, ...fetched], {
+        gpu: this.backend.binding.isUsingGpuDevice(),
+        precision,
+        batch: batched && microshards > 1 ? { microshards, rows } : undefined,
+      });
+      const inputs = placeholders.slice(0, -handles.length);
+      const weights = placeholders.slice(-handles.length).map(rewritten);
+      const reads = weights.map(({ node }, slot) => [node, session.variables.reading(handles[slot] as Value)] as const);
+      const appended = builder.append(nodes, new Map(reads));
+      const placed = (value: Value): Value => appended(rewritten(value));
       const outputs = result.outputs.map(placed);
       const [numbers] = outputs as [Value];
       const step =

@@ -51,7 +51,7 @@ const shapeNames: Readonly<Record<string, string>> = {
   Reshape: "output",
 };
 
-export const computesElements = ({ op }: GraphNode): boolean => op in outputNames;
+export const computesElements = ({ op }: Pick<GraphNode, "op">): boolean => op in outputNames;
 
 export const isElementwise = ({ op }: GraphNode): boolean => op in outputNames || op in shapeNames;
 

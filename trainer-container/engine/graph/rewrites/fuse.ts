@@ -11,6 +11,7 @@ import {
   type FunctionValue,
   type GraphFunction,
   type GraphNode,
+  type OutputType,
   referenceTo,
   savedModel,
   type Value,
@@ -197,6 +198,7 @@ function withCalls(nodes: readonly GraphNode[], bodies: readonly Body[]): readon
         f: { kind: "function", value },
         _XlaMustCompile: { kind: "bool", value: true },
       },
+      outputs: [...body.outputs].map((node) => nodes[node]?.outputs?.[0] as OutputType),
     };
   });
   return [...others, ...calls];

@@ -1,5 +1,6 @@
 import type { NarrowPrecision } from "../../../../core/runs/hyperparameters";
 import type { GraphNode, Value } from "../../../../core/saved-model/graph-def";
+import { batchMicroshards } from "./batch";
 import { sumInLevels } from "./column-sums";
 import { fuseElementwise } from "./fuse";
 import { roundProducts } from "./precision";
@@ -8,20 +9,31 @@ export interface RewriteOptions {
   readonly gpu: boolean;
   /** See `roundProducts`. Default: nothing is rounded. */
   readonly precision?: NarrowPrecision | undefined;
+  /** The microshards of a sum, whose rows may be computed together. Default: they are not. */
+  readonly batch?: { readonly microshards: number; readonly rows: number } | undefined;
+}
+
+export interface Rewritten {
+  readonly nodes: readonly GraphNode[];
+  /** Returns the position of a fetched value. */
+  readonly placed: (fetched: Value) => Value;
 }
 
 /**
- * Returns a faster graph with the same results up to rounding. Recorded nodes keep their positions.
+ * Returns a faster graph with the same results up to rounding.
  *
  * @param nodes each after its inputs
- * @param fetched values that callers read
+ * @param fetched values that callers read or feed
  */
 export function rewrite(
   nodes: readonly GraphNode[],
   fetched: readonly Value[],
-  { gpu, precision }: RewriteOptions,
-): readonly GraphNode[] {
-  const fast = gpu ? nodes : sumInLevels(fuseElementwise(nodes, fetched));
+  { gpu, precision, batch }: RewriteOptions,
+): Rewritten {
+  const fused = gpu ? nodes : fuseElementwise(nodes, fetched);
+  const batched = batch && batchMicroshards(fused, batch.microshards, batch.rows, fetched);
+  const { nodes: all, placed } = batched ?? { nodes: fused, placed: (value: Value) => value };
+  const fast = gpu ? all : sumInLevels(all);
   // Last: XLA leaves out a rounding and its reversal within a fused group.
-  return precision ? roundProducts(fast, precision, gpu) : fast;
+  return { nodes: precision ? roundProducts(fast, precision, gpu) : fast, placed };
 }
