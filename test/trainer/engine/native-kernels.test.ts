@@ -1,6 +1,8 @@
 /** The kernels put in the place of tfjs-node's, against its own or by hand. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
+import { layers } from "@tensorflow/tfjs-layers";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
+import { drawKey, withDraws } from "../../../trainer-container/engine/draws";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
@@ -53,6 +55,28 @@ if (findBinding("cpu")) {
       const { kernels, maxPool } = engine.numerics().switches;
       expect(kernels).toMatch(/^\d+$/);
       expect(["onednn", "stock"]).toContain(maxPool);
+    });
+
+    it.each([
+      { shape: [300, 400], rate: 0.1 },
+      { shape: [7, 11, 13, 99], rate: 0.5 }, // an odd number of elements
+      { shape: [1], rate: 0.3 },
+      { shape: [1_000], rate: 1 - 1e-9 },
+    ])("drop elements at the rate $rate by the pass's key, and scale the others", ({ shape, rate }) => {
+      const layer = layers.dropout({ rate });
+      const drop = (key: string) => {
+        const draw = () => layer.apply(tf.ones(shape), { training: true }) as tf.Tensor;
+        return values(withDraws(tf.tensor1d(drawKey(key), "int32"), draw));
+      };
+      const found = drop("a");
+      const dropped = Math.min(Math.round(rate * 65_536), 65_535) / 65_536;
+      const scale = Math.fround(1 / (1 - dropped));
+      expect(found.every((value) => value === 0 || Math.abs(value / scale - 1) < 1e-6)).toBe(true);
+      const share = found.filter((value) => value === 0).length / found.length;
+      const deviation = Math.sqrt((dropped * (1 - dropped)) / found.length);
+      expect(Math.abs(share - dropped)).toBeLessThan(5 * deviation + 1e-9);
+      expect(drop("a")).toEqual(found);
+      if (found.length > 1_000) expect(drop("b")).not.toEqual(found);
     });
 
     it.each<[string, number[], number, number, "valid" | "same"]>([
