@@ -9,7 +9,7 @@ import type { TrainingPlan } from "../loop/plan";
 import { namedScore } from "../loop/score";
 import { isWhole } from "../loop/sharded-replica";
 import type { TrainingEvents } from "../loop/training";
-import type { GpuReading } from "../telemetry/gpu-reading";
+import type { GpuSampler } from "../telemetry/gpu-sampler";
 import { Pace, WorkerRoster } from "../telemetry/progress";
 import { type SystemReading, systemMetrics } from "../telemetry/system-metrics";
 import type { Telemetry } from "../telemetry/telemetry";
@@ -27,7 +27,7 @@ export interface ReporterOptions {
   readonly now: () => number;
   readonly leaves: LeafComputer;
   /** The device that this worker computes on; absent on a CPU. */
-  readonly readGpu?: () => Promise<GpuReading | undefined>;
+  readonly gpu?: Pick<GpuSampler, "read" | "close">;
 }
 
 /** Publishes the training: metric points, progress, log lines. */
@@ -63,18 +63,12 @@ export function createReporter(options: ReporterOptions) {
       telemetry.own(`${prefix}/${name}`, step, value);
     }
     before = after;
+    const gpu = options.gpu?.read();
+    if (gpu === undefined) return;
+    telemetry.own(`${prefix}/gpu-utilization`, step, gpu.utilization);
+    telemetry.own(`${prefix}/gpu-memory`, step, gpu.memoryBytes);
   };
-  const sampleGpu = async () => {
-    const at = step;
-    const reading = await options.readGpu?.();
-    if (reading === undefined) return;
-    telemetry.own(`${prefix}/gpu-utilization`, at, reading.utilization);
-    telemetry.own(`${prefix}/gpu-memory`, at, reading.memoryBytes);
-  };
-  const timer = setInterval(() => {
-    sample();
-    void sampleGpu();
-  }, systemEveryMs);
+  const timer = setInterval(sample, systemEveryMs);
   timer.unref();
 
   const progressOf = (current: Generation) => () => ({
@@ -175,6 +169,7 @@ export function createReporter(options: ReporterOptions) {
     close(): void {
       clearInterval(timer);
       sample();
+      options.gpu?.close();
     },
   };
 }

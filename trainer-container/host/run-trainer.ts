@@ -25,7 +25,7 @@ import { createReplica } from "../loop/replica";
 import { scoreLayout } from "../loop/score";
 import { isWhole, ShardedReplica } from "../loop/sharded-replica";
 import { train } from "../loop/train";
-import { readGpu } from "../telemetry/gpu-reading";
+import { GpuSampler } from "../telemetry/gpu-sampler";
 import { unpackPoints } from "../telemetry/packed-points";
 import type { Telemetry } from "../telemetry/telemetry";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
@@ -207,7 +207,7 @@ async function trainTask(
     clock,
     now,
     leaves,
-    ...(device === undefined ? {} : { readGpu: () => readGpu(device) }),
+    ...(device === undefined ? {} : { gpu: new GpuSampler(device) }),
   });
   const checkpointer = createCheckpointer({
     store,

@@ -101,3 +101,35 @@ describe("the report of a recovery", () => {
     expect(one.reported).toEqual(reports === 0 ? [] : [{ generation, step }]);
   });
 });
+
+describe("the report of a GPU", () => {
+  it("has its utilization and memory at the step of the sample", () => {
+    const points: unknown[] = [];
+    let closed = 0;
+    const { events, close } = createReporter({
+      plan: { batchSize: 8, totalSteps: 100, epochs: 1, sampler: { stepsPerEpoch: 100 } },
+      workerIndex: 2,
+      telemetry: { ...noTelemetry, own: (...point: unknown[]) => void points.push(point) },
+      logger: { log: () => undefined },
+      clock: { now: () => 0 },
+      now: () => 0,
+      leaves: { dataWaitMs: () => 0 },
+      gpu: {
+        read: () => ({ utilization: 0.75, memoryBytes: 1_024 }),
+        close: () => {
+          closed += 1;
+        },
+      },
+    } as unknown as ReporterOptions);
+    const outcome = { step: 7, score: { loss: 1, metrics: {} }, gradientNorm: 1, learningRate: 1 };
+    events.stepFinished(outcome as unknown as Parameters<Events["stepFinished"]>[0], {} as never);
+    close();
+    expect(points).toEqual(
+      expect.arrayContaining([
+        ["system/worker-2/gpu-utilization", 7, 0.75],
+        ["system/worker-2/gpu-memory", 7, 1_024],
+      ]),
+    );
+    expect(closed).toBe(1);
+  });
+});
