@@ -15,6 +15,7 @@ import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
 import { benchPoints } from "./points/bench";
 import { benchPowerLoss } from "./power-loss/bench";
+import { benchPrecision } from "./precision/bench";
 import { benchPromotions } from "./promotions/bench";
 import { benchRecords } from "./records/bench";
 import { benchReduction } from "./reduction/bench";
@@ -44,6 +45,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   overlap: benchOverlap,
   points: benchPoints,
   "power-loss": benchPowerLoss,
+  precision: benchPrecision,
   promotions: benchPromotions,
   records: benchRecords,
   reduction: benchReduction,

@@ -1,0 +1,35 @@
+import { parseArgs } from "node:util";
+import { checked, list } from "../support/arguments";
+import { precisionModels } from "./models";
+
+export interface PrecisionOptions {
+  readonly models: readonly string[];
+  readonly seeds: readonly number[];
+  readonly epochs: number;
+  readonly json: boolean;
+}
+
+/** @throws Error for an option that is not known */
+export function parsePrecisionOptions(args: readonly string[]): PrecisionOptions {
+  const known = Object.keys(precisionModels);
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      models: { type: "string", default: known.join() },
+      seeds: { type: "string", default: "3" },
+      epochs: { type: "string", default: "5" },
+      json: { type: "boolean", default: false },
+    },
+  });
+  return {
+    models: list(values.models).map((each) => checked("models", each, known)),
+    seeds: Array.from({ length: count("seeds", values.seeds) }, (_, index) => index + 1),
+    epochs: count("epochs", values.epochs),
+    json: values.json,
+  };
+}
+
+function count(option: string, value: string): number {
+  if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
+  throw new Error(`--${option} is '${value}', but must be a whole number from 1 on`);
+}
