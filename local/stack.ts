@@ -20,6 +20,7 @@ import { apiServerOptions, createApiServer } from "./api-server";
 import { streamedRoutes } from "./api-streams";
 import { transferRoutes } from "./api-transfers";
 import { createBatch } from "./batch";
+import { listGpus } from "./batch/gpus";
 import type { Clock } from "./clock";
 import { createDynamoDb } from "./dynamodb";
 import { createEvents } from "./events";
@@ -172,6 +173,7 @@ async function openServices(
     logs,
     events,
     hostPath: join(bundles, "batch-host.js"),
+    gpus: listGpus(),
     images: {
       [trainerImage]: trainerImageOf(bundles, { ...trainerEnvironment(endpoint), ...jobKeys }, service("cache")),
     },

@@ -47,9 +47,12 @@ function mergeByKey<T>(base: readonly T[] = [], over: readonly T[] = [], key: (i
   return [...new Map([...base, ...over].map((item) => [key(item), item])).values()];
 }
 
-export function vcpusOf(container: ContainerProperties | undefined): number {
-  const value = container?.resourceRequirements?.find(({ type }) => type === "VCPU")?.value;
-  return value === undefined ? 1 : Number(value);
+export const vcpusOf = (container: ContainerProperties | undefined): number => requirement(container, "VCPU") ?? 1;
+export const gpusOf = (container: ContainerProperties | undefined): number => requirement(container, "GPU") ?? 0;
+
+function requirement(container: ContainerProperties | undefined, of: ResourceRequirement["type"]): number | undefined {
+  const value = container?.resourceRequirements?.find(({ type }) => type === of)?.value;
+  return value === undefined ? undefined : Number(value);
 }
 
 export function toRecord(environment: readonly KeyValue[] = []): Record<string, string> {

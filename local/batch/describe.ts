@@ -1,5 +1,6 @@
-import { vcpusOf } from "./container";
+import { gpusOf, vcpusOf } from "./container";
 import { batchArn, jobArn } from "./names";
+import type { Need } from "./placement";
 import type { Attempt, Container, Job, JobStatus } from "./types";
 
 /** The number of a parent's children in each state. */
@@ -113,9 +114,9 @@ function isMain(job: Job): boolean {
   return job.index === (job.mainNode ?? 0);
 }
 
-/** Returns the vCPUs that a job uses while it runs. A gang uses the vCPUs of all of its nodes. */
-export function vcpusOfJob(job: Job, nodes: readonly Job[]): number {
-  return job.kind === "multi-node"
-    ? nodes.reduce((sum, node) => sum + vcpusOf(node.containerProperties), 0)
-    : vcpusOf(job.containerProperties);
+/** Returns the vCPUs and GPUs that a job uses while it runs. A gang uses those of all of its nodes. */
+export function needOfJob(job: Job, nodes: readonly Job[]): Pick<Need, "vcpus" | "gpus"> {
+  const containers = (job.kind === "multi-node" ? nodes : [job]).map(({ containerProperties }) => containerProperties);
+  const total = (of: typeof vcpusOf) => containers.reduce((sum, container) => sum + of(container), 0);
+  return { vcpus: total(vcpusOf), gpus: total(gpusOf) };
 }

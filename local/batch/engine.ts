@@ -8,7 +8,7 @@ import { Gang } from "./gang";
 import { killGroup, processStart } from "./host-process";
 import type { JobBook } from "./job-book";
 import { hostLost, instanceId } from "./names";
-import { isSpot, place, type Verdict } from "./placement";
+import { isSpot, type Need, place, type Verdict } from "./placement";
 import type { Resources } from "./resources";
 import { retries } from "./retry";
 import { Runner, type RunnerOptions } from "./runner";
@@ -21,9 +21,8 @@ export interface EngineOptions extends RunnerOptions {
   readonly spotNoticeMs: number;
 }
 
-interface Placed {
+interface Placed extends Pick<Need, "vcpus" | "gpus"> {
   readonly job: Job;
-  readonly vcpus: number;
 }
 
 const timedOut = "Job attempt duration exceeded timeout";
@@ -214,12 +213,15 @@ export class Engine {
       const name = other.computeEnvironment!;
       inUse.set(name, (inUse.get(name) ?? 0) + vcpus);
     }
-    const need = { vcpus: this.book.vcpus(job), multiNode: job.kind === "multi-node" };
-    return place(need, this.resources.environmentsOf(queue), { inUse, limit: this.options.vcpus });
+    const need = { ...this.book.need(job), multiNode: job.kind === "multi-node" };
+    const { vcpus: limit, gpus } = this.options;
+    const gpusInUse = [...this.placed.values()].reduce((sum, placed) => sum + (placed.gpus ?? 0), 0);
+    const ofGpus = gpus.length === 0 ? {} : { gpus: { inUse: gpusInUse, limit: gpus.length } };
+    return place(need, this.resources.environmentsOf(queue), { inUse, limit, ...ofGpus });
   }
 
   private start(job: Job, computeEnvironment: string): void {
-    this.placed.set(job.jobId, { job, vcpus: this.book.vcpus(job) });
+    this.placed.set(job.jobId, { job, ...this.book.need(job) });
     const placed = { computeEnvironment, statusReason: undefined };
     if (job.kind === "multi-node") this.gang.start(job, placed);
     else {

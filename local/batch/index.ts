@@ -46,6 +46,7 @@ export function createBatch(options: BatchOptions): BatchService {
     events: options.events,
     clock,
     vcpus: options.vcpus ?? 1024,
+    gpus: options.gpus ?? [],
     graceMs: options.graceMs ?? 30_000,
     spotNoticeMs: options.spotNoticeMs ?? 120_000,
   });

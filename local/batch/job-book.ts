@@ -1,6 +1,6 @@
 import type { Clock } from "../clock";
 import type { EmittedEvent } from "../service";
-import { describeJob, type StatusSummary, vcpusOfJob } from "./describe";
+import { describeJob, needOfJob, type StatusSummary } from "./describe";
 import { jobArn } from "./names";
 import type { Store } from "./store";
 import { isFinal, type Job, type JobStatus } from "./types";
@@ -80,8 +80,8 @@ export class JobBook {
     return describeJob(job, this.summary(job));
   }
 
-  vcpus(job: Job): number {
-    return vcpusOfJob(job, this.children(job));
+  need(job: Job): ReturnType<typeof needOfJob> {
+    return needOfJob(job, this.children(job));
   }
 
   private count(job: Job, by: 1 | -1): void {

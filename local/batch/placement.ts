@@ -2,6 +2,7 @@ import type { ComputeEnvironment } from "./types";
 
 export interface Need {
   readonly vcpus: number;
+  readonly gpus?: number;
   readonly multiNode: boolean;
 }
 
@@ -10,6 +11,8 @@ export interface Usage {
   readonly inUse: ReadonlyMap<string, number>;
   /** The vCPUs of the machine for all compute environments together. */
   readonly limit: number;
+  /** Absent if the machine has none: a job that needs one then starts, and its trainer reports that there is none. */
+  readonly gpus?: { readonly inUse: number; readonly limit: number };
 }
 
 export type Verdict =
@@ -33,8 +36,11 @@ export function place(need: Need, environments: readonly ComputeEnvironment[], u
         "MISCONFIGURATION:MULTI_NODE_ON_SPOT - Multi-node parallel jobs do not run in Spot compute environments. Use a queue of on-demand ones, or single-node jobs.",
     };
   }
+  const { gpus = 0 } = need;
   const large = able.filter(
-    (environment) => need.vcpus <= Math.min(environment.computeResources?.maxvCpus ?? Infinity, usage.limit),
+    (environment) =>
+      gpus <= (usage.gpus?.limit ?? Infinity) &&
+      need.vcpus <= Math.min(environment.computeResources?.maxvCpus ?? Infinity, usage.limit),
   );
   if (large.length === 0) {
     return {
@@ -43,6 +49,7 @@ export function place(need: Need, environments: readonly ComputeEnvironment[], u
         "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job resource requirement (vCPU/memory/GPU) is higher than that can be met by the CE(s) attached to the job queue.",
     };
   }
+  if (usage.gpus && usage.gpus.inUse + gpus > usage.gpus.limit) return { kind: "wait" };
   const computeEnvironment = large.find(({ computeEnvironmentName: name, computeResources }) => {
     const used = usage.inUse.get(name) ?? 0;
     return used + need.vcpus <= (computeResources?.maxvCpus ?? Infinity) && total + need.vcpus <= usage.limit;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { account, region } from "../account";
 import type { Clock } from "../clock";
 import type { LogAppender } from "../service";
+import { gpusOf } from "./container";
 import { containerEnvironment, findImage, type Placement } from "./environment";
 import type { InstanceMetadata } from "./host-messages";
 import { type HostEnd, HostProcess, processStart } from "./host-process";
@@ -15,6 +16,8 @@ export interface RunnerOptions {
   readonly logs?: LogAppender;
   readonly clock: Clock;
   readonly graceMs: number;
+  /** GPUs of this machine. Each container sees as many as it requires, and no other container sees them. */
+  readonly gpus: readonly string[];
 }
 
 export interface RunnerEvents {
@@ -26,6 +29,7 @@ export interface RunnerEvents {
 interface Run {
   readonly job: Job;
   readonly host: HostProcess;
+  readonly gpus: readonly string[];
   /** The reason for the end, if the container did not end by itself. */
   statusReason?: string;
   cancelGrace?: () => void;
@@ -58,10 +62,11 @@ export class Runner {
       queueMicrotask(() => this.finish(job, { reason, statusReason: "Task failed to start" }));
       return;
     }
+    const gpus = this.freeGpus().slice(0, gpusOf(job.containerProperties));
     const start = {
       type: "start",
       command: [...image.command, ...command],
-      environment: containerEnvironment(job, image, placement),
+      environment: { ...containerEnvironment(job, image, placement), ...visible(gpus) },
       workingDirectory: image.workingDirectory,
       instance: { ...instance, region, account },
     } as const;
@@ -70,7 +75,12 @@ export class Runner {
       onLines: (lines) => logs?.append(logGroupOf(job), logStreamName, lines),
       onEnd: (end) => this.onEnd(job, end),
     });
-    this.runs.set(job.jobId, { job, host });
+    this.runs.set(job.jobId, { job, host, gpus });
+  }
+
+  private freeGpus(): readonly string[] {
+    const used = new Set([...this.runs.values()].flatMap(({ gpus }) => gpus));
+    return this.options.gpus.filter((device) => !used.has(device));
   }
 
   /** Sends SIGTERM, and SIGKILL after the grace period. The attempt ends with `statusReason`. */
@@ -139,6 +149,9 @@ export class Runner {
     } else this.finish(job, { statusReason: hostLost(instanceId(job.container?.pid ?? 0)) });
   }
 }
+
+const visible = (gpus: readonly string[]): Record<string, string> =>
+  gpus.length === 0 ? {} : { CUDA_VISIBLE_DEVICES: gpus.join() };
 
 function known({ exitCode, reason }: Ending): Pick<Ending, "exitCode" | "reason"> {
   return { ...(exitCode === undefined ? {} : { exitCode }), ...(reason === undefined ? {} : { reason }) };

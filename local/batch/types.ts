@@ -21,6 +21,8 @@ export interface BatchOptions {
   readonly clock?: Clock;
   /** The declared vCPUs that may run at once. The default is 1024, because local workers oversubscribe the machine. */
   readonly vcpus?: number;
+  /** The GPUs of this machine, see `listGpus`. The default is none. */
+  readonly gpus?: readonly string[];
   /** The bundle of `host.ts`. The default is `batch-host.js` next to the running bundle. */
   readonly hostPath?: string;
   /** The time between SIGTERM and SIGKILL. The default is 30 s, as in the ECS agent. */
