@@ -248,6 +248,37 @@ export default defineTraining({ model: ${model}, metrics: { small } });`,
       failure: /metric 'small' threw RangeError: too many rows \(at validation\.ts:6:34\)/,
     },
     {
+      what: "a loss of the wrong shapes",
+      name: "shapes",
+      source: `import { matMul, mean } from "@tensorflow/tfjs-core";
+import { defineTraining } from "ringmaster";
+export default defineTraining({ model: ${model}, loss: (labels, outputs) =>
+  mean(matMul(outputs, outputs)) });`,
+      workers: 1,
+      failure: /loss\(\) threw Error: .*\(at shapes\.ts:4:8\)/s,
+    },
+    {
+      what: "a loss with an operation that has no gradient",
+      name: "unsupported",
+      source: `import { mean, topk } from "@tensorflow/tfjs-core";
+import { defineTraining } from "ringmaster";
+export default defineTraining({ model: ${model}, loss: (labels, outputs) =>
+  mean(topk(outputs, 2).values) });`,
+      workers: 1,
+      failure: /gradient function not found for TopK\. \(at unsupported\.ts:4:8\)/,
+    },
+    {
+      what: "a loss that is not a number",
+      name: "nan",
+      source: `import { log, mean, sub } from "@tensorflow/tfjs-core";
+import { defineTraining } from "ringmaster";
+export default defineTraining({ model: ${model}, loss: (labels, outputs) =>
+  mean(log(sub(outputs, 1000))) });`,
+      workers: 2,
+      code: "NON_FINITE_LOSS",
+      failure: /the loss of step 1 is NaN: .*in the loss, by the operation Log\. \(at nan\.ts:4:8\)/,
+    },
+    {
       what: "a loss that returns a promise at a late step",
       name: "late",
       source: `import { losses, oneHot } from "@tensorflow/tfjs-core";
@@ -273,8 +304,8 @@ export default defineTraining({ model: ${model} });`,
       failure: /outside of model\(\), loss and metrics: Error: no network \(at rejection\.ts:4:9\)/,
     },
   ])(
-    "$what ends its run as USER_CODE at once, with the user's line",
-    async ({ name, source, workers, failure }) => {
+    "$what ends its run at once, with the user's line",
+    async ({ name, source, workers, failure, code: failureCode = "USER_CODE" }) => {
       const { code, stdout } = await stack.run("submit", jobOf(name, source, { workers, epochs: 30 }), "--wait");
       const runId = /^run-\w+/.exec(stdout)![0];
       expect(code).toBe(1);
@@ -282,7 +313,7 @@ export default defineTraining({ model: ${model} });`,
       expect(stdout).toContain(`ringmaster runs logs ${runId}`);
 
       const { run, attempts, workers: records } = await stack.get<RunDetails>(`/training-runs/${runId}`);
-      expect(run.failure).toMatchObject({ code: "USER_CODE", message: expect.stringMatching(failure) });
+      expect(run.failure).toMatchObject({ code: failureCode, message: expect.stringMatching(failure) });
       expect(attempts).toHaveLength(1);
       for (const record of records) expect(record.attempts.length).toBeLessThanOrEqual(1);
       const place = /\(at (.*)\)/.exec(run.failure!.message)?.[1];

@@ -7,6 +7,7 @@ import type { NarrowPrecision } from "../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../core/runs/model-definition";
 import type { BackendName, NumericsRecord } from "../../core/runs/shapes";
 import type { EngineOptimizer, OptimizerMemory, OptimizerSettings } from "./engine-optimizer";
+import type { NonFinite } from "./kernel-spy";
 
 /** Position of one weight in the flat buffers. `offset` and `size` count float32 elements. */
 export interface ParameterSlot {
@@ -104,6 +105,8 @@ export interface TrainableModel {
    * Present if the engine's precision is float16. Default 1.
    */
   scaleLoss?(scale: number): void;
+  /** Finds where the loss or a gradient of a batch stops being finite, from the first value on. */
+  explainNonFinite?(batch: Batch, randomKey: string): NonFinite | undefined;
   /** Computes loss and metrics without training behaviour (no dropout) and without gradients. */
   evaluate(batch: Batch): BatchResult;
   /** Returns probabilities `[rows, outputs]` (binary: `[rows]`), or values (regression). */

@@ -8,6 +8,7 @@ import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
 import { drawKey, withDraws } from "./draws";
 import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "./engine";
 import { BatchError } from "./errors";
+import { findNonFinite, type NonFinite } from "./kernel-spy";
 import { layOut } from "./layout";
 import { type BatchTensors, batchTensors, readScored, type Scored, scoreBatch } from "./score";
 import { withSeededRandom } from "./seeded-random";
@@ -121,6 +122,18 @@ export class LayersTrainable implements TrainableModel {
     });
     if (lossScale) scored = { ...(scored as Scored), loss: released((scored as Scored).loss) };
     return { ...releaseAtEnd(scored as Scored), gradients: [...trained.map(({ name }) => grads[name]), ...moved] };
+  }
+
+  explainNonFinite(batch: Batch, randomKey: string): NonFinite | undefined {
+    if (batch.sparse) return undefined;
+    const nameOf = (layer: string) => this.names.get(layer) ?? layer;
+    return withSeededRandom(randomKey, () =>
+      tf.tidy(() => {
+        const differentiate = () =>
+          this.differentiate(batchTensors(this.definition, batch), tf.tensor1d(drawKey(randomKey), "int32"));
+        return findNonFinite(this.model.layers, nameOf, differentiate) as unknown as tf.TensorContainer;
+      }),
+    ) as unknown as NonFinite | undefined;
   }
 
   evaluate(batch: Batch): BatchResult {

@@ -1,5 +1,6 @@
 import type { Batch, BatchResult, MicroshardSum, OnFinal, ParameterSlot, TrainableModel } from "./engine";
 import type { EngineOptimizer, OptimizerMemory, OptimizerSettings } from "./engine-optimizer";
+import type { NonFinite } from "./kernel-spy";
 import type { LayersTrainable } from "./layers-trainable";
 
 /** A model's passes as fixed sequences of a backend's operations, with their own weights. */
@@ -83,6 +84,10 @@ export class ProgramTrainable implements TrainableModel {
     this.layers.checkBatch(batch, this.takesSparse);
     this.layers.checkFlat(into);
     return this.program.gradients(batch, randomKey, into, onFinal) ?? this.upToDate().gradients(batch, randomKey, into);
+  }
+
+  explainNonFinite(batch: Batch, randomKey: string): NonFinite | undefined {
+    return this.upToDate().explainNonFinite(batch, randomKey);
   }
 
   get maxSum(): number {

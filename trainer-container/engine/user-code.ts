@@ -1,7 +1,9 @@
 import { isNativeError, isPromise } from "node:util/types";
 import vm from "node:vm";
+import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../core/runs/model-definition";
 import { EngineError, ModelError } from "./errors";
+import { placeOfKernel } from "./kernel-spy";
 
 /** Time in which a synchronous call of user code must return: nothing else runs in the thread until then. Tests change it. */
 export const timeLimit = { ms: 45_000 };
@@ -79,9 +81,13 @@ export function computeModel<T>(definition: ModelDefinition, compute: () => T): 
     return compute();
   } catch (error) {
     if (definition.type !== "module" || error instanceof EngineError || isOutOfMemory(error)) throw error;
+    const thrown = describeThrown(error);
+    // The backward pass found it; the line is that of the operation in the forward pass.
+    const kernel = /gradient function not found for (\w+)/.exec(thrown)?.[1];
+    const place = kernel === undefined ? undefined : placeOfKernel(kernel, thrown, () => tf.tidy(compute as never));
     throw new ModelError(
-      `The training module's model and loss cannot be computed: TensorFlow.js threw ${describeThrown(error)}`,
-      error,
+      `The training module's model and loss cannot be computed: TensorFlow.js threw ${thrown}`,
+      place ?? error,
     );
   }
 }

@@ -29,6 +29,8 @@ export async function loadTrainingModule(store: ObjectStore, sha256: string, nam
 export function evaluateModule(source: string, name: string): Training {
   const filename = path.resolve(moduleFolder, name);
   registerSource(filename, name, source);
+  // Errors of native TensorFlow are thrown more than ten frames above the user's code.
+  Error.stackTraceLimit = Math.max(Error.stackTraceLimit, 50);
   const module: { exports: unknown } = { exports: {} };
   try {
     const names = ["exports", "require", "module", "__filename", "__dirname", ...Object.keys(limitedTimers)];

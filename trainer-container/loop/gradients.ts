@@ -4,6 +4,7 @@ import { allocateSum } from "../collective/sum-memory";
 import type { Feed } from "../data/feed";
 import type { Batch, BatchResult, OnFinal, TrainableModel } from "../engine/engine";
 import type { EngineOptimizer, StepUpdate } from "../engine/engine-optimizer";
+import type { NonFinite } from "../engine/kernel-spy";
 import type { LeafRange } from "../gang/gang";
 import { canonicalAdditions } from "../reduction/tree";
 import { createGradientWire } from "./gradient-wire";
@@ -112,6 +113,15 @@ export function createLeafComputer(options: {
         if (loss) throw loss;
       }
       return sums;
+    },
+    /** Finds in which of the microshards, and where, the loss or a gradient stops being finite. */
+    async explainNonFinite(step: number, range: LeafRange): Promise<NonFinite | undefined> {
+      for (let microshard = range.first; microshard < range.end; microshard += 1) {
+        const batch = await nextBatch(step, microshard, range);
+        const found = model.explainNonFinite?.(batch, keyOf(step, microshard));
+        if (found) return found;
+      }
+      return undefined;
     },
     /**
      * Computes all leaves and takes the optimizer's step in one call of the engine, with the bits of the sum and `apply`.

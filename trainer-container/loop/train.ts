@@ -1,5 +1,6 @@
 import { GenerationLostError } from "../collective/errors";
 import { type Generation, gangSignals } from "../gang/gang";
+import { TrainingHaltedError } from "./errors";
 import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";
 import { type Score, scoreOf } from "./score";
@@ -66,7 +67,9 @@ async function trainGeneration(training: Training, generation: Generation, steps
 
   while (replica.finishedSteps < plan.totalSteps) {
     const raised = raise();
-    const { outcome, signals } = await steps.take(generation, raised);
+    const { outcome, signals } = await steps.take(generation, raised).catch(async (error: unknown) => {
+      throw await explained(training, generation, error);
+    });
     events.stepFinished(outcome, generation);
 
     // After the last step no rank needs to leave or join: all write the result.
@@ -90,6 +93,19 @@ async function trainGeneration(training: Training, generation: Generation, steps
       generation.members.filter(({ rank }) => rank < generation.rank && !generation.departed(rank)).length,
     ...(epochEnd?.validation === undefined ? {} : { validation: epochEnd.validation }),
   };
+}
+
+/** Adds to the error of a step whose loss or gradient is not finite where this rank's part of it comes from, if it knows. */
+async function explained(
+  { leaves, replica }: Training,
+  { leaves: range }: Generation,
+  error: unknown,
+): Promise<unknown> {
+  if (!(error instanceof TrainingHaltedError) || !error.code.startsWith("NON_FINITE_")) return error;
+  const found = await leaves.explainNonFinite(replica.finishedSteps, range).catch(() => undefined);
+  if (found === undefined) return error;
+  const { code, message, step } = error;
+  return new TrainingHaltedError(code, `${message} ${found.description}`, step, { cause: found.place });
 }
 
 interface FinishedEpoch {

@@ -300,7 +300,45 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const into = new Float32Array(model.parameterCount);
       expect(() => model.gradients(randomBatch(mlp, 2), "k", into)).toThrow(userCode(message));
     });
+
+    it("names the operation without a gradient, and its place", async () => {
+      function sorted(_: tf.Tensor, outputs: tf.Tensor): tf.Tensor {
+        return tf.mean(tf.topk(outputs, 3).values);
+      }
+      const model = await create(moduleOf(dense, { loss: sorted }));
+      const thrown = errorOf(() => model.gradients(randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount)));
+      expect(thrown.message).toMatch(/gradient function not found for TopK/);
+      expect((thrown.cause as Error).stack).toMatch(/at topk.*module-contract/);
+    });
+
+    it.each<[string, LossFunction | undefined, RegExp]>([
+      ["in a layer", undefined, /the layer 'dense_Dense1', by the operation/],
+      ["in the loss", (_, outputs) => tf.mean(tf.log(tf.sub(outputs, 1e6))), /the loss, by the operation Log\./],
+      [
+        "in the backward pass",
+        (_, outputs) => tf.mean(tf.sqrt(tf.mul(outputs, 0))),
+        /the backward pass, by the operation/,
+      ],
+    ])("explains a first value %s that is not finite", async (_, loss, message) => {
+      const model = await create(moduleOf(dense, loss && { loss }));
+      if (loss === undefined) model.writeWeights(new Float32Array(model.parameterCount).fill(Number.NaN));
+      const { numTensors } = tf.memory();
+      const found = model.explainNonFinite?.(randomBatch(mlp, 2), "k");
+      expect(found?.description).toMatch(message);
+      expect(tf.memory().numTensors).toBe(numTensors);
+      const finite = await create(moduleOf(dense));
+      expect(finite.explainNonFinite?.(randomBatch(mlp, 2), "k")).toBeUndefined();
+    });
   });
+}
+
+function errorOf(call: () => unknown): Error {
+  try {
+    call();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("nothing was thrown");
 }
 
 const throwing = (value: unknown): never => {
