@@ -1,17 +1,17 @@
 /**
  * The subset of Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) that ONNX files and SavedModels
- * need: varints, 32-bit floats and length-delimited fields. A message is a list of byte parts, so that weights are copied
+ * need: varints, 32-bit floats and length-delimited fields. A message is a tree of byte parts, so that weights are copied
  * once, at the end.
  */
 export interface Message {
-  readonly parts: readonly Uint8Array[];
+  readonly parts: readonly (Uint8Array | Message)[];
   readonly bytes: number;
 }
 
 const text = new TextEncoder();
 
 export function message(...fields: readonly Message[]): Message {
-  return { parts: fields.flatMap(({ parts }) => parts), bytes: fields.reduce((sum, { bytes }) => sum + bytes, 0) };
+  return { parts: fields, bytes: fields.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 export function varintField(field: number, value: number | bigint): Message {
@@ -37,14 +37,19 @@ export function messageField(field: number, value: Message): Message {
 }
 
 /** Joins the message's parts. */
-export function joined({ parts, bytes }: Message): Uint8Array {
-  const whole = new Uint8Array(bytes);
+export function joined(whole: Message): Uint8Array {
+  const all = new Uint8Array(whole.bytes);
   let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
+  const append = (part: Uint8Array | Message): void => {
+    if (!(part instanceof Uint8Array)) {
+      for (const each of part.parts) append(each);
+      return;
+    }
+    all.set(part, at);
     at += part.length;
-  }
-  return whole;
+  };
+  append(whole);
+  return all;
 }
 
 function raw(bytes: Uint8Array): Message {
