@@ -159,4 +159,6 @@ export type Execution =
       readonly engine: "tape";
       /** Its stack names the user's code that prevents a graph, if there is such a place. */
       readonly reason: Error;
+      /** Whether the user's code declines a graph. */
+      readonly declined?: boolean;
     };

@@ -93,7 +93,7 @@ function engineOf({ backend, sharing, numerics }: Library, { precision, onExecut
       const model = new LayersTrainable(buildModel(definition, seed), definition);
       if (withoutGraph) {
         for (const pass of ["gradients", "evaluation"] as const) {
-          onExecution?.({ pass, engine: "tape", reason: new Error(reason) });
+          onExecution?.({ pass, engine: "tape", reason: new Error(reason), declined: true });
         }
         return model;
       }

@@ -29,9 +29,10 @@ import { GpuSampler } from "../telemetry/gpu-sampler";
 import { unpackPoints } from "../telemetry/packed-points";
 import type { Telemetry } from "../telemetry/telemetry";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
+import { executionReport } from "./executions";
 import { failedBeforeUpdate, judge } from "./failure";
 import type { Interruption } from "./interruption";
-import { mapStacks, userFrame } from "./module-source";
+import { mapStacks } from "./module-source";
 import { agreeOnNumerics, engineOptionsOf, modelDefinition } from "./prepare";
 import { createReporter, withCheckpoints } from "./report";
 import { findResult, publishResult } from "./result";
@@ -125,23 +126,12 @@ async function trainTask(
   const { cacheDirectory: directory, cacheLimitBytes: limitBytes } = config;
   const cache = createShardCache({ store, directory, limitBytes });
   const { seed, microshards, batchSize } = plan;
+  const executions = executionReport(logger);
   const engine = await dependencies.createEngine({
     ...engineOptionsOf(task),
     onFallback: (reason) =>
       dependencies.logger.log("info", "no native TensorFlow: computing on WebAssembly", { reason: reason.message }),
-    onExecution: (execution) => {
-      if (execution.engine === "graph") {
-        const { pass, operations, ms } = execution;
-        logger.log("info", `computing ${pass} as one graph`, { operations, ms: Math.round(ms) });
-      } else {
-        const { pass, reason } = execution;
-        const place = userFrame(reason);
-        logger.log("warn", `computing ${pass} operation by operation, which is slower`, {
-          reason: `the model cannot be a graph: ${reason.message}`,
-          ...(place === undefined ? {} : { place }),
-        });
-      }
-    },
+    onExecution: executions.onExecution,
   });
   if (task.hyperparameters.precision === "tf32" && task.gpusPerWorker === 0)
     logger.log("info", "precision tf32: computing in float32, because only GPUs have TF32");
@@ -273,7 +263,7 @@ async function trainTask(
         telemetry.lead(true);
         await Promise.all([checkpointer.flush(), telemetry.settled(settlePatienceMs)]);
       };
-      const warnings = damagedCheckpoints(unusable);
+      const warnings = [...executions.warnings, ...damagedCheckpoints(unusable)];
       const published = { store, clock, runId, model, weights, plan, numerics, otherNumerics, warnings, end };
       const result = await retry(
         () => publishResult({ ...published, beforeVisible }),

@@ -1,0 +1,27 @@
+import type { Logger } from "../../core/logging";
+import type { Warning } from "../../core/shapes";
+import type { EngineOptions } from "../engine/engine";
+import { userFrame } from "./module-source";
+
+/** Reports how the engine computes the model's passes: in the log, and a model without a graph as a warning of the run. */
+export function executionReport(logger: Logger) {
+  const warnings: Warning[] = [];
+  const onExecution: NonNullable<EngineOptions["onExecution"]> = (execution) => {
+    if (execution.engine === "graph") {
+      const { pass, operations, ms } = execution;
+      logger.log("info", `computing ${pass} as one graph`, { operations, ms: Math.round(ms) });
+      return;
+    }
+    const { pass, reason, declined } = execution;
+    const place = userFrame(reason);
+    logger.log("warn", `computing ${pass} operation by operation, which is slower`, {
+      reason: `the model cannot be a graph: ${reason.message}`,
+      ...(place === undefined ? {} : { place }),
+    });
+    if (pass !== "gradients" || declined) return;
+    const at = place === undefined ? "" : ` (at ${place})`;
+    const message = `gradients were computed operation by operation, which is slower, because the model cannot be a graph: ${reason.message}${at}`;
+    warnings.push({ code: "MODEL_WITHOUT_GRAPH", message });
+  };
+  return { warnings: warnings as readonly Warning[], onExecution };
+}
