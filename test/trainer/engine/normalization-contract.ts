@@ -160,6 +160,8 @@ export function describeNormalization(start: () => Promise<Engine>): void {
       [[2, 5, 3], { epsilon: 0.1 }],
       [[2, 3, 4, 5], {}],
       [[3, 70], {}], // wider than the widest product
+      [[3, 70], { scale: false }],
+      [[2, 3, 70], { center: false }],
       [[4, 3], { scale: false }],
       [[4, 3], { center: false }],
       [[2, 4, 3], { axis: 1 }],

@@ -38,37 +38,39 @@ export function installLayerNormalization(): void {
     const width = x.shape[x.rank - 1] as number;
     return tf.tidy(() => {
       const rows = tf.reshape(x, [-1, width]) as tf.Tensor2D;
-      if (width <= productWidth) {
-        const [scale, offset] = [this.gamma?.read() ?? tf.ones([width]), this.beta?.read() ?? tf.zeros([width])];
-        return tf.reshape(normalizeNarrow(rows, scale as tf.Tensor1D, offset as tf.Tensor1D, this.epsilon), x.shape);
-      }
-      const normal = normalize(rows, this.epsilon);
-      const scaled = this.gamma ? tf.mul(normal, this.gamma.read()) : normal;
-      return tf.reshape(this.beta ? tf.add(scaled, this.beta.read()) : scaled, x.shape);
+      const [scale, offset] = [this.gamma?.read() ?? tf.ones([width]), this.beta?.read() ?? tf.zeros([width])];
+      const normalize = width <= productWidth ? normalizeNarrow : normalizeWide;
+      return tf.reshape(normalize(rows, scale as tf.Tensor1D, offset as tf.Tensor1D, this.epsilon), x.shape);
     });
   };
 }
 
 /**
- * Returns x̂ = (x − mean) · r with r = 1 / √(variance + ε), of each row. The gradient by x is
- * r · (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)).
+ * Computes y = x̂ · γ + β with x̂ = (x − mean) · r and r = 1 / √(variance + ε), of each row. The gradient by x is
+ * r · (dy · γ − mean(dy · γ) − x̂ · mean(dy · x̂ · γ)). These means are products with the vector γ / width.
  */
-function normalize(x: tf.Tensor2D, epsilon: number): tf.Tensor {
+function normalizeWide(x: tf.Tensor2D, scale: tf.Tensor1D, offset: tf.Tensor1D, epsilon: number): tf.Tensor {
+  const width = x.shape[1];
   const meanOf = (rows: tf.Tensor): tf.Tensor => tf.mean(rows, 1, true);
   const compute = tf.customGrad((...given) => {
-    const [rows, save] = given as unknown as [tf.Tensor2D, (tensors: tf.Tensor[]) => void];
-    const centred: tf.Tensor2D = tf.sub(rows, meanOf(rows));
-    const scale = tf.rsqrt(tf.add(meanOf(tf.square(centred)), epsilon));
-    const value = tf.mul(centred, scale);
-    save([value, scale]);
-    const gradFunc = (dy: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] => {
-      const [normal, factor] = saved as [tf.Tensor2D, tf.Tensor2D];
-      const along: tf.Tensor2D = tf.mul(normal, meanOf(tf.mul(dy, normal)));
-      return [tf.mul(factor, tf.sub(tf.sub(dy, meanOf(dy)), along))];
+    const [rows, gamma, beta] = given as [tf.Tensor2D, tf.Tensor1D, tf.Tensor1D];
+    const save = given.at(-1) as unknown as (tensors: tf.Tensor[]) => void;
+    const mean = meanOf(rows);
+    const factor = tf.rsqrt(tf.add(meanOf(tf.squaredDifference(rows, mean)), epsilon));
+    const normal = tf.mul(tf.sub(rows, mean), factor);
+    save([normal, factor, gamma]);
+    const gradFunc = (output: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] => {
+      const dy = output as tf.Tensor2D;
+      const [savedNormal, savedFactor, savedGamma] = saved as [tf.Tensor2D, tf.Tensor2D, tf.Tensor1D];
+      const column: tf.Tensor2D = tf.div(tf.reshape(savedGamma, [width, 1]), width);
+      const products: tf.Tensor2D = tf.mul(dy, savedNormal);
+      const along = tf.mul(savedNormal, exactMatMul(products, column));
+      const direct = tf.sub(tf.mul(dy, savedGamma), exactMatMul(dy, column));
+      return [tf.mul(savedFactor, tf.sub(direct, along)), tf.sum(products, 0), tf.sum(dy, 0)];
     };
-    return { value, gradFunc };
+    return { value: tf.add(tf.mul(normal, gamma), beta) as tf.Tensor, gradFunc };
   });
-  return compute(x);
+  return compute(x, scale, offset);
 }
 
 /**

@@ -22,7 +22,7 @@ function registerCrossEntropy(backend: NativeBackend): void {
 }
 
 /** Version of this folder's kernels, of `gradients/` and of `layers/`. The bits depend on them, so any change of them changes it. */
-const kernelsVersion = "12";
+const kernelsVersion = "13";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
 const graphVersion = "2";
