@@ -7,6 +7,7 @@ import { benchCorruption } from "./corruption/bench";
 import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
 import { benchFuzz } from "./fuzz/bench";
+import { benchGpuCheck } from "./gpu-check/bench";
 import { benchIngest } from "./ingest/bench";
 import { benchKernels } from "./kernels/bench";
 import { benchKills } from "./kills/bench";
@@ -36,6 +37,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   data: benchData,
   elastic: benchElastic,
   fuzz: benchFuzz,
+  "gpu-check": benchGpuCheck,
   ingest: benchIngest,
   kernels: benchKernels,
   kills: benchKills,

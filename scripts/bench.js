@@ -17,6 +17,7 @@ try {
       "cloud-services": "bench/cloud/services.ts",
       "collective-rank": "bench/collective/rank.ts",
       "fuzz-monitor": "bench/fuzz/monitor.ts",
+      "gpu-check-worker": "bench/gpu-check/worker.ts",
       "overlap-rank": "bench/overlap/rank.ts",
       "overlap-slow-link": "bench/overlap/slow-link.ts",
       "power-loss-workload": "bench/power-loss/workload.ts",

@@ -1,17 +1,12 @@
 import type { Precision } from "../../core/runs/hyperparameters";
-import { add } from "../../trainer-container/collective/add";
 import { createBatch, createDirectFeed } from "../../trainer-container/data/direct-feed";
 import type { FeatureSplit } from "../../trainer-container/data/feature-split";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import type { TrainableModel } from "../../trainer-container/engine/engine";
 import { engineOptionsOf } from "../../trainer-container/host/prepare";
-import { applyStep, finishTaken, updateOf } from "../../trainer-container/loop/apply";
-import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { planTraining } from "../../trainer-container/loop/plan";
-import { createReplica } from "../../trainer-container/loop/replica";
-import { scoreLayout } from "../../trainer-container/loop/score";
-import { canonicalAdditions } from "../../trainer-container/reduction/tree";
 import type { Digits } from "../reduction/digits";
+import { trainAlone } from "../support/alone";
 import { precisionModels } from "./models";
 
 export interface Trained {
@@ -78,44 +73,13 @@ export async function trainDigits(
   const plan = planTraining(task, train.rows);
   const engine = await createEngine(engineOptionsOf(task));
   const model = await engine.createModel(precisionModels[name]!, seed);
-  const layout = scoreLayout([]);
-  const replica = createReplica(model, plan, layout);
-  const leaves = createLeafComputer({
-    model,
-    plan,
-    layout,
-    feed: createDirectFeed(train, plan.sampler),
-    now: () => performance.now(),
-  });
-  const range = { first: 0, end: plan.microshards };
-  model.writeWeights(replica.weights);
+  const { replica, step } = trainAlone(model, plan, createDirectFeed(train, plan.sampler));
   let skippedSteps = 0;
-  while (replica.finishedSteps < plan.totalSteps) {
-    const step = replica.finishedSteps;
-    if (replica.lossScale) leaves.scaleLoss(replica.lossScale.scale);
-    const taken = await leaves.takeStep(
-      replica.engineOptimizer,
-      step,
-      range,
-      (weight) => updateOf(replica, plan, weight),
-      async () => {},
-    );
-    const outcome = taken
-      ? finishTaken(replica, taken, plan, layout)
-      : applyStep(replica, sumOf(await leaves.compute(step, range)), model, plan, layout);
-    skippedSteps = outcome.skippedSteps ?? 0;
-  }
+  while (replica.finishedSteps < plan.totalSteps) skippedSteps = (await step()).skippedSteps ?? 0;
   const { user, system } = process.cpuUsage(started);
   const scored = validate(model, splitOf(digits.validation));
   model.dispose();
   return { ...scored, skippedSteps, cpuSeconds: (user + system) / 1e6 };
-}
-
-function sumOf(leaves: readonly Float32Array[]): Float32Array {
-  for (const { into, from } of canonicalAdditions(leaves.length)) {
-    add(leaves[into]!, 0, leaves[into]!, 0, leaves[from]!, 0, leaves[into]!.length);
-  }
-  return leaves[0]!;
 }
 
 function validate(model: TrainableModel, split: FeatureSplit): Pick<Trained, "validationLoss" | "accuracy"> {

@@ -1,3 +1,4 @@
+import type { Precision } from "../../core/runs/hyperparameters";
 import type { CnnDefinition, MlpDefinition } from "../../core/runs/model-definition";
 import type { BenchModule } from "../models/modules";
 
@@ -19,6 +20,10 @@ export interface Setup {
 export interface TorchSetup extends Setup {
   /** DistributedDataParallel, the model alone, or the model compiled by `torch.compile`. */
   readonly torch: "ddp" | "eager" | "compile";
+  /** Default `cpu`. Its batches are on the device before they are timed. */
+  readonly device?: "cpu" | "cuda";
+  /** By autocast for 16 bits. Default float32. */
+  readonly precision?: Precision;
 }
 
 /** One line of JSON: a number of steps that are timed together. */

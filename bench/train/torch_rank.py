@@ -15,6 +15,9 @@ torch.set_num_threads(1)
 torch.manual_seed(1)
 model_spec, rows = setup["model"], setup["batchSize"] // world_size
 batches_in_memory = 8
+device, precision = setup.get("device", "cpu"), setup.get("precision", "float32")
+narrow = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision)
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
 
 
 def batch() -> tuple[object, torch.Tensor]:
@@ -30,7 +33,7 @@ def batch() -> tuple[object, torch.Tensor]:
     return torch.rand(rows, *shape).contiguous(memory_format=memory_format(model_spec)), labels
 
 
-model = build(model_spec)
+model = build(model_spec).to(device)
 parameters = parameter_count(model)
 if setup["torch"] == "ddp":
     dist.init_process_group("gloo", init_method=store, rank=rank, world_size=world_size)
@@ -41,7 +44,15 @@ elif setup["torch"] == "compile":
 optimizer = torch.optim.Adam(model.parameters(), lr=0.001, fused=True)
 criterion = nn.CrossEntropyLoss()
 torch.manual_seed(2 + rank)
-batches = [batch() for _ in range(batches_in_memory)]
+scaler = torch.amp.GradScaler(device, enabled=precision == "float16")
+
+
+def on_device(inputs: object, labels: torch.Tensor) -> tuple[object, torch.Tensor]:
+    parts = tuple(part.to(device) for part in inputs) if isinstance(inputs, tuple) else inputs.to(device)
+    return parts, labels.to(device)
+
+
+batches = [on_device(*batch()) for _ in range(batches_in_memory)]
 step = 0
 
 
@@ -50,9 +61,15 @@ def train(steps: int) -> float:
     for _ in range(steps):
         inputs, labels = batches[step % batches_in_memory]
         optimizer.zero_grad()
-        loss = criterion(model(inputs), labels)
-        loss.backward()
-        optimizer.step()
+        with torch.autocast(device, narrow, enabled=narrow is not None):
+            loss = criterion(model(inputs), labels)
+        if narrow is None:
+            loss.backward()
+            optimizer.step()
+        else:
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
         step += 1
     return loss.item()
 

@@ -6,18 +6,15 @@ import { Listener } from "../../trainer-container/collective/listener";
 import { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
-import { createBatch } from "../../trainer-container/data/direct-feed";
-import type { Feed } from "../../trainer-container/data/feed";
 import { createEngine } from "../../trainer-container/engine/create-engine";
-import type { Batch } from "../../trainer-container/engine/engine";
-import { seededRandom } from "../../trainer-container/engine/seeded-random";
 import { applyStep, finishTaken, updateOf } from "../../trainer-container/loop/apply";
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
-import { definitionOf, vocabularyOf } from "../models/modules";
+import { definitionOf } from "../models/modules";
 import { runChild, say } from "../support/child";
 import { benchPlan } from "../support/training-plan";
+import { memoryFeed } from "./memory-feed";
 import { batchesInMemory } from "./models";
 import type { Measured, Ready, Setup, Task } from "./protocol";
 
@@ -35,28 +32,6 @@ const planOf = ({ batchSize, backend, microshards }: Setup, workers: number) =>
     clipNorm: 0,
     rows: batchSize * batchesInMemory,
   });
-
-/** Feeds prepared microshards in turn. */
-function memoryFeed({ model, batchSize, microshards }: Setup): Feed {
-  const rows = batchSize / microshards;
-  const width = model.inputShape.reduce((product, side) => product * side, 1);
-  const random = seededRandom("bench");
-  const vocabularies = Array.from({ length: width }, (_, column) => vocabularyOf(model, column));
-  const value = (column: number): number => {
-    const ids = vocabularies[column]!;
-    return ids ? Math.floor(random() * ids) : random();
-  };
-  const batches = Array.from({ length: batchesInMemory * microshards }, (): Batch => {
-    const batch = createBatch(rows, width, new Int32Array(rows));
-    for (let i = 0; i < batch.inputs.length; i += 1) batch.inputs[i] = value(i % width);
-    for (let i = 0; i < rows; i += 1) batch.labels[i] = Math.floor(random() * model.outputs);
-    return batch;
-  });
-  return {
-    microshard: (step, index) => batches[(step % batchesInMemory) * microshards + index]!,
-    close: async () => undefined,
-  };
-}
 
 async function createTrainer(setup: Setup, mesh: Mesh) {
   const engine = await createEngine({ preferred: setup.backend, threads: 1 });

@@ -30,6 +30,8 @@ export const notRun: readonly NotRun[] = [
   { file: "README.md", command: "npx ringmaster native", reason: "downloads TensorFlow" },
   { file: "README.md", command: "npm run verify", reason: "runs the other tests" },
   { file: "docs/scale.md", command: "npm run bench", reason: bench },
+  { file: "docs/gpu.md", command: "npm ci", reason: checkout },
+  { file: "docs/gpu.md", command: "npm run gpu-check", reason: "needs a GPU; test/bench/gpu-check tries it on a CPU" },
   {
     file: "docs/deploy.md",
     command: "npm install --no-save",

@@ -1,0 +1,42 @@
+import { parseArgs } from "node:util";
+import type { Precision } from "../../core/runs/hyperparameters";
+import { parseModelsOptions } from "../models/options";
+import { checked, list } from "../support/arguments";
+import type { BenchModel } from "../train/protocol";
+
+export interface GpuCheckOptions {
+  /** `cpu` tries the check itself on a machine without a GPU. */
+  readonly device: "gpu" | "cpu";
+  /** By the label of their rows. */
+  readonly models: Readonly<Record<string, BenchModel>>;
+  readonly precisions: readonly Precision[];
+  readonly batchSize: number;
+  /** Approximate seconds of each measurement. */
+  readonly seconds: number;
+}
+
+/** @throws Error on an unknown option or value */
+export function parseGpuCheckOptions(args: readonly string[]): GpuCheckOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      device: { type: "string", default: "gpu" },
+      models: { type: "string", default: "cnn,residual,transformer" },
+      precisions: { type: "string", default: "float32,tf32,bfloat16,float16" },
+      batch: { type: "string", default: "128" },
+      seconds: { type: "string", default: "10" },
+    },
+  });
+  const known = ["float32", "tf32", "bfloat16", "float16"] as const;
+  const [batchSize, seconds] = [Number(values.batch), Number(values.seconds)];
+  if (!Number.isInteger(batchSize) || batchSize < 8 || batchSize % 8 !== 0)
+    throw new Error(`--batch is '${values.batch}', but must be a multiple of 8`);
+  if (!(seconds > 0)) throw new Error(`--seconds is '${values.seconds}', but must be more than 0`);
+  return {
+    device: checked("device", values.device, ["gpu", "cpu"] as const),
+    models: parseModelsOptions(["--models", values.models]).models,
+    precisions: list(values.precisions).map((each) => checked("precisions", each, known)),
+    batchSize,
+    seconds,
+  };
+}
