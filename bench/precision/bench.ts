@@ -1,9 +1,9 @@
 import type { Precision } from "../../core/runs/hyperparameters";
-import { loadDigits } from "../reduction/digits";
 import { describeMachine, machineLine } from "../support/machine";
 import { markdownTable } from "../support/table";
+import { precisionModels } from "./models";
 import { parsePrecisionOptions } from "./options";
-import { type Trained, trainDigits } from "./train";
+import { type Trained, trainIn } from "./train";
 
 interface Line extends Trained {
   readonly model: string;
@@ -28,17 +28,18 @@ const cellsOf = (line: Line): readonly string[] => [
   line.cpuSeconds.toFixed(0),
 ];
 
-/** Trains models of the digits in each precision, and compares their validation losses. Options are in `options.ts`. */
+/** Trains models in each precision, and compares their validation losses. Options are in `options.ts`. */
 export async function benchPrecision(args: readonly string[]): Promise<void> {
   const { models, seeds, epochs, json } = parsePrecisionOptions(args);
   const machine = describeMachine();
-  const digits = loadDigits();
   const lines: Line[] = [];
   for (const model of models) {
+    const setup = precisionModels[model]!;
+    const data = setup.load();
     let float32 = Number.NaN;
     for (const precision of precisions) {
       const runs: Trained[] = [];
-      for (const seed of seeds) runs.push(await trainDigits(model, digits, { precision, seed, epochs }));
+      for (const seed of seeds) runs.push(await trainIn(setup, data, { precision, seed, epochs }));
       const of = (field: keyof Trained): number => mean(runs.map((each) => each[field]));
       const validationLoss = of("validationLoss");
       if (precision === "float32") float32 = validationLoss;
@@ -60,7 +61,7 @@ export async function benchPrecision(args: readonly string[]): Promise<void> {
   }
   const text = [
     machineLine(machine),
-    `${epochs} epochs of 8,000 digits, means over ${seeds.length} seeds; CPU time of one training`,
+    `${epochs} epochs, means over ${seeds.length} seeds; CPU time of one training`,
     "",
     markdownTable(columns, lines.map(cellsOf)),
   ];

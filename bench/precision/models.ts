@@ -1,6 +1,9 @@
 import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import type { ModelContext } from "../../trainer-container/engine/define-training";
-import { digitModels } from "../reduction/digits";
+import { definitionOf } from "../models/modules";
+import { parseModelsOptions } from "../models/options";
+import { type Digits, digitModels, loadDigits } from "../reduction/digits";
+import { drawTokens } from "./tokens";
 
 const [rows, columns] = [28, 28];
 const features = 64;
@@ -24,15 +27,37 @@ function transformer({ tf, outputs }: ModelContext) {
   return tf.model({ inputs: input, outputs: layers.dense({ units: outputs }).apply(pooled) as Symbolic });
 }
 
-/** Models of the digits, by name. */
-export const precisionModels: Readonly<Record<string, ModelDefinition>> = {
-  mlp: digitModels.mlp,
-  cnn: digitModels.cnn,
+const large = parseModelsOptions(["--models", "transformer"]).models["transformer, 4 layers, d = 256, context 128"]!;
+
+export interface PrecisionModel {
+  readonly definition: ModelDefinition;
+  readonly load: () => Digits;
+  readonly batchSize: number;
+  /** Default: as requested. */
+  readonly epochs?: number;
+}
+
+const onDigits = { load: loadDigits, batchSize: 128 };
+
+/** The models by name. */
+export const precisionModels: Readonly<Record<string, PrecisionModel>> = {
+  mlp: { definition: digitModels.mlp, ...onDigits },
+  cnn: { definition: digitModels.cnn, ...onDigits },
   transformer: {
-    type: "module",
-    inputShape: [rows * columns],
-    outputs: 10,
-    task: "classification",
-    factory: transformer,
-  } as unknown as ModuleDefinition,
+    definition: {
+      type: "module",
+      inputShape: [rows * columns],
+      outputs: 10,
+      task: "classification",
+      factory: transformer,
+    } as unknown as ModuleDefinition,
+    ...onDigits,
+  },
+  /** That of `npm run bench -- models`, which is too slow for more steps. */
+  "large-transformer": {
+    definition: definitionOf({ model: large }),
+    load: () => drawTokens(1_000, 128, { train: 1_600, validation: 500 }),
+    batchSize: 16,
+    epochs: 2,
+  },
 };

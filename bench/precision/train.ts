@@ -5,9 +5,9 @@ import { createEngine } from "../../trainer-container/engine/create-engine";
 import type { TrainableModel } from "../../trainer-container/engine/engine";
 import { engineOptionsOf } from "../../trainer-container/host/prepare";
 import { planTraining } from "../../trainer-container/loop/plan";
-import type { Digits } from "../reduction/digits";
+import type { Digits, Split } from "../reduction/digits";
 import { trainAlone } from "../support/alone";
-import { precisionModels } from "./models";
+import type { PrecisionModel } from "./models";
 
 export interface Trained {
   readonly validationLoss: number;
@@ -16,10 +16,10 @@ export interface Trained {
   readonly cpuSeconds: number;
 }
 
-const width = 28 * 28;
 const validationRows = 500;
 
-function splitOf({ images, labels }: Digits["train"]): FeatureSplit {
+function splitOf({ images, labels }: Split): FeatureSplit {
+  const width = images[0]!.length;
   return {
     rows: labels.length,
     width,
@@ -30,16 +30,16 @@ function splitOf({ images, labels }: Digits["train"]): FeatureSplit {
       });
     },
     gatherSparse: () => {
-      throw new Error("digits are dense");
+      throw new Error("these rows are dense");
     },
     createLabels: (count) => new Int32Array(count),
   };
 }
 
-/** Trains as one worker of the trainer does: Adam, a cosine to 0, batches of 128 in 8 microshards. */
-export async function trainDigits(
-  name: string,
-  digits: Digits,
+/** Trains as one worker of the trainer does: Adam, a cosine to 0, 8 microshards. */
+export async function trainIn(
+  { definition, batchSize, ...model }: PrecisionModel,
+  data: Digits,
   { precision, seed, epochs }: { readonly precision: Precision; readonly seed: number; readonly epochs: number },
 ): Promise<Trained> {
   const task = {
@@ -56,8 +56,8 @@ export async function trainDigits(
       gradientFormat: "float32",
       precision,
       clipNorm: 0,
-      batchSize: 128,
-      epochs,
+      batchSize,
+      epochs: model.epochs ?? epochs,
     },
     microshards: 8,
     workers: 1,
@@ -69,23 +69,23 @@ export async function trainDigits(
     checkpoint: { everySteps: 1, everySeconds: 600, keep: 1 },
   } as const;
   const started = process.cpuUsage();
-  const train = splitOf(digits.train);
+  const train = splitOf(data.train);
   const plan = planTraining(task, train.rows);
   const engine = await createEngine(engineOptionsOf(task));
-  const model = await engine.createModel(precisionModels[name]!, seed);
-  const { replica, step } = trainAlone(model, plan, createDirectFeed(train, plan.sampler));
+  const trainable = await engine.createModel(definition, seed);
+  const { replica, step } = trainAlone(trainable, plan, createDirectFeed(train, plan.sampler));
   let skippedSteps = 0;
   while (replica.finishedSteps < plan.totalSteps) skippedSteps = (await step()).skippedSteps ?? 0;
   const { user, system } = process.cpuUsage(started);
-  const scored = validate(model, splitOf(digits.validation));
-  model.dispose();
+  const scored = validate(trainable, splitOf(data.validation));
+  trainable.dispose();
   return { ...scored, skippedSteps, cpuSeconds: (user + system) / 1e6 };
 }
 
 function validate(model: TrainableModel, split: FeatureSplit): Pick<Trained, "validationLoss" | "accuracy"> {
   let [loss, correct, rows] = [0, 0, 0];
   for (let first = 0; first + validationRows <= split.rows; first += validationRows) {
-    const batch = createBatch(validationRows, width, new Int32Array(validationRows));
+    const batch = createBatch(validationRows, split.width, new Int32Array(validationRows));
     split.gather(
       Uint32Array.from({ length: validationRows }, (_, at) => first + at),
       batch.inputs,

@@ -5,7 +5,7 @@ import type { Batch, Engine, TrainableModel } from "../../trainer-container/engi
 const pixels = 28 * 28;
 const validationShare = 5;
 
-interface Split {
+export interface Split {
   readonly images: readonly Float32Array[];
   readonly labels: readonly number[];
 }

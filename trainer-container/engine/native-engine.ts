@@ -8,6 +8,7 @@ import { BackendUnavailableError, ModelError, needsGraph } from "./errors";
 import { describeGpu } from "./gpu";
 import { registerGradients } from "./gradients/register";
 import { GraphProgram } from "./graph/program";
+import { unroundedProducts } from "./graph/rewrites/precision";
 import { installDense } from "./layers/dense";
 import { LayersTrainable } from "./layers-trainable";
 import { MlpProgram } from "./mlp-program";
@@ -80,8 +81,12 @@ async function start(options: EngineOptions): Promise<Library> {
 }
 
 function engineOf({ backend, sharing, numerics }: Library, { precision, onExecution }: EngineOptions): Engine {
-  const products = numerics.device === "gpu" ? precision : `float32 of ${precision} factors`;
-  const switches = precision ? { ...numerics.switches, precision, products: products as string } : numerics.switches;
+  const rounding = precision && {
+    precision,
+    products: numerics.device === "gpu" ? precision : `float32 of ${precision} factors`,
+    float32Products: unroundedProducts.join(),
+  };
+  const switches = { ...numerics.switches, ...rounding };
   const record = { ...numerics, switches };
   return {
     backend: "native",

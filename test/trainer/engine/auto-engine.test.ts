@@ -4,13 +4,16 @@ import path from "node:path";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 
-it("falls back to WebAssembly where no native binding is installed, saying why; not when native or a GPU was requested", async () => {
+it("falls back to WebAssembly where no native binding is installed, saying why; not when native, a GPU or 16 bits were requested", async () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), "empty-"));
   const { RINGMASTER_NATIVE_DIR: before } = process.env;
   process.env.RINGMASTER_NATIVE_DIR = folder;
   try {
     await expect(createEngine({ threads: 1, preferred: "native" })).rejects.toThrow(BackendUnavailableError);
     await expect(createEngine({ threads: 1, gpu: 0 })).rejects.toThrow(/--library gpu/);
+    await expect(createEngine({ threads: 1, precision: "bfloat16" })).rejects.toThrow(
+      "The precision bfloat16 needs the native engine and a graph. Run 'ringmaster native' to install it, or train in float32.",
+    );
     const reasons: string[] = [];
     const engine = await createEngine({ threads: 1, onFallback: (reason) => reasons.push(reason.message) });
     expect(engine.backend).toBe("wasm");

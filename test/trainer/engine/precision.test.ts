@@ -175,6 +175,7 @@ suite("precision", () => {
       ...plain.numerics().switches,
       precision: "bfloat16",
       products: "float32 of bfloat16 factors",
+      float32Products: "BlockLSTMV2,BlockLSTMGradV2,LSTMBlockCellGrad",
     });
   });
 
@@ -212,7 +213,7 @@ suite("precision", () => {
     precision: NarrowPrecision,
     { lossScale }: { lossScale?: number } = {},
   ): Promise<readonly Worker[]> {
-    const task = taskOf({ backend: "native" }, { precision, epochs: 2 });
+    const task = taskOf({ backend: "native" }, { precision, epochs: 1 });
     const gang = new FakeGang(task.microshards, members);
     const workers: Worker[] = [];
     for (const id of members) {
@@ -224,10 +225,11 @@ suite("precision", () => {
     return workers;
   }
 
+  const digests = new Set<string>();
+
   it.each(narrow)("%s gives the same state to the bit on 1, 2 and 3 workers", async (precision) => {
     const [reference] = await trainOn(["a"], precision);
-    const [other] = await trainOn(["a"], precision === "bfloat16" ? "float16" : "bfloat16");
-    expect(digest(reference!.replica)).not.toBe(digest(other!.replica));
+    digests.add(digest(reference!.replica));
     for (const members of [
       ["a", "b"],
       ["a", "b", "c"],
@@ -239,28 +241,32 @@ suite("precision", () => {
     }
   });
 
+  it("differs between bfloat16 and float16", () => {
+    expect(digests.size).toBe(2);
+  });
+
   it("float16 skips steps that overflow on all workers alike, and goes on with half the scale", async () => {
-    const [reference] = await trainOn(["a"], "float16", { lossScale: 2 ** 18 });
+    const [reference] = await trainOn(["a"], "float16", { lossScale: 2 ** 16 });
     const { outcomes, replica } = reference!;
     const skipped = outcomes.filter((each) => each.skipped).length;
     expect(skipped).toBeGreaterThan(0);
     expect(skipped).toBeLessThan(outcomes.length);
-    expect(outcomes[0]).toMatchObject({ lossScale: 2 ** 18, skipped: true, skippedSteps: 1 });
-    expect(replica.lossScale).toMatchObject({ scale: 2 ** (18 - skipped), skipped });
-    for (const worker of await trainOn(["a", "b"], "float16", { lossScale: 2 ** 18 })) {
+    expect(outcomes[0]).toMatchObject({ lossScale: 2 ** 16, skipped: true, skippedSteps: 1 });
+    expect(replica.lossScale).toMatchObject({ scale: 2 ** (16 - skipped), skipped });
+    for (const worker of await trainOn(["a", "b"], "float16", { lossScale: 2 ** 16 })) {
       expect(digest(worker.replica)).toBe(digest(replica));
     }
   });
 
   it("float16 goes on from a copy of its state with the same bits", async () => {
-    const task = taskOf({ backend: "native" }, { precision: "float16", epochs: 2 });
+    const task = taskOf({ backend: "native" }, { precision: "float16", epochs: 1 });
     const gang = new FakeGang(task.microshards, ["a"]);
     const copies: { steps: number; buffers: Float32Array[] }[] = [];
     const first = createWorker(gang.member("a"), task, await modelOf("float16", small), {
       boundary: ({ buffers, finishedSteps }) =>
         copies.push({ steps: finishedSteps, buffers: buffers.map((each) => each.slice()) }),
     });
-    first.replica.lossScale = { scale: 2 ** 18, goodSteps: 0, skipped: 0 };
+    first.replica.lossScale = { scale: 2 ** 16, goodSteps: 0, skipped: 0 };
     await run(first);
     const { steps, buffers } = copies[2]!;
     const later = createWorker(new FakeGang(6, ["a"]).member("a"), task, await modelOf("float16", small));

@@ -175,8 +175,9 @@ const isPart = (kind: Kind): kind is Part => kind !== undefined && "part" in kin
 const digest = (parts: readonly string[]): string => createHash("sha256").update(parts.join("\n")).digest("base64");
 
 /** Returns the digest of an operation and its attributes. */
-const signatureOf = ({ op, attributes }: GraphNode): string =>
+const signatureOf = ({ op, attributes, exact = false }: GraphNode): string =>
   createHash("sha256")
+    .update(String(exact))
     .update(savedModel([{ op, inputs: [], attributes }]))
     .digest("base64");
 

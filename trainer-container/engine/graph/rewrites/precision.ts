@@ -28,6 +28,8 @@ const products: ReadonlySet<string> = new Set([
   "DepthwiseConv2dNativeBackpropInput",
   "MatMul",
 ]);
+/** Operations that contain matrix products and stay float32: TensorFlow has no bfloat16 kernels for them. */
+export const unroundedProducts = ["BlockLSTMV2", "BlockLSTMGradV2", "LSTMBlockCellGrad"] as const;
 /** Inputs that are shapes, by operation. */
 const shapeInputs: Readonly<Record<string, number>> = {
   Conv2DBackpropFilter: 1,
