@@ -21,8 +21,6 @@ export interface Recorded {
 export const vectorShape = [-1];
 /** Factor of the loss in a recording. The tolerance is for gradients that are not scaled. */
 export const recordedLossScale = 1;
-/** Largest accepted difference between a graph and the tape, relative to the largest element, or absolute below 1. */
-const tolerance = 1e-5;
 
 /** Records a model's passes from its layers. */
 export class PassRecorder {
@@ -70,11 +68,16 @@ export class PassRecorder {
   }
 }
 
-/** @param found values of the recorded outputs @throws ModelError if they are not those of the tape */
+/**
+ * @param found values of the recorded outputs
+ * @param tolerance largest accepted difference, relative to the largest element, or absolute below 1
+ * @throws ModelError if they are not those of the tape
+ */
 export function requireEqual(
   { tensors }: Recorded,
   found: readonly ArrayLike<number>[],
   layout: readonly ParameterSlot[],
+  tolerance = 1e-5,
 ): void {
   tensors.forEach((tensor, index) => {
     const expected = tensor.dataSync() as Float32Array;

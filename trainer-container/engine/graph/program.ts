@@ -76,6 +76,8 @@ export class GraphProgram {
     private readonly sharing: boolean,
     private readonly onExecution: EngineOptions["onExecution"],
     private readonly precision?: NarrowPrecision,
+    /** See `requireEqual`. */
+    private readonly tolerance?: number,
   ) {
     const { binding } = backend;
     if (precision === "float16") {
@@ -389,6 +391,7 @@ export class GraphProgram {
         recorded,
         found.map((id) => this.operations.read(id)),
         this.layers.layout,
+        this.tolerance,
       );
     } finally {
       this.operations.release();
