@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { NumericsRecord } from "../../../core/runs/shapes";
+import { identityDifferences } from "../../../core/training/checkpoint/manifest";
 import { createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
 import { restoreNewest } from "../../../trainer-container/checkpoint/restore";
 import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
@@ -86,5 +87,23 @@ describe.each<Field>(["gradientFormat", "precision"])("a checkpoint with %s floa
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
+  });
+});
+
+describe("the identity of a training", () => {
+  const identity = (precision: "float32" | "bfloat16") => {
+    const { plan, model } = workerOf("precision", precision).training;
+    return identityOf(plan, model);
+  };
+
+  it("in float32 is that of checkpoints of earlier versions, and differs from one in 16 bits", () => {
+    expect(identity("float32")).not.toHaveProperty("precision");
+    expect(identityDifferences(identity("float32"), identity("float32"))).toEqual([]);
+    expect(identityDifferences(identity("float32"), identity("bfloat16"))).toEqual([
+      "precision is float32 there and bfloat16 here",
+    ]);
+    expect(identityDifferences(identity("bfloat16"), identity("float32"))).toEqual([
+      "precision is bfloat16 there and float32 here",
+    ]);
   });
 });

@@ -353,6 +353,12 @@ describe("trainer processes", () => {
       task: { model: module("f".repeat(64)) },
       hyperparameters: {},
     },
+    {
+      name: "has a precision that WebAssembly lacks",
+      code: "BACKEND_UNAVAILABLE",
+      task: {},
+      hyperparameters: { precision: "bfloat16" },
+    },
     { name: "has a model that cannot be built", code: "USER_CODE", task: { model: cnn() }, hyperparameters: {} },
   ] as const)(
     "record why a training that $name cannot go on, and exit 1",
