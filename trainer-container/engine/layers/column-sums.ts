@@ -1,8 +1,27 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { exactMatMul } from "./exact";
 
-/** Returns each column's sum. Products add in blocks, on every backend; a sum's rounding error grows with all of its terms. */
+/** Largest number of values that are added in sequence. */
+const longestSum = 512;
+/** With fewer, vectors of parts would be as large as the data. */
+const shortestSum = 16;
+
+/** Returns the least number of equal parts with at most `longestSum` values; undefined: `count` has no such divisor. */
+export function partsOf(count: number): number | undefined {
+  for (let length = Math.min(longestSum, count); length >= Math.min(shortestSum, count); length -= 1) {
+    if (count % length === 0) return count / length;
+  }
+  return undefined;
+}
+
+/**
+ * Returns each column's sum, in two levels. The rounding error of a sum grows with the number of terms in sequence. Each level
+ * is a product, which adds in blocks.
+ */
 export function columnSums(rows: tf.Tensor2D): tf.Tensor1D {
   const [count, width] = rows.shape;
-  return tf.reshape(exactMatMul(tf.ones<tf.Rank.R2>([1, count]), rows), [width]);
+  const parts = partsOf(count) ?? 1;
+  const sums = sumRows(tf.reshape(rows, [count / parts, parts * width]));
+  return tf.reshape(parts === 1 ? sums : sumRows(tf.reshape(sums, [parts, width])), [width]);
 }
+
+const sumRows = (rows: tf.Tensor2D): tf.Tensor2D => tf.matMul(tf.ones([1, rows.shape[0]]), rows);

@@ -11,21 +11,9 @@ import {
   normalizationGradient,
   normalizeChannels,
 } from "../layers/channel-normalization";
+import { partsOf } from "../layers/column-sums";
 import { scaleAndShiftKernel } from "../layers/layer-normalization";
 import { attributesOf, type NativeBackend, nativeBackendName } from "./op";
-
-/** Largest number of values that are added in sequence. */
-const longestSum = 512;
-/** With fewer, the vectors of statistics are as large as the data. */
-const shortestSum = 16;
-
-/** Returns the least number of equal parts with at most `longestSum` values; undefined: `count` has no such divisor. */
-export function partsOf(count: number): number | undefined {
-  for (let length = Math.min(longestSum, count); length >= Math.min(shortestSum, count); length -= 1) {
-    if (count % length === 0) return count / length;
-  }
-  return undefined;
-}
 
 type Named<T extends string> = Readonly<Record<T, tf.Tensor>>;
 
