@@ -25,10 +25,9 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 class Worker {
   private readonly child: LineProcess;
 
-  constructor(setup: CheckSetup, gpu: string | undefined) {
+  constructor(setup: CheckSetup) {
     const script = join(__dirname, "gpu-check-worker.js");
-    const environment: Readonly<Record<string, string>> = gpu === undefined ? {} : { CUDA_VISIBLE_DEVICES: gpu };
-    this.child = new LineProcess(process.execPath, [script, JSON.stringify(setup)], environment);
+    this.child = new LineProcess(process.execPath, [script, JSON.stringify(setup)]);
   }
 
   ready = (): Promise<CheckReady> => this.child.receive();
@@ -43,8 +42,8 @@ class Worker {
 }
 
 /** Runs a new process for some steps. @returns its result and its numerics */
-async function runOnce(setup: CheckSetup, gpu: string | undefined) {
-  const worker = new Worker(setup, gpu);
+async function runOnce(setup: CheckSetup) {
+  const worker = new Worker(setup);
   try {
     const { numerics, finishedSteps } = await worker.ready();
     return { numerics, finishedSteps, ...(await worker.run({ steps: steps - finishedSteps, digest: true })) };
@@ -54,16 +53,16 @@ async function runOnce(setup: CheckSetup, gpu: string | undefined) {
 }
 
 /** Kills a process after its first checkpoint. @returns the finished steps of the checkpoint, and the end after it */
-async function killAndResume(setup: CheckSetup, gpu: string | undefined) {
+async function killAndResume(setup: CheckSetup) {
   const folder = mkdtempSync(join(tmpdir(), "ringmaster-gpu-check-"));
   const state = join(folder, "state");
   try {
-    const first = new Worker({ ...setup, state }, gpu);
+    const first = new Worker({ ...setup, state });
     await first.ready();
     first.begin({ steps, digest: false });
     while (!existsSync(state)) await sleep(5);
     first.kill();
-    return await runOnce({ ...setup, state }, gpu);
+    return await runOnce({ ...setup, state });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -71,7 +70,7 @@ async function killAndResume(setup: CheckSetup, gpu: string | undefined) {
 
 /** Measures samples per second, and the device's load at the same time. */
 async function measure(setup: CheckSetup, gpu: string | undefined, seconds: number) {
-  const worker = new Worker(setup, gpu);
+  const worker = new Worker(setup);
   const sampler = gpu === undefined ? undefined : new GpuSampler(gpu);
   try {
     await worker.ready();
@@ -149,7 +148,7 @@ function cellsOf(
 }
 
 /** Checks bits, kill and resume of each model. @returns the number of failed checks */
-async function checkBits(options: GpuCheckOptions, gpu: string | undefined): Promise<number> {
+async function checkBits(options: GpuCheckOptions): Promise<number> {
   let failures = 0;
   const report = (passed: boolean, what: string): void => {
     say(`${passed ? "ok    " : "FAILED"} ${what}`);
@@ -158,13 +157,13 @@ async function checkBits(options: GpuCheckOptions, gpu: string | undefined): Pro
   const { device, models, batchSize } = options;
   for (const [label, model] of Object.entries(models)) {
     const setup = { model, batchSize, microshards: 8, precision: "float32", device } as const;
-    const [one, other] = [await runOnce(setup, gpu), await runOnce(setup, gpu)];
+    const [one, other] = [await runOnce(setup), await runOnce(setup)];
     const { numerics, engine } = one;
     report(numerics.device === device, `${label}: the device is ${numerics.gpu?.model ?? numerics.device}`);
     report(numerics.switches["deterministicOps"] === "on", `${label}: operations are deterministic`);
     say(`       ${label}: trained by the ${engine}`);
     report(one.digest === other.digest, `${label}: two processes give equal bits (${one.digest?.slice(0, 12)})`);
-    const resumed = await killAndResume(setup, gpu);
+    const resumed = await killAndResume(setup);
     const equal = resumed.finishedSteps > 0 && resumed.digest === one.digest;
     report(equal, `${label}: killed, resumed from step ${resumed.finishedSteps}, and the bits are the same`);
   }
@@ -184,6 +183,8 @@ export async function benchGpuCheck(args: readonly string[]): Promise<void> {
     process.exitCode = noGpuExitCode;
     return;
   }
+  // All processes inherit it, PyTorch's too: CUDA numbers devices in another order than nvidia-smi.
+  if (gpu !== undefined) process.env["CUDA_VISIBLE_DEVICES"] = gpu;
   if (device === "gpu" && findBinding("gpu") === undefined) {
     const install = spawnSync(process.execPath, ["bin/ringmaster.js", "native", "--library", "gpu"], {
       stdio: "inherit",
@@ -191,7 +192,7 @@ export async function benchGpuCheck(args: readonly string[]): Promise<void> {
     if (install.status !== 0) throw new Error("TensorFlow's GPU library is not installed; see the message above");
   }
   say(machineLine(describeMachine()));
-  const failures = await checkBits(options, gpu);
+  const failures = await checkBits(options);
   const torch = torchFor(device);
   say(typeof torch === "string" ? `PyTorch skipped: ${torch}` : `PyTorch ${torch.torch}, eager, fused Adam`);
   const rows: (readonly string[])[] = [];
