@@ -13,7 +13,6 @@ interface Line extends Trained {
   readonly difference: number;
 }
 
-const precisions = ["float32", "bfloat16", "float16"] as const;
 const columns = ["model", "precision", "validation loss", "against float32", "accuracy", "skipped steps", "CPU s"];
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -30,7 +29,7 @@ const cellsOf = (line: Line): readonly string[] => [
 
 /** Trains models in each precision, and compares their validation losses. Options are in `options.ts`. */
 export async function benchPrecision(args: readonly string[]): Promise<void> {
-  const { models, seeds, epochs, json } = parsePrecisionOptions(args);
+  const { models, seeds, epochs, precisions, json } = parsePrecisionOptions(args);
   const machine = describeMachine();
   const lines: Line[] = [];
   for (const model of models) {

@@ -56,7 +56,7 @@ export const precisionModels: Readonly<Record<string, PrecisionModel>> = {
   /** That of `npm run bench -- models`, which is too slow for more steps. */
   "large-transformer": {
     definition: definitionOf({ model: large }),
-    load: () => drawTokens(1_000, 128, { train: 1_600, validation: 500 }),
+    load: () => drawTokens(1_000, 128, { train: 1_280, validation: 500 }),
     batchSize: 16,
     epochs: 2,
   },

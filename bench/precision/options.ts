@@ -1,11 +1,16 @@
 import { parseArgs } from "node:util";
+import type { Precision } from "../../core/runs/hyperparameters";
 import { checked, list } from "../support/arguments";
 import { precisionModels } from "./models";
+
+const narrow = ["bfloat16", "float16"] as const;
 
 export interface PrecisionOptions {
   readonly models: readonly string[];
   readonly seeds: readonly number[];
   readonly epochs: number;
+  /** With float32, against which the others are compared. */
+  readonly precisions: readonly Precision[];
   readonly json: boolean;
 }
 
@@ -18,6 +23,7 @@ export function parsePrecisionOptions(args: readonly string[]): PrecisionOptions
       models: { type: "string", default: known.join() },
       seeds: { type: "string", default: "3" },
       epochs: { type: "string", default: "5" },
+      precisions: { type: "string", default: "bfloat16,float16" },
       json: { type: "boolean", default: false },
     },
   });
@@ -25,6 +31,7 @@ export function parsePrecisionOptions(args: readonly string[]): PrecisionOptions
     models: list(values.models).map((each) => checked("models", each, known)),
     seeds: Array.from({ length: count("seeds", values.seeds) }, (_, index) => index + 1),
     epochs: count("epochs", values.epochs),
+    precisions: ["float32", ...list(values.precisions).map((each) => checked("precisions", each, narrow))],
     json: values.json,
   };
 }
