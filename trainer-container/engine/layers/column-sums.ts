@@ -1,13 +1,13 @@
 import * as tf from "@tensorflow/tfjs-core";
 
 /** Largest number of values that are added in sequence. */
-const longestSum = 512;
+const maxSumRows = 512;
 /** With fewer, vectors of parts would be as large as the data. */
-const shortestSum = 16;
+const minSumRows = 16;
 
-/** Returns the least number of equal parts with at most `longestSum` values; undefined: `count` has no such divisor. */
+/** Returns the least number of equal parts with at most `maxSumRows` values; undefined: `count` has no such divisor. */
 export function partsOf(count: number): number | undefined {
-  for (let length = Math.min(longestSum, count); length >= Math.min(shortestSum, count); length -= 1) {
+  for (let length = Math.min(maxSumRows, count); length >= Math.min(minSumRows, count); length -= 1) {
     if (count % length === 0) return count / length;
   }
   return undefined;

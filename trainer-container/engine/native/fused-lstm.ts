@@ -15,11 +15,11 @@ const int64 = 9;
  */
 const largeState = 2_048;
 /** Longer sequences make graphs too large. */
-const longestBySteps = 512;
+const maxGraphSteps = 512;
 
 type Inputs = Readonly<Record<"x" | "kernel" | "bias", tf.Tensor>>;
 interface Sequence extends Inputs {
-  /** Those of the forward operation: i, c, f, o, g, tanh(c), h. */
+  /** Outputs of the forward operation: i, c, f, o, g, tanh(c), h. */
   readonly outputs: readonly tf.Tensor[];
   /** By h of the last steps, `[steps, rows, units]`; none: 0. */
   readonly dh: tf.Tensor;
@@ -114,7 +114,7 @@ export function registerFusedLstm(backend: NativeBackend): void {
       const outputs = Array.from({ length: 7 }, (_, index) => named[`output${index}`] as tf.Tensor);
       const sequence: Sequence = { ...(named as Inputs), outputs, dh: named["dh"] as tf.Tensor };
       const [time = 0, rows = 0, units = 0] = (outputs[0] as tf.Tensor).shape;
-      const bySteps = rows * units >= largeState && time <= longestBySteps;
+      const bySteps = rows * units >= largeState && time <= maxGraphSteps;
       return tf.tidy(() => (bySteps ? gradientBySteps(sequence) : gradientAtOnce(sequence)));
     },
   });
