@@ -73,7 +73,7 @@ export interface GraphNode {
   readonly attributes: Readonly<Record<string, Attribute>>;
   /** Whether it computes in float32 whatever a run's precision is. It is not written. */
   readonly exact?: boolean;
-  /** What the outputs are, where it is known. It is not written. */
+  /** Type and shape of each output, where they are known. They are not written. */
   readonly outputs?: readonly OutputType[];
 }
 

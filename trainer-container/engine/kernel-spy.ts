@@ -1,16 +1,10 @@
 /** Observes the kernels that TensorFlow.js runs, to name the place where a computation fails. */
+
 import * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
+import type { NonFinite } from "./engine";
 
 type Layer = LayersModel["layers"][number];
-
-/** Origin of a value that is not finite. */
-export interface NonFinite {
-  /** A sentence. */
-  readonly description: string;
-  /** Has the stack of that place. */
-  readonly place: Error;
-}
 
 /** An error with enough frames to contain user code, which is below many frames of TensorFlow.js. */
 function here(message: string): Error {

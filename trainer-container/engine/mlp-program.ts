@@ -1,5 +1,4 @@
-import type { Batch, BatchResult, OnFinal } from "./engine";
-import type { EngineOptimizer, OptimizerMemory, OptimizerSettings } from "./engine-optimizer";
+import type { Batch, BatchResult, EngineOptimizer, OnFinal, OptimizerMemory, OptimizerSettings } from "./engine";
 import type { GraphProgram } from "./graph/program";
 import type { SparseProgram } from "./native/sparse-program";
 import type { GradientProgram } from "./program-trainable";

@@ -1,6 +1,15 @@
-import type { Batch, BatchResult, MicroshardSum, OnFinal, ParameterSlot, TrainableModel } from "./engine";
-import type { EngineOptimizer, OptimizerMemory, OptimizerSettings } from "./engine-optimizer";
-import type { NonFinite } from "./kernel-spy";
+import type {
+  Batch,
+  BatchResult,
+  EngineOptimizer,
+  MicroshardSum,
+  NonFinite,
+  OnFinal,
+  OptimizerMemory,
+  OptimizerSettings,
+  ParameterSlot,
+  TrainableModel,
+} from "./engine";
 import type { LayersTrainable } from "./layers-trainable";
 
 /** A model's passes as fixed sequences of a backend's operations, with their own weights. */

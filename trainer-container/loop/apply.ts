@@ -1,5 +1,4 @@
-import type { TrainableModel } from "../engine/engine";
-import type { StepUpdate } from "../engine/engine-optimizer";
+import type { StepUpdate, TrainableModel } from "../engine/engine";
 import { simdBlockSquare } from "../kernels/norm";
 import { clipFactor, globalNorm } from "../optimizer/clip";
 import { learningRateAt } from "../optimizer/learning-rate";

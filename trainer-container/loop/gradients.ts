@@ -2,9 +2,15 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { add } from "../collective/add";
 import { allocateSum } from "../collective/sum-memory";
 import type { Feed } from "../data/feed";
-import type { Batch, BatchResult, OnFinal, TrainableModel } from "../engine/engine";
-import type { EngineOptimizer, StepUpdate } from "../engine/engine-optimizer";
-import type { NonFinite } from "../engine/kernel-spy";
+import type {
+  Batch,
+  BatchResult,
+  EngineOptimizer,
+  NonFinite,
+  OnFinal,
+  StepUpdate,
+  TrainableModel,
+} from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
 import { canonicalAdditions } from "../reduction/tree";
 import { createGradientWire } from "./gradient-wire";

@@ -1,6 +1,5 @@
 import { allocateSum } from "../collective/sum-memory";
-import type { TrainableModel } from "../engine/engine";
-import type { EngineOptimizer } from "../engine/engine-optimizer";
+import type { EngineOptimizer, TrainableModel } from "../engine/engine";
 import { simdGround } from "../kernels/updates";
 import { createOptimizer } from "../optimizer/create-optimizer";
 import type { Optimizer } from "../optimizer/optimizer";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Value } from "../../../core/saved-model/graph-def";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
-import type { ParameterSlot } from "../engine";
-import type { OptimizerMemory, OptimizerSettings, StepUpdate } from "../engine-optimizer";
+import type { OptimizerMemory, OptimizerSettings, ParameterSlot, StepUpdate } from "../engine";
 import type { Operations, TensorId } from "../native/operations";
 import type { TensorReader } from "../native/shared-tensors";
 import { floatType, type GraphBuilder } from "./builder";
@@ -28,7 +27,7 @@ interface ModelVariables {
   readonly operations: Operations;
   readonly reader: TensorReader;
   readonly layout: readonly ParameterSlot[];
-  /** Of each slot of the layout. */
+  /** Handle of each slot of the layout. */
   readonly handles: readonly Value[];
 }
 

@@ -5,8 +5,17 @@ import type { Value } from "../../../core/saved-model/graph-def";
 import { add } from "../../collective/add";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { canonicalAdditions } from "../../reduction/tree";
-import type { Batch, BatchResult, EngineOptions, MicroshardSum } from "../engine";
-import type { EngineOptimizer, EngineStep, OptimizerMemory, OptimizerSettings, StepUpdate } from "../engine-optimizer";
+import type {
+  Batch,
+  BatchResult,
+  EngineOptimizer,
+  EngineOptions,
+  EngineStep,
+  MicroshardSum,
+  OptimizerMemory,
+  OptimizerSettings,
+  StepUpdate,
+} from "../engine";
 import { ModelError, needsGraph } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import type { NativeBackend } from "../native/op";
@@ -31,7 +40,7 @@ export interface Pass {
   readonly metrics: readonly string[];
   /** Its inputs, without a step's constants. */
   readonly inputs: string;
-  /** Those of `Traced.results`. */
+  /** Names of `Traced.results`. */
   readonly outputs: string;
   /** The optimizer's step with the gradient of this pass. */
   readonly step: StepNodes | undefined;

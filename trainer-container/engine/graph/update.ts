@@ -1,7 +1,7 @@
 /** An optimizer step as nodes of a graph, by TensorFlow's fused operations. */
 import type { Attribute, Value } from "../../../core/saved-model/graph-def";
 import type { OptimizerConfig } from "../../optimizer/optimizer";
-import type { OptimizerSettings, StepUpdate } from "../engine-optimizer";
+import type { OptimizerSettings, StepUpdate } from "../engine";
 import { floatType, type GraphBuilder } from "./builder";
 import type { Variables } from "./variables";
 

@@ -18,7 +18,7 @@ export class Variables {
   private readonly all: Variable[] = [];
   /** Nodes that report that all variables of a call of `add` have been written. */
   private readonly written: Value[] = [];
-  /** Where the newest values are. */
+  /** Place of the newest values. */
   private newest: "host" | "graph" | "both" = "host";
 
   constructor(

@@ -13,7 +13,7 @@ const int32 = 3;
  */
 const packet = 16;
 
-/** What is known of an output: the rows of one microshard, the same in all microshards, or neither. */
+/** Describes an output: the rows of one microshard, the same in all microshards, or neither. */
 type Kind =
   /** `group` is the operation's name, the same in all microshards. */
   { readonly part: string; readonly microshard: number } | { readonly shared: string } | undefined;
@@ -144,7 +144,7 @@ class Analysis {
       const kind = kinds[index];
       const source = this.nodeOf(input.node);
       const shape = source.outputs?.[input.output]?.shape ?? [];
-      // What all microshards have in common may still have a row for each of theirs.
+      // A value that all microshards have in common may still have a row for each of theirs.
       const hasOwnRows = kind === undefined || shape.length === node.outputs?.[0]?.shape.length;
       const isMatrix = isProduct(node) && index === 1 && kind !== undefined && "shared" in kind;
       const batched = isPart(kind) || (shape[0] === this.rows && hasOwnRows && !isMatrix);
