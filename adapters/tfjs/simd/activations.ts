@@ -15,7 +15,7 @@ const expNumbers = {
   p4: 1.6666665459e-1,
   p5: 0.50000001201,
   /** e^x is a normal number between these. */
-  leastExponent: -87,
+  minExponent: -87,
   largestExponent: 88,
 } as const;
 
@@ -73,7 +73,7 @@ export function sigmoid(v: ActivationVariables, x: number): Code {
   const p = polynomial(rest, [v.p0, v.p1, v.p2, v.p3, v.p4, v.p5]);
   const fraction = f32x4.add(f32x4.add(f32x4.mul(p, f32x4.mul(rest, rest)), rest), get(v.one));
   return [
-    ...set(v.rest, clamp(f32x4.neg(get(x)), get(v.leastExponent), get(v.largestExponent))),
+    ...set(v.rest, clamp(f32x4.neg(get(x)), get(v.minExponent), get(v.largestExponent))),
     ...set(v.exponent, f32x4.nearest(f32x4.mul(rest, get(v.log2e)))),
     ...set(v.rest, f32x4.sub(rest, f32x4.mul(get(v.exponent), get(v.ln2High)))),
     ...set(v.rest, f32x4.sub(rest, f32x4.mul(get(v.exponent), get(v.ln2Low)))),
