@@ -20,6 +20,7 @@ import { benchPrecision } from "./precision/bench";
 import { benchPromotions } from "./promotions/bench";
 import { benchRecords } from "./records/bench";
 import { benchReduction } from "./reduction/bench";
+import { benchRematerialise } from "./rematerialise/bench";
 import { benchScale } from "./scale/bench";
 import { benchSearch } from "./search/bench";
 import { benchSequential } from "./sequential/bench";
@@ -51,6 +52,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   promotions: benchPromotions,
   records: benchRecords,
   reduction: benchReduction,
+  rematerialise: benchRematerialise,
   scale: benchScale,
   search: benchSearch,
   sequential: benchSequential,

@@ -24,6 +24,7 @@ try {
       "promotions-client": "bench/promotions/client.ts",
       "reduction-rank": "bench/reduction/rank.ts",
       "sharding-rank": "bench/sharding/rank.ts",
+      "rematerialise-worker": "bench/rematerialise/worker.ts",
       "train-worker": "bench/train/worker.ts",
     },
     external: ["@tensorflow/*", "classic-level", "esbuild"],

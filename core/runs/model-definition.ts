@@ -59,6 +59,11 @@ export interface ModuleDefinition extends ModelShape {
   readonly hyperparameters?: Readonly<Record<string, unknown>>;
   /** See `Training.graph`. */
   readonly graph?: boolean;
+  /** See `Training.rematerialise`. */
+  readonly rematerialise?: Rematerialise;
 }
+
+/** See `Training.rematerialise`. */
+export type Rematerialise = "auto" | "none" | readonly string[];
 
 export type ModelDefinition = MlpDefinition | CnnDefinition | ModuleDefinition;

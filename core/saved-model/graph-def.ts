@@ -70,6 +70,11 @@ export interface GraphNode {
   readonly inputs: readonly Value[];
   /** Nodes that run before this one. */
   readonly control?: readonly number[];
+  /**
+   * The node whose place this one takes for its readers. Its name is sorted like that node's: TensorFlow's optimizer sorts
+   * factors and terms by their names, and the bits depend on that order.
+   */
+  readonly copyOf?: number;
   readonly attributes: Readonly<Record<string, Attribute>>;
   /** Whether it computes in float32 whatever a run's precision is. It is not written. */
   readonly exact?: boolean;
@@ -101,8 +106,10 @@ export const referenceTo = ({ node, output }: Value): string => `${nameOf(node)}
 
 /** Returns the bytes of a `saved_model.pb` without variables. The signature is named `serving_default`. */
 export function savedModel(nodes: readonly GraphNode[], signature?: Signature): Uint8Array {
+  // A full stop comes before all digits.
+  const names = nodes.map(({ copyOf }, index) => (copyOf === undefined ? nameOf(index) : `${nameOf(copyOf)}.${index}`));
   const graph = message(
-    ...nodes.map((node, index) => messageField(1, nodeDef(node, index))),
+    ...nodes.map((node, index) => messageField(1, nodeDef(node, index, names))),
     messageField(2, functionLibrary(nodes)),
     messageField(4, varintField(1, producer)),
   );
@@ -131,12 +138,16 @@ function mapEntry(key: string, value: Message): Message {
   return message(textField(1, key), messageField(2, value));
 }
 
-function nodeDef({ op, inputs, control = [], attributes }: GraphNode, index: number): Message {
+function nodeDef(
+  { op, inputs, control = [], attributes }: GraphNode,
+  index: number,
+  names: readonly string[],
+): Message {
   return message(
-    textField(1, nameOf(index)),
+    textField(1, names[index] as string),
     textField(2, op),
-    ...inputs.map((input) => textField(3, referenceTo(input))),
-    ...control.map((node) => textField(3, `^${nameOf(node)}`)),
+    ...inputs.map(({ node, output }) => textField(3, `${names[node]}:${output}`)),
+    ...control.map((node) => textField(3, `^${names[node]}`)),
     ...Object.entries(attributes).map(([name, value]) => messageField(5, mapEntry(name, attributeValue(value)))),
   );
 }

@@ -1,7 +1,7 @@
 import type * as tfCore from "@tensorflow/tfjs-core";
 import type * as tfLayers from "@tensorflow/tfjs-layers";
 import type { OwnLayers } from "../../adapters/tfjs/layers/register";
-import type { Task } from "../../core/runs/model-definition";
+import type { Rematerialise, Task } from "../../core/runs/model-definition";
 
 /**
  * The TensorFlow.js that the engine runs: the core's operations, and `layers`, `initializers`, `regularizers`,
@@ -38,6 +38,12 @@ export interface Training {
    * once and repeats them as one graph, so their code runs only a few times.
    */
   readonly graph?: boolean;
+  /**
+   * Saves memory in graphs: values of the forward pass are computed again in the backward pass, with the same bits. A list
+   * names layers whose outputs are kept; values between them are computed again. `auto` chooses layers if a pass would need
+   * more than half of the process's memory. Default: `none`.
+   */
+  readonly rematerialise?: Rematerialise;
 }
 
 /**

@@ -207,6 +207,11 @@ export type Execution =
       /** All operations as one TensorFlow graph. */
       readonly engine: "graph";
       readonly operations: number;
+      /**
+       * Parts of the forward pass that are computed again in the backward pass. 0: none, because the bits would differ.
+       * Undefined: that was not requested, or memory suffices.
+       */
+      readonly rematerialised?: number;
       /** Time to record, load and check it. */
       readonly ms: number;
     }

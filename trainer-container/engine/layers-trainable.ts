@@ -3,13 +3,15 @@ import type { LayersModel } from "@tensorflow/tfjs-layers";
 import { applyOutputActivation } from "../../adapters/tfjs/activation";
 import { artifactFormat, type ModelTopology } from "../../adapters/tfjs/artifact";
 import type { SparseInputs } from "../../core/features/sparse";
-import type { ModelDefinition } from "../../core/runs/model-definition";
+import type { ModelDefinition, Rematerialise } from "../../core/runs/model-definition";
 import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
 import { drawKey, withDraws } from "./draws";
 import type { Batch, BatchResult, NonFinite, ParameterSlot, TrainableModel } from "./engine";
 import { BatchError } from "./errors";
 import { findNonFinite } from "./kernel-spy";
+import { reportCalls } from "./layer-scopes";
 import { layOut } from "./layout";
+import { rematerialiseOf } from "./rematerialisation";
 import { type BatchTensors, batchTensors, readScored, type Scored, scoreBatch } from "./score";
 import { withSeededRandom } from "./seeded-random";
 import { computeModel } from "./user-code";
@@ -39,6 +41,7 @@ export class LayersTrainable implements TrainableModel {
   readonly layout: readonly ParameterSlot[];
   readonly parameterCount: number;
   readonly trainableCount: number;
+  readonly rematerialise: Rematerialise;
   private readonly variables: readonly LayerVariable[];
   private readonly statistics: readonly LayerVariable[];
   private readonly names: ReadonlyMap<string, string>;
@@ -49,6 +52,8 @@ export class LayersTrainable implements TrainableModel {
     readonly definition: ModelDefinition,
   ) {
     this.names = canonicalNames([model.name, ...layerNames(model.layers)]);
+    const reported = reportCalls(model.layers, this.names);
+    this.rematerialise = rematerialiseOf(definition, reported);
     this.statistics = model.nonTrainableWeights;
     this.variables = [...model.trainableWeights, ...this.statistics];
     this.layout = layOut(this.variables, model.trainableWeights.length, this.names);

@@ -8,8 +8,10 @@ export function executionReport(logger: Logger) {
   const warnings: Warning[] = [];
   const onExecution: NonNullable<EngineOptions["onExecution"]> = (execution) => {
     if (execution.engine === "graph") {
-      const { pass, operations, ms } = execution;
-      logger.log("info", `computing ${pass} as one graph`, { operations, ms: Math.round(ms) });
+      const { pass, operations, rematerialised, ms } = execution;
+      const again = rematerialised === undefined ? {} : { rematerialisedSegments: rematerialised };
+      logger.log("info", `computing ${pass} as one graph`, { operations, ms: Math.round(ms), ...again });
+      if (rematerialised === 0) logger.log("warn", "rematerialise has no effect: the gradient would have other bits");
       return;
     }
     const { pass, reason, declined } = execution;

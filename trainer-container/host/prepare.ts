@@ -49,6 +49,7 @@ export async function modelDefinition(
     ...(training.loss === undefined ? {} : { loss: training.loss as ModuleDefinition["loss"] }),
     ...(training.metrics === undefined ? {} : { metrics: training.metrics as ModuleDefinition["metrics"] }),
     ...(training.graph === undefined ? {} : { graph: training.graph }),
+    ...(training.rematerialise === undefined ? {} : { rematerialise: training.rematerialise }),
     hyperparameters: { ...task.hyperparameters, ...model.options },
   };
   return definition;

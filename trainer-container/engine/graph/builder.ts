@@ -63,6 +63,11 @@ export class GraphBuilder {
     this.list.length = count;
   }
 
+  /** Replaces the nodes that were added after there were `count`. @param nodes of this graph */
+  restore(count: number, nodes: readonly GraphNode[]): void {
+    this.list.splice(count, this.list.length, ...nodes);
+  }
+
   private constant(type: number, shape: readonly number[], values: Float32Array | Int32Array): Value {
     return this.add("Const", [], {
       dtype: { kind: "type", value: type },

@@ -4,9 +4,10 @@ import type { ParameterSlot } from "../engine";
 import { ModelError } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import { attributesOf, type NativeBackend } from "../native/op";
-import { inputShapes, trace } from "./passes";
-import { Recorder, type Recording } from "./recorder";
-import type { Staging } from "./staging";
+import { bytesOfPass, chooseCuts, memoryLimit } from "./cuts";
+import { inputShapes, type PassShape, trace } from "./passes";
+import { type IsCut, Recorder, type Recording } from "./recorder";
+import { Staging } from "./staging";
 
 export interface Recorded {
   readonly outputs: readonly Value[];
@@ -22,8 +23,14 @@ export const vectorShape = [-1];
 /** Factor of the loss in a recording. The tolerance is for gradients that are not scaled. */
 export const recordedLossScale = 1;
 
+/** Rows of the pass that is recorded to estimate the memory of others. */
+const sampleRows = 2;
+
 /** Records a model's passes from its layers. */
 export class PassRecorder {
+  /** Whether passes are cut if `rematerialise` is `auto`. By rows of a microshard. */
+  private readonly chosen = new Map<number, IsCut>();
+
   constructor(
     private readonly backend: NativeBackend,
     private readonly layers: LayersTrainable,
@@ -31,6 +38,37 @@ export class PassRecorder {
 
   /** Records a pass with the layers' present weights. Call it within `tf.tidy`. */
   record(staging: Staging, drawKeys = staging.keys): Recording<Recorded> {
+    return this.recordCut(staging, this.cutsOf(staging.shape), drawKeys);
+  }
+
+  private cutsOf({ kind, rows, weighted, microshards }: PassShape): IsCut {
+    const { rematerialise } = this.layers;
+    if (kind === "evaluation" || microshards > 1 || rematerialise === "none") return () => false;
+    if (rematerialise !== "auto") return (layer) => rematerialise.includes(layer);
+    const known = this.chosen.get(rows) ?? this.chooseCuts(rows, weighted);
+    this.chosen.set(rows, known);
+    return known;
+  }
+
+  /** Records a pass of few rows. Its layers end in the same order. */
+  private chooseCuts(rows: number, weighted: boolean): IsCut {
+    const shape: PassShape = { kind: "gradients", rows: Math.min(rows, sampleRows), weighted, microshards: 1 };
+    const staging = new Staging(this.layers.definition, shape);
+    for (const values of [staging.inputs, staging.labels, staging.keys, staging.weights]) values?.fill(0);
+    staging.weight.fill(shape.rows);
+    try {
+      return tf.tidy(() => {
+        const { nodes, ends, result } = this.recordCut(staging, () => false);
+        const pass = { nodes, ends, results: result.outputs.slice(0, 1) };
+        const cuts = (bytesOfPass(pass) / shape.rows) * rows > memoryLimit() ? chooseCuts(pass) : new Set();
+        return ((_, index) => cuts.has(index)) as IsCut & tf.TensorContainer;
+      });
+    } finally {
+      staging.dispose(this.backend.binding);
+    }
+  }
+
+  private recordCut(staging: Staging, isCut: IsCut, drawKeys = staging.keys): Recording<Recorded> {
     const { shape, weights, lossScale } = staging;
     const shapes = inputShapes(this.layers.definition, shape);
     const tensors = {
@@ -42,7 +80,7 @@ export class PassRecorder {
       ...(lossScale === undefined ? {} : { lossScale: tf.fill([...shapes.lossScale], recordedLossScale) }),
       vector: tf.tensor1d([...vectorShape], "int32"),
     };
-    return new Recorder(this.backend).record(
+    return new Recorder(this.backend, isCut).record(
       [...Object.values(tensors), ...this.layers.weightTensors()],
       (recorder) => {
         const { results, gradients, metrics } = trace(this.layers, shape, tensors, (tensor) =>

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as tf from "@tensorflow/tfjs-core";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
@@ -71,6 +72,8 @@ export class GraphProgram {
   private gradientMs = Number.POSITIVE_INFINITY;
   /** Whether sums in a graph have the bits of single additions, as far as known. */
   private sumsAreExact = true;
+  /** Whether a microshard's values are computed again to save memory. A sum would need the memory of several. */
+  private rematerialises = false;
   private optimizer: GraphOptimizer | undefined;
   /** Gradients of a step that is taken in two calls. */
   private sum: Float32Array | undefined;
@@ -127,7 +130,7 @@ export class GraphProgram {
 
   /** See `TrainableModel.maxSum`. */
   get maxSum(): number {
-    if (!this.sumsAreExact) return 1;
+    if (!this.sumsAreExact || this.rematerialises) return 1;
     const byMemory = maxSumBytes / (this.layers.parameterCount * Float32Array.BYTES_PER_ELEMENT);
     return Math.max(1, Math.floor(Math.min(maxSumMs / this.gradientMs, byMemory)));
   }
@@ -299,10 +302,45 @@ export class GraphProgram {
         this.onExecution?.({ pass: kind, engine: "tape", reason: pass });
         return undefined;
       }
+      const { cuts } = recording;
+      const smaller = cuts.length === 0 ? undefined : this.rematerialised(pass, recording, length);
+      this.rematerialises ||= smaller !== undefined;
       const { length: operations } = recording.nodes;
-      this.onExecution?.({ pass: kind, engine: "graph", operations, ms: performance.now() - startedAt });
-      return pass;
+      const again = cuts.length === 0 ? {} : { rematerialised: smaller ? cuts.length : 0 };
+      this.onExecution?.({ pass: kind, engine: "graph", operations, ...again, ms: performance.now() - startedAt });
+      return smaller ?? pass;
     });
+  }
+
+  /** Replaces a loaded pass by one that computes values again. @returns undefined, and keeps it, if the bits would differ */
+  private rematerialised(whole: Pass, recording: Recording<Recorded>, before: number): Pass | undefined {
+    const { builder } = this.session;
+    const { precision } = this;
+    const expected = this.digest(whole);
+    const nodes = builder.nodes.slice(before);
+    builder.truncate(before);
+    const smaller = this.load(whole.staging, recording, { precision, cuts: recording.cuts });
+    if (!(smaller instanceof Error) && this.digest(smaller) === expected) return smaller;
+    builder.restore(before, nodes);
+    return undefined;
+  }
+
+  /** Returns the SHA-256 of a pass's results with changed weights. Initial weights, such as zeros, hide differences. */
+  private digest(pass: Pass): string {
+    const { memory } = this.weights;
+    const weights = memory.slice();
+    try {
+      for (const [index, value] of weights.entries()) memory[index] = value + 0.02 * Math.sin(index + 1);
+      this.session.variables.hostChanged();
+      const hash = createHash("sha256");
+      const found = computeModel(this.definition, () => this.execute(pass, recordedLossScale));
+      for (const id of found) hash.update(this.operations.read(id));
+      return hash.digest("hex");
+    } finally {
+      memory.set(weights);
+      this.session.variables.hostChanged();
+      this.operations.release();
+    }
   }
 
   /**
@@ -359,7 +397,12 @@ export class GraphProgram {
     {
       precision,
       batched = true,
-    }: { readonly precision?: NarrowPrecision | undefined; readonly batched?: boolean } = {},
+      cuts = [],
+    }: {
+      readonly precision?: NarrowPrecision | undefined;
+      readonly batched?: boolean;
+      readonly cuts?: readonly number[];
+    } = {},
   ): Pass | Error {
     const { session, handles, optimizer } = this;
     const { placeholders, result } = recording;
@@ -369,6 +412,7 @@ export class GraphProgram {
       const { nodes, placed: rewritten } = rewrite(recording.nodes, [...placeholders, ...fetched], {
         gpu: this.backend.binding.isUsingGpuDevice(),
         precision,
+        rematerialise: { forward: result.outputs.slice(0, 1), backward: result.gradients, cuts },
         batch: batched && microshards > 1 ? { microshards, rows } : undefined,
       });
       const inputs = placeholders.slice(0, -handles.length);

@@ -3,11 +3,13 @@
  * pass has results. Tensors that are declared as inputs become placeholders; other tensors that JavaScript creates become
  * constants.
  */
-import type * as tf from "@tensorflow/tfjs-core";
+import * as tf from "@tensorflow/tfjs-core";
 import type { Attribute, GraphNode, OutputType, Value } from "../../../core/saved-model/graph-def";
+import { type ComputationObserver, observing } from "../layer-scopes";
 import { isExact } from "../layers/exact";
 import type { NativeBackend, OpAttribute } from "../native/op";
 import type { NativeBinding } from "../native-binding";
+import { RecomputedTensors } from "./recomputed-tensors";
 
 /** A recorded pass. */
 export interface Recording<T> {
@@ -17,7 +19,14 @@ export interface Recording<T> {
   readonly nodes: readonly GraphNode[];
   /** Reason why the nodes are not the whole pass, with the stack of that place; undefined: they are. */
   readonly obstacle: Error | undefined;
+  /** Numbers of nodes before the ends of layers' calls. */
+  readonly ends: readonly number[];
+  /** The ends at which the pass is cut. */
+  readonly cuts: readonly number[];
 }
+
+/** Decides whether a pass is cut at the end of a layer's call. @param index position of the end among all */
+export type IsCut = (layer: string, index: number) => boolean;
 
 /** Operations whose type TensorFlow.js leaves to eager execution to infer. */
 const inferredFromInput: Readonly<Record<string, string>> = { ExpandDims: "T", Where: "T" };
@@ -25,7 +34,9 @@ const inferredFromInput: Readonly<Record<string, string>> = { ExpandDims: "T", W
 /** Operations with a state or random numbers of their own: a graph would not repeat what was recorded. */
 const stateful = /^(Random|Multinomial|ParameterizedTruncatedNormal|Stateful|Print|Write|.*Summary)/;
 
-export class Recorder {
+export class Recorder implements ComputationObserver {
+  private readonly ends: number[] = [];
+  private readonly cuts: number[] = [];
   private readonly nodes: GraphNode[] = [];
   /** By the binding's tensor numbers, which are never used twice. */
   private readonly values = new Map<number, Value>();
@@ -33,7 +44,15 @@ export class Recorder {
   private readonly types = new Map<number, number>();
   private obstacle: Error | undefined;
 
-  constructor(private readonly backend: NativeBackend) {}
+  private readonly tensors: RecomputedTensors;
+
+  /** @param isCut where the values of the forward pass since the last cut are freed. They are computed again when needed. */
+  constructor(
+    private readonly backend: NativeBackend,
+    private readonly isCut: IsCut = () => false,
+  ) {
+    this.tensors = new RecomputedTensors(backend.binding);
+  }
 
   /**
    * Runs `body`, which must be synchronous, and records its operations.
@@ -59,13 +78,22 @@ export class Recorder {
       return ids;
     };
     try {
-      const result = body(this);
-      return { result, placeholders, nodes: this.nodes, obstacle: this.obstacle };
+      const result = observing(this, () => tf.tidy(() => body(this) as tf.TensorContainer)) as T;
+      if (this.tensors.finish()) this.fail("it keeps a tensor after a call");
+      const { nodes, obstacle, ends, cuts } = this;
+      return { result, placeholders, nodes, obstacle, ends, cuts };
     } finally {
       spied.binding = binding;
       delete (backend as Partial<NativeBackend>).getInputTensorIds; // the class's own is visible again
       Math.random = random;
     }
+  }
+
+  leaveLayer(layer: string, outputs: readonly tf.Tensor[]): void {
+    this.ends.push(this.nodes.length);
+    if (!this.isCut(layer, this.ends.length - 1)) return;
+    this.tensors.endSegment(this.backend.getInputTensorIds(outputs));
+    this.cuts.push(this.nodes.length);
   }
 
   private addPlaceholder(tensor: tf.Tensor): Value {
@@ -108,16 +136,18 @@ export class Recorder {
   private spyOn(binding: NativeBinding): NativeBinding {
     const spy: Partial<NativeBinding> = {
       createTensor: (shape, type, values) => {
-        const id = binding.createTensor(shape, type, values);
+        const copy = values.slice();
+        const id = this.tensors.create(() => binding.createTensor(shape, type, copy));
         this.addConstant(id, shape, type, values);
         return id;
       },
       tensorDataSync: (id) => {
         this.fail("it reads a value in the middle");
-        return binding.tensorDataSync(id);
+        return binding.tensorDataSync(this.tensors.read([id])[0] as number);
       },
+      deleteTensor: (id) => this.tensors.delete(id),
       executeOp: (op, attributes, inputs, outputs) => {
-        const created = binding.executeOp(op, attributes, inputs, outputs);
+        const created = this.tensors.run(inputs, (ids) => binding.executeOp(op, attributes, ids, outputs));
         this.addOperation(binding, op, attributes as readonly OpAttribute[], inputs, created);
         return created;
       },

@@ -4,8 +4,10 @@ import { batchMicroshards } from "./batch";
 import { sumInLevels } from "./column-sums";
 import { fuseElementwise } from "./fuse";
 import { roundProducts } from "./precision";
+import { type RematerialiseOptions, rematerialise } from "./rematerialise";
 
 export interface RewriteOptions {
+  readonly rematerialise: Omit<RematerialiseOptions, "recorded" | "fetched">;
   readonly gpu: boolean;
   /** See `roundProducts`. Default: nothing is rounded. */
   readonly precision?: NarrowPrecision | undefined;
@@ -28,12 +30,14 @@ export interface Rewritten {
 export function rewrite(
   nodes: readonly GraphNode[],
   fetched: readonly Value[],
-  { gpu, precision, batch }: RewriteOptions,
+  { gpu, precision, batch, rematerialise: cutting }: RewriteOptions,
 ): Rewritten {
   const fused = gpu ? nodes : fuseElementwise(nodes, fetched);
   const batched = batch && batchMicroshards(fused, batch.microshards, batch.rows, fetched);
   const { nodes: all, placed } = batched ?? { nodes: fused, placed: (value: Value) => value };
   const fast = gpu ? all : sumInLevels(all);
   // Last: XLA leaves out a rounding and its reversal within a fused group.
-  return { nodes: precision ? roundProducts(fast, precision, gpu) : fast, placed };
+  const rounded = precision ? roundProducts(fast, precision, gpu) : fast;
+  if (batched) return { nodes: rounded, placed };
+  return { nodes: rematerialise(rounded, { ...cutting, fetched, recorded: nodes.length }), placed };
 }

@@ -1,0 +1,194 @@
+import os from "node:os";
+import * as tf from "@tensorflow/tfjs-core";
+import type { ModuleDefinition, Rematerialise } from "../../../core/runs/model-definition";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
+import type { Batch, Engine, Execution, TrainableModel } from "../../../trainer-container/engine/engine";
+import { findBinding, type NativeBinding } from "../../../trainer-container/engine/native-binding";
+import { randomBatch } from "./contract";
+
+type Layers = TensorFlow["layers"];
+type Symbolic = ReturnType<ModelContext["tf"]["input"]>;
+type Shape = Pick<ModuleDefinition, "inputShape">;
+
+/** @param body layers from the input to the last hidden layer */
+function moduleOf(inputShape: readonly number[], body: (layers: Layers, x: Symbolic, tf: TensorFlow) => unknown) {
+  const factory = ({ tf: tensorFlow, outputs }: ModelContext) => {
+    const input = tensorFlow.input({ shape: [...inputShape] });
+    const hidden = body(tensorFlow.layers, input, tensorFlow) as Symbolic;
+    const output = tensorFlow.layers.dense({ units: outputs, name: "logits" }).apply(hidden) as Symbolic;
+    return tensorFlow.model({ inputs: input, outputs: output });
+  };
+  const definition = { type: "module", inputShape, outputs: 3, task: "classification", factory };
+  return definition as unknown as ModuleDefinition;
+}
+
+const add = (layers: Layers, a: unknown, b: unknown, name: string) => layers.add({ name }).apply([a, b] as Symbolic[]);
+
+/** Wide enough that groups of elementwise operations become functions. */
+const transformer = moduleOf([64, 64], (layers, input) => {
+  let x: unknown = input;
+  for (const block of [1, 2, 3]) {
+    const attention = layers.multiHeadAttention({ heads: 4, causal: true, dropout: 0.1 });
+    x = add(layers, x, attention.apply(layers.layerNormalization({}).apply(x as Symbolic)), `attended${block}`);
+    const hidden = layers.gelu().apply(layers.dense({ units: 256 }).apply(x as Symbolic));
+    const dropped = layers.dropout({ rate: 0.2 }).apply(hidden);
+    x = add(layers, x, layers.dense({ units: 64 }).apply(dropped), `block${block}`);
+  }
+  return layers.globalAveragePooling1d({}).apply(x as Symbolic);
+});
+
+const everyHalf = ["attended1", "block1", "attended2", "block2", "attended3"];
+
+const residual = moduleOf([12, 12, 2], (layers, input) => {
+  const convolution = () => layers.conv2d({ filters: 8, kernelSize: 3, padding: "same" });
+  let x: unknown = layers.reLU({ name: "stem" }).apply(convolution().apply(input));
+  for (const block of [1, 2, 3]) {
+    const normalized = layers.batchNormalization({ momentum: 0.5 }).apply(convolution().apply(x as Symbolic));
+    const dropped = layers.dropout({ rate: 0.3 }).apply(layers.reLU().apply(normalized));
+    x = add(layers, x, convolution().apply(dropped), `block${block}`);
+  }
+  return layers.flatten().apply(x as Symbolic);
+});
+
+const recurrent = moduleOf([6, 4], (layers, input, { sequential }) => {
+  const inner = sequential({ layers: [layers.simpleRNN({ units: 8, returnSequences: true, inputShape: [6, 4] })] });
+  const gru = layers.gru({ units: 8, returnSequences: true, name: "gru", dropout: 0.2 });
+  const both = layers.bidirectional({ layer: gru, mergeMode: "concat", name: "both" } as never);
+  return layers.flatten().apply(both.apply(inner.apply(input) as Symbolic));
+});
+
+const suite = findBinding("cpu") ? describe : describe.skip;
+
+suite("rematerialisation", () => {
+  let engine: Engine;
+  const created: TrainableModel[] = [];
+  const executions: Execution[] = [];
+
+  beforeAll(async () => {
+    engine = await createEngine({ preferred: "native", threads: 1, onExecution: (each) => executions.push(each) });
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    executions.length = 0;
+    for (const model of created.splice(0)) model.dispose();
+  });
+
+  async function create(definition: ModuleDefinition, rematerialise: Rematerialise): Promise<TrainableModel> {
+    const model = await engine.createModel({ ...definition, rematerialise }, 1);
+    created.push(model);
+    return model;
+  }
+
+  /** Returns losses and gradients of three steps. */
+  function train(model: TrainableModel, batches: readonly Batch[]) {
+    const weights = new Float32Array(model.parameterCount);
+    model.readWeights(weights);
+    return batches.map((batch, step) => {
+      const gradient = new Float32Array(model.parameterCount).fill(Number.NaN);
+      const result = model.gradients(batch, `step ${step}`, gradient);
+      for (const [index, value] of gradient.entries()) weights[index]! -= 0.05 * value;
+      model.writeWeights(weights);
+      return { result, gradient };
+    });
+  }
+
+  const batchesOf = (definition: Shape & ModuleDefinition) =>
+    ["a", "b", "c"].map((key) => randomBatch(definition, 8, key));
+
+  const cases: readonly (readonly [string, ModuleDefinition, readonly (readonly string[])[]])[] = [
+    ["a transformer with dropout", transformer, [["block1", "block2"], everyHalf, ["attended2"]]],
+    [
+      "a residual network with batch normalization and dropout",
+      residual,
+      [["stem", "block1", "block2"], ["block2"], ["batch_normalization_BatchNormalization2", "re_lu_ReLU3"]],
+    ],
+    ["recurrent layers, one of them nested", recurrent, [["both"], ["simple_rnn_SimpleRNN1"]]],
+  ];
+
+  it.each(cases)("gives the same bits: %s", async (_, definition, lists) => {
+    const batches = batchesOf(definition);
+    const expected = train(await create(definition, "none"), batches);
+    for (const list of lists) {
+      const found = train(await create(definition, list), batches);
+      for (const [step, { result, gradient }] of found.entries()) {
+        expect(result).toEqual(expected[step]?.result);
+        const same = Buffer.compare(Buffer.from(gradient.buffer), Buffer.from(expected[step]!.gradient.buffer)) === 0;
+        expect({ list, step, same }).toEqual({ list, step, same: true });
+      }
+    }
+    const segments = executions.map((each) => each.engine === "graph" && (each.rematerialised ?? 0));
+    expect(segments).toEqual([0, ...lists.map((list) => list.length)]);
+  });
+
+  /** Returns the largest number of bytes that a call of `body` has in TensorFlow.js's tensors. */
+  function peakOf(body: () => unknown): number {
+    const backend = tf.backend() as unknown as { binding: NativeBinding };
+    const { binding } = backend;
+    const sizes = new Map<number, number>();
+    let bytes = 0;
+    let peak = 0;
+    const created = (id: number, shape: readonly number[]) => {
+      const size = shape.reduce((product, side) => product * side, 4);
+      sizes.set(id, size);
+      bytes += size;
+      peak = Math.max(peak, bytes);
+    };
+    const spies: Partial<NativeBinding> = {
+      createTensor: (shape, type, values) => {
+        const id = binding.createTensor(shape, type, values);
+        created(id, shape);
+        return id;
+      },
+      executeOp: (...given) => {
+        const outputs = binding.executeOp(...given);
+        for (const { id, shape } of outputs) created(id, shape);
+        return outputs;
+      },
+      deleteTensor: (id) => {
+        bytes -= sizes.get(id) ?? 0;
+        binding.deleteTensor(id);
+      },
+    };
+    const properties = Object.entries(spies).map(([name, value]) => [name, { value }] as const);
+    backend.binding = Object.create(binding, Object.fromEntries(properties)) as NativeBinding;
+    try {
+      body();
+      return peak;
+    } finally {
+      backend.binding = binding;
+    }
+  }
+
+  it("records a pass with less than half of the memory, and keeps no tensors", async () => {
+    const batch = randomBatch(transformer, 16);
+    const [whole, cut] = [await create(transformer, "none"), await create(transformer, everyHalf)];
+    const gradient = new Float32Array(whole.parameterCount);
+    const expected = peakOf(() => whole.gradients(batch, "k", gradient));
+    const before = tf.memory().numTensors;
+    expect(peakOf(() => cut.gradients(batch, "k", gradient))).toBeLessThan(0.5 * expected);
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
+  it("cuts a model by itself if a pass would not fit into half of the memory", async () => {
+    const batches = batchesOf(transformer);
+    const expected = train(await create(transformer, "auto"), batches);
+    jest.spyOn(os, "totalmem").mockReturnValue(32 * 2 ** 20);
+    const model = await create(transformer, "auto");
+    expect(train(model, batches)).toEqual(expected);
+    const [whole, cut] = executions.map((each) => each.engine === "graph" && (each.rematerialised ?? 0));
+    expect(whole).toBe(0);
+    expect(cut).toBeGreaterThan(1);
+    expect(model.maxSum).toBe(1);
+  });
+
+  it.each<[unknown, RegExp]>([
+    [["block1", "block9"], /names the layer "block9", which the model does not have; its layers are .*block1, /],
+    ["always", /rematerialise is "always", but it must be 'auto', 'none' or a list of the names of layers/],
+    [[], /rematerialise is \[\], but it must be/],
+    [[3], /names the layer 3, which/],
+    [true, /rematerialise is true, but/],
+  ])("refuses %j", async (value, message) => {
+    await expect(create(transformer, value as Rematerialise)).rejects.toThrow(message);
+  });
+});

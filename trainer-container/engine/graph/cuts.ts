@@ -1,0 +1,119 @@
+/** Chooses where the forward pass is cut so that its values can be computed again (`rewrites/rematerialise.ts`). */
+import os from "node:os";
+import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
+import { bytesOf } from "./rewrites/rematerialise";
+import { ancestorsOf } from "./rewrites/schedule";
+
+/** Segments of at most 1/2, 1/3, … of the forward pass are tried. */
+const maxSegments = 64;
+
+/** Returns the memory in bytes that a pass may take: half of what this process has. Data, weights and the optimizer are there too. */
+export function memoryLimit(): number {
+  const total = os.totalmem();
+  const constrained = process.constrainedMemory();
+  return (constrained > 0 ? Math.min(constrained, total) : total) / 2;
+}
+
+export interface ForwardPass {
+  readonly nodes: readonly GraphNode[];
+  /** Its results. */
+  readonly results: readonly Value[];
+  /** Numbers of nodes before the ends of layers' calls. */
+  readonly ends: readonly number[];
+}
+
+/** Returns the bytes of a pass: the tape holds each value and its gradient. */
+export function bytesOfPass(pass: ForwardPass): number {
+  return 2 * sizesBefore(pass)(pass.nodes.length);
+}
+
+/**
+ * Chooses the ends at which the pass needs the least memory: the values that cross a cut, and those of the largest segment
+ * with their gradients.
+ *
+ * @returns positions in `ends`
+ */
+export function chooseCuts(pass: ForwardPass): ReadonlySet<number> {
+  const sizeBefore = sizesBefore(pass);
+  const crossing = crossingBytes(pass);
+  const ends = [0, ...pass.ends, pass.nodes.length];
+  const total = sizeBefore(pass.nodes.length);
+  let best: { readonly bytes: number; readonly cuts: readonly number[] } = { bytes: 2 * total, cuts: [] };
+  for (let segments = 2; segments <= maxSegments; segments += 1) {
+    const most = total / segments;
+    const found = cheapestCuts(ends, most, crossing, sizeBefore);
+    if (found && found.bytes + 2 * most < best.bytes) best = { bytes: found.bytes + 2 * most, cuts: found.cuts };
+  }
+  return new Set(best.cuts.map((cut) => cut - 1));
+}
+
+/** Returns the cuts with the fewest crossing bytes so that no segment is larger than `most`; undefined: there are none. */
+function cheapestCuts(
+  ends: readonly number[],
+  most: number,
+  crossing: (position: number) => number,
+  sizeBefore: (position: number) => number,
+): { readonly bytes: number; readonly cuts: readonly number[] } | undefined {
+  const last = ends.length - 1;
+  const bytes = [0];
+  const previous = [0];
+  for (let end = 1; end <= last; end += 1) {
+    const position = ends[end] as number;
+    let least = Number.POSITIVE_INFINITY;
+    for (let start = end - 1; start >= 0; start -= 1) {
+      if (sizeBefore(position) - sizeBefore(ends[start] as number) > most) break;
+      if ((bytes[start] as number) < least) {
+        least = bytes[start] as number;
+        previous[end] = start;
+      }
+    }
+    bytes[end] = least + (end === last ? 0 : crossing(position));
+  }
+  const sum = bytes[last] as number;
+  if (!Number.isFinite(sum)) return undefined;
+  const cuts: number[] = [];
+  for (let cut = previous[last] as number; cut > 0; cut = previous[cut] as number) cuts.unshift(cut);
+  return { bytes: sum, cuts };
+}
+
+const isInput = ({ op, inputs }: GraphNode): boolean => inputs.length === 0 || op === "ReadVariableOp";
+
+/** Returns a function for the bytes of the forward pass's values before a position. */
+function sizesBefore({ nodes, results }: ForwardPass): (position: number) => number {
+  const forward = ancestorsOf(
+    nodes,
+    results.map(({ node }) => node),
+  );
+  const sums = [0];
+  for (const [index, node] of nodes.entries()) {
+    sums.push((sums[index] as number) + (forward.has(index) && !isInput(node) ? bytesOf(node) : 0));
+  }
+  return (position) => sums[position] as number;
+}
+
+/** Returns a function for the bytes of values from before a position that the forward pass reads after it. */
+function crossingBytes({ nodes, results }: ForwardPass): (position: number) => number {
+  const lastReader = new Map<number, number>();
+  for (const reader of ancestorsOf(
+    nodes,
+    results.map(({ node }) => node),
+  )) {
+    for (const { node } of (nodes[reader] as GraphNode).inputs) {
+      lastReader.set(node, Math.max(lastReader.get(node) ?? 0, reader));
+    }
+  }
+  const changes = new Float64Array(nodes.length + 1);
+  for (const [index, reader] of lastReader) {
+    const node = nodes[index] as GraphNode;
+    if (isInput(node)) continue;
+    changes[index + 1] = (changes[index + 1] as number) + bytesOf(node);
+    changes[reader + 1] = (changes[reader + 1] as number) - bytesOf(node);
+  }
+  const crossing: number[] = [];
+  let bytes = 0;
+  for (const change of changes) {
+    bytes += change;
+    crossing.push(bytes);
+  }
+  return (position) => crossing[position] as number;
+}
