@@ -28,7 +28,7 @@ export interface CheckTask extends Task {
 
 export interface CheckResult {
   readonly seconds: number;
-  /** What computed the gradients. */
+  /** Method that computed the gradients. */
   readonly engine: "graph" | "tape";
   readonly digest?: string;
 }

@@ -53,7 +53,7 @@ export const precisionModels: Readonly<Record<string, PrecisionModel>> = {
     } as unknown as ModuleDefinition,
     ...onDigits,
   },
-  /** That of `npm run bench -- models`, which is too slow for more steps. */
+  /** The transformer of `npm run bench -- models`, which is too slow for more steps. */
   "large-transformer": {
     definition: definitionOf({ model: large }),
     load: () => drawTokens(1_000, 128, { train: 1_280, validation: 500 }),
