@@ -12,12 +12,12 @@ export interface Setup {
 export interface Measured {
   /** Resident memory before the first step. */
   readonly baseline: number;
-  /** Of the first step, which records the graph. */
+  /** Numbers of the first step, which records the graph. */
   readonly firstPeak: number;
-  /** Of the other steps. */
+  /** Numbers of the other steps. */
   readonly peak: number;
   /** Processor time of each step's gradients, without the first. */
   readonly cpuMs: readonly number[];
-  /** Of the weights after the last step. */
+  /** SHA-256 of the weights after the last step. */
   readonly sha256: string;
 }

@@ -101,7 +101,11 @@ const producer = 987;
 /** The tag under which graphs are loaded. */
 export const tag = "serve";
 
-export const nameOf = (node: number): string => `n${node}`;
+/**
+ * Returns a node's name. TensorFlow's graph optimizer orders some operands by the names of their nodes. With equally long names
+ * this order is that of the positions, wherever in a graph the nodes are.
+ */
+export const nameOf = (node: number): string => `n${String(node).padStart(7, "0")}`;
 export const referenceTo = ({ node, output }: Value): string => `${nameOf(node)}:${output}`;
 
 /** Returns the bytes of a `saved_model.pb` without variables. The signature is named `serving_default`. */

@@ -11,8 +11,8 @@ describe("a SavedModel", () => {
     const port = { name: "x", value: { node: 0, output: 0 }, type: "double", shape: [-1, 2] } as const;
     const file = savedModel([], { inputs: [port], outputs: [] });
     const shape = "1a11" + "120b08ffffffffffffffffff01" + "12020802"; // dimensions -1 and 2
-    const info = `0a046e303a301002${shape}`; // "n0:0", DT_DOUBLE
-    const input = `0a1e0a01781219${info}`; // "x"
+    const info = `0a0a${Buffer.from("n0000000:0").toString("hex")}1002${shape}`; // DT_DOUBLE
+    const input = `0a240a0178121f${info}`; // "x"
     const method = `1a1c${Buffer.from("tensorflow/serving/predict").toString("hex")}`;
     const hex = Buffer.from(file).toString("hex");
     expect(hex).toContain(Buffer.from("serving_default").toString("hex"));

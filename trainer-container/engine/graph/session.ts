@@ -1,3 +1,4 @@
+import type { GraphNode } from "../../../core/saved-model/graph-def";
 import type { TensorId } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
 import { GraphBuilder } from "./builder";
@@ -9,8 +10,8 @@ export class GraphSession {
   readonly builder = new GraphBuilder();
   readonly variables: Variables;
   private graph: LoadedGraph | undefined;
-  /** Number of nodes in `graph`. */
-  private loaded = 0;
+  /** Nodes of `graph`. */
+  private loaded: readonly GraphNode[] = [];
 
   constructor(private readonly binding: NativeBinding) {
     this.variables = new Variables(binding, this.builder);
@@ -47,12 +48,13 @@ export class GraphSession {
 
   private load(): LoadedGraph {
     const { nodes } = this.builder;
-    if (this.graph && this.loaded === nodes.length) return this.graph;
+    // Nodes are added and removed at the end.
+    if (this.graph && this.loaded.length === nodes.length && this.loaded.at(-1) === nodes.at(-1)) return this.graph;
     const next = new LoadedGraph(this.binding, nodes);
     this.pull();
     this.graph?.dispose();
     this.graph = next;
-    this.loaded = nodes.length;
+    this.loaded = [...nodes];
     this.variables.hostChanged();
     return next;
   }

@@ -25,7 +25,7 @@ function registerCrossEntropy(backend: NativeBackend): void {
 const kernelsVersion = "13";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
-const graphVersion = "2";
+const graphVersion = "3";
 
 /** Capabilities of this process's native backend, also for the numerics record. */
 export interface NativeKernels {
