@@ -12,9 +12,9 @@ export interface Setup {
 export interface Measured {
   /** Resident memory before the first step. */
   readonly baseline: number;
-  /** Numbers of the first step, which records the graph. */
+  /** Peak of the first step, which records the graph. */
   readonly firstPeak: number;
-  /** Numbers of the other steps. */
+  /** Peak of the other steps. */
   readonly peak: number;
   /** Processor time of each step's gradients, without the first. */
   readonly cpuMs: readonly number[];

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import * as tf from "@tensorflow/tfjs-core";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
@@ -11,7 +10,6 @@ import type {
   BatchResult,
   EngineOptimizer,
   EngineOptions,
-  EngineStep,
   MicroshardSum,
   OptimizerMemory,
   OptimizerSettings,
@@ -20,34 +18,19 @@ import type {
 import { ModelError, needsGraph } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import type { NativeBackend } from "../native/op";
-import { Operations, type TensorId } from "../native/operations";
+import { Operations } from "../native/operations";
 import { TensorReader } from "../native/shared-tensors";
-import { weightOf } from "../score";
 import { computeModel } from "../user-code";
 import { HostWeights } from "./host-weights";
 import { namesOf } from "./loaded-graph";
-import { GraphOptimizer, type StepNodes } from "./optimizer";
-import { PassRecorder, type Recorded, recordedLossScale, requireEqual, vectorShape } from "./pass-recorder";
+import { GraphOptimizer } from "./optimizer";
+import { PassRecorder, type Recorded, recordedLossScale, requireEqual } from "./pass-recorder";
+import { type Pass, PassRunner, type StepResult } from "./pass-runner";
 import type { PassShape } from "./passes";
 import type { Recording } from "./recorder";
 import { rewrite } from "./rewrites/rewrite";
 import { GraphSession } from "./session";
 import { Staging } from "./staging";
-
-/** A recorded pass. */
-export interface Pass {
-  readonly staging: Staging;
-  /** Names of the metrics. */
-  readonly metrics: readonly string[];
-  /** Its inputs, without a step's constants. */
-  readonly inputs: string;
-  /** Names of `Traced.results`. */
-  readonly outputs: string;
-  /** The optimizer's step with the gradient of this pass. */
-  readonly step: StepNodes | undefined;
-}
-
-type StepResult = ReturnType<EngineStep["finish"]>;
 
 /** A sum of microshards takes at most this long, because it blocks the thread that keeps connections alive. */
 const maxSumMs = 30;
@@ -63,13 +46,12 @@ export class GraphProgram {
   readonly weights: HostWeights;
   private readonly session: GraphSession;
   private readonly recorder: PassRecorder;
+  private readonly runner: PassRunner;
   private readonly handles: readonly Value[];
   private readonly operations: Operations;
   private readonly reader: TensorReader;
   /** By shape; undefined: the pass cannot be a graph. */
   private readonly passes = new Map<string, Pass | undefined>();
-  /** Shortest time of a microshard's gradients, without the recording. */
-  private gradientMs = Number.POSITIVE_INFINITY;
   /** Whether sums in a graph have the bits of single additions, as far as known. */
   private sumsAreExact = true;
   /** Whether a microshard's values are computed again to save memory. A sum would need the memory of several. */
@@ -77,7 +59,6 @@ export class GraphProgram {
   private optimizer: GraphOptimizer | undefined;
   /** Gradients of a step that is taken in two calls. */
   private sum: Float32Array | undefined;
-  private lossScale = 1;
   readonly scaleLoss?: (scale: number) => void;
 
   constructor(
@@ -85,7 +66,7 @@ export class GraphProgram {
     private readonly definition: ModelDefinition,
     private readonly layers: LayersTrainable,
     /** See `sharesMemory`. */
-    private readonly sharing: boolean,
+    sharing: boolean,
     private readonly onExecution: EngineOptions["onExecution"],
     private readonly precision?: NarrowPrecision,
     /** See `requireEqual`. */
@@ -94,13 +75,14 @@ export class GraphProgram {
     const { binding } = backend;
     if (precision === "float16") {
       this.scaleLoss = (scale) => {
-        this.lossScale = scale;
+        this.runner.lossScale = scale;
       };
     }
     this.operations = new Operations(binding);
     this.reader = new TensorReader(binding, this.operations, sharing);
     this.recorder = new PassRecorder(backend, layers);
     this.session = new GraphSession(binding);
+    this.runner = new PassRunner(binding, definition, this.session, this.operations, this.reader, sharing);
     this.weights = new HostWeights(this.session, layers.parameterCount);
     this.handles = this.session.variables.add(
       layers.layout.map(({ name, shape, offset, size }) => ({
@@ -119,20 +101,20 @@ export class GraphProgram {
   gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult | undefined {
     const pass = this.passFor("gradients", batch, randomKey);
     if (pass === undefined) return undefined;
-    return this.run(pass, into)[0];
+    return this.runner.run(pass, into)[0];
   }
 
   /** Computes as `TrainableModel.evaluate`. @returns undefined if the model cannot be recorded */
   evaluate(batch: Batch): BatchResult | undefined {
     const pass = this.passFor("evaluation", batch, "evaluation");
-    return pass && this.run(pass)[0];
+    return pass && this.runner.run(pass)[0];
   }
 
   /** See `TrainableModel.maxSum`. */
   get maxSum(): number {
     if (!this.sumsAreExact || this.rematerialises) return 1;
     const byMemory = maxSumBytes / (this.layers.parameterCount * Float32Array.BYTES_PER_ELEMENT);
-    return Math.max(1, Math.floor(Math.min(maxSumMs / this.gradientMs, byMemory)));
+    return Math.max(1, Math.floor(Math.min(maxSumMs / this.runner.gradientMs, byMemory)));
   }
 
   beginSum(microshards: number): MicroshardSum {
@@ -144,7 +126,7 @@ export class GraphProgram {
     const model = { session, weights, operations, reader, handles, layout: this.layers.layout };
     const optimizer = new GraphOptimizer(model, settings, memory);
     this.optimizer = optimizer;
-    const isActive = () => this.gradientMs < Number.POSITIVE_INFINITY;
+    const isActive = () => this.runner.gradientMs < Number.POSITIVE_INFINITY;
     return {
       get active() {
         return isActive();
@@ -174,13 +156,13 @@ export class GraphProgram {
 
   private runSum(staging: Staging, into: Float32Array): readonly BatchResult[] {
     const pass = this.passes.get(nameOf(staging.shape));
-    return pass ? this.run(pass, into) : this.compileSum(staging, into);
+    return pass ? this.runner.run(pass, into) : this.compileSum(staging, into);
   }
 
   /** Takes a step in one call, or in two: the first step of a pass finds out whether the bits are the same. */
   private takeStep(optimizer: GraphOptimizer, staging: Staging, update: StepUpdate): StepResult {
     const known = this.passes.get(nameOf(staging.shape))?.step;
-    if (known?.exact) return this.runStep(optimizer, this.passes.get(nameOf(staging.shape)) as Pass, update);
+    if (known?.exact) return this.runner.step(optimizer, this.passes.get(nameOf(staging.shape)) as Pass, update);
     this.sum ??= allocateSum(this.layers.parameterCount);
     const results = this.runSum(staging, this.sum);
     const pass = this.passes.get(nameOf(staging.shape));
@@ -189,7 +171,7 @@ export class GraphProgram {
     if (pass?.step && before) {
       const expected = optimizer.digest();
       optimizer.restoreState(before);
-      this.runStep(optimizer, pass, update);
+      this.runner.step(optimizer, pass, update);
       pass.step.exact = optimizer.digest() === expected;
       if (!pass.step.exact) {
         optimizer.restoreState(before);
@@ -197,22 +179,6 @@ export class GraphProgram {
       }
     }
     return { results, gradientNorm };
-  }
-
-  private runStep(optimizer: GraphOptimizer, pass: Pass, update: StepUpdate): StepResult {
-    const { session, operations } = this;
-    const { input, outputs } = pass.step as StepNodes;
-    try {
-      const inputs = [...this.feeds(pass.staging), optimizer.constants(update)];
-      const [numbers = -1, taken = -1] = computeModel(this.definition, () =>
-        session.run(`${pass.inputs},${input}`, inputs, outputs),
-      );
-      operations.adopt([numbers]);
-      const gradientNorm = optimizer.normOf(taken);
-      return { results: this.resultsOf(pass, numbers), gradientNorm };
-    } finally {
-      operations.release();
-    }
   }
 
   private shapeOf(kind: PassShape["kind"], { rows, weights }: Batch, microshards: number): PassShape {
@@ -233,53 +199,6 @@ export class GraphProgram {
     this.passes.set(name, pass);
     if (pass === undefined) staging.dispose(this.backend.binding);
     return pass;
-  }
-
-  /** Runs a pass on the values of its staging. @param into for gradients */
-  private run(pass: Pass, into?: Float32Array): readonly BatchResult[] {
-    const startedAt = performance.now();
-    try {
-      const [numbers = -1, gradient] = computeModel(this.definition, () => this.execute(pass));
-      if (into) {
-        this.reader.copy(gradient as TensorId, into, true);
-        const ms = performance.now() - startedAt;
-        this.gradientMs = Math.min(this.gradientMs, ms / pass.staging.shape.microshards);
-      }
-      return this.resultsOf(pass, numbers);
-    } finally {
-      this.operations.release();
-    }
-  }
-
-  /** Reads the results of a pass's microshards. */
-  private resultsOf({ staging, metrics }: Pass, numbers: TensorId): readonly BatchResult[] {
-    const { microshards } = staging.shape;
-    const values = this.operations.read(numbers);
-    const width = values.length / microshards;
-    return Array.from({ length: microshards }, (_, index): BatchResult => {
-      const [loss = Number.NaN, ...rest] = values.subarray(index * width, (index + 1) * width);
-      const correct = rest[metrics.length];
-      const named = metrics.map((name, at) => [name, rest[at] as number] as const);
-      return {
-        loss,
-        weight: weightOf(staging.batch(index)),
-        ...(correct === undefined ? {} : { correct }),
-        ...(metrics.length === 0 ? {} : { metrics: Object.fromEntries(named) }),
-      };
-    });
-  }
-
-  /** Runs a pass; the results live until `operations.release`. */
-  private execute({ staging, inputs, outputs }: Pass, lossScale?: number): readonly TensorId[] {
-    const results = this.session.run(inputs, this.feeds(staging, lossScale), outputs);
-    this.operations.adopt(results);
-    return results;
-  }
-
-  private feeds(staging: Staging, lossScale = this.lossScale): readonly TensorId[] {
-    const { operations } = this;
-    staging.lossScale?.fill(lossScale);
-    return [...staging.feeds(this.backend.binding, operations, this.sharing), operations.integers(vectorShape)];
   }
 
   /** Records a pass, loads it and compares its first results with the tape's. */
@@ -316,31 +235,13 @@ export class GraphProgram {
   private rematerialised(whole: Pass, recording: Recording<Recorded>, before: number): Pass | undefined {
     const { builder } = this.session;
     const { precision } = this;
-    const expected = this.digest(whole);
+    const expected = this.runner.digest(whole, this.weights);
     const nodes = builder.nodes.slice(before);
     builder.truncate(before);
     const smaller = this.load(whole.staging, recording, { precision, cuts: recording.cuts });
-    if (!(smaller instanceof Error) && this.digest(smaller) === expected) return smaller;
+    if (!(smaller instanceof Error) && this.runner.digest(smaller, this.weights) === expected) return smaller;
     builder.restore(before, nodes);
     return undefined;
-  }
-
-  /** Returns the SHA-256 of a pass's results with changed weights. Initial weights, such as zeros, hide differences. */
-  private digest(pass: Pass): string {
-    const { memory } = this.weights;
-    const weights = memory.slice();
-    try {
-      for (const [index, value] of weights.entries()) memory[index] = value + 0.02 * Math.sin(index + 1);
-      this.session.variables.hostChanged();
-      const hash = createHash("sha256");
-      const found = computeModel(this.definition, () => this.execute(pass, recordedLossScale));
-      for (const id of found) hash.update(this.operations.read(id));
-      return hash.digest("hex");
-    } finally {
-      memory.set(weights);
-      this.session.variables.hostChanged();
-      this.operations.release();
-    }
   }
 
   /**
@@ -354,7 +255,7 @@ export class GraphProgram {
     if (single === undefined) throw new RangeError("a sum was begun before a microshard's gradients were computed");
     const results = gradients.map((gradient, index) => {
       single.staging.copy(staging, index);
-      return this.run(single, gradient)[0] as BatchResult;
+      return this.runner.run(single, gradient)[0] as BatchResult;
     });
     for (const { into: left, from: right } of canonicalAdditions(microshards)) {
       const sum = gradients[left] as Float32Array;
@@ -378,7 +279,7 @@ export class GraphProgram {
   /** Whether a pass gives exactly this sum. */
   private computes(pass: Pass, sum: Float32Array): boolean {
     const found = new Float32Array(sum.length);
-    this.run(pass, found);
+    this.runner.run(pass, found);
     return Buffer.compare(bytesOf(found), bytesOf(sum)) === 0;
   }
 
@@ -439,7 +340,7 @@ export class GraphProgram {
   /** @throws ModelError if the graph's results are not the tape's */
   private compare(pass: Pass, recorded: Recorded): void {
     try {
-      const found = computeModel(this.definition, () => this.execute(pass, recordedLossScale));
+      const found = computeModel(this.definition, () => this.runner.execute(pass, recordedLossScale));
       requireEqual(
         recorded,
         found.map((id) => this.operations.read(id)),

@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import type { ModelDefinition } from "../../../core/runs/model-definition";
+import type { BatchResult, EngineStep, StepUpdate } from "../engine";
+import type { Operations, TensorId } from "../native/operations";
+import type { TensorReader } from "../native/shared-tensors";
+import type { NativeBinding } from "../native-binding";
+import { weightOf } from "../score";
+import { computeModel } from "../user-code";
+import type { HostWeights } from "./host-weights";
+import type { GraphOptimizer, StepNodes } from "./optimizer";
+import { recordedLossScale, vectorShape } from "./pass-recorder";
+import type { GraphSession } from "./session";
+import type { Staging } from "./staging";
+
+/** A recorded pass. */
+export interface Pass {
+  readonly staging: Staging;
+  /** Names of the metrics. */
+  readonly metrics: readonly string[];
+  /** Its inputs, without a step's constants. */
+  readonly inputs: string;
+  /** Names of `Traced.results`. */
+  readonly outputs: string;
+  /** The optimizer's step with the gradient of this pass. */
+  readonly step: StepNodes | undefined;
+}
+
+export type StepResult = ReturnType<EngineStep["finish"]>;
+
+/** Runs the passes of a session. */
+export class PassRunner {
+  /** Shortest time of a microshard's gradients, without the recording. */
+  gradientMs = Number.POSITIVE_INFINITY;
+  /** Factor of the loss in gradients. */
+  lossScale = 1;
+
+  constructor(
+    private readonly binding: NativeBinding,
+    private readonly definition: ModelDefinition,
+    private readonly session: GraphSession,
+    private readonly operations: Operations,
+    private readonly reader: TensorReader,
+    /** See `sharesMemory`. */
+    private readonly sharing: boolean,
+  ) {}
+
+  /** Runs a pass on the values of its staging. @param into for gradients */
+  run(pass: Pass, into?: Float32Array): readonly BatchResult[] {
+    const startedAt = performance.now();
+    try {
+      const [numbers = -1, gradient] = computeModel(this.definition, () => this.execute(pass));
+      if (into) {
+        this.reader.copy(gradient as TensorId, into, true);
+        const ms = performance.now() - startedAt;
+        this.gradientMs = Math.min(this.gradientMs, ms / pass.staging.shape.microshards);
+      }
+      return this.resultsOf(pass, numbers);
+    } finally {
+      this.operations.release();
+    }
+  }
+
+  /** Reads the results of a pass's microshards. */
+  private resultsOf({ staging, metrics }: Pass, numbers: TensorId): readonly BatchResult[] {
+    const { microshards } = staging.shape;
+    const values = this.operations.read(numbers);
+    const width = values.length / microshards;
+    return Array.from({ length: microshards }, (_, index): BatchResult => {
+      const [loss = Number.NaN, ...rest] = values.subarray(index * width, (index + 1) * width);
+      const correct = rest[metrics.length];
+      const named = metrics.map((name, at) => [name, rest[at] as number] as const);
+      return {
+        loss,
+        weight: weightOf(staging.batch(index)),
+        ...(correct === undefined ? {} : { correct }),
+        ...(metrics.length === 0 ? {} : { metrics: Object.fromEntries(named) }),
+      };
+    });
+  }
+
+  /** Runs a pass; the results live until `operations.release`. */
+  execute({ staging, inputs, outputs }: Pass, lossScale?: number): readonly TensorId[] {
+    const results = this.session.run(inputs, this.feeds(staging, lossScale), outputs);
+    this.operations.adopt(results);
+    return results;
+  }
+
+  private feeds(staging: Staging, lossScale = this.lossScale): readonly TensorId[] {
+    const { operations } = this;
+    staging.lossScale?.fill(lossScale);
+    return [...staging.feeds(this.binding, operations, this.sharing), operations.integers(vectorShape)];
+  }
+
+  /** Runs a pass and its optimizer's step. */
+  step(optimizer: GraphOptimizer, pass: Pass, update: StepUpdate): StepResult {
+    const { session, operations } = this;
+    const { input, outputs } = pass.step as StepNodes;
+    try {
+      const inputs = [...this.feeds(pass.staging), optimizer.constants(update)];
+      const [numbers = -1, taken = -1] = computeModel(this.definition, () =>
+        session.run(`${pass.inputs},${input}`, inputs, outputs),
+      );
+      operations.adopt([numbers]);
+      const gradientNorm = optimizer.normOf(taken);
+      return { results: this.resultsOf(pass, numbers), gradientNorm };
+    } finally {
+      operations.release();
+    }
+  }
+
+  /** Returns the SHA-256 of a pass's results with changed weights. Initial weights, such as zeros, hide differences. */
+  digest(pass: Pass, { memory }: HostWeights): string {
+    const weights = memory.slice();
+    try {
+      for (const [index, value] of weights.entries()) memory[index] = value + 0.02 * Math.sin(index + 1);
+      this.session.variables.hostChanged();
+      const hash = createHash("sha256");
+      const found = computeModel(this.definition, () => this.execute(pass, recordedLossScale));
+      for (const id of found) hash.update(this.operations.read(id));
+      return hash.digest("hex");
+    } finally {
+      memory.set(weights);
+      this.session.variables.hostChanged();
+      this.operations.release();
+    }
+  }
+}
