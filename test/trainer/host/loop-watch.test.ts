@@ -49,7 +49,8 @@ describe("a loop without an end", () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   async function verdictOf(source: string): Promise<unknown> {
-    const child = spawn(process.execPath, [path.join(folder, "main.js"), source], { timeout: 40_000 });
+    const env = { ...process.env, NODE_PATH: path.join(root, "node_modules") };
+    const child = spawn(process.execPath, [path.join(folder, "main.js"), source], { timeout: 40_000, env });
     const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return out === "" ? errors : JSON.parse(out);
   }
