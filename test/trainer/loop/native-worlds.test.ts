@@ -1,4 +1,4 @@
-/** A transformer with dropout, trained natively by any number of workers. */
+/** Models with dropout, trained natively by any number of workers. */
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
@@ -33,12 +33,33 @@ const definitionOf = (time: number, width: number): ModuleDefinition => {
   return { type: "module", ...shape, factory } as unknown as ModuleDefinition;
 };
 
+const residual = ((): ModuleDefinition => {
+  const factory = ({ tf, inputShape, outputs }: ModelContext) => {
+    const { layers } = tf;
+    type Symbolic = ReturnType<typeof tf.input>;
+    type Layer = Pick<ReturnType<typeof layers.dense>, "apply">;
+    const input = tf.input({ shape: [...inputShape] });
+    const through = (x: Symbolic, ...parts: Layer[]): Symbolic =>
+      parts.reduce((value, layer) => layer.apply(value) as Symbolic, x);
+    const convolution = () => layers.conv2d({ filters: 4, kernelSize: 3, padding: "same", useBias: false });
+    const x = through(input, layers.dense({ units: 256 }), layers.reshape({ targetShape: [8, 8, 4] }), convolution());
+    const inner = [layers.batchNormalization({ momentum: 0.5 }), layers.reLU(), layers.dropout({ rate: 0.1 })];
+    const block = through(x, convolution(), ...inner, convolution(), layers.layerNormalization());
+    const sum = layers.add().apply([x, block]) as Symbolic;
+    const pooled = through(sum, layers.maxPooling2d({ poolSize: 2 }), layers.flatten());
+    return tf.model({ inputs: input, outputs: through(pooled, layers.dense({ units: outputs })) });
+  };
+  const shape = { inputShape: [features], outputs: classes, task: "classification" } as const;
+  return { type: "module", ...shape, factory } as unknown as ModuleDefinition;
+})();
+
 const suite = findBinding("cpu") ? describe : describe.skip;
 
-suite("a transformer with dropout", () => {
+suite("a model with dropout", () => {
   const executions: Execution[] = [];
   const created: TrainableModel[] = [];
-  const task = taskOf({ backend: "native", microshards: 8 }, { batchSize: 16, epochs: 1, learningRate: 0.001 });
+  const taskWith = (batchSize: number, epochs: number) =>
+    taskOf({ backend: "native", microshards: 8 }, { batchSize, epochs, learningRate: 0.001 });
 
   afterEach(() => {
     executions.length = 0;
@@ -46,7 +67,12 @@ suite("a transformer with dropout", () => {
   });
 
   /** Trains a gang to its end. @param killed a member that is lost after three steps */
-  async function trainOn(definition: ModuleDefinition, world: number, killed?: string): Promise<Worker[]> {
+  async function trainOn(
+    definition: ModuleDefinition,
+    task: ReturnType<typeof taskOf>,
+    world: number,
+    killed?: string,
+  ): Promise<Worker[]> {
     const onExecution = (execution: Execution) => executions.push(execution);
     const engine = await createEngine({ preferred: "native", threads: 1, onExecution });
     const ids = Array.from({ length: world }, (_, rank) => `member-${rank}`);
@@ -65,14 +91,18 @@ suite("a transformer with dropout", () => {
   }
 
   it.each([
-    { name: "small tensors", definition: definitionOf(6, 8), worlds: [2, 3, 8] },
-    { name: "tensors large enough to be fused", definition: definitionOf(64, 128), worlds: [2] },
-  ])("has one state, to the bit, on any number of workers: $name", async ({ definition, worlds }) => {
-    const states = (await trainOn(definition, 1)).map(({ replica }) => digest(replica));
+    { name: "a transformer", definition: definitionOf(6, 8), batchSize: 16, worlds: [2, 3, 8] },
+    { name: "a transformer of tensors that are fused", definition: definitionOf(64, 128), batchSize: 16, worlds: [2] },
+    { name: "a residual network", definition: residual, batchSize: 16, worlds: [2, 3, 8] },
+    { name: "a residual network, microshards together", definition: residual, batchSize: 128, worlds: [2, 3, 8] },
+  ])("has one state, to the bit, on any number of workers: $name", async ({ definition, batchSize, worlds }) => {
+    const [epochs, steps] = batchSize === 16 ? [1, 6] : [5, 5];
+    const task = taskWith(batchSize, epochs);
+    const states = (await trainOn(definition, task, 1)).map(({ replica }) => digest(replica));
     expect(executions.filter(({ pass }) => pass === "gradients").map(({ engine }) => engine)).toEqual(["graph"]);
     for (const world of worlds) {
-      const survivors = await trainOn(definition, world, world === 3 ? "member-1" : undefined);
-      expect(survivors.map(({ outcomes }) => outcomes.length)).toEqual(survivors.map(() => 6));
+      const survivors = await trainOn(definition, task, world, world === 3 ? "member-1" : undefined);
+      expect(survivors.map(({ outcomes }) => outcomes.length)).toEqual(survivors.map(() => steps));
       states.push(...survivors.map(({ replica }) => digest(replica)));
     }
     expect(new Set(states).size).toBe(1);
