@@ -11,7 +11,7 @@ describe("the report of how a model is computed", () => {
   it("warns of gradients without a graph, with the line", () => {
     const { warnings, onExecution } = executionReport(logger);
     const reason = new Error("it reads a value in the middle");
-    reason.stack = `Error: ${reason.message}\n    at loss (/work/ringmaster-module/model.ts:12:9)`;
+    reason.stack = `Error: ${reason.message}\n    at loss (/ringmaster-module/model.ts:12:9)`;
     for (const pass of ["gradients", "evaluation"] as const) onExecution({ pass, engine: "tape", reason });
     expect(warnings).toEqual([
       {

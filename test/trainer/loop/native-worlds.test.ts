@@ -7,14 +7,25 @@ import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { FakeGang } from "./fake-gang";
 import { classes, createWorker, digest, features, run, taskOf, type Worker } from "./in-process";
 
-const definitionOf = (time: number, width: number): ModuleDefinition => {
+type Layers = ModelContext["tf"]["layers"];
+type Symbolic = ReturnType<ModelContext["tf"]["input"]>;
+type Layer = Pick<ReturnType<Layers["dense"]>, "apply">;
+
+const through = (x: Symbolic, ...parts: Layer[]): Symbolic =>
+  parts.reduce((value, layer) => layer.apply(value) as Symbolic, x);
+
+/** @param build returns what the last dense layer reads */
+function moduleOf(build: (layers: Layers, input: Symbolic) => Symbolic): ModuleDefinition {
   const factory = ({ tf, inputShape, outputs }: ModelContext) => {
-    const { layers } = tf;
-    type Symbolic = ReturnType<typeof tf.input>;
-    type Layer = Pick<ReturnType<typeof layers.dense>, "apply">;
     const input = tf.input({ shape: [...inputShape] });
-    const through = (x: Symbolic, ...parts: Layer[]): Symbolic =>
-      parts.reduce((value, layer) => layer.apply(value) as Symbolic, x);
+    return tf.model({ inputs: input, outputs: through(build(tf.layers, input), tf.layers.dense({ units: outputs })) });
+  };
+  const shape = { inputShape: [features], outputs: classes, task: "classification" } as const;
+  return { type: "module", ...shape, factory } as unknown as ModuleDefinition;
+}
+
+const transformer = (time: number, width: number): ModuleDefinition =>
+  moduleOf((layers, input) => {
     const add = (x: Symbolic, part: Symbolic) => layers.add().apply([x, part]) as Symbolic;
     const x = through(
       input,
@@ -26,32 +37,17 @@ const definitionOf = (time: number, width: number): ModuleDefinition => {
     const seen = add(x, through(x, layers.layerNormalization(), attention, layers.dropout({ rate: 0.1 })));
     const hidden = [layers.dense({ units: 4 * width }), layers.gelu(), layers.dropout({ rate: 0.1 })];
     const body = through(seen, layers.layerNormalization(), ...hidden, layers.dense({ units: width }));
-    const pooled = through(add(seen, body), layers.globalAveragePooling1d({}), layers.dense({ units: outputs }));
-    return tf.model({ inputs: input, outputs: pooled });
-  };
-  const shape = { inputShape: [features], outputs: classes, task: "classification" } as const;
-  return { type: "module", ...shape, factory } as unknown as ModuleDefinition;
-};
+    return through(add(seen, body), layers.globalAveragePooling1d({}));
+  });
 
-const residual = ((): ModuleDefinition => {
-  const factory = ({ tf, inputShape, outputs }: ModelContext) => {
-    const { layers } = tf;
-    type Symbolic = ReturnType<typeof tf.input>;
-    type Layer = Pick<ReturnType<typeof layers.dense>, "apply">;
-    const input = tf.input({ shape: [...inputShape] });
-    const through = (x: Symbolic, ...parts: Layer[]): Symbolic =>
-      parts.reduce((value, layer) => layer.apply(value) as Symbolic, x);
-    const convolution = () => layers.conv2d({ filters: 4, kernelSize: 3, padding: "same", useBias: false });
-    const x = through(input, layers.dense({ units: 256 }), layers.reshape({ targetShape: [8, 8, 4] }), convolution());
-    const inner = [layers.batchNormalization({ momentum: 0.5 }), layers.reLU(), layers.dropout({ rate: 0.1 })];
-    const block = through(x, convolution(), ...inner, convolution(), layers.layerNormalization());
-    const sum = layers.add().apply([x, block]) as Symbolic;
-    const pooled = through(sum, layers.maxPooling2d({ poolSize: 2 }), layers.flatten());
-    return tf.model({ inputs: input, outputs: through(pooled, layers.dense({ units: outputs })) });
-  };
-  const shape = { inputShape: [features], outputs: classes, task: "classification" } as const;
-  return { type: "module", ...shape, factory } as unknown as ModuleDefinition;
-})();
+const residual = moduleOf((layers, input) => {
+  const convolution = () => layers.conv2d({ filters: 4, kernelSize: 3, padding: "same", useBias: false });
+  const x = through(input, layers.dense({ units: 256 }), layers.reshape({ targetShape: [8, 8, 4] }), convolution());
+  const inner = [layers.batchNormalization({ momentum: 0.5 }), layers.reLU(), layers.dropout({ rate: 0.1 })];
+  const block = through(x, convolution(), ...inner, convolution(), layers.layerNormalization());
+  const sum = layers.add().apply([x, block]) as Symbolic;
+  return through(sum, layers.maxPooling2d({ poolSize: 2 }), layers.flatten());
+});
 
 const suite = findBinding("cpu") ? describe : describe.skip;
 
@@ -91,8 +87,8 @@ suite("a model with dropout", () => {
   }
 
   it.each([
-    { name: "a transformer", definition: definitionOf(6, 8), batchSize: 16, worlds: [2, 3, 8] },
-    { name: "a transformer of tensors that are fused", definition: definitionOf(64, 128), batchSize: 16, worlds: [2] },
+    { name: "a transformer", definition: transformer(6, 8), batchSize: 16, worlds: [2, 3, 8] },
+    { name: "a transformer of tensors that are fused", definition: transformer(64, 128), batchSize: 16, worlds: [2] },
     { name: "a residual network", definition: residual, batchSize: 16, worlds: [2, 3, 8] },
     { name: "a residual network, microshards together", definition: residual, batchSize: 128, worlds: [2, 3, 8] },
   ])("has one state, to the bit, on any number of workers: $name", async ({ definition, batchSize, worlds }) => {

@@ -21,8 +21,11 @@ export class GraphBuilder {
     attributes: Readonly<Record<string, Attribute>> = { T: floatType },
     control: readonly Value[] = [],
   ): Value {
-    this.list.push({ op, inputs, attributes, control: control.map(({ node }) => node) });
-    return { node: this.list.length - 1, output: 0 };
+    return this.push({ op, inputs, attributes, control: control.map(({ node }) => node) });
+  }
+
+  private push(node: GraphNode): Value {
+    return { node: this.list.push(node) - 1, output: 0 };
   }
 
   /** Adds a float32 input. */
@@ -32,12 +35,12 @@ export class GraphBuilder {
 
   /** Adds a float32 number. */
   number(value: number): Value {
-    return this.constant(float32, [], Float32Array.of(value));
+    return this.push(constantNode([], Float32Array.of(value)));
   }
 
   /** Adds a list of int32. */
   integers(values: readonly number[]): Value {
-    return this.constant(int32, [values.length], Int32Array.from(values));
+    return this.push(constantNode([values.length], Int32Array.from(values)));
   }
 
   /**
@@ -67,11 +70,25 @@ export class GraphBuilder {
   restore(count: number, nodes: readonly GraphNode[]): void {
     this.list.splice(count, this.list.length, ...nodes);
   }
+}
 
-  private constant(type: number, shape: readonly number[], values: Float32Array | Int32Array): Value {
-    return this.add("Const", [], {
+/** Returns a constant of float32 or int32. */
+export function constantNode(shape: readonly number[], values: Float32Array | Int32Array): GraphNode {
+  const type = values instanceof Int32Array ? int32 : float32;
+  return {
+    op: "Const",
+    inputs: [],
+    attributes: {
       dtype: { kind: "type", value: type },
       value: { kind: "tensor", value: { type, shape, bytes: new Uint8Array(values.buffer) } },
-    });
-  }
+    },
+    outputs: [{ type, shape }],
+  };
+}
+
+/** Returns the elements of a constant of int32; undefined: the node is none. */
+export function integersOf({ op, attributes }: GraphNode): readonly number[] | undefined {
+  const value = attributes["value"];
+  if (op !== "Const" || value?.kind !== "tensor" || value.value.type !== int32) return undefined;
+  return [...new Int32Array(value.value.bytes.slice().buffer)];
 }

@@ -22,13 +22,12 @@ import { Operations } from "../native/operations";
 import { TensorReader } from "../native/shared-tensors";
 import { computeModel } from "../user-code";
 import { HostWeights } from "./host-weights";
-import { namesOf } from "./loaded-graph";
 import { GraphOptimizer } from "./optimizer";
+import { PassLoader } from "./pass-loader";
 import { PassRecorder, type Recorded, recordedLossScale, requireEqual } from "./pass-recorder";
 import { type Pass, PassRunner, type StepResult } from "./pass-runner";
 import type { PassShape } from "./passes";
 import type { Recording } from "./recorder";
-import { rewrite } from "./rewrites/rewrite";
 import { GraphSession } from "./session";
 import { Staging } from "./staging";
 
@@ -47,6 +46,7 @@ export class GraphProgram {
   private readonly session: GraphSession;
   private readonly recorder: PassRecorder;
   private readonly runner: PassRunner;
+  private readonly loader: PassLoader;
   private readonly handles: readonly Value[];
   private readonly operations: Operations;
   private readonly reader: TensorReader;
@@ -56,7 +56,6 @@ export class GraphProgram {
   private sumsAreExact = true;
   /** Whether a microshard's values are computed again to save memory. A sum would need the memory of several. */
   private rematerialises = false;
-  private optimizer: GraphOptimizer | undefined;
   /** Gradients of a step that is taken in two calls. */
   private sum: Float32Array | undefined;
   readonly scaleLoss?: (scale: number) => void;
@@ -91,6 +90,7 @@ export class GraphProgram {
         host: () => this.weights.memory.subarray(offset, offset + size),
       })),
     );
+    this.loader = new PassLoader(this.session, this.handles, binding.isUsingGpuDevice());
   }
 
   /**
@@ -125,7 +125,7 @@ export class GraphProgram {
     const { session, weights, operations, reader, handles } = this;
     const model = { session, weights, operations, reader, handles, layout: this.layers.layout };
     const optimizer = new GraphOptimizer(model, settings, memory);
-    this.optimizer = optimizer;
+    this.loader.optimizer = optimizer;
     const isActive = () => this.runner.gradientMs < Number.POSITIVE_INFINITY;
     return {
       get active() {
@@ -161,8 +161,8 @@ export class GraphProgram {
 
   /** Takes a step in one call, or in two: the first step of a pass finds out whether the bits are the same. */
   private takeStep(optimizer: GraphOptimizer, staging: Staging, update: StepUpdate): StepResult {
-    const known = this.passes.get(nameOf(staging.shape))?.step;
-    if (known?.exact) return this.runner.step(optimizer, this.passes.get(nameOf(staging.shape)) as Pass, update);
+    const known = this.passes.get(nameOf(staging.shape));
+    if (known?.step?.exact) return this.runner.step(optimizer, known, update);
     this.sum ??= allocateSum(this.layers.parameterCount);
     const results = this.runSum(staging, this.sum);
     const pass = this.passes.get(nameOf(staging.shape));
@@ -208,14 +208,15 @@ export class GraphProgram {
     return this.recorded(staging, (recording) => {
       const { builder } = this.session;
       const { length } = builder.nodes;
-      const exact = recording.obstacle ?? this.recorder.changes(staging, recording) ?? this.load(staging, recording);
+      const exact =
+        recording.obstacle ?? this.recorder.changes(staging, recording) ?? this.loader.load(staging, recording);
       if (!(exact instanceof Error)) this.compare(exact, recording.result);
       const { precision } = this;
       let pass = exact;
       if (kind === "gradients" && precision) {
         if (exact instanceof Error) throw new ModelError(needsGraph(precision, exact.message), exact);
         builder.truncate(length); // only the rounded graph is used from now on
-        pass = this.load(staging, recording, { precision });
+        pass = this.loader.load(staging, recording, { precision });
       }
       if (pass instanceof Error) {
         this.onExecution?.({ pass: kind, engine: "tape", reason: pass });
@@ -238,7 +239,7 @@ export class GraphProgram {
     const expected = this.runner.digest(whole, this.weights);
     const nodes = builder.nodes.slice(before);
     builder.truncate(before);
-    const smaller = this.load(whole.staging, recording, { precision, cuts: recording.cuts });
+    const smaller = this.loader.load(whole.staging, recording, { precision, cuts: recording.cuts });
     if (!(smaller instanceof Error) && this.runner.digest(smaller, this.weights) === expected) return smaller;
     builder.restore(before, nodes);
     return undefined;
@@ -265,7 +266,7 @@ export class GraphProgram {
     const pass = this.recorded(staging, (recording) => {
       if (recording.obstacle) return undefined;
       for (const batched of [true, false]) {
-        const loaded = this.load(staging, recording, { precision: this.precision, batched });
+        const loaded = this.loader.load(staging, recording, { precision: this.precision, batched });
         if (!(loaded instanceof Error) && this.computes(loaded, into)) return loaded;
       }
       return undefined;
@@ -291,52 +292,6 @@ export class GraphProgram {
     return tf.tidy(() => use(this.recorder.record(staging)) as unknown as tf.TensorContainer) as unknown as T;
   }
 
-  /** Returns the pass, or TensorFlow's reason for a refusal. */
-  private load(
-    staging: Staging,
-    recording: Recording<Recorded>,
-    {
-      precision,
-      batched = true,
-      cuts = [],
-    }: {
-      readonly precision?: NarrowPrecision | undefined;
-      readonly batched?: boolean;
-      readonly cuts?: readonly number[];
-    } = {},
-  ): Pass | Error {
-    const { session, handles, optimizer } = this;
-    const { placeholders, result } = recording;
-    const { microshards, rows, kind } = staging.shape;
-    return session.extend((builder) => {
-      const fetched = [...result.outputs, ...(optimizer ? result.gradients : [])];
-      const { nodes, placed: rewritten } = rewrite(recording.nodes, [...placeholders, ...fetched], {
-        gpu: this.backend.binding.isUsingGpuDevice(),
-        precision,
-        rematerialise: { forward: result.outputs.slice(0, 1), backward: result.gradients, cuts },
-        batch: batched && microshards > 1 ? { microshards, rows } : undefined,
-      });
-      const inputs = placeholders.slice(0, -handles.length);
-      const weights = placeholders.slice(-handles.length).map(rewritten);
-      const reads = weights.map(({ node }, slot) => [node, session.variables.reading(handles[slot] as Value)] as const);
-      const appended = builder.append(nodes, new Map(reads));
-      const placed = (value: Value): Value => appended(rewritten(value));
-      const outputs = result.outputs.map(placed);
-      const [numbers] = outputs as [Value];
-      const step =
-        kind === "gradients" && optimizer
-          ? optimizer.addStep(numbers, microshards, result.gradients.map(placed))
-          : undefined;
-      return {
-        staging,
-        metrics: result.metrics,
-        inputs: namesOf(inputs.map(placed)),
-        outputs: namesOf(outputs),
-        step,
-      };
-    });
-  }
-
   /** @throws ModelError if the graph's results are not the tape's */
   private compare(pass: Pass, recorded: Recorded): void {
     try {
@@ -358,7 +313,7 @@ export class GraphProgram {
     this.reader.dispose();
     this.operations.dispose();
     this.weights.dispose();
-    this.optimizer?.dispose();
+    this.loader.optimizer?.dispose();
     if (this.sum) releaseSum(this.sum);
   }
 }

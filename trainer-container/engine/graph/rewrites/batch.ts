@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { type GraphNode, type OutputType, savedModel, type Value } from "../../../../core/saved-model/graph-def";
+import { constantNode, integersOf } from "../builder";
 import { computesRows, type RowInput, shapeInputOf } from "./rows";
 
 const int32 = 3;
@@ -18,10 +19,10 @@ type Kind =
   /** `group` is the operation's name, the same in all microshards. */
   { readonly part: string; readonly microshard: number } | { readonly shared: string } | undefined;
 
-export interface Batched {
+export interface Rewritten {
   readonly nodes: readonly GraphNode[];
-  /** Returns the new position of a value. */
-  readonly placed: (value: Value) => Value;
+  /** Returns the new position of a fetched value. */
+  readonly placed: (fetched: Value) => Value;
 }
 
 /**
@@ -35,7 +36,7 @@ export function batchMicroshards(
   microshards: number,
   rows: number,
   fetched: readonly Value[],
-): Batched | undefined {
+): Rewritten | undefined {
   if (rows % packet !== 0 || nodes.some(({ control = [] }) => control.length > 0)) return undefined;
   const banned = new Set<string>();
   for (;;) {
@@ -181,13 +182,6 @@ const signatureOf = ({ op, attributes, exact = false }: GraphNode): string =>
     .update(savedModel([{ op, inputs: [], attributes }]))
     .digest("base64");
 
-function integersOf({ op, attributes }: GraphNode): readonly number[] | undefined {
-  const value = attributes["value"];
-  if (op !== "Const" || value?.kind !== "tensor" || value.value.type !== int32) return undefined;
-  const { bytes } = value.value;
-  return [...new Int32Array(bytes.slice().buffer)];
-}
-
 /** The new graph: each group once, everything else as it was. */
 class Emission {
   readonly nodes: GraphNode[] = [];
@@ -276,7 +270,7 @@ class Emission {
   private joined(values: readonly Value[]): Value {
     const [first] = values as [Value];
     const { type, shape } = this.analysis.typeOf(first);
-    const axis = this.add(constant([], Int32Array.of(0)));
+    const axis = this.add(constantNode([], Int32Array.of(0)));
     const attributes = {
       N: { kind: "int", value: values.length },
       T: { kind: "type", value: type },
@@ -294,18 +288,10 @@ class Emission {
   private integers(values: readonly number[]): Value {
     const key = `integers ${values.join()}`;
     const known = this.known.get(key) ?? {
-      node: this.add(constant([values.length], Int32Array.from(values))),
+      node: this.add(constantNode([values.length], Int32Array.from(values))),
       output: 0,
     };
     this.known.set(key, known);
     return known;
   }
-}
-
-function constant(shape: readonly number[], values: Int32Array): GraphNode {
-  const attributes = {
-    dtype: { kind: "type", value: int32 },
-    value: { kind: "tensor", value: { type: int32, shape, bytes: new Uint8Array(values.buffer) } },
-  } as const;
-  return { op: "Const", inputs: [], attributes, outputs: [{ type: int32, shape }] };
 }

@@ -3,6 +3,7 @@
  * which is less precise, and for wide rows several times slower.
  */
 import type { GraphNode, Value } from "../../../../core/saved-model/graph-def";
+import { constantNode, integersOf } from "../builder";
 
 /** Rows from which a sum has levels. */
 const minRows = 256;
@@ -18,15 +19,7 @@ const int32 = 3;
 export function sumInLevels(nodes: readonly GraphNode[]): readonly GraphNode[] {
   const all = [...nodes];
   const add = (node: GraphNode): Value => ({ node: all.push(node) - 1, output: 0 });
-  const integers = (values: readonly number[]): Value => {
-    const { buffer } = Int32Array.from(values);
-    const value = { type: int32, shape: [values.length], bytes: new Uint8Array(buffer) };
-    return add({
-      op: "Const",
-      inputs: [],
-      attributes: { dtype: { kind: "type", value: int32 }, value: { kind: "tensor", value } },
-    });
-  };
+  const integers = (values: readonly number[]): Value => add(constantNode([values.length], Int32Array.from(values)));
   for (const [index, node] of nodes.entries()) {
     const rows = summedRows(nodes, node);
     const { T } = node.attributes;
@@ -53,13 +46,12 @@ export function sumInLevels(nodes: readonly GraphNode[]): readonly GraphNode[] {
 
 /** Returns the number of rows that a node adds up; undefined: it is no large sum over the first axes. */
 function summedRows(nodes: readonly GraphNode[], { op, inputs, attributes }: GraphNode): number | undefined {
-  const [x, axes] = inputs.map(({ node, output }) => ({ ...nodes[node], output: nodes[node]?.outputs?.[output] }));
-  const constant = axes?.attributes?.["value"];
-  if (op !== "Sum" || x?.output === undefined || constant?.kind !== "tensor") return undefined;
-  const { bytes } = constant.value;
-  const summed = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / Int32Array.BYTES_PER_ELEMENT);
+  const [data, axes] = inputs as readonly [Value, Value?];
+  const source = op === "Sum" ? nodes[data.node]?.outputs?.[data.output] : undefined;
+  const summed = axes && integersOf(nodes[axes.node] as GraphNode);
+  if (source === undefined || summed === undefined) return undefined;
   if (attributes["keep_dims"]?.kind === "bool" && attributes["keep_dims"].value) return undefined;
-  const { shape } = x.output;
+  const { shape } = source;
   if (summed.length === 0 || !summed.every((axis, at) => axis === at)) return undefined;
   const rows = shape.slice(0, summed.length).reduce((product, side) => product * side, 1);
   const columns = shape.slice(summed.length).reduce((product, side) => product * side, 1);

@@ -1,6 +1,6 @@
 import type { NarrowPrecision } from "../../../../core/runs/hyperparameters";
 import type { GraphNode, Value } from "../../../../core/saved-model/graph-def";
-import { batchMicroshards } from "./batch";
+import { batchMicroshards, type Rewritten } from "./batch";
 import { sumInLevels } from "./column-sums";
 import { fuseElementwise } from "./fuse";
 import { roundProducts } from "./precision";
@@ -13,12 +13,6 @@ export interface RewriteOptions {
   readonly precision?: NarrowPrecision | undefined;
   /** The microshards of a sum, whose rows may be computed together. Default: they are not. */
   readonly batch?: { readonly microshards: number; readonly rows: number } | undefined;
-}
-
-export interface Rewritten {
-  readonly nodes: readonly GraphNode[];
-  /** Returns the position of a fetched value. */
-  readonly placed: (fetched: Value) => Value;
 }
 
 /**

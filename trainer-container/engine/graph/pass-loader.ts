@@ -1,0 +1,70 @@
+import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
+import type { Value } from "../../../core/saved-model/graph-def";
+import { namesOf } from "./loaded-graph";
+import type { GraphOptimizer } from "./optimizer";
+import type { Recorded } from "./pass-recorder";
+import type { Pass } from "./pass-runner";
+import type { Recording } from "./recorder";
+import { rewrite } from "./rewrites/rewrite";
+import type { GraphSession } from "./session";
+import type { Staging } from "./staging";
+
+interface LoadOptions {
+  /** See `roundProducts`. Default: nothing is rounded. */
+  readonly precision?: NarrowPrecision | undefined;
+  /** Whether the rows of a sum's microshards are computed together. Default true. */
+  readonly batched?: boolean;
+  /** See `RematerialiseOptions`. Default: none. */
+  readonly cuts?: readonly number[];
+}
+
+/** Adds recorded passes to a session, whose variables replace the recorded weights. */
+export class PassLoader {
+  /** Takes its steps in passes that are loaded from now on. */
+  optimizer: GraphOptimizer | undefined;
+
+  constructor(
+    private readonly session: GraphSession,
+    /** Handle of each slot of the layout. */
+    private readonly handles: readonly Value[],
+    private readonly gpu: boolean,
+  ) {}
+
+  /** Returns the pass, or TensorFlow's reason for a refusal. */
+  load(
+    staging: Staging,
+    recording: Recording<Recorded>,
+    { precision, batched = true, cuts = [] }: LoadOptions = {},
+  ): Pass | Error {
+    const { session, handles, optimizer } = this;
+    const { placeholders, result } = recording;
+    const { microshards, rows, kind } = staging.shape;
+    return session.extend((builder) => {
+      const fetched = [...result.outputs, ...(optimizer ? result.gradients : [])];
+      const { nodes, placed: rewritten } = rewrite(recording.nodes, [...placeholders, ...fetched], {
+        gpu: this.gpu,
+        precision,
+        rematerialise: { forward: result.outputs.slice(0, 1), backward: result.gradients, cuts },
+        batch: batched && microshards > 1 ? { microshards, rows } : undefined,
+      });
+      const inputs = placeholders.slice(0, -handles.length);
+      const weights = placeholders.slice(-handles.length).map(rewritten);
+      const reads = weights.map(({ node }, slot) => [node, session.variables.reading(handles[slot] as Value)] as const);
+      const appended = builder.append(nodes, new Map(reads));
+      const placed = (value: Value): Value => appended(rewritten(value));
+      const outputs = result.outputs.map(placed);
+      const [numbers] = outputs as [Value];
+      const step =
+        kind === "gradients" && optimizer
+          ? optimizer.addStep(numbers, microshards, result.gradients.map(placed))
+          : undefined;
+      return {
+        staging,
+        metrics: result.metrics,
+        inputs: namesOf(inputs.map(placed)),
+        outputs: namesOf(outputs),
+        step,
+      };
+    });
+  }
+}
