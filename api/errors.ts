@@ -52,6 +52,7 @@ export const errorCatalogue = {
   OBJECT_DIFFERS: { status: 409, meaning: "An object that is written once is there already with other content." },
   ARTIFACT_RESERVED: { status: 409, meaning: "The path belongs to what training itself makes." },
   ARTIFACT_FROZEN: { status: 409, meaning: "The file belongs to a model version that was evaluated." },
+  RUN_NOT_PAUSED: { status: 409, meaning: "The run is not paused, so it cannot be resumed." },
   RUN_ENDED: { status: 409, meaning: "The run has ended and can no longer change." },
   INBOX_FILE_NOT_REFUSED: { status: 409, meaning: "The file was not refused: there is nothing to try again." },
   INBOX_FILE_GONE: { status: 409, meaning: "The file is no longer in the inbox, or has other content." },

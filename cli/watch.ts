@@ -92,6 +92,10 @@ function closingLine({ run }: RunDetails): string {
   if (run.failure)
     return `${pc.red(run.status)} in ${run.phase ?? "the queue"}: ${run.failure.code}: ${run.failure.message}`;
   const outcome = run.outcome;
+  if (run.status === "paused") {
+    const { epochs } = run.job.hyperparameters;
+    return `${pc.yellow("paused")} after epoch ${run.pauseAt} of ${epochs}; continue it with: ringmaster runs resume ${run.runId}`;
+  }
   if (run.reproducedFrom !== undefined)
     return `${pc.green("completed")}; compare it with its original with: ringmaster runs reproduction ${run.runId}`;
   if (outcome?.decision === "promoted")

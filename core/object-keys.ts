@@ -48,8 +48,11 @@ export const objectKeys = {
   /** A materialised feature set, by the digest of its inputs. */
   featureManifest: (inputHash: string): string => `features/${inputHash}/manifest.json`,
   /** Objects of trainers other than checkpoints: see `core/runs/training-task.ts`. */
-  trainingTask: (runId: string): string => `runs/${runId}/training/task.json`,
+  trainingTask: (runId: string, segment = 0): string =>
+    `runs/${runId}/training/${segment === 0 ? "task" : `task-${segment}`}.json`,
   trainingResult: (runId: string): string => `runs/${runId}/training/result.json`,
+  /** The end of a segment that pauses. */
+  trainingPause: (runId: string, segment: number): string => `runs/${runId}/training/pause-${segment}.json`,
   /** The failure of one Batch job. Each attempt has its own, even if it is written late. */
   trainingFailure: (runId: string, jobId: string): string => `runs/${runId}/training/failures/${jobId}.json`,
   /** Numerics of the run's first worker. The other workers must use the same. */
@@ -62,6 +65,8 @@ export const objectKeys = {
   signingRoot: (): string => "keys/check-hooks",
   /** Key of artifact manifests in earlier releases. */
   artifactManifest: (runId: string): string => `runs/${runId}/artifacts/manifest.json`,
+  /** Trials of earlier studies and runs from which a study's sampler starts. */
+  studyWarmStart: (study: string): string => `studies/${study}/warm-start.json`,
   /** The version that serving loads, for when the registry is unavailable. */
   productionPointer: (model: string): string => `models/${modelKeyPart(model)}/production.json`,
   /** The routing of requests, for when the registry is unavailable. */

@@ -5,6 +5,10 @@
 export const modelChanged = { Source: "ringmaster", DetailType: "Model Version Changed" } as const;
 /** Event of a training run's end; `detail` is `RunEnded` of `core/training/run-ended.ts` with `platform`. */
 export const runEnded = { Source: "ringmaster", DetailType: "Training Run Ended" } as const;
+/** Event of a training run's pause; `detail` is `RunPaused` of `core/training/run-ended.ts` with `platform`. */
+export const runPaused = { Source: "ringmaster", DetailType: "Training Run Paused" } as const;
+/** Event of a study's creation or change; `detail` is `StudyChanged` of `core/tuning/ports.ts` with `platform`. */
+export const studyChanged = { Source: "ringmaster", DetailType: "Study Changed" } as const;
 /**
  * Event of a version that needs an approval; `detail` is `ApprovalNeeded` of `core/registry/approval-needed.ts` with
  * `platform`.

@@ -10,6 +10,7 @@ import { createLambdaMetricSink } from "../adapters/lambda/metric-sink";
 import { createObjectStore } from "../adapters/s3/object-store";
 import { createLogger, type Logger } from "../core/logging";
 import { teamPrefix } from "../core/object-keys";
+import { segmentNameOf } from "../core/runs/ports";
 import type { TrainingTask } from "../core/runs/training-task";
 import { readTrainerConfig } from "../platform/config";
 import { createUploadThread } from "./checkpoint/upload-thread";
@@ -82,7 +83,7 @@ async function main(): Promise<number> {
     ...(existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),
     createGang: (task: TrainingTask) =>
       createGang({
-        gangId: runId,
+        gangId: segmentNameOf(config),
         memberId,
         workerIndex,
         expectedWorkers: task.workers,

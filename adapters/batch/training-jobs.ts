@@ -86,6 +86,7 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
       { name: "RINGMASTER_RUN_ID", value: request.runId },
       { name: "RINGMASTER_TEAM", value: request.team },
       { name: "RINGMASTER_RUN_KEY", value: runKey },
+      ...(request.segment === undefined ? [] : [{ name: "RINGMASTER_SEGMENT", value: String(request.segment) }]),
     ],
     resourceRequirements: [
       { type: "VCPU" as const, value: String(request.vcpusPerWorker) },

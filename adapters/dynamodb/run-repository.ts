@@ -6,7 +6,7 @@ import { absent, type Expression, ex, exists } from "./expression";
 import { readRow } from "./lineage-rows";
 import { newRecordRow } from "./record-rows";
 import { createRunSteps, runKey, runOf, stillOpen } from "./run-steps";
-import type { Table } from "./table";
+import type { Item, Table, Write } from "./table";
 import { createWorkerRepository } from "./worker-repository";
 
 /** Every team's runs in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Runs". */
@@ -14,11 +14,18 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
   const steps = createRunSteps(table);
   const { find } = steps;
 
+  /** Names the run as a child of its parent, as for logged runs. */
+  function childRow({ team, runId }: Run, record: FirstRecord | undefined): readonly Write[] {
+    const parent = record?.kept.parentRunId;
+    return parent === undefined ? [] : [table.putting({ pk: `TEAM#${team}#CHILDREN#${parent}`, sk: runId })];
+  }
+
   return {
     ...steps,
 
     async create(run, record) {
-      const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome, ...fixed } = run;
+      const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome, ...rest } = run;
+      const { segment, pauseAt, pausedAt, workers, ...fixed } = rest;
       const row = {
         ...runKey(run.runId, "RUN"),
         gsi1pk: `TEAM#${run.team}#RUNS`,
@@ -26,15 +33,15 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
         team: run.team,
         experimentId: record?.identity.experimentId,
         data: fixed,
-        ...{ status, phase, updatedAt, endedAt, failure, outcome },
+        ...{ status, phase, updatedAt, endedAt, failure, outcome, pauseAt },
       };
-      const open = { gsi1pk: "OPEN#RUNS", gsi1sk: `${run.createdAt}#${run.runId}`, runId: run.runId };
       const created = await table.transact([
         table.putting(row, absent),
-        table.putting({ ...runKey(run.runId, "OPEN"), ...open }),
+        table.putting(openRow(run)),
         ...(record
           ? [table.putting(newRecordRow(record.identity, record.kept, Date.parse(run.createdAt)), absent)]
           : []),
+        ...childRow(run, record),
         table.putting(readRow(run.team, run.dataset, run.runId)),
       ]);
       return { created, run: created ? run : ((await find(run.runId)) ?? run) };
@@ -61,7 +68,28 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
       const change = ex`SET #status = ${status}, updatedAt = ${at}, endedAt = ${at}${
         failure ? ex`, failure = ${failure}` : ex``
       }${outcome ? ex`, outcome = ${outcome}` : ex``}`;
-      return table.update(runKey(runId, "RUN"), change, stillOpen);
+      return table.update(runKey(runId, "RUN"), change, ex`${stillOpen} OR #status = ${"paused"}`);
+    },
+
+    pause: (runId, { segment, at }) =>
+      table.update(
+        runKey(runId, "RUN"),
+        ex`SET #status = ${"paused"}, pausedAt = ${at}, updatedAt = ${at}`,
+        ex`${stillOpen} AND phase = ${"LaunchTraining"} AND ${inSegment(segment)}`,
+      ),
+
+    resume(run, { after, pauseAt, workers, at }) {
+      const [set, removed] = [
+        ex`SET #status = ${"queued"}, #segment = ${after + 1}, updatedAt = ${at}`,
+        ex`REMOVE phase, phaseOrder, pausedAt`,
+      ];
+      const change = ex`${set}${pauseAt === undefined ? ex`` : ex`, pauseAt = ${pauseAt}`}${
+        workers === undefined ? ex`` : ex`, workers = ${workers}`
+      } ${removed}${pauseAt === undefined ? ex`, pauseAt` : ex``}${workers === undefined ? ex`, workers` : ex``}`;
+      return table.transact([
+        table.updating(runKey(run.runId, "RUN"), change, ex`#status = ${"paused"} AND ${inSegment(after)}`),
+        table.putting(openRow(run)),
+      ]);
     },
 
     delist: (runId) => table.delete(runKey(runId, "OPEN")),
@@ -83,6 +111,16 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
       await table.put({ ...runKey(runId, "PROGRESS"), step, generation, record: progress }, newer);
     },
   };
+}
+
+/** Builds the row that lists a run as open. */
+function openRow({ runId, createdAt }: Pick<Run, "runId" | "createdAt">): Item {
+  return { ...runKey(runId, "OPEN"), gsi1pk: "OPEN#RUNS", gsi1sk: `${createdAt}#${runId}`, runId };
+}
+
+/** A run that was never resumed has no number of a segment. */
+function inSegment(segment: number): Expression {
+  return segment === 0 ? ex`attribute_not_exists(#segment)` : ex`#segment = ${segment}`;
 }
 
 /** Returns the filter of a list of runs. */

@@ -72,8 +72,12 @@ export function createRunSteps(table: Table): RunSteps {
 /** A row `RUN` as the run that it holds. */
 export function runOf(item: Item): Run {
   const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome } = item;
+  const { segment, pauseAt, pausedAt, workers } = item;
   const state = { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome };
-  return { ...(item["data"] as object), ...state } as unknown as Run;
+  const given = Object.fromEntries(
+    Object.entries({ segment, pauseAt, pausedAt, workers }).filter(([, value]) => value !== undefined),
+  );
+  return { ...(item["data"] as object), ...state, ...given } as unknown as Run;
 }
 
 function detailsOf(items: readonly Item[]): RunDetails | undefined {

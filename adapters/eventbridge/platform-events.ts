@@ -1,7 +1,8 @@
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import type { ModelEvents } from "../../core/registry/outbox";
 import type { RunEvents } from "../../core/training/run-ended";
-import { approvalNeeded, modelChanged, runEnded } from "../../platform/event-names";
+import type { StudyEvents } from "../../core/tuning/events";
+import { approvalNeeded, modelChanged, runEnded, runPaused, studyChanged } from "../../platform/event-names";
 import { putEvents } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 
@@ -9,8 +10,12 @@ import { sharedPort } from "../port";
  * Publishes the platform's events on the account's default bus. @throws Error if EventBridge does not accept an event;
  * the caller publishes it again
  */
-export function createPlatformEvents(client: EventBridgeClient, platform: string): ModelEvents & RunEvents {
-  async function publish(name: typeof modelChanged | typeof runEnded | typeof approvalNeeded, event: { at: string }) {
+export function createPlatformEvents(
+  client: EventBridgeClient,
+  platform: string,
+): ModelEvents & RunEvents & StudyEvents {
+  type Name = typeof modelChanged | typeof runEnded | typeof runPaused | typeof approvalNeeded | typeof studyChanged;
+  async function publish(name: Name, event: { at: string }) {
     const { Entries = [] } = await client.send(
       new PutEventsCommand({
         // One event per call, because EventBridge may accept some events of a call and refuse others.
@@ -26,6 +31,8 @@ export function createPlatformEvents(client: EventBridgeClient, platform: string
     publish: (event) => publish(modelChanged, event),
     publishApprovalNeeded: (event) => publish(approvalNeeded, event),
     publishRunEnded: (event) => publish(runEnded, event),
+    publishRunPaused: (event) => publish(runPaused, event),
+    publishStudyChanged: (event) => publish(studyChanged, event),
   };
 }
 

@@ -4,7 +4,7 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import type { Executions } from "../../core/runs/ports";
+import { type Executions, type RunSegment, segmentNameOf } from "../../core/runs/ports";
 import { executions as executionGrants, stateMachine } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 import { sfnClient } from "./task-tokens";
@@ -19,31 +19,36 @@ const statuses = {
 } as const;
 
 /**
- * Starts and stops executions named by their runs. Step Functions accepts a name once in 90 days, so starting is
+ * Starts and stops executions named by their runs and segments. Step Functions accepts a name once in 90 days, so starting is
  * idempotent.
  */
 export function createExecutions(client: SFNClient, stateMachineArn: string): Executions {
-  const arnOf = (runId: string): string => `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${runId}`;
+  const arnOf = (run: RunSegment): string =>
+    `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${segmentNameOf(run)}`;
   return {
-    async start(runId) {
+    async start(run) {
       try {
         await client.send(
-          new StartExecutionCommand({ stateMachineArn, name: runId, input: JSON.stringify({ runId }) }),
+          new StartExecutionCommand({
+            stateMachineArn,
+            name: segmentNameOf(run),
+            input: JSON.stringify({ runId: run.runId }),
+          }),
         );
       } catch (error) {
         if (!named(error, "ExecutionAlreadyExists")) throw error;
       }
     },
-    async stop(runId, reason) {
+    async stop(run, reason) {
       try {
-        await client.send(new StopExecutionCommand({ executionArn: arnOf(runId), error: "Cancelled", cause: reason }));
+        await client.send(new StopExecutionCommand({ executionArn: arnOf(run), error: "Cancelled", cause: reason }));
       } catch (error) {
         if (!named(error, "ExecutionDoesNotExist")) throw error;
       }
     },
-    async status(runId) {
+    async status(run) {
       try {
-        const { status } = await client.send(new DescribeExecutionCommand({ executionArn: arnOf(runId) }));
+        const { status } = await client.send(new DescribeExecutionCommand({ executionArn: arnOf(run) }));
         return status && statuses[status];
       } catch (error) {
         if (named(error, "ExecutionDoesNotExist")) return undefined;

@@ -32,6 +32,9 @@ export const submitTrainingRun = contract("submitTrainingRun", "POST /training-r
         .boolean()
         .default(false)
         .meta({ description: "Compute every step, without reusing outputs of earlier runs." }),
+      pauseAt: z.int().min(1).optional().meta({
+        description: "Number of finished epochs after which the run pauses, until it is resumed.",
+      }),
     })
     .meta({ id: "SubmitRequest" }),
   bodyExample: { job: examples.job },
@@ -85,6 +88,26 @@ export const cancelTrainingRun = contract("cancelTrainingRun", "POST /training-r
   idempotent: true,
   responses: { 200: { description: "The run, killed.", schema: answerRun, example: { run: examples.run } } },
   errors: ["RUN_NOT_FOUND", "RUN_ENDED"],
+});
+
+export const resumeTrainingRun = contract("resumeTrainingRun", "POST /training-runs/{runId}/resume", {
+  summary: "Continue a paused run from its last checkpoint",
+  description:
+    "With unchanged bits, on any number of workers. A repeated request with the same `after` resumes the run once.",
+  params,
+  body: z
+    .strictObject({
+      after: z.int().min(0).optional().meta({ description: "The segment that was paused. Default: the current one." }),
+      pauseAt: z.int().min(1).optional().meta({
+        description: "Number of finished epochs at which the run pauses again. Default: it trains to the end.",
+      }),
+      workers: z.int().min(1).max(1_000).optional().meta({ description: "Default: the job's." }),
+    })
+    .meta({ id: "ResumeRequest" }),
+  bodyExample: { after: 0, pauseAt: 9 },
+  idempotent: true,
+  responses: { 200: { description: "The run, queued.", schema: answerRun, example: { run: examples.run } } },
+  errors: ["RUN_NOT_FOUND", "RUN_NOT_PAUSED"],
 });
 
 export const listCheckpoints = contract("listCheckpoints", "GET /training-runs/{runId}/checkpoints", {

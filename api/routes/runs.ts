@@ -4,6 +4,7 @@ import { RunNotFoundError } from "../../core/runs/errors";
 import { experimentOf } from "../../core/tracking/experiments";
 import { cancelRun } from "../../core/training/cancel";
 import { readCheckpoints, summaryOf } from "../../core/training/checkpoint/list";
+import { resumeRun } from "../../core/training/pause";
 import { restoreRun } from "../../core/training/restore";
 import { submitRun } from "../../core/training/submit";
 import * as contracts from "../contracts/training-runs";
@@ -38,6 +39,11 @@ export const runRoutes = [
   defineRoute(contracts.cancelTrainingRun, async ({ platform, params, actor }) => ({
     status: 200,
     body: { run: await cancelRun(platform, params.runId, actor) },
+  })),
+
+  defineRoute(contracts.resumeTrainingRun, async ({ platform, params, body }) => ({
+    status: 200,
+    body: { run: await resumeRun(platform, { ...params, ...body }) },
   })),
 
   defineRoute(contracts.listCheckpoints, async ({ platform: { runs, objects }, params: { runId } }) => {

@@ -113,6 +113,21 @@ export function addRunCommands(program: Command): Command {
       if (json) printJson(run);
       else process.stdout.write(`${runId} is ${run.status}\n`);
     });
+  runs
+    .command("resume <run>")
+    .description("continue a paused run from its last checkpoint, with the same bits")
+    .option("--until <epochs>", "finished epochs at which it pauses again", wholeNumber("--until"))
+    .option("--workers <n>", "number of workers; the weights do not depend on it", wholeNumber("--workers"))
+    .action(async (runId: string, { until, workers }: { until?: number; workers?: number }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const body = {
+        ...(until === undefined ? {} : { pauseAt: until }),
+        ...(workers === undefined ? {} : { workers }),
+      };
+      const { run } = await client.call("resumeTrainingRun", { params: { runId }, body });
+      if (json) printJson(run);
+      else process.stdout.write(`${runId} is ${run.status}; follow it with: ringmaster runs watch ${runId}\n`);
+    });
   return runs;
 }
 

@@ -5,21 +5,31 @@ import { printJson } from "../output";
 import { describeRun } from "../run-description";
 import { type JobOptions, prepareJob, withJobOptions } from "../submission";
 import { exitCodeOf, warningLines, watchRun } from "../watch";
+import { wholeNumber } from "../whole-number";
 
 interface SubmitOptions extends JobOptions {
   readonly wait?: boolean;
   readonly cache: boolean;
+  readonly pauseAt?: number;
 }
 
 export function addSubmitCommand(program: Command): void {
   withJobOptions(program.command("submit <job>").description("create a run from a job file and start it"))
     .option("--wait", "follow the run until it ends or waits for an approval")
+    .option("--pause-at <epochs>", "pause after that number of epochs, until `runs resume`", wholeNumber("--pause-at"))
     .option("--no-cache", "run every step; do not reuse outputs of earlier runs")
     .action(async (file: string, options: SubmitOptions, command: Command) => {
       const prepared = await prepareJob(file, options, () => contextOf(command).client);
       const { client, json } = contextOf(command);
       // With the key, a repeated submission after a lost response returns the same run.
-      const run = await client.submitRun({ ...prepared, noCache: !options.cache }, randomUUID());
+      const run = await client.submitRun(
+        {
+          ...prepared,
+          noCache: !options.cache,
+          ...(options.pauseAt === undefined ? {} : { pauseAt: options.pauseAt }),
+        },
+        randomUUID(),
+      );
       if (!options.wait) {
         const { warnings } = await client.run(run.runId);
         if (json) printJson({ ...run, warnings });

@@ -30,6 +30,21 @@ export class RunEndedError extends RingmasterError {
   }
 }
 
+/** Thrown when a run that is to be resumed is not paused. */
+export class RunNotPausedError extends RingmasterError {
+  constructor(runId: string, status: string) {
+    const next = status === "queued" || status === "running" ? "it is at work" : "only a paused run can be resumed";
+    super(
+      `run ${runId} is ${status}, not paused: ${next}; \`ringmaster runs restore\` starts a run from a checkpoint`,
+      {
+        code: "RUN_NOT_PAUSED",
+        httpStatus: 409,
+        details: { runId, status },
+      },
+    );
+  }
+}
+
 /** Thrown when an invocation is late: the state machine has continued, and nothing waits for this result. */
 export class StepPassedError extends RingmasterError {
   constructor(runId: string, step: string, phase: string | undefined) {

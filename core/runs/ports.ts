@@ -2,14 +2,14 @@ import type { JobOutcome } from "./attempts";
 import type { LogPage, WorkerRecord } from "./shapes";
 import type { WorkerSpan } from "./usage";
 
-/** Starts and stops the state machine's executions. An execution is named by its run. */
+/** Starts and stops the state machine's executions. Each segment of a run has its own (`segmentNameOf`). */
 export interface Executions {
   /** Idempotent: a second call finds the running execution. */
-  start(runId: string): Promise<void>;
+  start(run: RunSegment): Promise<void>;
   /** Does nothing if the execution has ended or never existed. */
-  stop(runId: string, reason: string): Promise<void>;
+  stop(run: RunSegment, reason: string): Promise<void>;
   /** Returns `undefined` if there is no execution. */
-  status(runId: string): Promise<"running" | "succeeded" | "failed" | "timed-out" | "aborted" | undefined>;
+  status(run: RunSegment): Promise<"running" | "succeeded" | "failed" | "timed-out" | "aborted" | undefined>;
 }
 
 /** Answers a state that waits on a task token. Each method does nothing if the token was answered or has timed out. */
@@ -19,10 +19,29 @@ export interface TaskTokens {
   heartbeat(token: string): Promise<void>;
 }
 
+/** A segment of a run: the first one up to its first pause, or the one after each pause. */
+export interface RunSegment {
+  readonly runId: string;
+  /** Absent for the first segment. */
+  readonly segment?: number | undefined;
+}
+
+/** Returns the name of a segment's execution and gang. The first one is named by its run. */
+export function segmentNameOf({ runId, segment = 0 }: RunSegment): string {
+  return segment === 0 ? runId : `${runId}-${segment}`;
+}
+
+export function parseSegmentName(name: string): Required<RunSegment> {
+  const [, runId = name, segment] = /^(run-[0-9a-z]+)-(\d+)$/.exec(name) ?? [];
+  return { runId, segment: segment === undefined ? 0 : Number(segment) };
+}
+
 export interface JobRequest {
   readonly runId: string;
   readonly team: string;
   readonly attempt: number;
+  /** Segment of the run that the job trains; absent for the first. */
+  readonly segment?: number;
   readonly workers: number;
   readonly market: "spot" | "on-demand";
   readonly gpusPerWorker: number;

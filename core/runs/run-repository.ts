@@ -37,6 +37,21 @@ export interface RunPage {
   readonly nextToken?: string;
 }
 
+/** A pause: the segment of the run that ends with it. */
+export interface RunPause {
+  readonly segment: number;
+  readonly at: string;
+}
+
+/** The next segment of a paused run. */
+export interface RunResumption {
+  /** The segment that was paused. */
+  readonly after: number;
+  readonly pauseAt?: number;
+  readonly workers?: number;
+  readonly at: string;
+}
+
 export interface RunConclusion {
   readonly status: "completed" | "failed" | "killed";
   readonly at: string;
@@ -71,7 +86,11 @@ export interface RunRepository extends AttemptRepository {
    * open runs.
    */
   close(runId: string, conclusion: RunConclusion): Promise<boolean>;
-  /** Removes an ended run from the list of open ones. */
+  /** Pauses a run that trains its segment. Returns false if it does not train that segment. */
+  pause(runId: string, pause: RunPause): Promise<boolean>;
+  /** Queues the next segment of a paused run, and lists the run as open. Returns false if it is not paused after `after`. */
+  resume(run: Pick<Run, "runId" | "createdAt">, resumption: RunResumption): Promise<boolean>;
+  /** Removes an ended or paused run from the list of open ones. */
   delist(runId: string): Promise<void>;
   /** Records in the list of open runs that the run's end was published; does nothing if the run is not listed. */
   markEndPublished(runId: string): Promise<void>;

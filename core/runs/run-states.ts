@@ -1,4 +1,5 @@
-export const runStatuses = ["queued", "running", "completed", "failed", "killed"] as const;
+/** `paused`: its training stopped at the end of an epoch and continues when the run is resumed. */
+export const runStatuses = ["queued", "running", "paused", "completed", "failed", "killed"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
 /** The states of `state-machines/training-run.asl.json` that execute a run's work, in order. */
@@ -14,6 +15,7 @@ export const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
+/** Tests whether a run is at work. A paused run is not. */
 export function isOpen(status: RunStatus): boolean {
   return status === "queued" || status === "running";
 }

@@ -12,6 +12,11 @@ export function isMultiNode({ market, workers }: Pick<TrainingAttempt, "market" 
 export const statusFilters = [...runStatuses, "awaiting-approval"] as const;
 export type StatusFilter = (typeof statusFilters)[number];
 
+/** Returns the number of workers of the run's current segment. */
+export function workersOf({ workers, job }: Pick<Run, "workers" | "job">): number {
+  return workers ?? job.resources.workers;
+}
+
 interface Progress {
   readonly status: RunStatus;
   readonly phase?: Phase;

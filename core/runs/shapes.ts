@@ -90,6 +90,21 @@ export const run = z
       description: "The run that it does again from its record; it ends behind its evaluation, and makes no version.",
     }),
     allowOtherNumerics: z.literal(true).optional(),
+    trial: z
+      .object({ study: z.string(), number: count })
+      .optional()
+      .meta({ description: "The trial of a study that it is." }),
+    parentRunId: z.string().optional(),
+    segment: count.optional().meta({
+      description: "Number of times that it was resumed after a pause; absent before the first.",
+    }),
+    pauseAt: z.int().min(1).optional().meta({
+      description: "Number of finished epochs after which the current segment pauses; absent: it trains to the end.",
+    }),
+    pausedAt: instant.optional().meta({ description: "Start of its current pause." }),
+    workers: z.int().min(1).optional().meta({
+      description: "Number of workers of the current segment, if the run was resumed with another one than its job's.",
+    }),
     requestDigest: z.string(),
     createdBy: z.string(),
     submitters: z.array(z.string()).optional().meta({
@@ -136,6 +151,7 @@ export interface AttemptUsage extends Shape<typeof usage> {}
 export const attempt = z
   .object({
     attempt: z.int().min(1),
+    segment: count.optional().meta({ description: "Segment of the run; absent for the first." }),
     market,
     workers: count,
     jobId: z.string().optional(),

@@ -17,6 +17,8 @@ export interface TrainingTask {
   readonly microshards: number;
   readonly workers: number;
   readonly minWorkers: number;
+  /** Number of finished epochs after which this segment of the run pauses. Default: it trains to the end. */
+  readonly pauseAt?: number;
   /**
    * Each worker holds the optimizer's state of two segments instead of all. An execution setting: the weights are
    * bit-identical. Default false.
@@ -72,6 +74,20 @@ export interface TrainingResult {
   readonly generations: number;
   /** ISO 8601. */
   readonly finishedAt: string;
+}
+
+/**
+ * Content of `objectKeys.trainingPause(runId, segment)`. The segment has ended, and its last checkpoint is stored, when
+ * it exists.
+ */
+export interface TrainingPause {
+  readonly runId: string;
+  readonly segment: number;
+  readonly epoch: number;
+  readonly finishedSteps: number;
+  readonly weightsSha256: string;
+  /** ISO 8601. */
+  readonly pausedAt: string;
 }
 
 /**

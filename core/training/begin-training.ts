@@ -6,7 +6,7 @@ import { metricsBehind, newPoints } from "../tracking/follow";
 import type { MetricStore } from "../tracking/metric-store";
 import { testPrefix } from "../tracking/test-metrics";
 import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
-import { launchAttempt, nextAttempt } from "./launch";
+import { attemptsOfSegment, launchAttempt, nextAttempt } from "./launch";
 import { trainingKeys, trainingStep, trainingTaskOf } from "./training-step";
 
 export interface BeginDependencies extends CompleteTrainingDependencies {
@@ -42,9 +42,9 @@ export async function beginTraining(
     return { reusedFrom: known.runId };
   }
 
-  await createJson(objects, trainingKeys(runId).task, trainingTaskOf(details));
+  await createJson(objects, trainingKeys(runId, details.run.segment).task, trainingTaskOf(details));
   // The job may have ended before the token was stored.
-  if (details.attempts.length > 0) return { move: await completeTraining(dependencies, runId) };
+  if (attemptsOfSegment(details).length > 0) return { move: await completeTraining(dependencies, runId) };
   const attempt = await launchAttempt(dependencies, details.run, nextAttempt(details));
   return { attempt: attempt?.attempt, jobId: attempt?.jobId };
 }

@@ -18,7 +18,8 @@ export async function cancelRun(dependencies: CancelDependencies, runId: string,
   const { runs, executions } = dependencies;
   const run = await runs.find(runId);
   if (!run) throw new RunNotFoundError(runId, "training");
-  if (!isOpen(run.status) && run.status !== "killed") throw new RunEndedError(runId, run.status);
+  if (!isOpen(run.status) && run.status !== "killed" && run.status !== "paused")
+    throw new RunEndedError(runId, run.status);
   const message = `cancelled by ${actor}`;
   const failure = { code: "CANCELLED", message, phase: run.phase };
   await closeRun(dependencies, run, { status: "killed", failure }, executions);

@@ -26,7 +26,7 @@ export async function cleanUpRun(
   const details = await dependencies.runs.findDetails(runId);
   if (!details) return;
   // An execution that is about to end by itself must not be stopped in its last steps.
-  if (details.run.status === "killed") await executions?.stop(runId, reason);
+  if (details.run.status === "killed") await executions?.stop(details.run, reason);
   const stopped = await stopTraining(dependencies, details, reason);
   const event = details.endPublished ? undefined : runEnded(details);
   if (event) await dependencies.runEvents.publishRunEnded(event);

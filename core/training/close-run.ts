@@ -1,6 +1,6 @@
 import type { OperationalMetric } from "../metering/metrics";
 import { isoTime } from "../ports";
-import type { Executions } from "../runs/ports";
+import type { Executions, RunSegment } from "../runs/ports";
 import type { RunConclusion } from "../runs/run-repository";
 import type { Run, RunOutcome } from "../runs/shapes";
 import { cleanUpRun } from "./clean-up";
@@ -49,13 +49,14 @@ export async function closeRun(
 /** Closes a run whose execution was stopped, timed out, or failed before its own conclusion. */
 export async function closeInterruptedRun(
   dependencies: CompleteAttemptDependencies,
-  runId: string,
+  { runId, segment }: RunSegment,
   status: "ABORTED" | "FAILED" | "TIMED_OUT",
   error: string | undefined,
   cause: string | undefined,
 ): Promise<void> {
   const run = await dependencies.runs.find(runId);
-  if (!run) return;
+  // The execution of an earlier segment says nothing about the run.
+  if (!run || run.status === "paused" || (run.segment ?? 0) !== (segment ?? 0)) return;
   await closeRun(dependencies, run, {
     status: status === "ABORTED" ? "killed" : "failed",
     failure: {

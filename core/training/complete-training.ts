@@ -7,9 +7,10 @@ import type { RunRepository } from "../runs/run-repository";
 import { isOpen } from "../runs/run-states";
 import type { RunDetails, TrainingAttempt } from "../runs/shapes";
 import { finishStep, inputHashOf, type StepDependencies } from "../runs/step";
-import type { TrainingFailure, TrainingResult } from "../runs/training-task";
+import type { TrainingFailure, TrainingPause, TrainingResult } from "../runs/training-task";
 import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";
-import { launchAttempt, takeOverAttempt } from "./launch";
+import { attemptsOfSegment, launchAttempt, takeOverAttempt } from "./launch";
+import { finishPause } from "./pause";
 import { trainingKeys, trainingOutputOf, trainingStep } from "./training-step";
 
 export interface CompleteTrainingDependencies extends StepDependencies, CompleteAttemptDependencies {
@@ -28,7 +29,8 @@ export async function completeTraining(
 ): Promise<NextMove["move"]> {
   const { runs, objects, jobs, tokens } = dependencies;
   const details = await runs.findDetails(runId);
-  const attempt = details?.attempts.at(-1);
+  const attempts = details ? attemptsOfSegment(details) : [];
+  const attempt = attempts.at(-1);
   if (!details || !attempt || !isOpen(details.run.status) || details.run.phase !== "LaunchTraining") return "wait";
   const waiting = await runs.findTaskTokens(runId, "LaunchTraining");
   if (waiting.length === 0) return "wait";
@@ -36,19 +38,14 @@ export async function completeTraining(
   // The job is read before the result. A result that a worker writes in between is seen, so that its job's end is not
   // treated as a failure.
   const job = await outcomeOf(jobs, attempt);
-  const result = await findJson<TrainingResult>(objects, trainingKeys(runId).result);
+  const keys = trainingKeys(runId, details.run.segment);
+  const result = await findJson<TrainingResult>(objects, keys.result);
+  const pause = result ? undefined : await findJson<TrainingPause>(objects, keys.pause);
   const failure =
-    attempt.jobId === undefined
-      ? undefined
-      : await findJson<TrainingFailure>(objects, trainingKeys(runId).failure(attempt.jobId));
+    attempt.jobId === undefined ? undefined : await findJson<TrainingFailure>(objects, keys.failure(attempt.jobId));
   const { retries } = details.run.job;
-  const next = decideNextMove({
-    hasResult: result !== undefined,
-    failure,
-    job,
-    attempts: details.attempts,
-    retries,
-  });
+  const hasResult = result !== undefined || pause !== undefined;
+  const next = decideNextMove({ hasResult, failure, job, attempts, retries });
 
   const answerFailure = (code: string, message: string) =>
     Promise.all(waiting.map((token) => tokens.fail(token, code, message)));
@@ -62,6 +59,10 @@ export async function completeTraining(
       for (const warning of result.warnings ?? []) await runs.recordWarning(runId, warning);
       await recordResult(dependencies, details, result, attempt.startedAt);
       await Promise.all(waiting.map((token) => tokens.succeed(token, { runId })));
+    } else if (next.move === "succeed") {
+      await completeAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");
+      const { segment = 0 } = details.run;
+      if (await runs.pause(runId, { segment, at: isoTime(dependencies.clock) })) await finishPause(dependencies, runId);
     } else if (next.move === "resubmit") {
       await completeAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await launchAttempt(dependencies, details.run, { attempt: attempt.attempt + 1, market: next.market });

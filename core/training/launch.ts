@@ -1,6 +1,7 @@
 import { type Clock, isoTime } from "../ports";
 import { JobRefusedError } from "../runs/errors";
 import type { JobRequest, TrainingJobs } from "../runs/ports";
+import { workersOf } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";
 import type { Run, RunDetails, TrainingAttempt } from "../runs/shapes";
 
@@ -33,8 +34,9 @@ export async function launchAttempt(
   const at = isoTime(dependencies.clock);
   const attempt: TrainingAttempt = {
     attempt: plan.attempt,
+    ...(run.segment === undefined ? {} : { segment: run.segment }),
     market: plan.market,
-    workers: run.job.resources.workers,
+    workers: workersOf(run),
     status: "submitting",
     startedAt: at,
     claimedAt: at,
@@ -66,10 +68,19 @@ export function nextAttempt({ run, attempts }: RunDetails): Pick<TrainingAttempt
   return { attempt: (latest?.attempt ?? 0) + 1, market: latest?.market ?? run.job.resources.market };
 }
 
-export function jobRequestOf(run: Run, { attempt, market }: Pick<TrainingAttempt, "attempt" | "market">): JobRequest {
-  const { workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
+/** Returns the attempts of the run's current segment. */
+export function attemptsOfSegment({ run, attempts }: Pick<RunDetails, "run" | "attempts">): readonly TrainingAttempt[] {
+  return attempts.filter(({ segment }) => segment === run.segment);
+}
+
+export function jobRequestOf(
+  run: Run,
+  { attempt, market, workers, segment }: Pick<TrainingAttempt, "attempt" | "market" | "workers" | "segment">,
+): JobRequest {
+  const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
   const { runId, team } = run;
-  return { runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker };
+  const given = { runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker };
+  return segment === undefined ? given : { ...given, segment };
 }
 
 const claimOf = ({ claimedAt, startedAt }: TrainingAttempt): string => claimedAt ?? startedAt;

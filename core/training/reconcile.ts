@@ -12,6 +12,7 @@ import { cleanUpRun } from "./clean-up";
 import { closeInterruptedRun } from "./close-run";
 import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
 import type { LaunchDependencies } from "./launch";
+import { finishPause } from "./pause";
 import { runLevels } from "./run-levels";
 
 /** Time in which the workers of a completed training end: they upload the last checkpoint and send metrics. */
@@ -43,19 +44,24 @@ const startGraceMs = 30_000;
 /** Compares an open run with the services' state, and repairs the effects of lost events. */
 export async function reconcile(dependencies: ReconcileDependencies, run: Run): Promise<string> {
   const { executions, runs, tokens, clock, registry } = dependencies;
+  if (run.status === "paused") {
+    await finishPause(dependencies, run.runId);
+    return "paused";
+  }
   if (!isOpen(run.status)) {
     await cleanUpRun(dependencies, run.runId, run.failure?.message ?? `the run is ${run.status}`, executions);
     return "cleaned up";
   }
-  const execution = await executions.status(run.runId);
+  const execution = await executions.status(run);
   if (execution === undefined) {
-    if (clock.now() - Date.parse(run.createdAt) < startGraceMs) return "starting";
-    await executions.start(run.runId);
+    const queuedAt = run.segment === undefined ? run.createdAt : run.updatedAt;
+    if (clock.now() - Date.parse(queuedAt) < startGraceMs) return "starting";
+    await executions.start(run);
     return "started";
   }
   if (execution === "failed" || execution === "timed-out" || execution === "aborted") {
     const status = ({ failed: "FAILED", "timed-out": "TIMED_OUT", aborted: "ABORTED" } as const)[execution];
-    await closeInterruptedRun(dependencies, run.runId, status, undefined, undefined);
+    await closeInterruptedRun(dependencies, run, status, undefined, undefined);
     return "concluded";
   }
   if (run.phase === "LaunchTraining") {

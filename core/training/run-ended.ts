@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import type { RegistrationOutput } from "../registry/registration";
-import type { RunDetails } from "../runs/shapes";
+import type { Run, RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";
 import { testPrefix } from "../tracking/test-metrics";
 
@@ -32,11 +32,30 @@ export const runEndedSchema = z.object({
   /** Time from the run's creation to its end. */
   durationSeconds: z.number(),
   submittedBy: z.string(),
+  /** The trial of a study that the run was. */
+  trial: z.object({ study: z.string(), number: z.int() }).optional(),
 });
 export type RunEnded = z.infer<typeof runEndedSchema>;
 
+/** The event of a run's pause. A repetition has the same id. */
+export interface RunPaused {
+  readonly id: string;
+  readonly type: "run.paused";
+  /** ISO 8601. */
+  readonly at: string;
+  readonly team: string;
+  readonly runId: string;
+  readonly experiment: string;
+  readonly segment: number;
+  /** Number of finished epochs. */
+  readonly epoch: number;
+  readonly trial?: Run["trial"];
+}
+
 /** The port to EventBridge. */
 export interface RunEvents {
+  /** Resolves when the event was accepted. */
+  publishRunPaused(event: RunPaused): Promise<void>;
   /** Resolves when the event was accepted. */
   publishRunEnded(event: RunEnded): Promise<void>;
 }
@@ -45,7 +64,7 @@ export interface RunEvents {
 export function runEnded(details: RunDetails): RunEnded | undefined {
   const { run } = details;
   const { runId, status, endedAt, failure, outcome } = run;
-  if (status === "queued" || status === "running" || endedAt === undefined) return undefined;
+  if (status === "queued" || status === "running" || status === "paused" || endedAt === undefined) return undefined;
   const metrics = findOutput<EvaluationOutput>(details, "Evaluate")?.metrics ?? {};
   return {
     id: `run-ended-${runId}`,
@@ -67,6 +86,7 @@ export function runEnded(details: RunDetails): RunEnded | undefined {
     ),
     durationSeconds: (Date.parse(endedAt) - Date.parse(run.createdAt)) / 1_000,
     submittedBy: run.createdBy,
+    ...(run.trial ? { trial: run.trial } : {}),
   };
 }
 

@@ -2,7 +2,7 @@ import { resolveDataset } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
 import type { DatasetManifest, DatasetVersion } from "../datasets/shapes";
 import { digestOf, sha256 } from "../digest";
-import { InvalidInputError } from "../errors";
+import { InvalidInputError, type Problem } from "../errors";
 import { type Clock, isoTime } from "../ports";
 import type { Model } from "../registry/model";
 import { rulesOf } from "../registry/policy";
@@ -46,6 +46,10 @@ export interface SubmitRequest {
   /** The resolved version of the job's dataset. It may have been deprecated since. */
   readonly dataset?: DatasetVersion;
   readonly allowOtherNumerics?: true;
+  /** Number of finished epochs after which the run pauses. Default: it trains to the end. */
+  readonly pauseAt?: number;
+  readonly trial?: Run["trial"];
+  readonly parentRunId?: string;
   /** Called before the run is created. Must be idempotent. */
   readonly beforeCreation?: (runId: string) => Promise<void>;
 }
@@ -58,7 +62,7 @@ export interface SubmitRequest {
 export async function submitRun(dependencies: SubmitDependencies, request: SubmitRequest): Promise<Run> {
   const { runs, datasets, executions, clock } = dependencies;
   const { code, environment, noCache, idempotencyKey, cause } = request;
-  const { restoredFrom, reproducedFrom, allowOtherNumerics } = request;
+  const { restoredFrom, reproducedFrom, allowOtherNumerics, pauseAt, trial, parentRunId } = request;
   const dataset = request.dataset ?? (await resolveDataset(datasets, request.job.dataset));
   const { experiment, registerAs = experiment } = request.job;
   // A reproduction repeats its run, even if the policy has changed.
@@ -66,6 +70,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   const problems = [
     ...checkJobAgainst(dataset.manifest, request.job),
     ...(model?.policy ? checkPolicyAgainst(dataset.manifest, model.policy.rules) : []),
+    ...pauseProblems(request),
   ];
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
   const job = reproducedFrom ? request.job : withJudgedSlices(request.job, dataset.manifest, model);
@@ -87,6 +92,9 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     ...(restoredFrom ? { restoredFrom } : {}),
     ...(reproducedFrom ? { reproducedFrom } : {}),
     ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
+    ...(pauseAt === undefined ? {} : { pauseAt }),
+    ...(trial ? { trial } : {}),
+    ...(parentRunId === undefined ? {} : { parentRunId }),
     requestDigest: request.requestDigest ?? digestOfRequest(request),
     createdBy: request.actor,
     ...(request.submitters ? { submitters: request.submitters } : {}),
@@ -97,7 +105,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   const created = await runs.create(run);
   if (created.run.requestDigest !== run.requestDigest) throw new IdempotencyConflictError(idempotencyKey ?? run.runId);
   for (const warning of jobWarnings(dataset.manifest, job)) await runs.recordWarning(run.runId, warning);
-  if (created.run.status === "queued") await executions.start(run.runId);
+  if (created.run.status === "queued") await executions.start(run);
   return created.run;
 }
 
@@ -115,21 +123,34 @@ export async function findSubmitted(
   const run = await dependencies.runs.find(runIdOf(dependencies, request));
   if (run === undefined) return undefined;
   if (run.requestDigest !== requestDigest) throw new IdempotencyConflictError(idempotencyKey);
-  if (run.status === "queued") await dependencies.executions.start(run.runId);
+  if (run.status === "queued") await dependencies.executions.start(run);
   return run;
 }
 
+function pauseProblems({ pauseAt, job, restoredFrom }: SubmitRequest): readonly Problem[] {
+  const { epochs } = job.hyperparameters;
+  const finished = restoredFrom?.epoch ?? 0;
+  if (pauseAt === undefined || (pauseAt > finished && pauseAt < epochs)) return [];
+  const rule = `must be more than ${finished} and less than hyperparameters.epochs (${epochs}): the run pauses after that epoch`;
+  return [{ path: "pauseAt", value: pauseAt, rule }];
+}
+
 /** An option that is added to the job later does not change the digest of a request without it. */
-function digestOfRequest({ job, code, environment, noCache }: SubmitRequest): string {
-  return digestOf({ job: withoutLaterOptions(job), code, environment, noCache });
+function digestOfRequest({ job, code, environment, noCache, pauseAt }: SubmitRequest): string {
+  return digestOf({ job: withoutLaterOptions(job), code, environment, noCache, pauseAt });
+}
+
+/** Returns the id of the run that a submission under a key creates. */
+export function submittedRunId(team: string, idempotencyKey: string): string {
+  return `run-${sha256(`${team}\0${idempotencyKey}`).slice(0, 16)}`;
 }
 
 function runIdOf(
   { randomId }: SubmitDependencies,
   { team, idempotencyKey }: { readonly team: string; readonly idempotencyKey?: string },
 ): string {
-  const suffix = idempotencyKey === undefined ? randomId() : sha256(`${team}\0${idempotencyKey}`);
-  return `run-${suffix.slice(0, 16)}`;
+  if (idempotencyKey !== undefined) return submittedRunId(team, idempotencyKey);
+  return `run-${randomId().slice(0, 16)}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { FeaturesOutput } from "../features/materialize";
 import { objectKeys } from "../object-keys";
 import { decidingHyperparameters } from "../runs/hyperparameters";
+import { workersOf } from "../runs/run";
 import type { Run, RunDetails } from "../runs/shapes";
 import { outputOf } from "../runs/step";
 import type { TrainingOutput, TrainingResult, TrainingTask } from "../runs/training-task";
@@ -52,8 +53,9 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     model: job.model,
     hyperparameters: job.hyperparameters,
     microshards: job.resources.microshards,
-    workers: job.resources.workers,
-    minWorkers: job.resources.minWorkers,
+    workers: workersOf(run),
+    minWorkers: Math.min(job.resources.minWorkers, workersOf(run)),
+    ...(run.pauseAt === undefined ? {} : { pauseAt: run.pauseAt }),
     shardOptimizer: job.resources.shardOptimizer,
     gpusPerWorker: job.resources.gpusPerWorker,
     ...(job.resources.tf32 === true ? { tf32: true } : {}),
@@ -75,8 +77,9 @@ export function trainingOutputOf({
   return output;
 }
 
-export const trainingKeys = (runId: string) => ({
-  task: objectKeys.trainingTask(runId),
+export const trainingKeys = (runId: string, segment = 0) => ({
+  task: objectKeys.trainingTask(runId, segment),
+  pause: objectKeys.trainingPause(runId, segment),
   result: objectKeys.trainingResult(runId),
   failure: (jobId: string) => objectKeys.trainingFailure(runId, jobId),
 });

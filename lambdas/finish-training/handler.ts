@@ -6,6 +6,7 @@ import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { openRuns, runs } from "../../adapters/team-runs";
+import { parseSegmentName } from "../../core/runs/ports";
 import { closeInterruptedRun } from "../../core/training/close-run";
 import { takeJobEvent } from "../../core/training/job-event";
 import { takeSpotNotice } from "../../core/training/spot-notice";
@@ -47,10 +48,11 @@ export const handler = functionHandler(
     }
     const { name, status, error, cause } = event.detail;
     if (status === "ABORTED" || status === "FAILED" || status === "TIMED_OUT") {
-      const team = await owners.teamOf(name);
+      const ended = parseSegmentName(name);
+      const team = await owners.teamOf(ended.runId);
       if (team === undefined) return;
-      await closeInterruptedRun(forTeam(team), name, status, error ?? undefined, cause ?? undefined);
-      logger.log("info", "execution ended", { runId: name, status });
+      await closeInterruptedRun(forTeam(team), ended, status, error ?? undefined, cause ?? undefined);
+      logger.log("info", "execution ended", { runId: ended.runId, status });
     }
   },
 );

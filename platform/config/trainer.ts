@@ -14,6 +14,7 @@ const index = z.coerce.number().int().min(0).optional();
 
 const schema = z.object({
   RINGMASTER_RUN_ID: z.string().min(1),
+  RINGMASTER_SEGMENT: z.coerce.number().int().min(0).default(0),
   RINGMASTER_TEAM: z.string().regex(teamNamePattern, teamNameRule),
   RINGMASTER_BUCKET: z.string().min(1),
   RINGMASTER_TABLE_GANGS: z.string().min(1),
@@ -33,6 +34,8 @@ const schema = z.object({
 /** A trainer's settings from its environment; everything else is in the store. */
 export interface TrainerConfig {
   readonly runId: string;
+  /** Segment of the run that the job trains. */
+  readonly segment: number;
   /** Team of the run. Everything that the trainer reads and writes in the bucket is under this team's prefix. */
   readonly team: string;
   readonly bucket: string;
@@ -75,6 +78,7 @@ export function readTrainerConfig(
   const job = env.AWS_BATCH_JOB_ID ?? `${host.hostname}-${host.pid}`;
   return {
     runId: env.RINGMASTER_RUN_ID,
+    segment: env.RINGMASTER_SEGMENT,
     team: env.RINGMASTER_TEAM,
     bucket: env.RINGMASTER_BUCKET,
     gangsTable: env.RINGMASTER_TABLE_GANGS,

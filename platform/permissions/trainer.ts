@@ -1,3 +1,4 @@
+import { segmentNameOf } from "../../core/runs/ports";
 import { invoke, listBucket, objects, table, writeTrainingObjects } from "./grants";
 import type { Permission, PolicyDocument, PolicyStatement } from "./policy";
 import { arnsOf, type World } from "./world";
@@ -24,12 +25,15 @@ export const runRolePermissions: readonly Permission[] = [
  * (`If-None-Match`). Parts of a multipart upload cannot have this condition and make nothing visible; its completion
  * must have it. STS accepts 2,048 characters, so the run role determines which of a run's objects may be written.
  */
-export function sessionPolicy(run: { readonly team: string; readonly runId: string }, world: World): PolicyDocument {
+export function sessionPolicy(
+  run: { readonly team: string; readonly runId: string; readonly segment?: number },
+  world: World,
+): PolicyDocument {
   const [bucket = ""] = arnsOf("bucket", world);
   const team = `teams/${run.team}`;
   const own = `${team}/runs/${run.runId}/*`;
   const content = `${bucket}/${team}/cas/sha256/*`;
-  const gang = `GANG#${run.runId}`;
+  const gang = `GANG#${segmentNameOf(run)}`;
   const allow = (
     actions: readonly string[],
     resources: readonly string[],

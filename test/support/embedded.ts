@@ -37,11 +37,19 @@ import type { ModelEvent, ModelEvents } from "../../core/registry/outbox";
 import type { RetrainingSchedules } from "../../core/retraining/ports";
 import type { RetrainingRule } from "../../core/retraining/rule";
 import type { JobOutcome } from "../../core/runs/attempts";
-import type { Executions, JobRequest, TaskTokens, TrainingJobs, WorkerLogs } from "../../core/runs/ports";
+import {
+  type Executions,
+  type JobRequest,
+  segmentNameOf,
+  type TaskTokens,
+  type TrainingJobs,
+  type WorkerLogs,
+} from "../../core/runs/ports";
 import type { InstanceUse } from "../../core/runs/run-repository";
 import type { Run } from "../../core/runs/shapes";
 import type { WorkerSpan } from "../../core/runs/usage";
-import type { RunEnded, RunEvents } from "../../core/training/run-ended";
+import type { RunEnded, RunEvents, RunPaused } from "../../core/training/run-ended";
+import type { StudyChanged, StudyEvents } from "../../core/tuning/events";
 import { createDynamoDb } from "../../local/dynamodb";
 import { createFront } from "../../local/front";
 import { listen, portOf } from "../../local/listen";
@@ -138,6 +146,8 @@ export interface Calls {
   readonly events: ModelEvent[];
   /** Ends of runs and requests for approvals that were accepted, in order. */
   readonly notable: (RunEnded | ApprovalNeeded)[];
+  readonly paused: RunPaused[];
+  readonly studies: StudyChanged[];
   /** Messages of notifications; `to` is a URL or a topic's ARN. */
   readonly sent: { readonly to: string; readonly message: Message }[];
   /** Responses of receivers and SNS; a test changes them. */
@@ -189,6 +199,8 @@ export function createTestPlatform(
     heartbeats: [],
     events: [],
     notable: [],
+    paused: [],
+    studies: [],
     sent: [],
     accepts: { accepted: true, answer: "status 200" },
     measured: [],
@@ -204,10 +216,12 @@ export function createTestPlatform(
   const measured: Meter = {
     emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }),
   };
-  const events: ModelEvents & RunEvents = {
+  const events: ModelEvents & RunEvents & StudyEvents = {
     publish: async (event) => void calls.events.push(event),
     publishApprovalNeeded: async (event) => void calls.notable.push(event),
     publishRunEnded: async (event) => void calls.notable.push(event),
+    publishRunPaused: async (event) => void calls.paused.push(event),
+    publishStudyChanged: async (event) => void calls.studies.push(event),
   };
   const posts: Webhooks = {
     async post(to, _key, message) {
@@ -225,8 +239,8 @@ export function createTestPlatform(
   });
   const logs: WorkerLogs = { read: async () => ({ lines: [] }) };
   const startedRuns: Executions = {
-    start: async (runId) => void calls.started.push(runId),
-    stop: async (runId) => void calls.stopped.push(runId),
+    start: async (run) => void calls.started.push(segmentNameOf(run)),
+    stop: async (run) => void calls.stopped.push(segmentNameOf(run)),
     status: async () => "running",
   };
   const answers: TaskTokens = {

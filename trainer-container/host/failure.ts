@@ -2,7 +2,7 @@ import { RingmasterError } from "../../core/errors";
 import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../core/object-errors";
 import { userCodeFailure } from "../../core/runs/training-task";
 import { EngineError, ModelError } from "../engine/errors";
-import { TrainingHaltedError } from "../loop/errors";
+import { CheckpointMissingError, TrainingHaltedError } from "../loop/errors";
 import { userFrame } from "./module-source";
 
 /** The consequence of an error for the run. */
@@ -28,7 +28,8 @@ export function judge(error: unknown): Verdict {
     return { kind: "failure", code: userCodeFailure, message: located(message, error), retryable: false };
   }
   if (error instanceof EngineError) return { kind: "failure", code: error.code, message, retryable: error.retryable };
-  if (error instanceof StorageFullError || isUnreachable(error)) return { kind: "try-again", message };
+  if (error instanceof CheckpointMissingError || error instanceof StorageFullError || isUnreachable(error))
+    return { kind: "try-again", message };
   if (error instanceof CorruptObjectError || error instanceof ObjectNotFoundError) {
     return { kind: "failure", code: error.code, message, retryable: false };
   }

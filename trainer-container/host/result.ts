@@ -3,13 +3,18 @@ import { createJson, findJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 import type { NumericsRecord } from "../../core/runs/shapes";
-import type { TrainingResult } from "../../core/runs/training-task";
+import type { TrainingPause, TrainingResult } from "../../core/runs/training-task";
 import type { Warning } from "../../core/shapes";
+import { findCheckpointManifest } from "../../core/training/checkpoint/list";
 import { contentOf, fileOf, readLive } from "../checkpoint/state-files";
 import type { TrainableModel } from "../engine/engine";
+import { CheckpointMissingError } from "../loop/errors";
 import type { TrainingPlan } from "../loop/plan";
 import { namedScore } from "../loop/score";
 import type { TrainingEnd } from "../loop/train";
+
+/** The end of a training, or of a segment of it, at a step that every rank has finished. */
+export type LastStep = Extract<TrainingEnd, { end: "completed" | "paused" }>;
 
 export interface ResultOptions {
   readonly store: ObjectStore;
@@ -22,7 +27,7 @@ export interface ResultOptions {
   readonly otherNumerics: readonly string[];
   readonly warnings?: readonly Warning[];
   /** The first connected rank stores at once. The others store only if no result appears for a while. */
-  readonly end: Extract<TrainingEnd, { end: "completed" }>;
+  readonly end: LastStep;
   /** The storing rank awaits it first: data that must outlive this process. Never rejects. */
   readonly beforeVisible: () => Promise<void>;
   readonly sleep?: (ms: number) => Promise<unknown>;
@@ -40,10 +45,7 @@ const pollMs = 100;
 export async function publishResult(options: ResultOptions): Promise<TrainingResult> {
   const { store, clock, runId, model, weights, plan, numerics, end } = options;
   const key = objectKeys.trainingResult(runId);
-  for (let waited = 0; waited < end.ranksBefore() * patienceMs; waited += pollMs) {
-    if ((await store.size(key)) !== undefined) break;
-    await (options.sleep ?? sleep)(pollMs);
-  }
+  await earlierRanks(store, key, end, options.sleep);
   const known = await findResult(store, runId);
   if (known !== undefined) return known;
 
@@ -71,6 +73,58 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
   await options.beforeVisible();
   const stored = await createJson(store, key, result, { indent: 2, essence: (each) => each.weightsSha256 });
   return stored.document;
+}
+
+/** Waits until an earlier rank that is still connected has stored the object, or all of them have left or had their time. */
+async function earlierRanks(
+  store: Pick<ObjectStore, "size">,
+  key: string,
+  { ranksBefore }: LastStep,
+  pause: (ms: number) => Promise<unknown> = sleep,
+): Promise<void> {
+  for (let waited = 0; waited < ranksBefore() * patienceMs; waited += pollMs) {
+    if ((await store.size(key)) !== undefined) return;
+    await pause(pollMs);
+  }
+}
+
+export interface PauseOptions {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly runId: string;
+  readonly segment: number;
+  readonly end: LastStep;
+  /** The storing rank awaits it first: the checkpoint of the last step, and data that must outlive this process. */
+  readonly beforeVisible: () => Promise<void>;
+  readonly sleep?: (ms: number) => Promise<unknown>;
+}
+
+/**
+ * Stores the end of a segment that pauses. The checkpoint of its last step is stored first: the run is resumed from it.
+ *
+ * @throws CheckpointMissingError if no rank has stored that checkpoint
+ */
+export async function publishPause(
+  options: PauseOptions,
+  { finishedSteps, epoch }: Pick<TrainingPause, "finishedSteps" | "epoch">,
+): Promise<TrainingPause> {
+  const { store, clock, runId, segment, end } = options;
+  const key = objectKeys.trainingPause(runId, segment);
+  await earlierRanks(store, key, end, options.sleep);
+  const known = await findPause(store, runId, segment);
+  if (known !== undefined) return known;
+  await options.beforeVisible();
+  const manifest = await findCheckpointManifest(store, objectKeys.checkpointManifest(runId, finishedSteps));
+  if (manifest === undefined) throw new CheckpointMissingError(runId, finishedSteps);
+  const { weightsSha256 } = manifest;
+  const pause = { runId, segment, epoch, finishedSteps, weightsSha256, pausedAt: isoTime(clock) };
+  const stored = await createJson(store, key, pause, { indent: 2, essence: (each) => each.weightsSha256 });
+  return stored.document;
+}
+
+/** Reads the pause of a segment, if it has ended with one. */
+export function findPause(store: ObjectStore, runId: string, segment: number): Promise<TrainingPause | undefined> {
+  return findJson<TrainingPause>(store, objectKeys.trainingPause(runId, segment));
 }
 
 /** Reads the run's result, if training is complete. */

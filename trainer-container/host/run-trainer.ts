@@ -35,7 +35,7 @@ import type { Interruption } from "./interruption";
 import { mapStacks } from "./module-source";
 import { agreeOnNumerics, engineOptionsOf, modelDefinition } from "./prepare";
 import { createReporter, withCheckpoints } from "./report";
-import { findResult, publishResult } from "./result";
+import { findPause, findResult, publishPause, publishResult } from "./result";
 import { retry } from "./retry";
 
 export interface TrainerDependencies {
@@ -69,11 +69,13 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
   const { config, store, clock, logger, telemetry } = dependencies;
   let gang: Gang | undefined;
   try {
-    if ((await findResult(store, config.runId)) !== undefined) {
-      logger.log("info", "training is complete already");
+    const { runId, segment } = config;
+    const ended = (await findResult(store, runId)) ?? (await findPause(store, runId, segment));
+    if (ended !== undefined) {
+      logger.log("info", "pausedAt" in ended ? "training is paused already" : "training is complete already");
       return trainerExitCodes.completed;
     }
-    const task = await getJson<TrainingTask>(store, objectKeys.trainingTask(config.runId));
+    const task = await getJson<TrainingTask>(store, objectKeys.trainingTask(runId, segment));
     const training = trainTask(dependencies, task, () => {
       gang = dependencies.createGang(task);
       return gang;
@@ -256,20 +258,33 @@ async function trainTask(
       });
       return trainerExitCodes.retry;
     }
+    // A rank that stores the end may have outlived the leader, so it sends the leader's unsent points again.
+    const beforeVisible = async () => {
+      telemetry.lead(true);
+      await Promise.all([checkpointer.flush(), telemetry.settled(settlePatienceMs)]);
+    };
+    const storeAgain = (error: unknown) => logger.log("warn", "the result cannot be stored yet", { error });
+    if (end.end === "paused") {
+      const { finishedSteps } = replica;
+      const withCheckpoint = async () => {
+        await beforeVisible();
+        if (isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
+      };
+      const publish = () =>
+        publishPause(
+          { store, clock, runId, segment: config.segment, end, beforeVisible: withCheckpoint },
+          { finishedSteps, epoch: epochsFinished() },
+        );
+      // A rank without the whole state cannot store the checkpoint. It starts again and trains the lost steps.
+      const pause = isWhole(replica) ? await retry(publish, storeAgain, interruption) : await publish();
+      reporter.completed();
+      logger.log("info", "paused", { epoch: pause.epoch, step: finishedSteps, weightsSha256: pause.weightsSha256 });
+    }
     if (end.end === "completed") {
       const { weights } = replica;
-      // A rank that stores the result may have outlived the leader, so it sends the leader's unsent points again.
-      const beforeVisible = async () => {
-        telemetry.lead(true);
-        await Promise.all([checkpointer.flush(), telemetry.settled(settlePatienceMs)]);
-      };
       const warnings = [...executions.warnings, ...damagedCheckpoints(unusable)];
       const published = { store, clock, runId, model, weights, plan, numerics, otherNumerics, warnings, end };
-      const result = await retry(
-        () => publishResult({ ...published, beforeVisible }),
-        (error) => logger.log("warn", "the result cannot be stored yet", { error }),
-        interruption,
-      );
+      const result = await retry(() => publishResult({ ...published, beforeVisible }), storeAgain, interruption);
       reporter.completed();
       const { weightsSha256, steps, metrics } = result;
       logger.log("info", "completed", { weightsSha256, steps, metrics });

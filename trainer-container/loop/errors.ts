@@ -12,3 +12,11 @@ export class TrainingHaltedError extends Error {
     this.name = "TrainingHaltedError";
   }
 }
+
+/** The checkpoint at which a segment ends is not stored: the process that had the whole state was lost. */
+export class CheckpointMissingError extends Error {
+  constructor(runId: string, step: number) {
+    super(`the checkpoint of run ${runId} at step ${step}, where it pauses, is not stored`);
+    this.name = "CheckpointMissingError";
+  }
+}

@@ -19,6 +19,8 @@ export interface TrainingPlan {
   readonly epochs: number;
   readonly sampler: Sampler;
   readonly totalSteps: number;
+  /** The step at whose end this segment of the run stops: that of its pause, else the last one. */
+  readonly lastStep: number;
   readonly learningRate: LearningRateConfig;
   /** Maximum global norm of a gradient; undefined: not clipped. */
   readonly clipNorm: number | undefined;
@@ -78,6 +80,7 @@ export function planTraining(
     epochs,
     sampler,
     totalSteps: epochs * sampler.stepsPerEpoch,
+    lastStep: Math.min(epochs, task.pauseAt ?? epochs) * sampler.stepsPerEpoch,
     learningRate: {
       learningRate: hyperparameters.learningRate,
       decay: decayConfig(hyperparameters),

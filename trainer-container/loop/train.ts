@@ -10,8 +10,9 @@ import type { Training } from "./training";
 import { validate } from "./validate";
 
 export type TrainingEnd =
+  /** `paused`: the segment of the run has ended, and steps remain. */
   | {
-      readonly end: "completed";
+      readonly end: "completed" | "paused";
       readonly rank: number;
       readonly generation: number;
       readonly train: Score;
@@ -45,7 +46,7 @@ export async function train(training: Training): Promise<TrainingEnd> {
       events.generationStarted(generation, replica.finishedSteps);
       const ended = await trainGeneration(training, generation, steps);
       if (ended === "re-form") continue;
-      completed = ended.end === "completed";
+      completed = ended.end === "completed" || ended.end === "paused";
       return ended;
     } catch (error) {
       if (!(error instanceof GenerationLostError)) throw error;
@@ -65,15 +66,15 @@ async function trainGeneration(training: Training, generation: Generation, steps
   let epochEnd = atEpochEnd(plan, replica) ? await finishEpoch(training, generation, steps, raise()) : undefined;
   if (epochEnd?.next) return epochEnd.next;
 
-  while (replica.finishedSteps < plan.totalSteps) {
+  while (replica.finishedSteps < plan.lastStep) {
     const raised = raise();
     const { outcome, signals } = await steps.take(generation, raised).catch(async (error: unknown) => {
       throw await explained(training, generation, error);
     });
     events.stepFinished(outcome, generation);
 
-    // After the last step no rank needs to leave or join: all write the result.
-    const last = replica.finishedSteps === plan.totalSteps;
+    // After the last step no rank needs to leave or join: all write the end.
+    const last = replica.finishedSteps === plan.lastStep;
     const next = last ? undefined : afterSignals(signals, raised, generation);
     if (!atEpochEnd(plan, replica) || next) {
       if (await steps.atBoundary(generation, false)) events.boundary(replica, generation, undefined);
@@ -85,7 +86,7 @@ async function trainGeneration(training: Training, generation: Generation, steps
     }
   }
   return {
-    end: "completed",
+    end: plan.lastStep === plan.totalSteps ? "completed" : "paused",
     rank: generation.rank,
     generation: generation.number,
     train: scoreOf(layout, replica.epochScore),
@@ -136,7 +137,7 @@ async function finishEpoch(
   }
   events.epochFinished(epoch, finishedSteps, train, validation);
   if (await steps.atBoundary(generation, true)) events.boundary(replica, generation, validation);
-  const last = finishedSteps === plan.totalSteps;
+  const last = finishedSteps === plan.lastStep;
   return { validation, next: last ? undefined : afterSignals(signals, raised, generation) };
 }
 

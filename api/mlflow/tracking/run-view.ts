@@ -8,6 +8,8 @@ export type MlflowRunStatus = "RUNNING" | "SCHEDULED" | "FINISHED" | "FAILED" | 
 const toMlflow: Readonly<Record<RunStatus, MlflowRunStatus>> = {
   queued: "SCHEDULED",
   running: "RUNNING",
+  // MLflow has no paused runs. A scheduled one is not at work, either, and has not ended.
+  paused: "SCHEDULED",
   completed: "FINISHED",
   failed: "FAILED",
   killed: "KILLED",

@@ -101,6 +101,8 @@ export function trackedRuns(all: AllRuns<FirstRecord>, tracking: TrainingTrackin
       await tracking.changes.mark(first.identity);
       return created;
     },
+    pause: (runId, pause) => marked(tracking, runId, () => all.pause(runId, pause)),
+    resume: (run, resumption) => marked(tracking, run.runId, () => all.resume(run, resumption)),
     close: (runId, conclusion) => marked(tracking, runId, () => all.close(runId, conclusion)),
     async recordMachine(runId, machine) {
       await addMachine(runId, machine);

@@ -42,12 +42,17 @@ export function keptAtFirst(run: Run, artifactLocation: string): KeptRecord {
     params: {},
     tags: run.job.tags,
     notes: run.job.notes ?? "",
-    ...(run.restoredFrom ? { parentRunId: run.restoredFrom.runId } : {}),
+    ...parentOf(run),
     datasets: [],
     modelInputs: [],
     modelOutputs: [],
     artifactUri: `${artifactLocation}/${run.runId}/artifacts`,
   };
+}
+
+function parentOf({ parentRunId = undefined, restoredFrom }: Run): Pick<KeptRecord, "parentRunId"> {
+  const parent = parentRunId ?? restoredFrom?.runId;
+  return parent === undefined ? {} : { parentRunId: parent };
 }
 
 /** Combines a training run's record from its state and its stored part. */

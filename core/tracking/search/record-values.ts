@@ -44,6 +44,7 @@ export const attributeValues: Readonly<
 export const mlflowStatuses: Readonly<Record<RunRecord["status"], string>> = {
   queued: "SCHEDULED",
   running: "RUNNING",
+  paused: "SCHEDULED",
   completed: "FINISHED",
   failed: "FAILED",
   killed: "KILLED",

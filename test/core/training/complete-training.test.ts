@@ -1,7 +1,9 @@
+import type { Run } from "../../../core/runs/shapes";
 import { cancelRun } from "../../../core/training/cancel";
 import { closeInterruptedRun } from "../../../core/training/close-run";
 import { completeTraining } from "../../../core/training/complete-training";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
+import { resumeRun } from "../../../core/training/pause";
 import { reconcile } from "../../../core/training/reconcile";
 import { trainingKeys } from "../../../core/training/training-step";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
@@ -16,10 +18,10 @@ describe("the end of a run's training", () => {
   afterAll(() => embedded.stop());
 
   /** A run whose training was launched. */
-  async function launched() {
+  async function launched(given: Pick<Run, "pauseAt"> = {}) {
     const { platform, calls } = createTestPlatform(embedded);
     const runId = `run-f${++made}`;
-    await platform.runs.create(runOf(runId));
+    await platform.runs.create({ ...runOf(runId), ...given });
     await platform.runs.recordStep(runId, {
       step: "PrepareFeatures",
       inputHash: "h",
@@ -195,7 +197,8 @@ describe("the end of a run's training", () => {
 
   it("an end that EventBridge did not accept is published by a later sweep, although the run's work is stopped", async () => {
     const { platform, calls, runId } = await launched();
-    const runEvents = { publishRunEnded: () => Promise.reject(new Error("no bus")) };
+    const refused = () => Promise.reject(new Error("no bus"));
+    const runEvents = { publishRunEnded: refused, publishRunPaused: refused };
     await expect(cancelRun({ ...platform, runEvents }, runId, "ada")).rejects.toThrow("no bus");
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
     const listed = async () => (await platform.runs.listOpen()).find((run) => run.runId === runId);
@@ -222,11 +225,50 @@ describe("the end of a run's training", () => {
 
   it("a stopped execution ends its job and its run", async () => {
     const { platform, calls, runId } = await launched();
-    await closeInterruptedRun(platform, runId, "ABORTED", undefined, undefined);
-    await closeInterruptedRun(platform, runId, "ABORTED", undefined, undefined);
+    await closeInterruptedRun(platform, { runId }, "ABORTED", undefined, undefined);
+    await closeInterruptedRun(platform, { runId }, "ABORTED", undefined, undefined);
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
     expect(await platform.runs.find(runId)).toMatchObject({ status: "killed", phase: "LaunchTraining" });
     expect(await completeTraining(platform, runId)).toBe("wait");
+  });
+
+  it("a pause ends the segment once, and a late event of it changes nothing", async () => {
+    const { platform, calls, runId } = await launched({ pauseAt: 1 });
+    const pause = {
+      runId,
+      segment: 0,
+      epoch: 1,
+      finishedSteps: 4,
+      weightsSha256: "0".repeat(64),
+      pausedAt: "2026-01-01",
+    };
+    await platform.objects.put(`runs/${runId}/training/pause-0.json`, JSON.stringify(pause));
+    for (let delivery = 0; delivery < 3; delivery += 1) await completeTraining(platform, runId);
+    expect(await platform.runs.find(runId)).toMatchObject({ status: "paused", pauseAt: 1 });
+    expect(calls.paused.map(({ id, epoch }) => [id, epoch])).toEqual([[`run-paused-${runId}-0`, 1]]);
+    expect(calls.succeeded.map(({ output }) => output)).toEqual([{ runId, paused: true }]);
+    expect((await platform.runs.listOpen()).some((run) => run.runId === runId)).toBe(false);
+
+    const resumed = await resumeRun(platform, { runId, after: 0, workers: 2 });
+    expect(resumed).toMatchObject({ status: "queued", segment: 1, workers: 2 });
+    expect(resumed.pauseAt).toBeUndefined();
+    expect(await resumeRun(platform, { runId, after: 0, workers: 2 })).toMatchObject({ segment: 1 });
+    expect(calls.started.filter((name) => name === `${runId}-1`)).toHaveLength(2); // the name makes the second a no-op
+    await closeInterruptedRun(platform, { runId, segment: 0 }, "TIMED_OUT", undefined, undefined);
+    expect(await platform.runs.find(runId)).toMatchObject({ status: "queued", segment: 1 });
+    expect(await completeTraining(platform, runId)).toBe("wait"); // the job of segment 0 says nothing about segment 1
+  });
+
+  it("a pause whose process died is finished by the sweep; a paused run can be cancelled", async () => {
+    const { platform, calls, runId } = await launched({ pauseAt: 1 });
+    await platform.runs.pause(runId, { segment: 0, at: "2026-01-01T00:00:00.000Z" });
+    const listed = (await platform.runs.listOpen()).find((run) => run.runId === runId)!;
+    expect(await reconcile(platform, listed)).toBe("paused");
+    expect(calls.paused).toHaveLength(1);
+    await expect(resumeRun(platform, { runId, pauseAt: 1 })).rejects.toThrow("must be more than the 1 finished epochs");
+    await expect(resumeRun(platform, { runId, workers: 99 })).rejects.toThrow("at most resources.microshards");
+    expect(await cancelRun(platform, runId, "ada")).toMatchObject({ status: "killed" });
+    await expect(resumeRun(platform, { runId })).rejects.toThrow("only a paused run can be resumed");
   });
 
   it("reconciling keeps the wait alive while Batch has the job, and finds a result whose event was lost", async () => {

@@ -60,7 +60,7 @@ export async function trainingRuns({ platform: given, calls }: World): Promise<r
     return () =>
       ingest(platform.forRun, platform.runKeys, { runId: "run-on", runKey, series, progress, machine, recoveries });
   };
-  const aborted = () => closeInterruptedRun(platform, "run-aborted", "ABORTED", undefined, undefined);
+  const aborted = () => closeInterruptedRun(platform, { runId: "run-aborted" }, "ABORTED", undefined, undefined);
   const minute = async () =>
     reconcileAll(await platform.listOpenRuns(), {
       forTeam: () => platform,

@@ -93,8 +93,30 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       const found = open(runId);
       if (found?.run.phase === from) found.run = { ...found.run, phase: to, updatedAt: at };
     },
+    async pause(runId, { segment, at }) {
+      const found = training(runId);
+      if (!found || (found.run.segment ?? 0) !== segment) return false;
+      found.run = { ...found.run, status: "paused", pausedAt: at, updatedAt: at };
+      return true;
+    },
+    async resume({ runId }, { after, pauseAt, workers, at }) {
+      const found = must(runId);
+      if (found.run.status !== "paused" || (found.run.segment ?? 0) !== after) return false;
+      const { phase, pausedAt, pauseAt: _, workers: __, ...rest } = found.run;
+      found.listed = true;
+      found.run = {
+        ...rest,
+        status: "queued",
+        segment: after + 1,
+        updatedAt: at,
+        ...(pauseAt === undefined ? {} : { pauseAt }),
+        ...(workers === undefined ? {} : { workers }),
+      };
+      return true;
+    },
     async close(runId, { status, at, failure, outcome }) {
-      const found = open(runId);
+      const paused = rows.get(runId)?.run.status === "paused" ? rows.get(runId) : undefined;
+      const found = open(runId) ?? paused;
       if (!found) return false;
       found.run = { ...found.run, status, updatedAt: at, endedAt: at, failure, outcome };
       return true;

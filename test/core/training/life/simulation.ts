@@ -86,7 +86,7 @@ export class Simulation {
     const output = { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } };
     const done = { inputHash: "h", output, startedAt: run.createdAt, finishedAt: run.createdAt };
     await this.world.runs.recordStep(runId, { step: "PrepareFeatures", ...done });
-    this.actor("submit", ({ executions }) => executions.start(runId));
+    this.actor("submit", ({ executions }) => executions.start({ runId }));
 
     let violations: readonly string[] = [];
     for (let step = 0; step < steps && !this.isAtRest() && violations.length === 0; step += 1) {
@@ -288,7 +288,9 @@ export class Simulation {
       () => this.now,
       (invocation) => this.invoke(invocation),
       (status) =>
-        this.event(`execution ${status}`, (ports) => closeInterruptedRun(ports, runId, status, undefined, undefined)),
+        this.event(`execution ${status}`, (ports) =>
+          closeInterruptedRun(ports, { runId }, status, undefined, undefined),
+        ),
     );
   }
 

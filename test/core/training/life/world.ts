@@ -51,7 +51,10 @@ export class World {
       clock: { now },
       runs: gated("runs", this.runs),
       meter: { emit: (measures) => void this.measured.push(measures) },
-      runEvents: gated("events", { publishRunEnded: async (event: RunEnded) => void this.ends.push(event) }),
+      runEvents: gated("events", {
+        publishRunEnded: async (event: RunEnded) => void this.ends.push(event),
+        publishRunPaused: async () => undefined,
+      }),
       cache: gated("cache", {
         find: async (step: string, hash: string) => cached.get(`${step}#${hash}`),
         async keep(step: string, hash: string, output: CachedOutput) {
