@@ -1,0 +1,56 @@
+import * as z from "zod";
+import type { Objective, ObservedTrial } from "./history";
+import { gridSampler, gridSize } from "./samplers/grid";
+import { randomSampler } from "./samplers/random";
+import type { Point, Space } from "./space";
+
+/** Suggests settings. A pure function: the same history and trial number give the same point. */
+export interface Sampler {
+  /** Whether a suggestion depends on the results of other trials. */
+  readonly usesHistory: boolean;
+  /**
+   * Returns the settings of a trial; `undefined` if there are no more.
+   *
+   * @param history the trials that the sampler may know, in order of their numbers
+   */
+  suggest(history: readonly ObservedTrial[], number: number): Point | undefined;
+}
+
+/** The fixed inputs of a sampler. */
+export interface SamplerContext {
+  readonly space: Space;
+  readonly objectives: readonly Objective[];
+  readonly seed: number;
+}
+
+const seed = z.int().min(0).max(4_294_967_295).default(0);
+
+export const samplerSettingsSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("grid"), seed }),
+  z.strictObject({ type: z.literal("random"), seed }),
+]);
+export type SamplerSettings = Readonly<z.output<typeof samplerSettingsSchema>>;
+
+export function createSampler(settings: SamplerSettings, space: Space, objectives: readonly Objective[]): Sampler {
+  const context: SamplerContext = { space, objectives, seed: settings.seed };
+  switch (settings.type) {
+    case "grid":
+      return gridSampler(context);
+    case "random":
+      return randomSampler(context);
+  }
+}
+
+const maxGrid = 1_000_000;
+
+/** Returns the rules that the settings break for this space. */
+export function problemsOfSampler(settings: SamplerSettings, space: Space): readonly string[] {
+  if (settings.type !== "grid") return [];
+  const size = gridSize(space);
+  if (size <= maxGrid) return [];
+  return [
+    Number.isFinite(size)
+      ? `the grid has ${size} combinations, but at most ${maxGrid} are possible: use larger steps or another sampler`
+      : "a grid needs a step for each float parameter: add steps or use another sampler",
+  ];
+}
