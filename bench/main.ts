@@ -27,6 +27,7 @@ import { benchSequential } from "./sequential/bench";
 import { benchSharding } from "./sharding/bench";
 import { benchTracking } from "./tracking/bench";
 import { benchTrain } from "./train/bench";
+import { benchTuning } from "./tuning/bench";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   checkpoint: benchCheckpoint,
@@ -58,6 +59,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   sequential: benchSequential,
   sharding: benchSharding,
   train: benchTrain,
+  tuning: benchTuning,
 };
 
 const [name = "", ...args] = process.argv.slice(2);
