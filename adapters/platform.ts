@@ -10,6 +10,7 @@ import { notifications } from "./dynamodb/notification-repository";
 import { outcomes } from "./dynamodb/outcome-repository";
 import { retraining } from "./dynamodb/retraining-repository";
 import { stepCache } from "./dynamodb/step-cache";
+import { studies } from "./dynamodb/study-repository";
 import { platformEvents } from "./eventbridge/platform-events";
 import { checkHooks } from "./http/check-hooks";
 import { webhooks } from "./http/webhooks";
@@ -66,6 +67,7 @@ export const platformPorts = {
     notifications: notifications("read", "list", "deliver", "configure"),
     topic: teamTopic("publish"),
     retraining: retraining("read", "write"),
+    studies: studies("read", "list", "write"),
   },
 } as const;
 

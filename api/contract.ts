@@ -75,6 +75,7 @@ export const tags = {
   Contents: "Presigned transfer of data straight to and from the bucket.",
   Notifications: "Channels that notify a team of ended runs and versions that need an approval.",
   Retraining: "Rules that start a run when data arrive, a time comes or a model drifts.",
+  Studies: "Searches for the best settings of a job.",
   Pages: "Self-contained web pages of experiments and runs, for people.",
   System: "Health and this description.",
 } as const;

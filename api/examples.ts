@@ -1,4 +1,5 @@
 import { jobSchema } from "../core/runs/job";
+import { studyDefinitionSchema } from "../core/tuning/study";
 
 /** The data of all examples of the document. The document's test checks each against its schema. */
 const at = "2026-01-01T09:30:00.000Z";
@@ -9,6 +10,7 @@ const dataset = { name: "digits", version: 1, digest: digest("d") };
 const job = {
   experiment: "digits",
   dataset: "digits@latest",
+  registerAs: "digits",
   model: { type: "mlp", hidden: [128] },
   hyperparameters: { epochs: 5, learningRate: 0.001 },
   resources: { workers: 4 },
@@ -88,6 +90,47 @@ const retrainingRule = {
   enabled: true,
   since: at,
   createdBy: "ada",
+  createdAt: at,
+  updatedAt: at,
+} as const;
+
+const studyDefinition = {
+  name: "digits-tuning",
+  job,
+  objectives: [{ metric: "validation/accuracy", direction: "maximize" }],
+  space: {
+    "hyperparameters.learningRate": { type: "float", low: 0.0001, high: 0.1, log: true },
+    "model.hidden": { type: "categorical", choices: [[64], [256, 128]] },
+  },
+  scheduler: { type: "hyperband" },
+  parallel: 4,
+  stop: { trials: 24 },
+  best: { registerAs: "digits" },
+} as const;
+
+const trial = {
+  number: 0,
+  params: { "hyperparameters.learningRate": 0.003, "model.hidden": [64] },
+  state: "paused",
+  until: 1,
+  segment: 0,
+  runId: run.runId,
+  reports: [{ epoch: 1, value: 0.93 }],
+  startedAt: at,
+} as const;
+
+const study = {
+  name: "digits-tuning",
+  team: "default",
+  definition: studyDefinitionSchema.parse(studyDefinition),
+  status: "running",
+  revision: 1,
+  parentRunId: "run-0123456789abcdef",
+  best: [],
+  extensions: 0,
+  warmTrials: 0,
+  createdBy: "ada",
+  startedAt: at,
   createdAt: at,
   updatedAt: at,
 } as const;
@@ -192,6 +235,9 @@ export const examples = {
     createdAt: at,
     updatedAt: at,
   },
+  studyDefinition,
+  study,
+  trial,
   retrainingRuleDefinition,
   retrainingRule,
   retrainingCause,

@@ -11,6 +11,7 @@ import { addRepairCommand } from "./commands/repair";
 import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
 import { addStackCommands } from "./commands/stack";
+import { addStudyCommands } from "./commands/studies";
 import { addSubmitCommand } from "./commands/submit";
 import { addTokenCommands } from "./commands/tokens";
 
@@ -40,6 +41,7 @@ export function createProgram(): Command {
   addBrowseCommand(program);
   addModelCommands(program);
   addLineageCommand(program);
+  addStudyCommands(program);
   addRetrainCommands(program);
   addNotifyCommands(program);
   addTokenCommands(program);

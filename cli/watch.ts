@@ -1,6 +1,7 @@
 import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
 import { formatCount, formatDuration } from "../core/quantities";
+import { outcomeText } from "../core/runs/run";
 import { isOpen } from "../core/runs/run-states";
 import type { Run, RunDetails } from "../core/runs/shapes";
 import { exitCodes, printJson, shownText } from "./output";
@@ -100,12 +101,15 @@ function closingLine({ run }: RunDetails): string {
     return `${pc.green("completed")}; compare it with its original with: ringmaster runs reproduction ${run.runId}`;
   if (outcome?.decision === "promoted")
     return `${pc.green("completed")}: ${outcome.model} version ${outcome.version} is in production`;
-  return `${pc.green("completed")}: ${outcome?.model} version ${outcome?.version} ${outcome?.decision}: ${outcome?.reasons.join("; ")}`;
+  const register = `; register it with: ringmaster models register ${run.runId} --as NAME`;
+  const next = outcome?.decision === "not-registered" ? register : "";
+  return `${pc.green("completed")}${outcome === undefined ? "" : `: ${outcomeText(outcome)}`}${next}`;
 }
 
 export function exitCodeOf(run: Run): number {
   if (run.status === "failed" || run.status === "killed") return exitCodes.failed;
-  return run.outcome && run.outcome.decision !== "promoted" ? exitCodes.notPromoted : exitCodes.ok;
+  const { decision } = run.outcome ?? {};
+  return decision === "refused-by-gate" || decision === "rejected" ? exitCodes.notPromoted : exitCodes.ok;
 }
 
 /** Prints a line for each started phase, finished step and tenth of the training. */

@@ -43,6 +43,7 @@ export type FunctionName =
   | "end-sessions"
   | "reconcile-runs"
   | "retrain"
+  | "drive-study"
   | "notify"
   | "snapshot-dataset";
 
@@ -96,6 +97,15 @@ export const functions: readonly FunctionDefinition[] = [
     externals: [],
     asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
     atOnce: 5,
+  },
+  {
+    // Suggests settings from up to ten thousand trials.
+    name: "drive-study",
+    timeoutSeconds: 120,
+    memoryMb: 1024,
+    externals: [],
+    asynchronous: { retries: 2, maxAgeSeconds: 3_600, keepGivenUp: true },
+    atOnce: 10, // trials of a study may end at the same time, and each of its changes excludes the others
   },
   {
     // An attempt may wait half a minute for a receiver.

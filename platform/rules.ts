@@ -1,4 +1,4 @@
-import { approvalNeeded, runEnded } from "./event-names";
+import { approvalNeeded, runEnded, runPaused, studyChanged } from "./event-names";
 import type { FunctionName } from "./functions";
 import { arnsOf, type World } from "./permissions/world";
 import { driftAlarmPrefix } from "./retraining";
@@ -129,6 +129,32 @@ export const rules: readonly RuleDefinition[] = [
       "detail-type": [runEnded.DetailType],
       detail: { platform: [prefix] },
     }),
+  },
+  {
+    name: "trial-ended",
+    description: "A trial of a study has ended or paused: decide how its study continues.",
+    target: "drive-study",
+    pattern: ({ prefix }) => ({
+      source: [runEnded.Source],
+      "detail-type": [runEnded.DetailType, runPaused.DetailType],
+      detail: { platform: [prefix], trial: { study: [{ exists: true }] } },
+    }),
+  },
+  {
+    name: "study-changed",
+    description: "A study was created, extended or stopped: start its trials.",
+    target: "drive-study",
+    pattern: ({ prefix }) => ({
+      source: [studyChanged.Source],
+      "detail-type": [studyChanged.DetailType],
+      detail: { platform: [prefix] },
+    }),
+  },
+  {
+    name: "study-sweep",
+    description: "Each minute: studies whose event was lost, or whose driver died.",
+    target: "drive-study",
+    schedule: "rate(1 minute)",
   },
   {
     name: "notification-sweep",

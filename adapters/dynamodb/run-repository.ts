@@ -78,7 +78,7 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
         ex`${stillOpen} AND phase = ${"LaunchTraining"} AND ${inSegment(segment)}`,
       ),
 
-    resume(run, { after, pauseAt, workers, at }) {
+    resume(runId, { after, createdAt, pauseAt, workers, at }) {
       const [set, removed] = [
         ex`SET #status = ${"queued"}, #segment = ${after + 1}, updatedAt = ${at}`,
         ex`REMOVE phase, phaseOrder, pausedAt`,
@@ -87,8 +87,8 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
         workers === undefined ? ex`` : ex`, workers = ${workers}`
       } ${removed}${pauseAt === undefined ? ex`, pauseAt` : ex``}${workers === undefined ? ex`, workers` : ex``}`;
       return table.transact([
-        table.updating(runKey(run.runId, "RUN"), change, ex`#status = ${"paused"} AND ${inSegment(after)}`),
-        table.putting(openRow(run)),
+        table.updating(runKey(runId, "RUN"), change, ex`#status = ${"paused"} AND ${inSegment(after)}`),
+        table.putting(openRow({ runId, createdAt })),
       ]);
     },
 

@@ -17,6 +17,7 @@ import * as runMetrics from "./run-metrics";
 import * as runSearch from "./run-search";
 import * as runs from "./runs";
 import * as serving from "./serving";
+import * as studies from "./studies";
 import * as system from "./system";
 import * as trainingRuns from "./training-runs";
 
@@ -38,6 +39,7 @@ export const operations = {
   ...serving,
   ...modelExports,
   ...retraining,
+  ...studies,
   ...notifications,
   ...contents,
   ...pages,

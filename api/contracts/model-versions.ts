@@ -3,7 +3,7 @@ import { decision, model, modelDataset, modelSignature, modelVersion, stage } fr
 import { metrics, sha256 } from "../../core/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
-import { reason, versionNumber } from "../schemas/common";
+import { nameText, reason, versionNumber } from "../schemas/common";
 import {
   answerModel,
   answerVersion,
@@ -25,6 +25,24 @@ const change = z.object({ model, version: modelVersion }).meta({ id: "ModelChang
 const changeExample = { model: examples.model, version: examples.modelVersion };
 const notThere = ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "REGISTRY_BUSY"] as const;
 const text = (length: number) => z.string().min(1).max(length);
+
+export const registerTrainingRun = contract("registerTrainingRun", "POST /training-runs/{runId}/register", {
+  summary: "Register the model of a completed run as a version",
+  description:
+    "As `registerAs` in its job would have done: the version is judged by its gates, and then waits for its approval. Idempotent: a run makes one version of a model.",
+  params: z.strictObject({ runId: nameText }),
+  body: z.strictObject({ model: modelName, reason }).meta({ id: "RunRegistration" }),
+  bodyExample: { model: "digits" },
+  idempotent: true,
+  responses: {
+    200: {
+      description: "The version with its verdict.",
+      schema: answerVersion,
+      example: { version: examples.modelVersion },
+    },
+  },
+  errors: ["RUN_NOT_FOUND", "RUN_NOT_COMPLETED", "REPRODUCTION_NOT_REGISTERED", "REGISTRY_BUSY"],
+});
 
 export const registerModelVersion = contract("registerModelVersion", "POST /models/register", {
   summary: "Register a version that was made elsewhere",

@@ -1,5 +1,6 @@
 import { formatDuration } from "../../core/quantities";
-import { displayedStatus, workMs } from "../../core/runs/run";
+import { displayedStatus, outcomeText, workMs } from "../../core/runs/run";
+import type { RunOutcome } from "../../core/runs/shapes";
 import { timeText } from "../../core/tracking/metric-text";
 import { curveSections } from "./curve-families";
 import { diffView } from "./diff-view";
@@ -109,7 +110,7 @@ function banners({ record, details, next }: RunPage): readonly (Markup | undefin
     failure &&
       html`<div class="banner bad"><strong>${failure.code}</strong>${failure.phase === undefined ? undefined : ` in ${failure.phase}`}<pre>${shortened(failure.message, 4_000)}</pre></div>`,
     outcome &&
-      html`<p class="banner ${outcome.decision === "promoted" ? "good" : "warn"}">${outcome.model} version ${outcome.version} was ${outcome.decision.replaceAll("-", " ")}${"reasons" in outcome ? shortened(`: ${outcome.reasons.join("; ")}`, 2_000) : undefined}</p>`,
+      html`<p class="banner ${isGood(outcome) ? "good" : "warn"}">${shortened(sentence(outcomeText(outcome)), 2_000)}</p>`,
     ...next.map(
       ({ version, steps }) =>
         html`<div class="banner warn"><strong>${version.model} version ${version.version}</strong>: next:${steps.map(
@@ -119,4 +120,12 @@ function banners({ record, details, next }: RunPage): readonly (Markup | undefin
     ),
     cause && html`<p class="banner">Triggered by retraining rule <b>${cause.rule}</b>: ${cause.id}</p>`,
   ];
+}
+
+function isGood(outcome: RunOutcome): boolean {
+  return outcome.decision === "promoted" || (outcome.decision === "not-registered" && outcome.passed);
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -16,6 +16,7 @@ import { retrainingRoutes } from "./retraining";
 import { searchRoutes } from "./run-search";
 import { runRoutes } from "./runs";
 import { servingRoutes } from "./serving";
+import { studyRoutes } from "./studies";
 import { systemRoutes } from "./system";
 import { trackedMetricsRoutes } from "./tracked-metrics";
 import { trackedRunRoutes } from "./tracked-runs";
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = [
   ...servingRoutes,
   ...exportRoutes,
   ...retrainingRoutes,
+  ...studyRoutes,
   ...notificationRoutes,
   ...contentRoutes,
   ...pageRoutes,

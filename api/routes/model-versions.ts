@@ -1,9 +1,11 @@
 import type { Platform } from "../../adapters/platform";
 import { answerOutdated, approveOrReject } from "../../core/registry/approval";
 import type { Transition } from "../../core/registry/change";
+import { judgeVersion } from "../../core/registry/gates/judge-version";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
 import { registeredSource } from "../../core/registry/registered-source";
+import { registerRun } from "../../core/registry/registration";
 import { setStage } from "../../core/registry/transitions";
 import { checkReferences } from "../../core/tracking/references";
 import * as contracts from "../contracts/model-versions";
@@ -12,6 +14,16 @@ import { withLoggedMetrics } from "../services/logged-metrics";
 import { versionAfter } from "../services/next-steps";
 
 export const modelVersionRoutes = [
+  defineRoute(
+    contracts.registerTrainingRun,
+    async ({ platform, params: { runId }, body: { model, reason }, caller }) => {
+      const by = { ...caller, reason };
+      const { version } = await registerRun(platform, runId, model, by);
+      await judgeVersion(platform, model, version, by, `register#${runId}`);
+      return { status: 200, body: { version: await versionAfter(platform, { name: model, version }) } };
+    },
+  ),
+
   defineRoute(contracts.registerModelVersion, async ({ platform, body, caller, actorFor, onceFor }) => {
     const { registry, team } = platform;
     const { name, reason, source, runId, loggedModelId, ...more } = body;

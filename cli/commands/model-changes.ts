@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import type { Request } from "../../client/operations";
 
 import { InvalidInputError } from "../../core/errors";
+import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
 import { printJson } from "../output";
 import { wholeNumber } from "../whole-number";
@@ -15,6 +16,13 @@ interface Options {
   readonly reason: string;
   readonly version?: number;
   readonly delete?: boolean;
+}
+
+interface RegisterOptions extends Options {
+  readonly as?: string;
+  readonly source?: string;
+  readonly from?: string;
+  readonly key?: string;
 }
 
 /** Adds the commands that label a model and its versions. */
@@ -108,24 +116,28 @@ export function addModelChangeCommands(models: Command): void {
       );
     });
 
-  change("register <model>", "register a version that was trained elsewhere")
-    .requiredOption("--source <uri>", "URI of the model's files")
+  change("register <run-or-model>", "register a completed run's model, or a version that was trained elsewhere")
+    .option("--as <model>", "register the run's model as a version of this model, judged by its gates")
+    .option("--source <uri>", "register a version from elsewhere: the URI of its files")
     .option("--from <file>", "JSON file with more fields: framework, signature, metrics, dataset, semver, tags, …")
     .option("--key <key>", "idempotency key: a repeated command with the same key registers nothing new")
-    .action(
-      async (
-        name: string,
-        { source, from, key, reason }: Options & { source: string; from?: string; key?: string },
-        command: Command,
-      ) => {
-        const { client, json } = contextOf(command);
-        const more = from === undefined ? {} : (readJson(from) as Partial<RegisterModelRequest>);
-        const body = { ...more, name, source, reason };
-        const request = { body, idempotencyKey: key ?? randomUUID() };
-        const { version } = await client.call("registerModelVersion", request);
-        tell(json, version, `registered ${name} version ${version.version}`);
-      },
-    );
+    .action(async (name: string, { as: model, source, from, key, reason }: RegisterOptions, command: Command) => {
+      const { client, json } = contextOf(command);
+      if ((model === undefined) === (source === undefined)) {
+        const rule = "must be given, or --source for a version from elsewhere, and not both";
+        throw new InvalidInputError("the command", [{ path: "--as", rule }]);
+      }
+      if (model !== undefined) {
+        const request = { params: { runId: name }, body: { model, reason } };
+        const { version } = await client.call("registerTrainingRun", request);
+        tell(json, version, `registered ${name} as ${model} version ${version.version}: gates ${verdictWord(version)}`);
+        return;
+      }
+      const more = from === undefined ? {} : (readJson(from) as Partial<RegisterModelRequest>);
+      const body = { ...more, name, source: source as string, reason };
+      const { version } = await client.call("registerModelVersion", { body, idempotencyKey: key ?? randomUUID() });
+      tell(json, version, `registered ${name} version ${version.version}`);
+    });
 
   for (const [verb, about] of [
     ["delete", "hide a model or a version; it can be restored"],

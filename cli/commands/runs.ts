@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { formatDuration } from "../../core/quantities";
-import { displayedStatus } from "../../core/runs/run";
+import { displayedStatus, outcomeText } from "../../core/runs/run";
 import { isOpen } from "../../core/runs/run-states";
 import type { LogPage, RunDetails } from "../../core/runs/shapes";
 import type { MetricSummary } from "../../core/tracking/metric-store";
@@ -153,10 +153,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   line("numerics", shown.otherNumerics && `changed during training: ${shown.otherNumerics.join(", ")}`);
   for (const { message } of details.warnings) line("warning", shownText(message));
   if (run.failure) line("failure", `${run.failure.code}: ${run.failure.message}`);
-  if (run.outcome) {
-    const reasons = "reasons" in run.outcome ? `: ${run.outcome.reasons.join("; ")}` : "";
-    line("outcome", `${run.outcome.model} version ${run.outcome.version} ${run.outcome.decision}${reasons}`);
-  }
+  if (run.outcome) line("outcome", outcomeText(run.outcome));
   // Runs of earlier versions have no metrics of the test split in their table.
   const listed = new Set(metrics.map(({ metric }) => metric));
   const evaluation = Object.entries(shown.evaluation ?? {}).filter(([name]) => !listed.has(`${testPrefix}${name}`));

@@ -6,11 +6,14 @@ import type { FeaturesOutput } from "../features/materialize";
 import type { FeatureManifest } from "../features/shapes";
 import { getJson } from "../object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
+import { RunNotCompletedError, RunNotFoundError } from "../runs/errors";
+import type { RunRepository } from "../runs/run-repository";
+import type { RunDetails } from "../runs/shapes";
 import { outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
 import { storeArtifact } from "./artifact";
 import { ReproductionNotRegisteredError } from "./errors";
-import type { ModelSignature } from "./model";
+import type { Actor, ModelSignature } from "./model";
 import type { Registry } from "./registry";
 
 /** Output of the step `Register`. */
@@ -31,7 +34,6 @@ export interface RegistrationDependencies {
  * registry.
  */
 export function registrationStep(dependencies: RegistrationDependencies): StepDefinition<RegistrationOutput> {
-  const { objects, registry, datasets, clock } = dependencies;
   return {
     step: "Register",
     version: 1,
@@ -44,50 +46,77 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
       report: outputOf<EvaluationOutput>(details, "Evaluate").report.sha256,
     }),
     async execute(run, details) {
-      // The state machine ends a reproduction before this step. A reproduction is never a candidate.
-      if (run.reproducedFrom) throw new ReproductionNotRegisteredError(run.runId, run.reproducedFrom);
-      const training = outputOf<TrainingOutput>(details, "LaunchTraining");
-      const evaluation = outputOf<EvaluationOutput>(details, "Evaluate");
-      const features = await getJson<FeatureManifest>(
-        objects,
-        outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
-      );
-      const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
-      const artifact: ModelArtifact = {
-        format: 1,
-        runId: run.runId,
-        model: run.model,
-        weights: training.weights,
-        topology: training.topology,
-        weightsSha256: training.weightsSha256,
-        transform: features.transform,
-        label: features.label,
-        inputSchema: manifest.schema.filter((column) => column.role === "feature"),
-        outputSchema: outputSchemaOf(features),
-        numerics: training.numerics,
-      };
-      const artifactKey = await storeArtifact(objects, artifact);
-      const version = await registry.register(
-        run.team,
-        {
-          model: run.model,
-          runId: run.runId,
-          weightsSha256: training.weightsSha256,
-          artifactKey,
-          dataset: run.dataset,
-          metrics: evaluation.metrics,
-          evaluationReport: evaluation.report,
-          submittedBy: run.createdBy,
-          submitters: run.submitters,
-          framework: "ringmaster",
-          signature: signatureOf(artifact),
-        },
-        { by: `run ${run.runId}`, at: isoTime(clock) },
-        { runId: run.runId },
-      );
-      return { model: run.model, version };
+      // The state machine ends other runs before this step.
+      if (run.model === undefined) throw new Error(`run ${run.runId} names no model to register`);
+      return registerVersion(dependencies, run.model, details, { by: `run ${run.runId}` });
     },
   };
+}
+
+/**
+ * Registers the model of a run that has completed without a version, as `registerAs` would have done. Idempotent: a run
+ * makes at most one version of a model.
+ *
+ * @throws RunNotFoundError, RunNotCompletedError, ReproductionNotRegisteredError
+ */
+export async function registerRun(
+  dependencies: RegistrationDependencies & { readonly runs: Pick<RunRepository, "findDetails"> },
+  runId: string,
+  model: string,
+  actor: Omit<Actor, "at">,
+): Promise<RegistrationOutput> {
+  const details = await dependencies.runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId, "training");
+  if (details.run.status !== "completed") throw new RunNotCompletedError(runId, details.run.status);
+  return registerVersion(dependencies, model, details, actor);
+}
+
+async function registerVersion(
+  { objects, registry, datasets, clock }: RegistrationDependencies,
+  model: string,
+  details: RunDetails,
+  actor: Omit<Actor, "at">,
+): Promise<RegistrationOutput> {
+  const { run } = details;
+  // A reproduction is never a candidate.
+  if (run.reproducedFrom) throw new ReproductionNotRegisteredError(run.runId, run.reproducedFrom);
+  const training = outputOf<TrainingOutput>(details, "LaunchTraining");
+  const evaluation = outputOf<EvaluationOutput>(details, "Evaluate");
+  const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
+  const features = await getJson<FeatureManifest>(objects, featureManifestKey);
+  const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
+  const artifact: ModelArtifact = {
+    format: 1,
+    runId: run.runId,
+    model,
+    weights: training.weights,
+    topology: training.topology,
+    weightsSha256: training.weightsSha256,
+    transform: features.transform,
+    label: features.label,
+    inputSchema: manifest.schema.filter((column) => column.role === "feature"),
+    outputSchema: outputSchemaOf(features),
+    numerics: training.numerics,
+  };
+  const version = await registry.register(
+    run.team,
+    {
+      model,
+      runId: run.runId,
+      weightsSha256: training.weightsSha256,
+      artifactKey: await storeArtifact(objects, artifact),
+      dataset: run.dataset,
+      metrics: evaluation.metrics,
+      evaluationReport: evaluation.report,
+      submittedBy: run.createdBy,
+      submitters: run.submitters,
+      framework: "ringmaster",
+      signature: signatureOf(artifact),
+    },
+    { ...actor, at: isoTime(clock) },
+    { runId: run.runId },
+  );
+  return { model, version };
 }
 
 function outputSchemaOf(features: FeatureManifest): OutputSchema {

@@ -30,6 +30,17 @@ export class RunEndedError extends RingmasterError {
   }
 }
 
+/** Thrown when a model is requested from a run that has not completed. */
+export class RunNotCompletedError extends RingmasterError {
+  constructor(runId: string, status: string) {
+    super(`run ${runId} is ${status}: only a completed run has a model to register`, {
+      code: "RUN_NOT_COMPLETED",
+      httpStatus: 409,
+      details: { runId, status },
+    });
+  }
+}
+
 /** Thrown when a run that is to be resumed is not paused. */
 export class RunNotPausedError extends RingmasterError {
   constructor(runId: string, status: string) {

@@ -130,7 +130,7 @@ export const jobSchema = z
     dataset: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,62}(@([1-9]\d*|latest))?$/, "must be NAME, NAME@VERSION or NAME@latest"),
-    /** Registered model of which the run makes a version. Default: the experiment's name. */
+    /** Registered model of which the run makes a version. Default: the run makes none (`models register` does it later). */
     registerAs: name.optional(),
     model: modelSpec,
     hyperparameters: hyperparameters.prefault({}),

@@ -47,6 +47,8 @@ export interface RunPause {
 export interface RunResumption {
   /** The segment that was paused. */
   readonly after: number;
+  /** The run's creation, by which open runs are listed. */
+  readonly createdAt: string;
   readonly pauseAt?: number;
   readonly workers?: number;
   readonly at: string;
@@ -89,7 +91,7 @@ export interface RunRepository extends AttemptRepository {
   /** Pauses a run that trains its segment. Returns false if it does not train that segment. */
   pause(runId: string, pause: RunPause): Promise<boolean>;
   /** Queues the next segment of a paused run, and lists the run as open. Returns false if it is not paused after `after`. */
-  resume(run: Pick<Run, "runId" | "createdAt">, resumption: RunResumption): Promise<boolean>;
+  resume(runId: string, resumption: RunResumption): Promise<boolean>;
   /** Removes an ended or paused run from the list of open ones. */
   delist(runId: string): Promise<void>;
   /** Records in the list of open runs that the run's end was published; does nothing if the run is not listed. */

@@ -1,5 +1,5 @@
 import { isOpen, type Phase, type RunStatus, runStatuses } from "./run-states";
-import type { Run, TrainingAttempt } from "./shapes";
+import type { Run, RunOutcome, TrainingAttempt } from "./shapes";
 
 /**
  * Returns whether an attempt's job is multi-node-parallel. Other jobs are arrays, which AWS Batch also runs on spot.
@@ -15,6 +15,15 @@ export type StatusFilter = (typeof statusFilters)[number];
 /** Returns the number of workers of the run's current segment. */
 export function workersOf({ workers, job }: Pick<Run, "workers" | "job">): number {
   return workers ?? job.resources.workers;
+}
+
+/** Describes a run's outcome: the decision on its version, or what its gates would decide. */
+export function outcomeText(outcome: RunOutcome): string {
+  const reasons = "reasons" in outcome && outcome.reasons.length > 0 ? `: ${outcome.reasons.join("; ")}` : "";
+  if (outcome.decision === "not-registered")
+    return `registers no model; its gates would ${outcome.passed ? "let it pass" : "refuse it"}${reasons}`;
+  const { model, version, decision } = outcome;
+  return `${model} version ${version} was ${decision.replaceAll("-", " ")}${reasons}`;
 }
 
 interface Progress {

@@ -24,6 +24,11 @@ const outcome = z
     z.object({ decision: z.literal("promoted"), model: z.string(), version: z.int() }),
     z.object({ decision: z.literal("refused-by-gate"), ...verdict }),
     z.object({ decision: z.literal("rejected"), ...verdict }),
+    z.object({
+      decision: z.literal("not-registered"),
+      passed: z.boolean().meta({ description: "Whether the gates of its job would let its model pass." }),
+      reasons: z.array(z.string()).meta({ description: "Evidence of each gate that would not." }),
+    }),
   ])
   .meta({ id: "RunOutcome", description: "Result for the model of a completed run." });
 export type RunOutcome = Shape<typeof outcome>;
@@ -69,7 +74,9 @@ export const run = z
     phase: phase.optional(),
     job,
     dataset: datasetReference,
-    model: z.string().meta({ description: "Registered model that the run makes a version of." }),
+    model: z.string().optional().meta({
+      description: "Registered model of which the run makes a version; absent: the run makes none.",
+    }),
     code: codeReference,
     environment: runEnvironment.optional(),
     noCache: z.boolean().meta({ description: "Compute every step, without reusing outputs of earlier runs." }),

@@ -91,7 +91,7 @@ export function teamRuns(all: AllRuns, team: string, teams: RunTeams): RunReposi
     list: (query) => all.list({ ...query, team }),
     listOpen: async () => (await all.listOpen()).filter((run) => run.team === team),
     pause: async (runId, pause) => (await owns(runId)) && all.pause(runId, pause),
-    resume: async (run, resumption) => (await owns(run.runId)) && all.resume(run, resumption),
+    resume: async (runId, resumption) => (await owns(runId)) && all.resume(runId, resumption),
     close: async (runId, conclusion) => (await owns(runId)) && all.close(runId, conclusion),
     async delist(runId) {
       await checkOwner(runId);

@@ -12,10 +12,11 @@ const endOf: Readonly<Record<RunConclusion["status"], OperationalMetric>> = {
   killed: "RunsKilled",
 };
 
-const decisionOf: Readonly<Record<RunOutcome["decision"], OperationalMetric>> = {
+const decisionOf: Readonly<Record<RunOutcome["decision"], OperationalMetric | undefined>> = {
   promoted: "ModelsPromoted",
   "refused-by-gate": "ModelsRefusedByGate",
   rejected: "ModelsRejected",
+  "not-registered": undefined,
 };
 
 /**
@@ -33,10 +34,11 @@ export async function closeRun(
   const { runs, clock, meter } = dependencies;
   const { runId, team } = run;
   if (await runs.close(runId, { ...end, at: isoTime(clock) })) {
+    const decision = end.outcome && decisionOf[end.outcome.decision];
     meter.emit(
       {
         [endOf[end.status]]: 1,
-        ...(end.outcome ? { [decisionOf[end.outcome.decision]]: 1 } : {}),
+        ...(decision ? { [decision]: 1 } : {}),
         RunDuration: (clock.now() - Date.parse(run.createdAt)) / 1000,
       },
       team,

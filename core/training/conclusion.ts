@@ -1,3 +1,6 @@
+import type { EvaluationOutput } from "../evaluation/evaluate-model";
+import { isoTime, type ObjectStore } from "../ports";
+import { previewGates } from "../registry/gates/preview";
 import type { GateOutput } from "../registry/gates/step";
 import type { ModelVersion } from "../registry/model";
 import type { RegistrationOutput } from "../registry/registration";
@@ -5,11 +8,12 @@ import type { ModelRepository } from "../registry/repository";
 import { RunNotFoundError } from "../runs/errors";
 import type { Run, RunDetails, RunFailure, RunOutcome } from "../runs/shapes";
 import { findOutput, outputOf } from "../runs/step";
+import type { TrainingOutput } from "../runs/training-task";
 import { closeRun } from "./close-run";
 import type { CompleteAttemptDependencies } from "./complete-attempt";
 
 /** The conclusion of the state machine. */
-export type Conclusion = "promoted" | "refused-by-gate" | "rejected" | "reproduced" | "failed";
+export type Conclusion = "promoted" | "refused-by-gate" | "rejected" | "reproduced" | "evaluated" | "failed";
 
 /** The error output of a state. `Cause` is a text; for a function's error it is JSON. */
 export interface StateError {
@@ -19,6 +23,7 @@ export interface StateError {
 
 export interface CloseRunDependencies extends CompleteAttemptDependencies {
   readonly registry: { readonly repository: Pick<ModelRepository, "findVersion"> };
+  readonly objects: Pick<ObjectStore, "getContent">;
 }
 
 /**
@@ -44,6 +49,13 @@ export async function closeRunByConclusion(
     await closeRun(dependencies, details.run, { status: "completed" });
     return { status: "completed" };
   }
+  if (conclusion === "evaluated") {
+    await closeRun(dependencies, details.run, {
+      status: "completed",
+      outcome: await evaluatedOutcome(dependencies, details),
+    });
+    return { status: "completed" };
+  }
   const registration = findOutput<RegistrationOutput>(details, "Register");
   const version = registration && (await registry.repository.findVersion(registration.model, registration.version));
   await closeRun(dependencies, details.run, {
@@ -52,9 +64,25 @@ export async function closeRunByConclusion(
   });
   return { status: "completed" };
 }
+/** Returns the outcome of a run that registers no model: what its gates would decide. */
+async function evaluatedOutcome(
+  { objects, clock }: Pick<CloseRunDependencies, "objects" | "clock">,
+  details: RunDetails,
+): Promise<RunOutcome> {
+  const evaluation = outputOf<EvaluationOutput>(details, "Evaluate");
+  const training = findOutput<TrainingOutput>(details, "LaunchTraining");
+  const { passed, checks } = await previewGates(
+    objects,
+    { job: details.run.job, evaluation, training },
+    isoTime(clock),
+  );
+  const reasons = checks.filter((check) => !check.passed).map(({ evidence }) => evidence);
+  return { decision: "not-registered", passed, reasons };
+}
+
 /** Returns the outcome. A run whose model was refused is a completed run. */
 export function outcomeOf(
-  conclusion: Exclude<Conclusion, "failed" | "reproduced">,
+  conclusion: Exclude<Conclusion, "failed" | "reproduced" | "evaluated">,
   details: RunDetails,
   version: ModelVersion | undefined,
 ): RunOutcome {

@@ -68,8 +68,13 @@ export async function resumeRun(
   const after = given ?? before.segment ?? 0;
   if (before.status === "paused" && (before.segment ?? 0) === after) {
     checkResumption(before, pauseAt, workers);
-    const requested = { after, at: isoTime(clock), ...(pauseAt ? { pauseAt } : {}), ...(workers ? { workers } : {}) };
-    await runs.resume(before, requested);
+    await runs.resume(runId, {
+      after,
+      createdAt: before.createdAt,
+      at: isoTime(clock),
+      ...(pauseAt === undefined ? {} : { pauseAt }),
+      ...(workers === undefined ? {} : { workers }),
+    });
   }
   const run = (await runs.find(runId)) ?? before;
   // Another request may have resumed it; a later segment shows that this one was resumed.

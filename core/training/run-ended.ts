@@ -20,11 +20,12 @@ export const runEndedSchema = z.object({
   team: z.string(),
   runId: z.string(),
   experiment: z.string(),
-  model: z.string(),
+  /** The model of which the run makes a version. */
+  model: z.string().optional(),
   /** The version that the run registered. */
   version: z.int().optional(),
   /** The result for that version. */
-  decision: z.enum(["promoted", "refused-by-gate", "rejected"]).optional(),
+  decision: z.enum(["promoted", "refused-by-gate", "rejected", "not-registered"]).optional(),
   reasons: z.array(z.string()).optional(),
   failure: z.object({ code: z.string(), message: z.string(), phase: z.string().optional() }).optional(),
   /** Metrics of the test split, named as in the run: `test/accuracy`. */
@@ -74,7 +75,9 @@ export function runEnded(details: RunDetails): RunEnded | undefined {
     runId,
     experiment: run.job.experiment,
     model: run.model,
-    version: outcome?.version ?? findOutput<RegistrationOutput>(details, "Register")?.version,
+    version:
+      (outcome && "version" in outcome ? outcome.version : undefined) ??
+      findOutput<RegistrationOutput>(details, "Register")?.version,
     decision: outcome?.decision,
     reasons: outcome && "reasons" in outcome ? outcome.reasons.map(shortened) : undefined,
     failure: failure && { code: failure.code, message: shortened(failure.message), phase: failure.phase },

@@ -64,9 +64,10 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   const { code, environment, noCache, idempotencyKey, cause } = request;
   const { restoredFrom, reproducedFrom, allowOtherNumerics, pauseAt, trial, parentRunId } = request;
   const dataset = request.dataset ?? (await resolveDataset(datasets, request.job.dataset));
-  const { experiment, registerAs = experiment } = request.job;
+  const { registerAs } = request.job;
   // A reproduction repeats its run, even if the policy has changed.
-  const model = reproducedFrom ? undefined : await dependencies.registry?.repository.find(registerAs);
+  const model =
+    reproducedFrom || registerAs === undefined ? undefined : await dependencies.registry?.repository.find(registerAs);
   const problems = [
     ...checkJobAgainst(dataset.manifest, request.job),
     ...(model?.policy ? checkPolicyAgainst(dataset.manifest, model.policy.rules) : []),
@@ -84,7 +85,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     status: "queued",
     job,
     dataset: { name, version, digest },
-    model: registerAs,
+    ...(registerAs === undefined ? {} : { model: registerAs }),
     code,
     ...(made ? { environment: made } : {}),
     noCache,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Point } from "./space";
 
-/** What a sampler or a scheduler knows of a trial. */
+/** Describes a trial to samplers and schedulers. */
 export interface ObservedTrial {
   /** Trials are numbered from 0 in the order of their creation. */
   readonly number: number;

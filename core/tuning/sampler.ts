@@ -1,27 +1,11 @@
 import * as z from "zod";
-import type { Objective, ObservedTrial } from "./history";
+import type { Objective } from "./history";
 import { gridSampler, gridSize } from "./samplers/grid";
 import { randomSampler } from "./samplers/random";
-import type { Point, Space } from "./space";
+import type { Sampler, SamplerContext } from "./samplers/sampler";
+import type { Space } from "./space";
 
-/** Suggests settings. A pure function: the same history and trial number give the same point. */
-export interface Sampler {
-  /** Whether a suggestion depends on the results of other trials. */
-  readonly usesHistory: boolean;
-  /**
-   * Returns the settings of a trial; `undefined` if there are no more.
-   *
-   * @param history the trials that the sampler may know, in order of their numbers
-   */
-  suggest(history: readonly ObservedTrial[], number: number): Point | undefined;
-}
-
-/** The fixed inputs of a sampler. */
-export interface SamplerContext {
-  readonly space: Space;
-  readonly objectives: readonly Objective[];
-  readonly seed: number;
-}
+export type { Sampler };
 
 const seed = z.int().min(0).max(4_294_967_295).default(0);
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Shape } from "../shapes";
 
 /** Path of a setting in the job, as `--set` takes it: `hyperparameters.learningRate`. */
 const path = z
@@ -6,12 +7,17 @@ const path = z
   .max(250)
   .regex(/^[A-Za-z][\w-]*(\.[\w-]+)*$/, "must be a path of the job, e.g. hyperparameters.learningRate");
 
+const scalar = z.union([z.string().max(1_000), z.number(), z.boolean(), z.null()]);
+const scalars = z.array(scalar).max(1_000);
+/** A value of a setting: a scalar, a list, or a mapping of them. */
+export const settingValue = z.union([scalar, scalars, z.record(z.string(), z.union([scalar, scalars]))]);
+
 const when = z
   .strictObject({
     /** Path of the parameter that decides. */
     parameter: z.string(),
     /** Its values with which this parameter is active. */
-    in: z.array(z.json()).min(1).max(1_000),
+    in: z.array(settingValue).min(1).max(1_000),
   })
   .optional();
 
@@ -37,7 +43,7 @@ const int = z.strictObject({
 
 const categorical = z.strictObject({
   type: z.literal("categorical"),
-  choices: z.array(z.json()).min(1).max(1_000),
+  choices: z.array(settingValue).min(1).max(1_000),
   when,
 });
 
@@ -54,10 +60,10 @@ export const spaceSchema = z
     for (const problem of problemsOfSpace(value)) issues.push({ code: "custom", ...problem, path: [...problem.path] });
   });
 
-export type Space = Readonly<z.output<typeof spaceSchema>>;
+export type Space = Shape<typeof spaceSchema>;
 export type Parameter = Space[string];
 export type NumericParameter = Extract<Parameter, { type: "float" | "int" }>;
-export type Json = z.output<ReturnType<typeof z.json>>;
+export type Json = Shape<typeof settingValue>;
 /** The values of the active parameters, by path. */
 export type Point = Readonly<Record<string, Json>>;
 

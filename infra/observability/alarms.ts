@@ -27,6 +27,7 @@ const unattended: readonly FunctionName[] = [
   "finish-training",
   "conclude-run",
   "retrain",
+  "drive-study",
   "notify",
   "ingest-metrics",
   "run-credentials",

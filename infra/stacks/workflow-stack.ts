@@ -29,7 +29,7 @@ export interface WorkflowStackProps extends StackProps {
 const takesCalls: ReadonlySet<string> = new Set(["api", "stream-metrics"]);
 
 /** The functions that create runs. The others are not deployed again for a new image. */
-const makesRuns: ReadonlySet<string> = new Set(["api", "retrain"]);
+const makesRuns: ReadonlySet<string> = new Set(["api", "retrain", "drive-study"]);
 
 /**
  * The concurrency for the reservations of functions, a hundred that AWS keeps for all others, and enough for the steps

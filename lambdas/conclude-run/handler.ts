@@ -2,6 +2,7 @@ import { trainingJobs } from "../../adapters/batch/training-jobs";
 import { meter } from "../../adapters/cloudwatch/emf-meter";
 import { registryReads } from "../../adapters/dynamodb/model-repository";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
+import { teamObjects } from "../../adapters/s3/object-store";
 import { runs } from "../../adapters/team-runs";
 import { type Conclusion, closeRunByConclusion, type StateError } from "../../core/training/conclusion";
 import { type StepEvent, stepHandler } from "../step-handler";
@@ -16,6 +17,7 @@ export const handler = stepHandler(
   {
     runs: runs("details", "end"),
     registry: registryReads(),
+    objects: teamObjects("read"),
     jobs: trainingJobs("look", "terminate"),
     runEvents: platformEvents("publish"),
     meter: meter(),

@@ -30,13 +30,14 @@ export const handler = stepHandler(
     const { objects, runs } = ports;
     const details = await runs.findDetails(runId);
     if (!details) throw new RunNotFoundError(runId);
-    const champion = await findChampion(ports, details.run.model);
+    const { model, reproducedFrom } = details.run;
+    const champion = model === undefined ? undefined : await findChampion(ports, model);
     const withRows: WithRows = (manifest, work) =>
       withDuckDb((session) => work(createShardSource(session, objects, manifest)));
     const step = evaluationStep(ports, loadPredictor, withRows, champion, stopwatch());
     const { output, reusedFrom } = await runStep(ports, runId, step);
     await recordTestMetrics(ports, runId, outputOf<TrainingOutput>(details, "LaunchTraining").steps, output);
-    const reproduces = details.run.reproducedFrom !== undefined;
-    return { metrics: output.metrics, comparison: output.comparison, reusedFrom, reproduces };
+    const ends = reproducedFrom !== undefined ? "reproduced" : model === undefined ? "evaluated" : undefined;
+    return { metrics: output.metrics, comparison: output.comparison, reusedFrom, ends };
   },
 );

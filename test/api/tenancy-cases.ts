@@ -14,6 +14,8 @@ import { decideApproval, promote, recordGate } from "../../core/registry/transit
 import { createRule } from "../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../core/retraining/rule";
 import { checkpointFormat } from "../../core/training/checkpoint/manifest";
+import { createStudy } from "../../core/tuning/lifecycle";
+import { studyDefinitionSchema } from "../../core/tuning/study";
 import { jobInput, numerics, registerTestDataset, runOf } from "../support/fixtures";
 
 /** One team's things, by the names that a request gives; or names of nothing at all. */
@@ -24,6 +26,7 @@ export interface Things {
   readonly model: string;
   readonly content: string;
   readonly rule: string;
+  readonly study: string;
   /** Report of a file that was put into the inbox and refused. */
   readonly report: string;
   readonly draft: DatasetDraft;
@@ -78,6 +81,9 @@ export const cases: Readonly<Record<string, Case>> = {
   // It has not trained, which only its owner can see.
   "POST /api/v1/training-runs/:runId/reproduce": { owner: 409, other: "absent" },
   "GET /api/v1/training-runs/:runId/reproduction": { owner: 409, other: "absent" },
+  // It is not paused and has not completed, which only its owner can see.
+  "POST /api/v1/training-runs/:runId/resume": { owner: 409, other: "absent" },
+  "POST /api/v1/training-runs/:runId/register": { body: () => ({ model: "its-model" }), owner: 409, other: "absent" },
   "POST /api/v1/training-runs/:runId/cancel": absent,
 
   "GET /api/v1/experiments": {
@@ -241,6 +247,14 @@ export const cases: Readonly<Record<string, Case>> = {
   "PUT /api/v1/notifications": { ...everyone, body: () => ({ url: "https://receiver.example/" }) },
   "DELETE /api/v1/notifications": everyone,
 
+  "GET /api/v1/hpo/studies": empty("items", ({ study }) => study),
+  "GET /api/v1/hpo/studies/:study": absent,
+  // It has no trial with a value, which only its owner can see.
+  "GET /api/v1/hpo/studies/:study/best": { owner: 409, other: "absent" },
+  "POST /api/v1/hpo/studies": { body: studyOf, owner: 200, other: "absent" },
+  "POST /api/v1/hpo/studies/:study/stop": absent,
+  "POST /api/v1/hpo/studies/:study/extend": { ...absent, body: () => ({ trials: 8 }) },
+
   "GET /api/v1/retraining-rules": empty("items", ({ rule }) => rule),
   "GET /api/v1/retraining-rules/:rule": absent,
   "GET /api/v1/retraining-rules/:rule/causes": absent,
@@ -276,6 +290,7 @@ export function pathOf(route: string, things: Things): string {
     version: path.includes("/models") ? "3" : "1",
     epoch: "2",
     rule: things.rule,
+    study: things.study,
     id: things.report,
     alias: "seen",
     check: path.endsWith("/key") ? "its-hook" : "its-review",
@@ -297,8 +312,19 @@ export function nothingLike({ draft }: Things): Things {
     model: "no-model",
     content: "0".repeat(64),
     rule: "no-rule",
+    study: "no-study",
     report: "0".repeat(16),
     draft: { ...draft, name: dataset },
+  };
+}
+
+function studyOf({ study, dataset }: Pick<Things, "study" | "dataset">) {
+  return {
+    name: study,
+    job: jobInput({ dataset }),
+    objectives: [{ metric: "validation/accuracy", direction: "maximize" }],
+    space: { "hyperparameters.learningRate": { type: "float", low: 0.001, high: 0.1 } },
+    stop: { trials: 4 },
   };
 }
 
@@ -394,5 +420,8 @@ export async function furnish(platform: Platform): Promise<Things> {
   const etag = createHash("md5").update(team).digest("hex");
   const put = { path: "no-such/its-file.csv", etag, bytes: team.length, sequencer: "1", at };
   const report = await takeInboxFile({ ...platform, snapshot: async () => undefined }, put);
-  return { runId, experimentId, dataset, model, content: weights.sha256, rule, report: report!.id, draft };
+  const study = "its-study";
+  const studyPorts = { ...platform, events: platform.runEvents, randomId: () => "0".repeat(16) };
+  await createStudy(studyPorts, studyDefinitionSchema.parse(studyOf({ study, dataset })), { by: "test" });
+  return { runId, experimentId, dataset, model, content: weights.sha256, rule, study, report: report!.id, draft };
 }

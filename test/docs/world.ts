@@ -19,6 +19,7 @@ export const hasAws = spawnSync("aws", ["--version"]).status === 0;
 export const hasMlflow = spawnSync(python, ["-c", "import mlflow, onnxruntime"]).status === 0;
 
 const tinyJob = `experiment: digits
+registerAs: digits
 dataset: digits
 model: { type: mlp, hidden: [8] }
 hyperparameters: { batchSize: 32, epochs: 5, learningRate: 0.001 }

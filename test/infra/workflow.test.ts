@@ -39,7 +39,9 @@ it("sets the image only for functions that create runs", () => {
       FunctionName: `ringmaster-${name}`,
       Environment: {
         Variables: {
-          RINGMASTER_TRAINER_IMAGE: ["api", "retrain"].includes(name) ? "registry/trainer:1" : Match.absent(),
+          RINGMASTER_TRAINER_IMAGE: ["api", "retrain", "drive-study"].includes(name)
+            ? "registry/trainer:1"
+            : Match.absent(),
         },
       },
     });

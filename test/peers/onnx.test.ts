@@ -34,6 +34,7 @@ const flightsSchema = `columns:
   - { name: delay, type: float, role: label }
 `;
 const jobOf = (name: string, model: string): string => `experiment: ${name}
+registerAs: ${name}
 dataset: ${name.split("-")[0]}
 model: ${model}
 hyperparameters: { batchSize: 64, epochs: 2, learningRate: 0.003 }

@@ -20,6 +20,7 @@ export const numerics: NumericsRecord = {
 
 export const jobInput = (more: Partial<JobInput> = {}): JobInput => ({
   experiment: "digits",
+  registerAs: more.experiment ?? "digits",
   dataset: "digits",
   model: { type: "mlp", hidden: [8] },
   evaluation: { thresholds: { accuracy: 0.9 } },

@@ -166,7 +166,7 @@ export function subjectsOf(dependencies: SubjectDependencies) {
 }
 
 /** @param metrics the metrics of a training's evaluation, without undefined ones */
-function missingMetric(metrics: Readonly<Record<string, number>>, metric: string): string {
+export function missingMetric(metrics: Readonly<Record<string, number>>, metric: string): string {
   const names: readonly string[] = "rmse" in metrics ? regressionMetricNames : classificationMetricNames;
   return names.includes(metric)
     ? "it is undefined for the rows of the test split (docs/gates.md, Metrics)"

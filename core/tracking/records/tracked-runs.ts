@@ -102,7 +102,7 @@ export function trackedRuns(all: AllRuns<FirstRecord>, tracking: TrainingTrackin
       return created;
     },
     pause: (runId, pause) => marked(tracking, runId, () => all.pause(runId, pause)),
-    resume: (run, resumption) => marked(tracking, run.runId, () => all.resume(run, resumption)),
+    resume: (runId, resumption) => marked(tracking, runId, () => all.resume(runId, resumption)),
     close: (runId, conclusion) => marked(tracking, runId, () => all.close(runId, conclusion)),
     async recordMachine(runId, machine) {
       await addMachine(runId, machine);

@@ -1,4 +1,3 @@
-import type { Sampler, SamplerContext } from "../sampler";
 import {
   cardinality,
   isActive,
@@ -9,6 +8,7 @@ import {
   type Space,
   snap,
 } from "../space";
+import type { Sampler, SamplerContext } from "./sampler";
 
 /** Tries every combination of values once, in the order of the space: the last parameter changes fastest. */
 export function gridSampler({ space }: SamplerContext): Sampler {

@@ -1,6 +1,6 @@
 import { drawsFor } from "../draws";
-import type { Sampler, SamplerContext } from "../sampler";
 import { fromUnit, isActive, type Json, type Point, parameterOrder, type Space } from "../space";
+import type { Sampler, SamplerContext } from "./sampler";
 
 /** Draws each parameter independently (Bergstra and Bengio, 2012). */
 export function randomSampler({ space, seed }: SamplerContext): Sampler {

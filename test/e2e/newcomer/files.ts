@@ -41,6 +41,7 @@ split: { seed: 1, fractions: { train: 0.7, validation: 0.15, test: 0.15 } }
 
 /** The model is registered under the experiment's name. */
 export const job = (experiment: string, model: string): string => `experiment: ${experiment}
+registerAs: ${experiment}
 dataset: customers
 model: ${model}
 hyperparameters: { batchSize: 32, epochs: 8, learningRate: 0.02 }

@@ -99,7 +99,7 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       found.run = { ...found.run, status: "paused", pausedAt: at, updatedAt: at };
       return true;
     },
-    async resume({ runId }, { after, pauseAt, workers, at }) {
+    async resume(runId, { after, pauseAt, workers, at }) {
       const found = must(runId);
       if (found.run.status !== "paused" || (found.run.segment ?? 0) !== after) return false;
       const { phase, pausedAt, pauseAt: _, workers: __, ...rest } = found.run;

@@ -1,0 +1,101 @@
+import type { StudyIndex, StudyRepository } from "../../core/tuning/ports";
+import type { Study, Trial } from "../../core/tuning/shapes";
+import { catalog, queryIndex } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
+import { absent, ex } from "./expression";
+import { catalogTable, type Item, type Table, type Write } from "./table";
+
+const openStudies = "STUDIES#OPEN";
+
+/** Stores a team's studies in the Catalog table (docs/access-patterns.md, "Studies"). */
+export function createStudyRepository(table: Table, team: string): StudyRepository {
+  const pk = (study: string): string => `TEAM#${team}#STUDY#${study}`;
+  const head = (study: string) => ({ pk: pk(study), sk: "STUDY" });
+
+  const headRow = (study: Study): Item => ({
+    ...head(study.name),
+    gsi1pk: `TEAM#${team}#STUDIES`,
+    gsi1sk: `${study.createdAt}#${study.name}`,
+    revision: study.revision,
+    record: study,
+  });
+  /** The sweep's row; a study that has nothing left to do has none. */
+  const openRow = (study: Study): Write => {
+    const key = { pk: pk(study.name), sk: "OPEN" };
+    if (!isOpenStudy(study)) return table.deleting(key);
+    return table.putting({ ...key, gsi1pk: openStudies, gsi1sk: `${team}#${study.name}`, team, study: study.name });
+  };
+  const trialRow = (study: string, trial: Trial): Item => ({
+    pk: pk(study),
+    sk: `TRIAL#${String(trial.number).padStart(6, "0")}`,
+    record: trial,
+  });
+  const find = async (name: string) => (await table.get(head(name)))?.["record"] as Study | undefined;
+
+  return {
+    async create(study) {
+      const created = await table.transact([table.putting(headRow(study), absent), openRow(study)], 5);
+      if (created) return { created, study };
+      const known = await find(study.name);
+      if (known === undefined) throw new Error(`the study ${study.name} exists and cannot be read`);
+      return { created, study: known };
+    },
+
+    find,
+
+    async load(name) {
+      const items = await table.all(ex`pk = ${pk(name)}`);
+      const study = items.find(({ sk }) => sk === "STUDY")?.["record"] as Study | undefined;
+      if (study === undefined) return undefined;
+      const trials = items.filter(({ sk }) => String(sk).startsWith("TRIAL#"));
+      return { study, trials: trials.map((item) => item["record"] as Trial) };
+    },
+
+    list: (page) =>
+      table.page(
+        ex`gsi1pk = ${`TEAM#${team}#STUDIES`}`,
+        { ...page, index: "gsi1", descending: true },
+        (item) => item["record"] as Study,
+      ),
+
+    save: (study, trials) =>
+      table.tryTransact([
+        table.putting(headRow(study), ex`revision = ${study.revision - 1}`),
+        openRow(study),
+        ...trials.map((trial) => table.putting(trialRow(study.name, trial))),
+      ]),
+  };
+}
+
+/** A study is open until it has ended and the run of its best trial exists. */
+function isOpenStudy({ status, definition, best, bestRunId }: Study): boolean {
+  if (status === "running" || status === "stopping") return true;
+  return definition.best !== undefined && best.length > 0 && bestRunId === undefined;
+}
+
+/** Finds the open studies of all teams. */
+export function createStudyIndex(table: Table): StudyIndex {
+  return {
+    listOpen: async () =>
+      (await table.all(ex`gsi1pk = ${openStudies}`, { index: "gsi1" })).map((item) => ({
+        team: item["team"] as string,
+        study: item["study"] as string,
+      })),
+  };
+}
+
+export const studyIndex = sharedPort({
+  uses: { table: catalogTable() },
+  grants: { list: [queryIndex("Catalog", "gsi1")] },
+  make: ({ table }) => createStudyIndex(table),
+});
+
+export const studies = teamPort({
+  uses: { table: catalogTable() },
+  grants: {
+    read: [catalog("GetItem", "Query")],
+    list: [queryIndex("Catalog", "gsi1")],
+    write: [catalog("PutItem", "DeleteItem")],
+  },
+  make: ({ table }, { team }) => createStudyRepository(table, team),
+});

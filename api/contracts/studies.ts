@@ -1,0 +1,108 @@
+import * as z from "zod";
+import { study, trial } from "../../core/tuning/shapes";
+import { maxTrials } from "../../core/tuning/study";
+import { contractsFor } from "../contract";
+import { examples } from "../examples";
+import { nameText, pageQuery } from "../schemas/common";
+import { studyDefinition, studyPage, studyState } from "../schemas/studies";
+
+const contract = contractsFor("Studies");
+const params = z.strictObject({ study: nameText });
+const answerStudy = z.object({ study }).meta({ id: "StudyAnswer" });
+const creation = z.object({ created: z.boolean(), study }).meta({ id: "StudyCreation" });
+const changed = { description: "The study.", schema: answerStudy, example: { study: examples.study } };
+
+export const createStudy = contract("createStudy", "POST /hpo/studies", {
+  summary: "Create a study and start its first trials",
+  description:
+    "Nothing is created if the definition has a problem. Idempotent for the same definition, whatever its limits are.",
+  body: studyDefinition,
+  bodyExample: examples.studyDefinition,
+  idempotent: true,
+  responses: {
+    200: {
+      description: "The study exists.",
+      schema: creation,
+      example: { created: false, study: examples.study },
+    },
+    201: { description: "The study.", schema: creation, example: { created: true, study: examples.study } },
+  },
+  errors: [
+    "STUDY_EXISTS",
+    "STUDY_NOT_FOUND",
+    "EXPERIMENT_DELETED",
+    "DATASET_NOT_FOUND",
+    "DATASET_VERSION_NOT_FOUND",
+    "DATASET_VERSION_DEPRECATED",
+    "DATASET_WITHOUT_ACTIVE_VERSION",
+  ],
+});
+
+export const listStudies = contract("listStudies", "GET /hpo/studies", {
+  summary: "List studies, newest first",
+  query: pageQuery,
+  pages: "items",
+  responses: { 200: { description: "A page.", schema: studyPage, example: { items: [examples.study] } } },
+});
+
+export const getStudy = contract("getStudy", "GET /hpo/studies/{study}", {
+  summary: "Get a study with all of its trials",
+  params,
+  responses: {
+    200: {
+      description: "The study.",
+      schema: studyState,
+      example: { study: examples.study, trials: [examples.trial] },
+    },
+  },
+  errors: ["STUDY_NOT_FOUND"],
+});
+
+export const getBestTrials = contract("getBestTrials", "GET /hpo/studies/{study}/best", {
+  summary: "Get the best trial so far; with several objectives, the Pareto front",
+  params,
+  responses: {
+    200: {
+      description: "The trials, by number.",
+      schema: z.object({ best: z.array(trial) }).meta({ id: "BestTrials" }),
+      example: { best: [examples.trial] },
+    },
+  },
+  errors: ["STUDY_NOT_FOUND", "STUDY_WITHOUT_RESULT"],
+});
+
+export const stopStudy = contract("stopStudy", "POST /hpo/studies/{study}/stop", {
+  summary: "Stop a study",
+  description:
+    "No trial starts any more. Those that train end with their segment, or at once with `cancel`. Idempotent.",
+  params,
+  body: z
+    .strictObject({ cancel: z.boolean().default(false).meta({ description: "Cancel the trials that train." }) })
+    .meta({ id: "StudyStop" }),
+  bodyExample: { cancel: false },
+  idempotent: true,
+  responses: { 200: changed },
+  errors: ["STUDY_NOT_FOUND", "STUDY_BUSY", "RUN_NOT_FOUND", "RUN_ENDED"],
+});
+
+export const extendStudy = contract("extendStudy", "POST /hpo/studies/{study}/extend", {
+  summary: "Continue a study with other limits, or resume some of its trials",
+  description: "Also one that has ended. A limit that is left out stays.",
+  params,
+  body: z
+    .strictObject({
+      trials: z.int().min(1).max(maxTrials).optional(),
+      hours: z.number().positive().optional().meta({ description: "From the extension on." }),
+      dollars: z.number().positive().optional(),
+      noImprovement: z.int().min(1).max(maxTrials).optional(),
+      resume: z
+        .array(z.strictObject({ trial: z.int().min(0), until: z.int().min(1) }))
+        .max(90)
+        .optional()
+        .meta({ description: "Trials to resume up to an epoch, also stopped ones." }),
+    })
+    .meta({ id: "StudyExtension" }),
+  bodyExample: { trials: 48, resume: [{ trial: 3, until: 9 }] },
+  responses: { 200: changed },
+  errors: ["STUDY_NOT_FOUND", "STUDY_BUSY"],
+});

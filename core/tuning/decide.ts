@@ -1,0 +1,90 @@
+import { InvalidInputError } from "../errors";
+import { submittedRunId } from "../training/submit";
+import { bestTrials } from "./best";
+import type { ObservedTrial } from "./history";
+import { type PlannedAction, plan } from "./planner";
+import type { Study, Trial } from "./shapes";
+import { trialJob } from "./trial-job";
+
+const msPerHour = 3_600_000;
+
+/** The next state of a study, and the trials that change with it. */
+export interface Decided {
+  /** The same object if the study does not change. */
+  readonly study: Study;
+  readonly trials: readonly Trial[];
+}
+
+/**
+ * Decides how a study continues. A pure function of its stored state.
+ *
+ * @param trials all trials, by number
+ * @param now milliseconds since the epoch
+ */
+export function decide(
+  study: Study,
+  trials: readonly Trial[],
+  warmStart: readonly ObservedTrial[],
+  now: number,
+): Decided {
+  const at = new Date(now).toISOString();
+  const { definition, status } = study;
+  const end = (ended: Study["status"], reason: string, all: readonly Trial[]): Study => ({
+    ...study,
+    status: ended,
+    reason,
+    endedAt: at,
+    best: bestTrials(all, definition.objectives).map(({ number }) => number),
+  });
+  if (status === "stopping") {
+    if (trials.some(({ state }) => state === "running")) return { study, trials: [] };
+    return { study: end("stopped", study.reason ?? "stopped", trials), trials: [] };
+  }
+  const decision = plan({
+    definition: { ...definition, maxEpochs: definition.job.hyperparameters.epochs },
+    trials,
+    warmStart,
+    hours: (now - Date.parse(study.startedAt)) / msPerHour,
+    dollars: trials.reduce((sum, { dollars = 0 }) => sum + dollars, 0),
+  });
+  const changes = decision.actions.map((action) => carriedOut(study, trials, action, at));
+  return { study: decision.finished ? end("completed", decision.finished.reason, trials) : study, trials: changes };
+}
+
+/** Returns a trial as an action leaves it. */
+function carriedOut(study: Study, trials: readonly Trial[], action: PlannedAction, at: string): Trial {
+  if (action.type === "create") {
+    const { number, params, until, bracket } = action;
+    const runId = submittedRunId(study.team, trialKey(study, number));
+    const trial: Trial = {
+      ...{ number, params, state: "running", until, segment: 0, runId, reports: [], startedAt: at },
+      ...(bracket === undefined ? {} : { bracket }),
+    };
+    return withValidJob(study, trial, at);
+  }
+  const trial = trials.find(({ number }) => number === action.trial) as Trial;
+  if (action.type === "stop") return { ...trial, state: "stopped", reason: action.reason, endedAt: at };
+  return resumed(trial, action.until);
+}
+
+/** Returns a trial whose next segment trains to an epoch. */
+export function resumed({ endedAt: _, reason: __, ...trial }: Trial, until: number): Trial {
+  return { ...trial, state: "running", until, segment: trial.segment + 1 };
+}
+
+/** A trial whose settings together break a rule of the job fails without a run. */
+function withValidJob({ definition }: Study, trial: Trial, at: string): Trial {
+  try {
+    trialJob(definition, trial.params);
+    return trial;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    const { runId: _, ...rest } = trial;
+    return { ...rest, state: "failed", reason: error.message, endedAt: at };
+  }
+}
+
+/** Returns the idempotency key of a trial's submission. */
+export function trialKey({ name }: Pick<Study, "name">, trial: number | string): string {
+  return `study ${name} trial ${trial}`;
+}

@@ -1,0 +1,35 @@
+import type { Page } from "../datasets/repository";
+import type { Study, Trial } from "./shapes";
+
+/** A study with all of its trials, by number. */
+export interface StudyState {
+  readonly study: Study;
+  readonly trials: readonly Trial[];
+}
+
+/**
+ * The port to a team's studies; docs/access-patterns.md, "Studies". Reads by name are strongly consistent.
+ */
+export interface StudyRepository {
+  /** Creates the study, or returns the existing one of that name. */
+  create(study: Study): Promise<{ readonly created: boolean; readonly study: Study }>;
+  find(name: string): Promise<Study | undefined>;
+  load(name: string): Promise<StudyState | undefined>;
+  /** Lists studies, newest first. */
+  list(query: { readonly limit: number; readonly nextToken?: string }): Promise<Page<Study>>;
+  /**
+   * Writes the next revision of a study and some of its trials in one transaction. Returns false if another writer
+   * changed the study since `study.revision - 1`.
+   *
+   * @param trials at most `maxTrialsPerWrite`
+   */
+  save(study: Study, trials: readonly Trial[]): Promise<boolean>;
+}
+
+/** DynamoDB's limit for a transaction is 100 items; two are the study's. */
+export const maxTrialsPerWrite = 98;
+
+/** Finds the open studies of all teams for the sweep. */
+export interface StudyIndex {
+  listOpen(): Promise<readonly { readonly team: string; readonly study: string }[]>;
+}

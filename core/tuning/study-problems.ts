@@ -1,0 +1,161 @@
+import * as z from "zod";
+import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
+import { issuesOf } from "../problems";
+import { type Job, jobSchema } from "../runs/job";
+
+/** Paths of a job that are the study's own. */
+const fixedPaths = ["experiment", "registerAs", "name", "notes", "tags", "limits", "resources.market"];
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Creates the check of what connects a study's sections: each parameter with the job, and each metric with the model.
+ * It runs even if a section is invalid, so that a person sees all problems at once.
+ *
+ * @param jobOf returns the job of the study, or `undefined` if it is not known
+ */
+export function studyProblems(jobOf: (study: Values) => unknown): z.core.$ZodCheck<Values> {
+  const check = z.check<Values>(({ value, issues }) => {
+    const job = jobSchema.safeParse(jobOf(value));
+    if (!job.success) return;
+    const add = (path: readonly PropertyKey[], input: unknown, message: string) =>
+      issues.push({ code: "custom", path: [...path], input, message });
+    checkSpace(job.data, value, add);
+    checkMetrics(job.data, value, add);
+  });
+  check._zod.def.when = ({ value }) => isMapping(value);
+  return check;
+}
+
+type Add = (path: readonly PropertyKey[], input: unknown, message: string) => void;
+
+function checkSpace(job: Job, study: Values, add: Add): void {
+  const { space, scheduler } = study;
+  if (!isMapping(space)) return;
+  for (const [path, parameter] of Object.entries(space)) {
+    if (!isMapping(parameter)) continue;
+    const fixed = fixedPaths.find((one) => path === one || path.startsWith(`${one}.`));
+    if (fixed !== undefined) {
+      add(["space", path], undefined, `cannot be searched: ${fixed} is the same for all trials`);
+      continue;
+    }
+    if (path === "hyperparameters.epochs" && isMapping(scheduler) && scheduler["type"] !== "none") {
+      add(["space", path], undefined, "cannot be searched with a scheduler, which decides the epochs of each trial");
+      continue;
+    }
+    const problems = valuesOf(parameter).flatMap(([key, value]) =>
+      settingProblems(job, path, value).map((rule) => ({ key, value, rule })),
+    );
+    const unknown = problems.find(({ rule }) => rule === unknownPath);
+    if (unknown) add(["space", path], undefined, unknown.rule);
+    else for (const { key, value, rule } of problems) add(["space", path, ...key], value, rule);
+  }
+}
+
+const unknownPath = "is not a path of the job; --set accepts the same paths, e.g. hyperparameters.learningRate";
+
+/** Returns the values of a parameter that decide whether the job accepts it: both ends, or each choice. */
+function valuesOf(parameter: Values): readonly (readonly [key: readonly PropertyKey[], value: unknown])[] {
+  const { type, low, high, choices } = parameter;
+  if (type === "categorical") return Array.isArray(choices) ? choices.map((value, i) => [["choices", i], value]) : [];
+  return [
+    [["low"], low],
+    [["high"], high],
+  ];
+}
+
+/**
+ * Returns the rules of the job that a value breaks at its own path. Rules that involve other settings are not checked
+ * here: another parameter may change them, and a trial that breaks one fails with its message.
+ */
+function settingProblems(job: Job, path: string, value: unknown): readonly string[] {
+  const parsed = jobSchema.safeParse(withSetting(job, path, value), { reportInput: true });
+  if (parsed.success) return [];
+  const parts = path.split(".");
+  return issuesOf(parsed.error).flatMap((issue) => {
+    const at = issue.path.map(String);
+    if (issue.code === "unrecognized_keys") {
+      const isOwn = issue.keys.some((key) => [...at, key].every((part, i) => part === parts[i]));
+      return isOwn ? [unknownPath] : [];
+    }
+    if (issue.code === "custom") return [];
+    if (!at.every((part, i) => part === parts[i] || i >= parts.length)) return [];
+    return at.length < parts.length ? [unknownPath] : [messageOf(issue)];
+  });
+}
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "too_small":
+      return `must be at least ${issue.minimum}, because the job permits nothing below it`;
+    case "too_big":
+      return `must be at most ${issue.maximum}, because the job permits nothing above it`;
+    case "invalid_value":
+      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "invalid_type":
+      return `must be a value of the job's type: ${issue.expected === "int" ? "a whole number" : issue.expected}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** Returns the job with a value at a path, without a check. Sections on the way are created. */
+export function withSetting(job: unknown, path: string, value: unknown): unknown {
+  const [first = "", ...rest] = path.split(".");
+  const section = isMapping(job) ? job : {};
+  return { ...section, [first]: rest.length === 0 ? value : withSetting(section[first], rest.join("."), value) };
+}
+
+function checkMetrics(job: Job, study: Values, add: Add): void {
+  const { scheduler, constraints } = study;
+  const pauses = isMapping(scheduler) && scheduler["type"] !== "none";
+  const objectives: (readonly [readonly PropertyKey[], unknown])[] = [
+    [["objective"], study["objective"]],
+    ...(Array.isArray(study["objectives"])
+      ? study["objectives"].map((one, i) => [["objectives", i], one] as const)
+      : []),
+  ];
+  for (const [i, [path, objective]] of objectives.entries()) {
+    const metric = isMapping(objective) ? objective["metric"] : undefined;
+    if (typeof metric !== "string") continue;
+    const problem =
+      metricProblem(job, metric) ??
+      (pauses && i <= 1 && !metric.startsWith("validation/")
+        ? "must be a metric of validation/ with a scheduler, which compares trials after each epoch"
+        : undefined);
+    if (problem !== undefined) add([...path, "metric"], metric, problem);
+  }
+  if (!Array.isArray(constraints)) return;
+  for (const [i, constraint] of constraints.entries()) {
+    if (!isMapping(constraint)) continue;
+    const { metric, min, max } = constraint;
+    const problem = typeof metric === "string" ? metricProblem(job, metric) : undefined;
+    if (problem !== undefined) add(["constraints", i, "metric"], metric, problem);
+    if (min === undefined && max === undefined) add(["constraints", i], undefined, "must have min, max or both");
+  }
+}
+
+const trainMetrics = ["loss", "accuracy", "gradient-norm", "learning-rate"];
+const validationMetrics = ["loss", "accuracy"];
+const testMetrics: readonly string[] = [...classificationMetricNames, ...regressionMetricNames];
+
+/** Returns the rule that a metric's name breaks. Modules may log any metric of training and validation. */
+function metricProblem(job: Job, metric: string): string | undefined {
+  const [group = "", ...rest] = metric.split("/");
+  const own = rest.join("/");
+  const isModule = job.model.type === "module";
+  const known: Readonly<Record<string, readonly string[] | undefined>> = {
+    train: isModule ? undefined : trainMetrics,
+    validation: isModule ? undefined : validationMetrics,
+    test: testMetrics,
+  };
+  if (!Object.hasOwn(known, group) || own === "")
+    return "must begin with train/, validation/ or test/, e.g. validation/accuracy";
+  const names = known[group];
+  if (names === undefined || names.includes(own)) return undefined;
+  return `must be a metric that the model logs: ${names.map((one) => `${group}/${one}`).join(", ")}`;
+}
+
+function isMapping(value: unknown): value is Values {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
