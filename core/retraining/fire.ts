@@ -124,7 +124,8 @@ function submittersOf({ authors }: RetrainingRule, cause: Cause): readonly strin
  * before an option existed gets the option's default.
  */
 function jobFor(stored: Job, cause: Cause): Job {
-  const job = { ...stored, hyperparameters: hyperparametersSchema.parse(stored.hyperparameters) };
+  const { registerAs = stored.experiment } = stored; // Rules of earlier versions may not name the model.
+  const job = { ...stored, registerAs, hyperparameters: hyperparametersSchema.parse(stored.hyperparameters) };
   return cause.type === "dataset" ? { ...job, dataset: `${cause.dataset}@${cause.version}` } : job;
 }
 

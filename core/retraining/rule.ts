@@ -81,6 +81,10 @@ export const ruleDefinitionOf = (job: typeof jobSchema) =>
         const message = `must not name a version, because a rule trains on the newest version when it fires; write ${dataset} or ${dataset}@latest`;
         context.addIssue({ code: "custom", path: ["job", "dataset"], message, input: job.dataset });
       }
+      if (job.registerAs === undefined) {
+        const message = `must be given: a rule trains versions of a model; write registerAs: ${job.experiment}`;
+        context.addIssue({ code: "custom", path: ["job", "registerAs"], message });
+      }
       if (trigger.type === "dataset" && trigger.dataset !== dataset) {
         const message = `must be ${dataset}, the dataset of the job: a new version of another dataset does not change what the job trains on`;
         context.addIssue({ code: "custom", path: ["trigger", "dataset"], message, input: trigger.dataset });

@@ -107,6 +107,8 @@ function jobOf(source: Run, { overrides }: RestoreRequest, { epoch }: Checkpoint
   const parsed = jobSchema.safeParse(
     {
       ...job,
+      // Runs of earlier versions have a model although their job does not name it.
+      ...(source.model === undefined ? {} : { registerAs: source.model }),
       dataset: `${dataset.name}@${dataset.version}`,
       ...(overrides.retries === undefined ? {} : { retries: overrides.retries }),
       hyperparameters: {

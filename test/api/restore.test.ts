@@ -70,6 +70,14 @@ describe("restoring a checkpoint over the API", () => {
       key === undefined ? {} : { "idempotency-key": key },
     );
 
+  it("registers versions of the same model as a run of an earlier version, whose job does not name it", async () => {
+    const { registerAs: _, ...job } = source.job;
+    await platform.runs.create({ ...source, runId: "run-earlier", job, model: "digits" });
+    await put(manifestOf("run-earlier", 2, 20));
+    const { status, body } = await call("POST", "/training-runs/run-earlier/checkpoints/2/restore", {});
+    expect([status, body.run.model, body.run.job.registerAs]).toEqual([201, "digits", "digits"]);
+  });
+
   it("lists those that can be read, and those that cannot", async () => {
     const { body } = await call("GET", `/training-runs/${source.runId}/checkpoints`);
     expect(body.checkpoints).toEqual([

@@ -42,7 +42,7 @@ export async function trainingLoads(
   writeFileSync(csv, toyCsv(300));
   writeFileSync(schema, toySchema);
   await startCommand(stack, token, ["datasets", "push", "toy", "--file", csv, "--schema", schema]).output;
-  const job = (experiment: string) => ({ ...(parse(toyJob(2)) as object), experiment });
+  const job = (experiment: string) => ({ ...(parse(toyJob(2)) as object), experiment, registerAs: experiment });
   const runs = new Runs(api, approver);
   const submit = (experiment: string, key: string, noCache: boolean) =>
     api.call("POST", "/v1/training-runs", { job: job(experiment), noCache }, { "idempotency-key": key });

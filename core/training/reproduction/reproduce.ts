@@ -51,9 +51,14 @@ export async function reproduceRun(dependencies: SubmitDependencies, request: Re
   const details = await runs.findDetails(runId);
   if (!details) throw new RunNotFoundError(runId, "training");
   if (!findOutput<TrainingOutput>(details, "LaunchTraining")) throw new NotTrainedError(runId);
-  const { job, dataset, code, environment } = details.run;
+  const { job, model, dataset, code, environment } = details.run;
   return submitRun(dependencies, {
-    job: { ...job, dataset: `${dataset.name}@${dataset.version}` },
+    // Runs of earlier versions have a model although their job does not name it.
+    job: {
+      ...job,
+      ...(model === undefined ? {} : { registerAs: model }),
+      dataset: `${dataset.name}@${dataset.version}`,
+    },
     dataset: await getDatasetVersion(datasets, dataset.name, dataset.version),
     code,
     ...(environment ? { environment } : {}),

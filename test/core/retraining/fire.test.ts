@@ -39,10 +39,11 @@ describe("a cause", () => {
     expect(new Set(scene.calls.started)).toEqual(new Set([runs[0]!.runId]));
   });
 
-  it("makes a run with the defaults of options that did not exist when its rule was created", async () => {
+  it("makes a run of a rule of an earlier version, with the defaults of later options and the experiment's model", async () => {
     const created = await scene.rule({ job: jobInput({ evaluation: {}, hyperparameters: { weightDecay: 0.1 } }) });
     const { beta1: _beta1, beta2: _beta2, epsilon: _epsilon, ...hyperparameters } = created.job.hyperparameters;
-    const stored = { ...created, job: { ...created.job, hyperparameters } };
+    const { registerAs: _registerAs, ...job } = created.job;
+    const stored = { ...created, job: { ...job, experiment: "earlier", hyperparameters } };
     const find = scene.dependencies.retraining.find.bind(scene.dependencies.retraining);
     const retraining: FireDependencies["retraining"] = {
       ...scene.dependencies.retraining,
@@ -54,6 +55,7 @@ describe("a cause", () => {
     await fire({ ...scene.dependencies, retraining }, "on-digits", await scene.push(101));
     const [run] = await scene.runs();
     expect(run!.job.hyperparameters).toMatchObject({ weightDecay: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
+    expect(run).toMatchObject({ model: "earlier", job: { registerAs: "earlier" } });
   });
 
   it("pauses after each lost race, and gives up after some of them", async () => {
@@ -77,7 +79,7 @@ describe("a cause", () => {
 
   it("concerns the rules that wait for it, each by itself", async () => {
     await scene.rule();
-    await scene.rule({ name: "small", job: jobInput({ evaluation: {}, experiment: "small" }) });
+    await scene.rule({ name: "small", job: jobInput({ evaluation: {}, experiment: "small", registerAs: "small" }) });
     expect([...(await scene.platform.retraining.rulesOf("dataset", "digits"))].sort()).toEqual(["on-digits", "small"]);
     const cause = await scene.push(101);
     for (const rule of ["small", "on-digits", "nobody"]) await fire(scene.dependencies, rule, cause);

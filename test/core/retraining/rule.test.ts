@@ -36,6 +36,11 @@ describe("a rule", () => {
   });
 
   it.each<[string, RuleDefinitionInput, RegExp]>([
+    [
+      "a job that registers no version",
+      rule({ job: jobInput({ registerAs: undefined }) }),
+      /^job.registerAs must be given: a rule trains versions of a model; write registerAs: digits$/,
+    ],
     ["a name that a schedule could not have", rule({ name: "a".repeat(32) }), /^name must be 1–31 lower-case/],
     [
       "cron with five fields",
