@@ -13,7 +13,7 @@ export interface BracketPlan {
 
 /**
  * Runs brackets of synchronous successive halving (Jamieson and Talwalkar, 2016). A rung of n trials is decided when all
- * of them have reached it or failed: the best ⌊n / factor⌋, at least one, are resumed and the others are stopped. Which
+ * of them have reached it or failed: the best n / factor, at least one, are resumed and the others are stopped. Which
  * trials exist, and how far each trains, depends on their results and not on the order in which they finish. A trial is
  * resumed before its rung is whole if it would be among the best whatever the missing trials report.
  */
@@ -61,7 +61,7 @@ export function bracketScheduler(plan: BracketPlan, context: HalvingContext): Sc
       const epoch = rungs[rung]!;
       const settled = entrants.filter((trial) => isSettledAt(trial, epoch));
       const ranked = rankAt(settled, epoch, context.objective);
-      const keep = Math.max(1, Math.floor(entrants.length / context.factor));
+      const keep = Math.max(1, Math.round(entrants.length / context.factor));
       const waiting = entrants.length - settled.length;
       const promoted = ranked.filter(({ loss }, rank) => rank < keep - waiting && loss < Infinity);
       for (const { trial } of promoted) {

@@ -109,10 +109,16 @@ describe("successive halving", () => {
 });
 
 describe("Hyperband", () => {
-  it("divides 143 trials of 81 epochs into the brackets of the paper", () => {
-    const { trials } = simulate({ definition: definitionOf({ type: "hyperband" }, 143, 8, 81), curve, next: first });
-    const sizes = [0, 1, 2, 3, 4].map((bracket) => trials.filter((trial) => trial.bracket === bracket).length);
-    expect(sizes).toEqual([81, 34, 15, 8, 5]);
+  it.each([
+    // ⌈(s_max + 1) / (s + 1) · η^s⌉
+    [27, 49, [27, 12, 6, 4]],
+    [81, 100, [49, 24, 13, 8, 6]],
+    [81, Infinity, [69, 35, 18, 12, 8]],
+  ])("with %d epochs divides %d trials into brackets of %j", (maxEpochs, count, expected) => {
+    const scheduler = schedulerOf({ type: "hyperband" }, maxEpochs);
+    const created = scheduler.next([], { free: count === Infinity ? 142 : count, mayCreate: count });
+    const sizes = expected.map((_, at) => created.filter((one) => one.type === "create" && one.bracket === at).length);
+    expect(sizes).toEqual(expected);
   });
 
   it("divides any number of trials into whole rounds", () => {
