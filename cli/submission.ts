@@ -6,6 +6,7 @@ import { InvalidInputError } from "../core/errors";
 import type { Job } from "../core/runs/job";
 import type { CodeReference, SubmittedEnvironment } from "../core/runs/shapes";
 import { parseJobFile } from "../core/training/job-file";
+import { expandSettings } from "../core/training/job-grid";
 import { describeCode, describeEnvironment } from "./code";
 import { createUploads } from "./uploads";
 import { bundleModule } from "./user-module";
@@ -25,7 +26,12 @@ export interface PreparedJob {
 
 export function withJobOptions(command: Command): Command {
   return command
-    .option("--set <path=value>", "override a value of the job file (repeatable)", collect, [])
+    .option(
+      "--set <path=value>",
+      "override a value of the job file (repeatable); several values, as in seed=1..5, give several runs",
+      collect,
+      [],
+    )
     .option("--no-diff", "do not record uncommitted code changes");
 }
 
@@ -50,6 +56,27 @@ export async function prepareJob(
     code: { ...code, moduleSha256 },
     ...environment,
   };
+}
+
+export type PreparedGroup = readonly { readonly settings: readonly string[]; readonly job: PreparedJob }[];
+
+/**
+ * Reads a job file once for each combination of the values of `--set`. The user's module is bundled once.
+ *
+ * @throws InvalidInputError with every problem of the first combination that has one
+ */
+export async function prepareJobs(file: string, options: JobOptions, client: () => ApiClient): Promise<PreparedGroup> {
+  const text = readJob(file);
+  const several =
+    options.set.some((setting) => /,|\.\./.test(setting)) || options.set.some((one) => !one.includes("."));
+  const combinations = several ? expandSettings(options.set, parseJobFile(file, text)) : [options.set];
+  const jobs = combinations.map((set) => parseJobFile(file, text, set));
+  const first = await prepareJob(file, { ...options, set: combinations[0] ?? [] }, client);
+  const { sha256 } = first.job.model.type === "module" ? first.job.model : {};
+  return jobs.map((job, i) => ({
+    settings: combinations[i] ?? [],
+    job: { ...first, job: job.model.type === "module" ? { ...job, model: { ...job.model, sha256 } } : job },
+  }));
 }
 
 function collect(value: string, earlier: readonly string[]): readonly string[] {

@@ -1,11 +1,13 @@
 import type { Command } from "commander";
 import { comparisonHtml } from "../../api/pages/comparison/page";
+import type { ApiClient } from "../../client/api-client";
 import type { Answer, Request } from "../../client/operations";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { displayedStatus } from "../../core/runs/run";
 import type { Comparison as ComparedRuns, Comparison } from "../../core/tracking/compare/comparison";
 import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { contextOf } from "../context";
+import { groupTag } from "../group";
 import { formatNumber, formatTime, printJson, printTable } from "../output";
 import { tookOf } from "../record-view";
 import { cellOf, checkColumns, usualColumns } from "../run-columns";
@@ -25,6 +27,7 @@ interface SearchOptions {
 }
 
 interface CompareOptions {
+  readonly group?: string;
   readonly top?: number;
   readonly metric?: string;
   readonly goal?: "min" | "max";
@@ -91,6 +94,7 @@ export function addSearchCommands(runs: Command): void {
   runs
     .command("compare [run...]")
     .description("compare the named runs, or the best runs by a metric (docs/compare.md)")
+    .option("--group <group>", "compare the runs that one `submit` started")
     .option("--top <n>", "compare the best n runs by --metric", wholeNumber("--top"))
     .option("--metric <metric>", "metric that --top ranks by")
     .option("--goal <goal>", "min or max (default: derived from the metric's name)")
@@ -104,7 +108,8 @@ export function addSearchCommands(runs: Command): void {
     .option("--markdown", "print the comparison as Markdown")
     .action(async (named: readonly string[], options: CompareOptions, command: Command) => {
       const { client, json } = contextOf(command);
-      const body = compareRequest(named, options);
+      const members = options.group === undefined ? [] : await runsOfGroup(client, options.group);
+      const body = compareRequest([...named, ...members], options);
       // The client's type is JSON's; the report needs the domain's. The contract makes both equal.
       const comparison = (await client.call("compareRuns", { body }).catch(inOptions)) as Comparison;
       const compared = comparison as ComparedRuns;
@@ -141,6 +146,15 @@ function inOptions(error: unknown): never {
     rule: rule.replace('set goal: "min" or "max"', "set --goal min or --goal max"),
   }));
   throw new InvalidInputError("the runs cannot be compared", problems, error);
+}
+
+/** @throws InvalidInputError if there is no such group */
+async function runsOfGroup(client: ApiClient, group: string): Promise<readonly string[]> {
+  const filter = `tags."${groupTag}" = '${group.replaceAll("'", "")}'`;
+  const { runs } = await client.call("searchRuns", { body: { filter, limit: 1_000, orderBy: ["start_time ASC"] } });
+  if (runs.length > 0) return runs.map(({ run }) => run.runId);
+  const rule = "must be the group of a submission: `submit` prints it";
+  throw new InvalidInputError("the runs cannot be compared", [{ path: "--group", value: group, rule }]);
 }
 
 function compareRequest(named: readonly string[], options: CompareOptions): CompareRequest {

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { contextOf } from "../context";
+import { type GroupMember, printGroup, submitGroup, watchGroup } from "../group";
 import { printJson } from "../output";
 import { describeRun } from "../run-description";
-import { type JobOptions, prepareJob, withJobOptions } from "../submission";
+import { type JobOptions, type PreparedGroup, prepareJobs, withJobOptions } from "../submission";
 import { exitCodeOf, warningLines, watchRun } from "../watch";
 import { wholeNumber } from "../whole-number";
 
@@ -19,17 +20,21 @@ export function addSubmitCommand(program: Command): void {
     .option("--pause-at <epochs>", "pause after that number of epochs, until `runs resume`", wholeNumber("--pause-at"))
     .option("--no-cache", "run every step; do not reuse outputs of earlier runs")
     .action(async (file: string, options: SubmitOptions, command: Command) => {
-      const prepared = await prepareJob(file, options, () => contextOf(command).client);
+      const request = {
+        noCache: !options.cache,
+        ...(options.pauseAt === undefined ? {} : { pauseAt: options.pauseAt }),
+      };
+      const prepared = await prepareJobs(file, options, () => contextOf(command).client);
       const { client, json } = contextOf(command);
       // With the key, a repeated submission after a lost response returns the same run.
-      const run = await client.submitRun(
-        {
-          ...prepared,
-          noCache: !options.cache,
-          ...(options.pauseAt === undefined ? {} : { pauseAt: options.pauseAt }),
-        },
-        randomUUID(),
-      );
+      const key = randomUUID();
+      if (prepared.length > 1) {
+        const { group, members } = await submitGroup(client, prepared, request, key);
+        if (!json || !options.wait) report(group, members, json);
+        if (options.wait) process.exitCode = await watchGroup(client, group, members, json);
+        return;
+      }
+      const run = await client.submitRun({ ...(prepared[0] as PreparedGroup[number]).job, ...request }, key);
       if (!options.wait) {
         const { warnings } = await client.run(run.runId);
         if (json) printJson({ ...run, warnings });
@@ -43,4 +48,9 @@ export function addSubmitCommand(program: Command): void {
       if (json) printJson({ ...describeRun(details, await client.metrics(run.runId)), awaited: details.awaited });
       process.exitCode = exitCodeOf(details.run);
     });
+}
+
+function report(group: string, members: readonly GroupMember[], json: boolean): void {
+  if (json) printJson({ group, runs: members.map(({ settings, run }) => ({ settings, run })) });
+  else printGroup(group, members);
 }

@@ -53,15 +53,9 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
 
   const source = await runs.find(request.runId);
   if (!source) throw new RunNotFoundError(request.runId, "training");
-  const list = await readCheckpoints(objects, source.runId);
-  const manifest = checkpointOfEpoch(source.runId, list, request.epoch);
-  if (!manifest) {
-    const epochs = [...new Set(list.checkpoints.map(({ epoch }) => epoch))];
-    throw new CheckpointNotFoundError(source.runId, request.epoch, epochs);
-  }
-  await requireTensors(objects, manifest);
+  const start = await checkpointStart(objects, source.runId, request.epoch);
+  const { manifest } = start;
   const job = jobOf(source, request, manifest);
-  const { finishedSteps, epoch, weightsSha256 } = manifest;
   return submitRun(dependencies, {
     job,
     code: source.code,
@@ -72,16 +66,37 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
     submitters,
     idempotencyKey,
     requestDigest,
-    restoredFrom: { runId: source.runId, epoch, step: finishedSteps, weightsSha256 },
+    restoredFrom: start.restoredFrom,
     ...(request.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
-    beforeCreation: (runId) =>
+    beforeCreation: start.copyTo,
+  });
+}
+
+/**
+ * Finds the checkpoint with which a new run starts. `copyTo` copies its manifest to that run.
+ *
+ * @throws CheckpointNotFoundError, CheckpointDamagedError
+ */
+export async function checkpointStart(objects: ObjectStore, runId: string, epoch: number) {
+  const list = await readCheckpoints(objects, runId);
+  const manifest = checkpointOfEpoch(runId, list, epoch);
+  if (!manifest) {
+    const epochs = [...new Set(list.checkpoints.map((one) => one.epoch))];
+    throw new CheckpointNotFoundError(runId, epoch, epochs);
+  }
+  await requireTensors(objects, manifest);
+  const { finishedSteps, weightsSha256 } = manifest;
+  return {
+    manifest,
+    restoredFrom: { runId, epoch: manifest.epoch, step: finishedSteps, weightsSha256 },
+    copyTo: (to: string) =>
       objects.put(
-        objectKeys.checkpointManifest(runId, finishedSteps),
+        objectKeys.checkpointManifest(to, finishedSteps),
         // The source run stores its own points.
-        JSON.stringify({ ...manifest, runId, unsentMetrics: undefined }, null, 2),
+        JSON.stringify({ ...manifest, runId: to, unsentMetrics: undefined }, null, 2),
         "application/json",
       ),
-  });
+  };
 }
 
 /**

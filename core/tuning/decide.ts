@@ -55,7 +55,7 @@ export function decide(
 function carriedOut(study: Study, trials: readonly Trial[], action: PlannedAction, at: string): Trial {
   if (action.type === "create") {
     const { number, params, until, bracket } = action;
-    const runId = submittedRunId(study.team, trialKey(study, number));
+    const runId = submittedRunId(study.team, trialKey(study, { number }));
     const trial: Trial = {
       ...{ number, params, state: "running", until, segment: 0, runId, reports: [], startedAt: at },
       ...(bracket === undefined ? {} : { bracket }),
@@ -64,7 +64,12 @@ function carriedOut(study: Study, trials: readonly Trial[], action: PlannedActio
   }
   const trial = trials.find(({ number }) => number === action.trial) as Trial;
   if (action.type === "stop") return { ...trial, state: "stopped", reason: action.reason, endedAt: at };
-  return resumed(trial, action.until);
+  const next = resumed(trial, action.until);
+  const { from, params = trial.params } = action;
+  if (from === undefined) return next;
+  // Another trial's checkpoint with other settings: a run of its own.
+  const begun = { ...next, params, from, firstSegment: next.segment };
+  return withValidJob(study, { ...begun, runId: submittedRunId(study.team, trialKey(study, begun)) }, at);
 }
 
 /** Returns a trial whose next segment trains to an epoch. */
@@ -84,7 +89,15 @@ function withValidJob({ definition }: Study, trial: Trial, at: string): Trial {
   }
 }
 
-/** Returns the idempotency key of a trial's submission. */
-export function trialKey({ name }: Pick<Study, "name">, trial: number | string): string {
-  return `study ${name} trial ${trial}`;
+/** Returns the idempotency key under which a trial's current run is submitted. */
+export function trialKey(
+  { name }: Pick<Study, "name">,
+  { number, firstSegment = 0 }: Pick<Trial, "number" | "firstSegment">,
+): string {
+  return `study ${name} trial ${number} ${firstSegment}`;
+}
+
+/** Returns the segment of a trial's current run. */
+export function runSegment({ segment, firstSegment = 0 }: Trial): number {
+  return segment - firstSegment;
 }

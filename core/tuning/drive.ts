@@ -18,7 +18,6 @@ export interface DriveDependencies extends ObserveDependencies, StartDependencie
   readonly team: string;
   readonly studies: Pick<StudyRepository, "load" | "save">;
   readonly records: Pick<RunRecords, "change">;
-  readonly objects: Pick<ObjectStore, "get">;
   readonly pause: Pause;
 }
 
@@ -99,7 +98,7 @@ function withChanges(trials: readonly Trial[], changes: readonly Trial[]): reado
 
 /** Returns the trials of earlier studies that the sampler knows. They were stored with the study and never change. */
 async function warmStart(
-  { objects }: Pick<DriveDependencies, "objects">,
+  { objects }: { readonly objects: Pick<ObjectStore, "get"> },
   { name, warmTrials }: Study,
 ): Promise<readonly ObservedTrial[]> {
   return warmTrials === 0 ? [] : getJson<readonly ObservedTrial[]>(objects, objectKeys.studyWarmStart(name));
@@ -109,7 +108,7 @@ async function startSegments(dependencies: DriveDependencies, { state, toStart }
   const refused = new Map<number, string>();
   await mapLimited(toStart, startsAtOnce, async (trial) => {
     try {
-      await startSegment(dependencies, (state as StudyState).study, trial);
+      await startSegment(dependencies, state as StudyState, trial);
     } catch (error) {
       if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
       refused.set(trial.number, `${error.code}: ${error.message}`);

@@ -2,6 +2,7 @@ import { type Clock, isoTime } from "../ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { Run, RunDetails } from "../runs/shapes";
 import type { MetricStore } from "../tracking/metric-store";
+import { runSegment } from "./decide";
 import type { Trial } from "./shapes";
 import type { StudyDefinition } from "./study";
 
@@ -34,7 +35,7 @@ export async function observe(
     const { code, message } = run.failure ?? { code: run.status.toUpperCase(), message: `the run is ${run.status}` };
     return ended("failed", { reason: `${code}: ${message}`, ...(await costOf(dependencies, run)) });
   }
-  if ((run.segment ?? 0) < trial.segment) return { kind: "missing", trial };
+  if ((run.segment ?? 0) < runSegment(trial)) return { kind: "missing", trial };
   if (run.status !== "paused" && run.status !== "completed") return { kind: "working" };
   const [result, cost] = await Promise.all([
     resultOf(dependencies, definition, trial, run.status === "completed"),
@@ -59,7 +60,7 @@ async function resultOf(
     metrics.summaries(runId),
   ]);
   const last = new Map(summaries.map(({ metric, last }) => [metric, last]));
-  const read = reportsOf(points);
+  const read = reportsOf(points, trial);
   const invalid = read.find(({ value }) => !Number.isFinite(value));
   const reports = read.filter(({ value }) => Number.isFinite(value));
   if (invalid) return { reports, reason: `${first?.metric} is ${invalid.value} after epoch ${invalid.epoch}` };
@@ -80,10 +81,18 @@ async function resultOf(
   };
 }
 
-/** Numbers the points of a validation metric by epoch: each epoch has one, at its last step. */
-function reportsOf(points: readonly { readonly step: number; readonly value: number }[]): Trial["reports"] {
-  const stepsPerEpoch = points[0]?.step ?? 1;
-  return points.map(({ step, value }) => ({ epoch: Math.round(step / stepsPerEpoch), value }));
+/**
+ * Numbers the points of a validation metric by epoch: each epoch has one, at its last step. A trial that began with a
+ * checkpoint validates it first; its reports from before stay.
+ */
+function reportsOf(
+  points: readonly { readonly step: number; readonly value: number }[],
+  { reports, from }: Trial,
+): Trial["reports"] {
+  const stepsPerEpoch = (points[0]?.step ?? 1) / (from?.epoch ?? 1);
+  const read = points.map(({ step, value }) => ({ epoch: Math.round(step / stepsPerEpoch), value }));
+  const first = read[0]?.epoch ?? Number.POSITIVE_INFINITY;
+  return [...reports.filter(({ epoch }) => epoch < first), ...read];
 }
 
 /** Returns by how much a value breaks a limit; at most 0 if it keeps it. */

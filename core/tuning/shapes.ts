@@ -22,6 +22,13 @@ export const trial = z
     until: count.meta({ description: "Epoch at which its current or last segment ends." }),
     segment: count.meta({ description: "Number of times that it was resumed." }),
     bracket: count.optional(),
+    from: z
+      .object({ trial: count, epoch: count })
+      .optional()
+      .meta({ description: "Trial and epoch with whose checkpoint its current run began." }),
+    firstSegment: count
+      .optional()
+      .meta({ description: "Segment with which its current run began; absent: the first." }),
     runId: z.string().optional(),
     reports: z
       .array(z.object({ epoch: count, value: z.number() }))

@@ -1,8 +1,10 @@
 import { digestOf } from "../digest";
+import type { ObjectStore } from "../ports";
 import type { Run } from "../runs/shapes";
 import { type ResumeDependencies, resumeRun } from "../training/pause";
-import { findSubmitted, type SubmitDependencies, submitRun } from "../training/submit";
-import { trialKey } from "./decide";
+import { checkpointStart } from "../training/restore";
+import { findSubmitted, type SubmitDependencies, type SubmitRequest, submitRun } from "../training/submit";
+import { runSegment, trialKey } from "./decide";
 import type { StudyRepository, StudyState } from "./ports";
 import { isActive, type Study, type Trial } from "./shapes";
 import { bestJob, trialJob } from "./trial-job";
@@ -11,23 +13,41 @@ export interface StartDependencies extends SubmitDependencies, ResumeDependencie
   readonly runs: SubmitDependencies["runs"] & ResumeDependencies["runs"];
   readonly team: string;
   readonly studies: Pick<StudyRepository, "save">;
+  readonly objects: ObjectStore;
 }
 
 /** Starts a running trial's segment: submits its run, or resumes it. Idempotent. */
-export async function startSegment(dependencies: StartDependencies, study: Study, trial: Trial): Promise<void> {
+export async function startSegment(
+  dependencies: StartDependencies,
+  { study, trials }: StudyState,
+  trial: Trial,
+): Promise<void> {
   const { definition } = study;
   const { epochs } = definition.job.hyperparameters;
   const pause = trial.until < epochs ? { pauseAt: trial.until } : {};
-  if (trial.segment > 0) {
-    await resumeRun(dependencies, { runId: trial.runId as string, after: trial.segment - 1, ...pause });
+  if (runSegment(trial) > 0) {
+    await resumeRun(dependencies, { runId: trial.runId as string, after: runSegment(trial) - 1, ...pause });
     return;
   }
-  await submit(dependencies, study, trial.number, {
+  await submit(dependencies, study, trialKey(study, trial), async () => ({
     ...pause,
+    ...(await checkpointOf(dependencies, trials, trial)),
     job: trialJob(definition, trial.params),
     trial: { study: study.name, number: trial.number },
     parentRunId: study.parentRunId,
-  });
+  }));
+}
+
+/** Refers to the checkpoint of another trial with which a trial begins. Its tensors are not copied. */
+async function checkpointOf(
+  { objects }: StartDependencies,
+  trials: readonly Trial[],
+  { from }: Trial,
+): Promise<Pick<Submission, "restoredFrom" | "beforeCreation">> {
+  const source = from && trials.find(({ number }) => number === from.trial)?.runId;
+  if (from === undefined || source === undefined) return {};
+  const { restoredFrom, copyTo } = await checkpointStart(objects, source, from.epoch);
+  return { restoredFrom, beforeCreation: copyTo };
 }
 
 /**
@@ -39,34 +59,34 @@ export async function registerBest(dependencies: StartDependencies, state: Study
   const best = trials.find(({ number }) => number === study.best[0]);
   if (isActive(study) || study.definition.best === undefined || best === undefined) return study;
   if (study.bestRunId !== undefined) return study;
-  const run = await submit(dependencies, study, `best ${study.extensions}`, {
+  const run = await submit(dependencies, study, `study ${study.name} best ${study.extensions}`, async () => ({
     job: bestJob(study.definition, best.params),
     parentRunId: study.parentRunId,
-  });
+  }));
   const next: Study = { ...study, bestRunId: run.runId, revision: study.revision + 1 };
   // Another call may have been first: it has submitted the same run.
   return (await dependencies.studies.save(next, [])) ? next : study;
 }
 
-type Submission = Pick<Parameters<typeof submitRun>[1], "job" | "pauseAt" | "trial" | "parentRunId">;
+type Submission = Pick<SubmitRequest, "job" | "pauseAt" | "trial" | "parentRunId" | "restoredFrom" | "beforeCreation">;
 
 async function submit(
   dependencies: StartDependencies,
   study: Study,
-  trial: number | string,
-  submission: Submission,
+  idempotencyKey: string,
+  submission: () => Promise<Submission>,
 ): Promise<Run> {
   const { name, definition, submitters } = study;
   const identity = {
     team: dependencies.team,
-    idempotencyKey: trialKey(study, trial),
-    requestDigest: digestOf({ study: name, trial }),
+    idempotencyKey,
+    requestDigest: digestOf({ study: name, idempotencyKey }),
   };
   const known = await findSubmitted(dependencies, identity);
   if (known) return known;
   return submitRun(dependencies, {
     ...identity,
-    ...submission,
+    ...(await submission()),
     code: definition.code,
     ...(definition.environment ? { environment: definition.environment } : {}),
     noCache: false,

@@ -30,7 +30,7 @@ export const handler = functionHandler(
       metrics: metrics("read"),
       datasets: datasets("read", "resolve"),
       registry: registryReads(),
-      objects: teamObjects("read"),
+      objects: teamObjects("read", "write"),
     },
   },
   async ({ studyIndex, forTeam, logger }, event: DriveEvent) => {
