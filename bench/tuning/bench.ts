@@ -1,10 +1,12 @@
 import { benchHyperband } from "./hyperband";
+import { benchSamplers } from "./samplers";
 
 const parts: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   hyperband: benchHyperband,
+  samplers: benchSamplers,
 };
 
-/** Compares tuning with Optuna: `npm run bench -- tuning hyperband`. */
+/** Compares tuning with Optuna: `npm run bench -- tuning samplers`. */
 export async function benchTuning([part = "", ...args]: readonly string[]): Promise<void> {
   const run = parts[part];
   if (run === undefined) throw new Error(`the benchmark is one of: ${Object.keys(parts).join(", ")}`);

@@ -26,10 +26,11 @@ export function bestTrials<T extends ObservedTrial>(
 }
 
 /** Tests whether losses are at most as large for each objective, and smaller for one. */
-function dominates(one: readonly number[], other: readonly number[]): boolean {
+export function dominates(one: readonly number[], other: readonly number[]): boolean {
   return one.every((loss, at) => loss <= other[at]!) && one.some((loss, at) => loss < other[at]!);
 }
 
-function excessOf({ constraints = [] }: ObservedTrial): number {
+/** Returns by how much a trial exceeds its constraints in total; 0 if it is feasible. */
+export function excessOf({ constraints = [] }: ObservedTrial): number {
   return constraints.reduce((sum, value) => sum + (Number.isNaN(value) ? Infinity : Math.max(0, value)), 0);
 }

@@ -3,6 +3,7 @@ import type { Objective } from "./history";
 import { gridSampler, gridSize } from "./samplers/grid";
 import { randomSampler } from "./samplers/random";
 import type { Sampler, SamplerContext } from "./samplers/sampler";
+import { tpeSampler } from "./samplers/tpe";
 import type { Space } from "./space";
 
 export type { Sampler };
@@ -12,6 +13,14 @@ const seed = z.int().min(0).max(4_294_967_295).default(0);
 export const samplerSettingsSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("grid"), seed }),
   z.strictObject({ type: z.literal("random"), seed }),
+  z.strictObject({
+    type: z.literal("tpe"),
+    seed,
+    /** Trials with a value that are drawn at random before the model is used. */
+    startupTrials: z.int().min(1).max(10_000).default(10),
+    /** Points that are drawn for a suggestion, of which the best is taken. */
+    candidates: z.int().min(1).max(1_000).default(48),
+  }),
 ]);
 export type SamplerSettings = Readonly<z.output<typeof samplerSettingsSchema>>;
 
@@ -22,6 +31,8 @@ export function createSampler(settings: SamplerSettings, space: Space, objective
       return gridSampler(context);
     case "random":
       return randomSampler(context);
+    case "tpe":
+      return tpeSampler(context, settings);
   }
 }
 

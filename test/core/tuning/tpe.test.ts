@@ -1,0 +1,182 @@
+import { drawsFor } from "../../../core/tuning/draws";
+import type { Objective, ObservedTrial } from "../../../core/tuning/history";
+import { createSampler, samplerSettingsSchema } from "../../../core/tuning/sampler";
+import { coordinateOf, dimensionsOf } from "../../../core/tuning/samplers/coordinates";
+import { bestFirst, scored } from "../../../core/tuning/samplers/order";
+import { createParzen } from "../../../core/tuning/samplers/parzen";
+import { contains, isActive, type Point, parameterOrder, type Space, spaceSchema } from "../../../core/tuning/space";
+
+const minimize: readonly Objective[] = [{ metric: "loss", direction: "minimize" }];
+const settings = (seed: number) => samplerSettingsSchema.parse({ type: "tpe", seed });
+const completed = (number: number, params: Point, ...values: number[]): ObservedTrial => ({
+  ...{ number, params, values },
+  state: "completed",
+  reports: [],
+});
+
+const conditional: Space = spaceSchema.parse({
+  rate: { type: "float", low: 1e-5, high: 1, log: true },
+  momentum: { type: "float", low: 0, high: 0.9, step: 0.1, when: { parameter: "optimizer", in: ["sgd"] } },
+  optimizer: { type: "categorical", choices: ["sgd", "adam"] },
+  width: { type: "int", low: 8, high: 512, log: true },
+  layers: { type: "int", low: 2, high: 10, step: 2 },
+  fixed: { type: "float", low: 3, high: 3 },
+});
+
+function randomSpace(seed: number): Space {
+  const draws = drawsFor(seed, 77);
+  const parameters: Record<string, object> = { kind: { type: "categorical", choices: ["a", 1, null, { b: 2 }] } };
+  for (let i = 0; i < 1 + draws.index(5); i += 1) {
+    const low = 1 + draws.index(20);
+    const high = low + draws.index(30);
+    const when = draws.uniform() < 0.4 ? { when: { parameter: "kind", in: [1, { b: 2 }] } } : {};
+    const scale = [{}, { log: true }, high > low ? { step: 1 } : {}][draws.index(3)];
+    parameters[`p${i}`] = { type: draws.uniform() < 0.5 ? "int" : "float", low, high, ...scale, ...when };
+  }
+  return spaceSchema.parse(parameters);
+}
+
+function expectValid(space: Space, point: Point): void {
+  const active: Record<string, Point[string]> = {};
+  for (const name of parameterOrder(space)) {
+    const parameter = space[name]!;
+    expect([name, Object.hasOwn(point, name)]).toEqual([name, isActive(parameter, active)]);
+    if (!Object.hasOwn(point, name)) continue;
+    active[name] = point[name]!;
+    expect([name, point[name], contains(parameter, point[name]!)]).toEqual([name, point[name], true]);
+  }
+  expect(Object.keys(point).sort()).toEqual(Object.keys(active).sort());
+}
+
+/** Runs a study one trial at a time. */
+function study(space: Space, seed: number, trials: number, lossOf: (point: Point) => number) {
+  const sampler = createSampler(settings(seed), space, minimize);
+  const history: ObservedTrial[] = [];
+  for (let number = 0; number < trials; number += 1) {
+    const params = sampler.suggest(history, number)!;
+    history.push(completed(number, params, lossOf(params)));
+  }
+  return history;
+}
+
+describe("the density of a Parzen estimator", () => {
+  const space = spaceSchema.parse({
+    x: { type: "float", low: 0, high: 1 },
+    c: { type: "categorical", choices: ["a", "b"] },
+  });
+  const dimensions = dimensionsOf(space);
+
+  it("is the mean of truncated normal kernels and a uniform one", () => {
+    // One kernel at 0: the bandwidth is 0.2, and half of the normal distribution lies outside.
+    const parzen = createParzen(dimensions, [Float64Array.of(0), Float64Array.of(Number.NaN)], 0.25, 1);
+    const normal = (x: number) => (2 * Math.exp(-0.5 * (x / 0.2) ** 2)) / (0.2 * Math.sqrt(2 * Math.PI));
+    for (const x of [0, 0.1, 0.5, 1]) {
+      expect(Math.exp(parzen.logDensity([x, Number.NaN]))).toBeCloseTo(0.25 + 0.75 * normal(x), 4);
+    }
+  });
+
+  it("gives a choice the share of its trials, mixed with the uniform distribution", () => {
+    // Two trials, two choices: each kernel draws uniformly with the probability 2 / (2 + 2).
+    const parzen = createParzen(dimensions, [Float64Array.of(0.5, 0.5), Float64Array.of(0, 0)], 0, 1);
+    const density = (choice: number) => Math.exp(parzen.logDensity([Number.NaN, choice]));
+    expect(density(0) / 2).toBeCloseTo(0.75, 12);
+    expect(density(1) / 2).toBeCloseTo(0.25, 12);
+  });
+
+  it("is uniform without trials", () => {
+    const parzen = createParzen(dimensions, [new Float64Array(0), new Float64Array(0)], 1, 1);
+    expect(parzen.logDensity([0.3, 1])).toBeCloseTo(0, 12);
+  });
+});
+
+describe("the order of trials", () => {
+  it("puts feasible trials first, then those that exceed their constraints least, without failed ones", () => {
+    const history: ObservedTrial[] = [
+      { ...completed(0, {}, 1), constraints: [2] },
+      completed(1, {}, 5),
+      { ...completed(2, {}, 9), constraints: [0.5, -3] },
+      { ...completed(3, {}, 4), constraints: [-1] },
+      completed(4, {}, Number.NaN),
+      { ...completed(5, {}, 0), state: "failed" },
+    ];
+    expect(bestFirst(scored(history, minimize)).map(({ trial }) => trial.number)).toEqual([3, 1, 2, 0]);
+  });
+
+  it("compares several objectives by fronts, and by crowding within a front", () => {
+    const objectives: readonly Objective[] = [...minimize, { metric: "accuracy", direction: "maximize" }];
+    const history = [
+      completed(0, {}, 2, -9), // dominated by 1 and 2
+      completed(1, {}, 1, -8),
+      completed(2, {}, 0, -10),
+      completed(3, {}, 10, 0),
+      completed(4, {}, 0.5, -9.5), // the most crowded of the first front
+      completed(5, {}, 11, -1), // dominated by 3
+    ];
+    const numbers = bestFirst(scored(history, objectives)).map(({ trial }) => trial.number);
+    expect(new Set(numbers.slice(0, 4))).toEqual(new Set([1, 2, 3, 4]));
+    expect(numbers[3]).toBe(4);
+    expect(new Set(numbers.slice(4))).toEqual(new Set([0, 5]));
+  });
+});
+
+describe("TPE", () => {
+  it("suggests valid points of random spaces, the same ones for the same history", () => {
+    for (let seed = 0; seed < 20; seed += 1) {
+      const space = seed === 0 ? conditional : randomSpace(seed);
+      const draws = drawsFor(seed);
+      const history = study(space, seed, 40, () => draws.uniform());
+      for (const { params } of history) expectValid(space, params);
+      const again = createSampler(settings(seed), space, minimize);
+      expect(again.suggest(history, 40)).toEqual(createSampler(settings(seed), space, minimize).suggest(history, 40));
+    }
+  });
+
+  it("finds a narrow region that random draws miss, also below a condition", () => {
+    const distance = (params: Point) =>
+      params["optimizer"] === "sgd"
+        ? Math.abs(Math.log10(Number(params["rate"])) + 3) + Math.abs(Number(params["momentum"]) - 0.6)
+        : 2;
+    for (const seed of [1, 2, 3]) {
+      const late = study(conditional, seed, 120, distance).slice(100);
+      const near = late.filter(({ params }) => distance(params) < 1);
+      expect(near.length).toBeGreaterThanOrEqual(14); // a random draw is near with a probability below 0.2
+    }
+  });
+
+  it("moves away from trials that are running", () => {
+    const space = spaceSchema.parse({ x: { type: "float", low: 0, high: 1 } });
+    const sampler = createSampler(settings(5), space, minimize);
+    const history = study(space, 5, 40, ({ x }) => Math.abs(Number(x) - 0.5));
+    const alone = Number(sampler.suggest(history, 40)?.["x"]);
+    const running = Array.from(
+      { length: 30 },
+      (_, i): ObservedTrial => ({ number: 100 + i, params: { x: alone }, state: "running", reports: [] }),
+    );
+    const apart = Number(sampler.suggest([...history, ...running], 40)?.["x"]);
+    expect(Math.abs(apart - alone)).toBeGreaterThan(0.02);
+  });
+
+  it("ignores failed trials and values that are not numbers", () => {
+    const history = study(conditional, 3, 30, ({ rate }) => Number(rate));
+    const useless: ObservedTrial[] = [
+      { ...completed(30, history[0]!.params, -100), state: "failed" },
+      completed(31, history[1]!.params, Number.NaN),
+    ];
+    const sampler = createSampler(settings(3), conditional, minimize);
+    expect(sampler.suggest([...history, ...useless], 40)).toEqual(sampler.suggest(history, 40));
+  });
+
+  it("ignores the values of a warm start that the space does not have", () => {
+    const history = study(conditional, 4, 20, ({ rate }) => Number(rate));
+    const foreign = completed(50, { optimizer: "lion", rate: 7, width: "wide" }, -1);
+    expectValid(conditional, createSampler(settings(4), conditional, minimize).suggest([foreign, ...history], 20)!);
+  });
+
+  it("maps values to coordinates on the scale of the search", () => {
+    const [rate] = dimensionsOf(conditional).filter(({ name }) => name === "rate");
+    expect(coordinateOf(rate!, { rate: 1e-5 })).toBeCloseTo(0, 12);
+    expect(coordinateOf(rate!, { rate: 1 })).toBeCloseTo(1, 12);
+    expect(coordinateOf(rate!, { rate: 2 })).toBeNaN();
+    expect(coordinateOf(rate!, {})).toBeNaN();
+  });
+});
