@@ -37,11 +37,10 @@ export function createProgram(): Command {
   addNativeCommand(program);
   addDatasetCommands(program);
   addSubmitCommand(program);
-  addPageCommands(addRunCommands(program), addExperimentCommands(program));
+  addPageCommands(addRunCommands(program), addExperimentCommands(program), addStudyCommands(program));
   addBrowseCommand(program);
   addModelCommands(program);
   addLineageCommand(program);
-  addStudyCommands(program);
   addRetrainCommands(program);
   addNotifyCommands(program);
   addTokenCommands(program);

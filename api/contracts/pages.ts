@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { searchLimits } from "../../core/tracking/search/native";
 import { contractsFor } from "../contract";
+import { nameText } from "../schemas/common";
 import { experimentIdText, runIdText } from "../schemas/tracking";
 
 const contract = contractsFor("Pages");
@@ -38,6 +39,14 @@ export const getRunPage = contract("getRunPage", "GET /pages/runs/{runId}", {
   query: z.strictObject({ links }),
   responses: { 200: page },
   errors: ["RUN_NOT_FOUND"],
+});
+
+export const getStudyPage = contract("getStudyPage", "GET /pages/studies/{study}", {
+  summary: "Look at a study: best value so far, learning curves, parallel coordinates, importance, slices, savings",
+  params: z.strictObject({ study: nameText }),
+  query: z.strictObject({ links }),
+  responses: { 200: page },
+  errors: ["STUDY_NOT_FOUND"],
 });
 
 export const getRunFile = contract("getRunFile", "GET /pages/runs/{runId}/artifact", {

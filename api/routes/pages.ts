@@ -5,6 +5,7 @@ import { isoTime } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { compareLimits, compareRuns } from "../../core/tracking/compare/compare";
 import { ArtifactNotFoundError } from "../../core/tracking/records/errors";
+import { getStudy } from "../../core/tuning/lifecycle";
 import * as contracts from "../contracts/pages";
 import { pageResponse } from "../http/page-response";
 import { defineRoute, type Route } from "../http/route";
@@ -16,6 +17,7 @@ import { experimentsHtml } from "../pages/experiments-html";
 import { noLinks, relativeLinks } from "../pages/links";
 import { runHtml } from "../pages/run-html";
 import { readRunPage } from "../pages/run-page";
+import { studyHtml } from "../pages/study-html";
 import { experimentPage } from "./experiments";
 
 const experimentsOnPage = 200;
@@ -41,6 +43,12 @@ export const pageRoutes: readonly Route[] = [
   defineRoute(contracts.getRunPage, async ({ platform, params: { runId }, query: { links } }) => {
     const page = await readRunPage(platform, runId);
     const made = runHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
+    return { response: pageResponse(made) };
+  }),
+
+  defineRoute(contracts.getStudyPage, async ({ platform, params: { study }, query: { links } }) => {
+    const state = await getStudy(platform.studies, study);
+    const made = studyHtml(state, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
     return { response: pageResponse(made) };
   }),
 

@@ -14,8 +14,17 @@ interface PageOptions {
   readonly html?: string;
 }
 
-/** Adds `runs page` and `experiments page`, which print a URL or write a self-contained file. */
-export function addPageCommands(runs: Command, experiments: Command): void {
+/** Adds `runs page`, `experiments page` and `study page`, which print a URL or write a self-contained file. */
+export function addPageCommands(runs: Command, experiments: Command, studies: Command): void {
+  studies
+    .command("page <study>")
+    .description("print the URL of the report of a study: curves, importance of parameters, savings")
+    .option("--html <file>", "write the report to a self-contained file")
+    .action(async (name: string, options: PageOptions, command: Command) => {
+      await contextOf(command).client.call("getStudy", { params: { study: name } });
+      await show(`/api/v1/pages/studies/${encodeURIComponent(name)}`, options, command);
+    });
+
   runs
     .command("page <run>")
     .description("print the URL of the page of a run: curves, lineage, code and files")

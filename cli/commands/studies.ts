@@ -9,7 +9,7 @@ import { prepareStudy } from "../study-file";
 import { type JobOptions, withJobOptions } from "../submission";
 import { wholeNumber } from "../whole-number";
 
-export function addStudyCommands(program: Command): void {
+export function addStudyCommands(program: Command): Command {
   const study = program.command("study").description("search for the best settings of a job");
 
   withJobOptions(
@@ -106,6 +106,7 @@ export function addStudyCommands(program: Command): void {
       const { study } = await client.call("extendStudy", { params: { study: name }, body });
       report(study, json);
     });
+  return study;
 }
 
 interface ExtendOptions {

@@ -130,6 +130,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   "GET /api/v1/pages/experiments/:experimentId": absent,
   "GET /api/v1/pages/runs/:runId": absent,
+  "GET /api/v1/pages/studies/:study": absent,
   "GET /api/v1/pages/runs/:runId/artifact": { owner: 307, other: "absent" },
   "GET /api/v1/pages/compare": absent,
   "DELETE /api/v1/runs/:runId": absent,

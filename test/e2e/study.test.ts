@@ -115,6 +115,17 @@ stop: {}
     expect(await calm.json(["study", "best", "rates"])).toMatchObject({ best: [{ number: study.best[0] }] });
     await calm.json(["runs", "watch", study.bestRunId!], [0, 3]);
     expect(await calm.json(["models", "show", "toy"])).toMatchObject({ versions: [{ runId: study.bestRunId }] });
+    const report = calm.file("report.html", "");
+    await calm.json(["study", "page", "rates", "--html", report]);
+    const page = readFileSync(report, "utf8");
+    for (const part of [
+      "Best value so far",
+      "Learning curves",
+      "Parallel coordinates",
+      "Slice: hyperparameters.optimizer",
+    ])
+      expect(page).toContain(part);
+    expect(page).not.toContain("href=");
     // The best trial was trained to the end, so its training is reused.
     expect(await weightsOf(calm, study.bestRunId!)).toBe(await weightsOf(calm, trials[study.best[0]!]!.runId!));
   });
