@@ -1,197 +1,219 @@
+import type { DatasetRepository } from "../../../core/datasets/repository";
+import type { Run } from "../../../core/runs/shapes";
 import { type Draws, drawsFor } from "../../../core/tuning/draws";
-import { type PlannedStudy, plan } from "../../../core/tuning/planner";
-import type { SchedulerTrial } from "../../../core/tuning/scheduler";
-import { applied, type SimulatedStudy } from "./simulated-study";
+import { type DriveDependencies, driveStudy } from "../../../core/tuning/drive";
+import { StudyBusyError } from "../../../core/tuning/errors";
+import type { StudyState } from "../../../core/tuning/ports";
+import type { Study, Trial } from "../../../core/tuning/shapes";
+import type { StudyDefinition } from "../../../core/tuning/study";
+import type { SimulatedStudy } from "./simulated-study";
 
-/** A trial as the model's store keeps it. */
-export interface StoredTrial extends SchedulerTrial {
-  /** Number of times that the trial was resumed. */
-  readonly segment?: number;
-  readonly dollars?: number;
-}
-
-interface StoredStudy {
-  readonly revision: number;
-  readonly trials: readonly StoredTrial[];
-  readonly reason?: string;
-}
-
-/** A run of the model's trainer. An epoch costs one dollar, also if a lost worker trains it again. */
-interface ModelRun {
-  readonly trial: number;
-  segment: number;
-  until: number;
-  params: SchedulerTrial["params"];
-  reports: { readonly epoch: number; readonly value: number }[];
-  epoch: number;
-  dollars: number;
-  state: "working" | "paused" | "completed" | "failed";
-}
-
-/** What a driver does to the platform. Each call may be the last one of its process. */
-interface DriverPorts {
-  load(): Promise<StoredStudy>;
-  /** Returns false if another driver has written since. */
-  save(study: StoredStudy): Promise<boolean>;
-  find(trial: number): Promise<Readonly<ModelRun> | undefined>;
-  /** Starts a run, or the next segment of one. Idempotent by trial and segment. */
-  start(trial: StoredTrial): Promise<void>;
-}
-
-export interface ModelOptions extends Pick<SimulatedStudy, "definition" | "curve"> {
+export interface ModelOptions extends Pick<SimulatedStudy, "curve"> {
+  readonly definition: StudyDefinition;
   readonly seed: number;
   /** Probability that a step kills a driver or a worker, and that an event is lost or arrives twice. */
   readonly faults: number;
 }
 
 export interface ModelResult {
-  readonly trials: readonly StoredTrial[];
-  readonly reason: string;
+  readonly study: Study;
+  readonly trials: readonly Trial[];
   readonly runs: number;
-  readonly mostWorking: number;
+  readonly mostAtWork: number;
   readonly kills: number;
+}
+
+/** A run of the model's trainer. An epoch costs one dollar, also if it is trained again after a lost worker. */
+interface ModelRun {
+  run: Run;
+  epoch: number;
+  values: number[];
+  dollars: number;
 }
 
 class Killed extends Error {}
 
+const startedAt = "2026-01-01T00:00:00.000Z";
+const metric = "validation/loss";
+const maxSteps = 100_000;
+const maxCalls = 24;
+
 /**
- * Runs a study on a model of the platform: drivers that run at the same time, one per event, and die between any two
- * calls, before or after the call has had its effect; events that are lost, late or delivered twice; a sweep; and workers
- * that die and continue from a checkpoint.
+ * Runs a study with the real driver on a model of the platform: drivers that run at the same time, one per event, and
+ * die between any two calls, before or after the call has had its effect; events that are lost, late or delivered twice;
+ * a sweep and a reconciler; and workers that die and continue from a checkpoint.
  */
 export async function runOnModel({ definition, curve, seed, faults }: ModelOptions): Promise<ModelResult> {
   const draws = drawsFor(seed);
   const platform = createPlatform(definition, curve, draws);
-  const calls: { release: () => void; kill: () => void }[] = [];
+  const calls: { readonly release: () => void; readonly kill: () => void }[] = [];
   const atCall = <T>(effect: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
-      const die = () => reject(new Killed());
       calls.push({
-        release: () => resolve(effect()),
-        kill: () => {
+        release() {
+          try {
+            resolve(effect());
+          } catch (error) {
+            reject(error);
+          }
+        },
+        kill() {
           if (draws.uniform() < 0.5) effect();
-          die();
+          reject(new Killed());
         },
       });
     });
-  const ports: DriverPorts = {
-    load: () => atCall(platform.load),
-    save: (study) => atCall(() => platform.save(study)),
-    find: (trial) => atCall(() => platform.find(trial)),
-    start: (trial) => atCall(() => platform.start(trial)),
-  };
   const failures: unknown[] = [];
   const invoke = () =>
-    void drive(ports, definition).catch((error: unknown) => error instanceof Killed || failures.push(error));
-  let events = 1;
-  let kills = 0;
-  let mostWorking = 0;
-  for (let step = 0; platform.load().reason === undefined; step++) {
-    if (step > 100_000) throw new Error("the study does not end");
+    void driveStudy(platform.dependencies(atCall), definition.name).catch((error: unknown) => {
+      if (!(error instanceof Killed || error instanceof StudyBusyError)) failures.push(error);
+    });
+  let [events, kills, mostAtWork] = [1, 0, 0];
+  for (let step = 0; platform.study().endedAt === undefined; step++) {
+    if (step > maxSteps) throw new Error("the study does not end");
     const isFaulty = draws.uniform() < faults;
-    const working = platform.working();
-    mostWorking = Math.max(mostWorking, working.length);
+    const open = platform.open();
+    mostAtWork = Math.max(mostAtWork, open.length);
     const choice = draws.index(4);
     if (calls.length > 0 && choice <= 1) {
-      const [call] = calls.splice(draws.index(calls.length), 1);
+      const call = calls.splice(draws.index(calls.length), 1)[0]!;
       if (isFaulty) kills++;
-      isFaulty ? call!.kill() : call!.release();
-    } else if (working.length > 0 && choice === 2) {
-      const run = working[draws.index(working.length)]!;
-      if (isFaulty) {
-        kills++;
-        platform.loseWorker(run);
-      } else if (platform.train(run)) events += isFaulty ? draws.index(3) : 1;
-    } else if (events > 0 && calls.length < 12) {
+      isFaulty ? call.kill() : call.release();
+    } else if (open.length > 0 && choice === 2) {
+      const one = open[draws.index(open.length)]!;
+      if (one.run.status === "queued") platform.begin(one.run);
+      else if (isFaulty && platform.loseWorker(one)) kills++;
+      else if (platform.train(one)) events += isFaulty ? draws.index(3) : 1;
+    } else if (events > 0 && calls.length < maxCalls) {
       events--;
       invoke();
-    } else if (calls.length === 0 && working.length === 0) {
+    } else if (calls.length === 0 && open.length === 0) {
       invoke(); // the sweep
     }
     await new Promise(setImmediate);
     if (failures.length > 0) throw failures[0];
   }
-  const { trials, reason = "" } = platform.load();
-  return { trials, reason, runs: platform.count(), mostWorking, kills };
+  return { study: platform.study(), trials: platform.trials(), runs: platform.count(), mostAtWork, kills };
 }
 
-function createPlatform(definition: PlannedStudy["definition"], curve: SimulatedStudy["curve"], draws: Draws) {
-  let stored: StoredStudy = { revision: 0, trials: [] };
-  const runs = new Map<number, ModelRun>();
+function createPlatform(definition: StudyDefinition, curve: SimulatedStudy["curve"], draws: Draws) {
+  let stored: StudyState = { study: newStudy(definition), trials: [] };
+  const runs = new Map<string, ModelRun>();
+  const { epochs } = definition.job.hyperparameters;
+  const begin = ({ runId }: Run): void => {
+    const one = runs.get(runId)!;
+    if (one.run.status === "queued") one.run = { ...one.run, status: "running" };
+  };
+
+  function save(study: Study, changes: readonly Trial[]): boolean {
+    if (study.revision !== stored.study.revision + 1) return false;
+    const known = new Map(stored.trials.map((trial) => [trial.number, trial]));
+    const begun = changes.filter(({ number, state }) => state === "running" && known.get(number)?.state !== "running");
+    for (const trial of changes) known.set(trial.number, trial);
+    const trials = [...known.values()].sort((a, b) => a.number - b.number);
+    const spent = trials.reduce((sum, { dollars = 0 }) => sum + dollars, 0);
+    // Only the trials that ran when the limit was reached may exceed it.
+    if (begun.length > 0 && spent >= (definition.stop.dollars ?? Infinity)) throw new Error(`begun after $${spent}`);
+    stored = { study, trials };
+    return true;
+  }
+
+  function train(one: ModelRun): boolean {
+    const { number } = one.run.trial!;
+    one.dollars++;
+    const value = curve(stored.trials[number]!.params, one.epoch + 1, number);
+    if (value === undefined) one.run = { ...one.run, status: "failed" };
+    else {
+      one.epoch++;
+      one.values.push(value);
+      if (one.epoch === (one.run.pauseAt ?? epochs)) {
+        one.run = { ...one.run, status: one.epoch === epochs ? "completed" : "paused" };
+      }
+    }
+    return one.run.status !== "running";
+  }
+
   return {
-    load: () => stored,
-    save(study: StoredStudy): boolean {
-      if (study.revision !== stored.revision + 1) return false;
-      const begun = study.trials.filter(
-        ({ state }, at) => state === "running" && stored.trials[at]?.state !== "running",
-      );
-      const spent = study.trials.reduce((sum, { dollars = 0 }) => sum + dollars, 0);
-      // Only the trials that ran when the limit was reached may exceed it.
-      if (begun.length > 0 && spent >= (definition.stop.dollars ?? Infinity)) throw new Error(`begun after $${spent}`);
-      stored = study;
+    study: () => stored.study,
+    trials: () => stored.trials,
+    count: () => runs.size,
+    open: () => [...runs.values()].filter(({ run }) => run.status === "queued" || run.status === "running"),
+    begin,
+    train,
+    /** Returns whether an epoch was lost. */
+    loseWorker(one: ModelRun): boolean {
+      const finished = stored.trials[one.run.trial!.number]!.reports.length;
+      if (one.epoch <= finished || draws.index(2) === 0) return false;
+      one.values.pop();
+      one.epoch--;
       return true;
     },
-    find: (trial: number) => structuredClone(runs.get(trial)),
-    start({ number, until, params, from, segment = 0 }: StoredTrial): void {
-      const known = runs.get(number);
-      if (known && known.segment >= segment) return;
-      const epoch = from && from.epoch > (known?.epoch ?? 0) ? from.epoch : (known?.epoch ?? 0);
-      const [reports, dollars] = [known?.reports ?? [], known?.dollars ?? 0];
-      runs.set(number, { trial: number, segment, until, params, epoch, reports, dollars, state: "working" });
+    dependencies(atCall: <T>(effect: () => T) => Promise<T>): DriveDependencies {
+      const datasets: Partial<DatasetRepository> = { findActive: async () => ({ manifest }) as never };
+      const dependencies = {
+        team: "team",
+        clock: { now: () => Date.parse(startedAt) },
+        randomId: () => "unused",
+        pause: () => atCall(() => {}),
+        studies: {
+          load: () => atCall(() => stored),
+          save: (study: Study, changes: readonly Trial[]) => atCall(() => save(study, changes)),
+        },
+        records: { change: () => atCall(() => undefined) },
+        objects: {},
+        datasets,
+        executions: { start: (run: Run) => atCall(() => begin(run)) },
+        runs: {
+          find: (runId: string) => atCall(() => runs.get(runId)?.run),
+          findDetails: (runId: string) =>
+            atCall(() => ({ attempts: [{ usage: { workerSeconds: 1, estimatedUsd: runs.get(runId)!.dollars } }] })),
+          recordWarning: () => atCall(() => {}),
+          create: (run: Run) =>
+            atCall(() => {
+              const known = runs.get(run.runId);
+              if (known === undefined) runs.set(run.runId, { run, epoch: 0, values: [], dollars: 0 });
+              return { created: known === undefined, run: known?.run ?? run };
+            }),
+          resume: (runId: string, { after, pauseAt }: { readonly after: number; readonly pauseAt?: number }) =>
+            atCall(() => {
+              const one = runs.get(runId)!;
+              const { pauseAt: _, ...run } = one.run;
+              if (run.status !== "paused" || (run.segment ?? 0) !== after) return false;
+              one.run = { ...run, status: "queued", segment: after + 1, ...(pauseAt === undefined ? {} : { pauseAt }) };
+              return true;
+            }),
+        },
+        metrics: {
+          read: (runId: string) =>
+            atCall(() => runs.get(runId)!.values.map((value, at) => ({ step: (at + 1) * 10, value }))),
+          summaries: (runId: string) => atCall(() => [{ metric, last: runs.get(runId)!.values.at(-1) }]),
+        },
+      };
+      return dependencies as unknown as DriveDependencies;
     },
-    working: () => [...runs.values()].filter(({ state }) => state === "working"),
-    /** Trains an epoch. Returns whether the segment has ended, which publishes an event. */
-    train(run: ModelRun): boolean {
-      const epoch = ++run.epoch;
-      run.dollars++;
-      const value = curve(run.params, epoch, run.trial);
-      if (value === undefined) run.state = "failed";
-      else {
-        run.reports.push({ epoch, value });
-        if (epoch === run.until) run.state = epoch === definition.maxEpochs ? "completed" : "paused";
-      }
-      return run.state !== "working";
-    },
-    loseWorker(run: ModelRun): void {
-      const lost = run.reports.length > 0 && run.reports.at(-1)!.epoch === run.epoch ? draws.index(2) : 0;
-      const known = stored.trials.find(({ number }) => number === run.trial)!;
-      if (lost === 0 || known.reports.length >= run.reports.length) return;
-      run.reports.pop();
-      run.epoch--;
-    },
-    count: () => runs.size,
   };
 }
 
-/** Drives the study as `driveStudy` does: writes a decision on the condition that nothing has changed, then acts. */
-async function drive(ports: DriverPorts, definition: PlannedStudy["definition"]): Promise<void> {
-  for (;;) {
-    const before = await ports.load();
-    if (before.reason !== undefined) return;
-    const observed: StoredTrial[] = [];
-    for (const trial of before.trials) {
-      const { number, state, segment = 0 } = trial;
-      const run = state === "running" ? await ports.find(number) : undefined;
-      const isStarted = run !== undefined && run.segment >= segment;
-      if (state === "running" && !isStarted) await ports.start(trial);
-      if (!isStarted || run.state === "working") observed.push(trial);
-      else {
-        const values = run.state === "completed" ? { values: [run.reports.at(-1)!.value] } : {};
-        observed.push({ ...trial, state: run.state, reports: run.reports, dollars: run.dollars, ...values });
-      }
-    }
-    const dollars = observed.reduce((sum, trial) => sum + (trial.dollars ?? 0), 0);
-    const decided = plan({ definition, warmStart: [], trials: observed, hours: 0, dollars });
-    const trials = applied(observed, decided).map((trial, at): StoredTrial => {
-      const known = observed[at];
-      return known && trial.state === "running" && known.state !== "running"
-        ? { ...trial, segment: (known.segment ?? 0) + 1 }
-        : trial;
-    });
-    const reason = decided.finished?.reason;
-    const isSame = trials.length === observed.length && trials.every((trial, at) => trial === before.trials[at]);
-    if (isSame && reason === undefined) return;
-    const study = { revision: before.revision + 1, trials, ...(reason === undefined ? {} : { reason }) };
-    if (!(await ports.save(study)) || reason !== undefined) continue;
-  }
+const manifest = {
+  ...{ name: "digits", version: 1, digest: "d" },
+  schema: [
+    { name: "x", type: "float", role: "feature" },
+    { name: "y", type: "int", role: "label" },
+  ],
+  split: { indexes: { train: { rows: 10_000 } } },
+};
+
+function newStudy(definition: StudyDefinition): Study {
+  return {
+    ...{ name: definition.name, team: "team", definition, status: "running", revision: 1, parentRunId: "parent" },
+    ...{
+      best: [],
+      extensions: 0,
+      warmTrials: 0,
+      createdBy: "test",
+      startedAt,
+      createdAt: startedAt,
+      updatedAt: startedAt,
+    },
+  };
 }
