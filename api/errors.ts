@@ -91,6 +91,7 @@ export const errorCatalogue = {
   ROLLBACK_OVERTAKEN: { status: 409, meaning: "Another version is in production than the one that was to go." },
   RUN_RECORD_TOO_LARGE: { status: 413, meaning: "The run's record would not fit its row; nothing was changed." },
   EXPERIMENT_TOO_LARGE: { status: 413, meaning: "The experiment would not fit its row; nothing was changed." },
+  RUN_NOT_EVALUATED: { status: 409, meaning: "The run has no record of a training and an evaluation." },
   RUN_NOT_TRAINED: { status: 409, meaning: "The run has no weights: its training is not finished, or never was." },
   REPRODUCTION_NOT_REGISTERED: { status: 409, meaning: "The run reproduces another one, so it makes no version." },
   NOT_A_REPRODUCTION: { status: 409, meaning: "The run reproduces no other: say which it is to be held against." },

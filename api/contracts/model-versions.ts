@@ -41,7 +41,7 @@ export const registerTrainingRun = contract("registerTrainingRun", "POST /traini
       example: { version: examples.modelVersion },
     },
   },
-  errors: ["RUN_NOT_FOUND", "RUN_NOT_COMPLETED", "REPRODUCTION_NOT_REGISTERED", "REGISTRY_BUSY"],
+  errors: ["RUN_NOT_FOUND", "RUN_NOT_COMPLETED", "RUN_NOT_EVALUATED", "REPRODUCTION_NOT_REGISTERED", "REGISTRY_BUSY"],
 });
 
 export const registerModelVersion = contract("registerModelVersion", "POST /models/register", {

@@ -6,10 +6,10 @@ import type { FeaturesOutput } from "../features/materialize";
 import type { FeatureManifest } from "../features/shapes";
 import { getJson } from "../object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
-import { RunNotCompletedError, RunNotFoundError } from "../runs/errors";
+import { RunNotCompletedError, RunNotEvaluatedError, RunNotFoundError } from "../runs/errors";
 import type { RunRepository } from "../runs/run-repository";
 import type { RunDetails } from "../runs/shapes";
-import { outputOf, type StepDefinition } from "../runs/step";
+import { findOutput, outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
 import { storeArtifact } from "./artifact";
 import { ReproductionNotRegisteredError } from "./errors";
@@ -57,7 +57,7 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
  * Registers the model of a run that has completed without a version, as `registerAs` would have done. Idempotent: a run
  * makes at most one version of a model.
  *
- * @throws RunNotFoundError, RunNotCompletedError, ReproductionNotRegisteredError
+ * @throws RunNotFoundError, RunNotCompletedError, RunNotEvaluatedError, ReproductionNotRegisteredError
  */
 export async function registerRun(
   dependencies: RegistrationDependencies & { readonly runs: Pick<RunRepository, "findDetails"> },
@@ -68,6 +68,10 @@ export async function registerRun(
   const details = await dependencies.runs.findDetails(runId);
   if (!details) throw new RunNotFoundError(runId, "training");
   if (details.run.status !== "completed") throw new RunNotCompletedError(runId, details.run.status);
+  const recorded = (["PrepareFeatures", "LaunchTraining", "Evaluate"] as const).every((step) =>
+    findOutput(details, step),
+  );
+  if (!recorded) throw new RunNotEvaluatedError(runId);
   return registerVersion(dependencies, model, details, actor);
 }
 

@@ -30,6 +30,20 @@ export class RunEndedError extends RingmasterError {
   }
 }
 
+/** Thrown when a model is requested from a run whose record lacks a step that makes models. */
+export class RunNotEvaluatedError extends RingmasterError {
+  constructor(runId: string) {
+    super(
+      `run ${runId} has no record of its training and evaluation, so there is no model to register; submit its job again`,
+      {
+        code: "RUN_NOT_EVALUATED",
+        httpStatus: 409,
+        details: { runId },
+      },
+    );
+  }
+}
+
 /** Thrown when a model is requested from a run that has not completed. */
 export class RunNotCompletedError extends RingmasterError {
   constructor(runId: string, status: string) {
