@@ -5,6 +5,20 @@ const optimizer = z.enum(["sgd", "momentum", "adam", "adamw"]);
 const schedule = z.enum(["constant", "cosine", "step"]);
 const precision = z.enum(["float32", "tf32", "bfloat16", "float16"]);
 
+const classWeights = z.union(
+  [
+    z.literal("balanced"),
+    z.record(z.string().max(255), z.number().gt(0).max(1_000_000)).refine(
+      (weights) => {
+        const classes = Object.keys(weights).length;
+        return classes > 0 && classes <= 1_000;
+      },
+      { error: "must have 1 to 1,000 classes; leave it out for a weight of 1 everywhere" },
+    ),
+  ],
+  { error: "must be balanced, or a mapping of classes to weights, e.g. { fraud: 5 }" },
+);
+
 /** Number format of the factors and results of matrix products and convolutions in gradients (docs/jobs.md). */
 export type Precision = z.output<typeof precision>;
 /** A precision that rounds to 16 bits. */
@@ -45,6 +59,11 @@ const fields = z.strictObject({
    * float32. Default float32.
    */
   precision: precision.optional(),
+  /**
+   * Factor of a row's loss in training, by the row's class. A class without an entry has 1. `balanced`: rows / (classes ×
+   * rows of the class), over the training split. Default: none.
+   */
+  classWeights: classWeights.optional(),
   /** Global-norm clipping; 0 turns it off. */
   clipNorm: z.number().min(0).default(0),
   batchSize: z.int().min(1).max(65_536).default(128),

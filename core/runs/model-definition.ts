@@ -15,6 +15,8 @@ interface ModelShape {
   /** Classes (classification), 1 (binary), or values per row (regression). */
   readonly outputs: number;
   readonly task: Task;
+  /** Factor of a row's loss in gradients, by class index. Default: all 1. */
+  readonly classWeights?: readonly number[];
 }
 
 /** Dense layers; an input of higher rank is flattened. */

@@ -37,6 +37,8 @@ export interface TrainingTask {
   readonly allowOtherNumerics?: boolean;
   /** Key of the `FeatureManifest` JSON. */
   readonly featureManifestKey: string;
+  /** Key of the `DatasetProfile` JSON. Present if class weights are `balanced`. */
+  readonly profileKey?: string;
   /** The training starts from a checkpoint under the run's own key, and must not start without it. */
   readonly startStep?: number;
   readonly checkpoint: {

@@ -59,6 +59,10 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     const rule = `must be left out: rates need classes, but the label ${label.name} is a value`;
     problems.push({ path: "evaluation.gates.fairness", rule });
   }
+  if (isValue && job.hyperparameters.classWeights !== undefined) {
+    const rule = `must be left out: the label ${label.name} is a value and has no classes`;
+    problems.push({ path: "hyperparameters.classWeights", rule });
+  }
   for (const metric of Object.keys(job.evaluation.thresholds)) {
     if (!known.includes(metric)) {
       problems.push({

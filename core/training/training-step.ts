@@ -1,3 +1,4 @@
+import type { ValidationOutput } from "../datasets/validation-step";
 import type { FeaturesOutput } from "../features/materialize";
 import { objectKeys } from "../object-keys";
 import { decidingHyperparameters } from "../runs/hyperparameters";
@@ -64,6 +65,9 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     ...(run.restoredFrom ? { startStep: run.restoredFrom.step } : {}),
     ...(run.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
     featureManifestKey: outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
+    ...(job.hyperparameters.classWeights === "balanced"
+      ? { profileKey: objectKeys.content(outputOf<ValidationOutput>(details, "ValidateDataset").profile.sha256) }
+      : {}),
     checkpoint: { everySteps: job.checkpoint.everySteps, everySeconds: checkpointSeconds, keep: job.checkpoint.keep },
   };
 }

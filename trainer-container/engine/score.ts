@@ -54,7 +54,8 @@ export function scoreBatch(
   training: boolean,
 ): Scored {
   const outputs = model.apply(batch.inputs, { training }) as tf.Tensor;
-  const data = sumOverRows(rowLosses(definition, batch.labels, outputs), batch, "loss()");
+  const losses = rowLosses(definition, batch.labels, outputs);
+  const data = sumOverRows(training ? timesClassWeights(losses, definition, batch) : losses, batch, "loss()");
   const penalties = model.calculateLosses();
   const loss = penalties.length === 0 ? data : tf.add(data, tf.mul(tf.addN(penalties), batch.weight));
   return { loss: loss as tf.Scalar, outputs, metrics: metricsOf(definition, batch, outputs) };
@@ -98,6 +99,26 @@ function rowLosses(definition: ModelDefinition, labels: tf.Tensor, outputs: tf.T
   throw new ModelError(
     `The training module's loss() returned a tensor of ${value.dtype}; it must be float32 to have a gradient.`,
   );
+}
+
+/** Multiplies each row's loss by the weight of its class. */
+function timesClassWeights(losses: tf.Tensor, { classWeights }: ModelDefinition, { labels }: BatchTensors): tf.Tensor {
+  if (classWeights === undefined) return losses;
+  if (losses.rank === 0) {
+    throw new ModelError(
+      "The training module's loss() returned a scalar, which hyperparameters.classWeights cannot reach; " +
+        "return one value a row, [rows].",
+    );
+  }
+  return tf.mul(losses, tf.gather(tf.tensor1d([...classWeights]), tf.cast(labels, "int32")));
+}
+
+/** Returns a batch whose row weights include those of the classes: the weights of the loss in gradients. */
+export function withClassWeights({ classWeights }: ModelDefinition, batch: Batch): Batch {
+  if (classWeights === undefined) return batch;
+  const { rows, labels, weights } = batch;
+  const both = (_: unknown, row: number) => (weights?.[row] ?? 1) * (classWeights[labels[row] as number] as number);
+  return { ...batch, weights: Float32Array.from({ length: rows }, both) };
 }
 
 /** Sums a `[rows]` tensor with weights. A scalar is the mean of the rows. */

@@ -10,6 +10,7 @@ import type { NumericsRecord } from "../../core/runs/shapes";
 import type { TrainingTask } from "../../core/runs/training-task";
 import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
+import { classWeightsOf } from "./class-weights";
 import { loadTrainingModule } from "./load-module";
 
 /** Returns the engine options of the task. */
@@ -33,7 +34,9 @@ export async function modelDefinition(
   store: ObjectStore,
 ): Promise<ModelDefinition> {
   const { model } = task;
-  if (model.type !== "module") return builtInDefinition(model, features);
+  const weights = await classWeightsOf(task, features.label, store);
+  const weighted = weights === undefined ? {} : { classWeights: weights };
+  if (model.type !== "module") return { ...builtInDefinition(model, features), ...weighted };
   if (model.sha256 === undefined) {
     throw new TrainingHaltedError(
       "BAD_TASK",
@@ -45,6 +48,7 @@ export async function modelDefinition(
     type: "module",
     inputShape: features.transform.shape,
     ...taskOf(features.label),
+    ...weighted,
     factory: training.model as ModuleDefinition["factory"],
     ...(training.loss === undefined ? {} : { loss: training.loss as ModuleDefinition["loss"] }),
     ...(training.metrics === undefined ? {} : { metrics: training.metrics as ModuleDefinition["metrics"] }),

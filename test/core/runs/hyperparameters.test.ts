@@ -72,8 +72,23 @@ describe("hyperparameters", () => {
     { precision: "tf32" },
     { precision: "bfloat16" },
     { precision: "float16" },
+    { classWeights: "balanced" },
+    { classWeights: { a: 2 } },
   ])("have an identity of their own with %o", (given) => {
     expect(decidingHyperparameters(parse(given))).toMatchObject(given);
+  });
+
+  it.each<[unknown, RegExp]>([
+    [{}, /must have 1 to 1,000 classes/],
+    [Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [i, 1])), /must have 1 to 1,000 classes/],
+    ["even", /must be balanced, or a mapping of classes to weights/],
+    [[1, 2], /must be balanced, or a mapping of classes to weights/],
+    [{ a: 0 }, /expected number to be >0/],
+    [{ a: -1 }, /expected number to be >0/],
+    [{ a: 1e7 }, /expected number to be <=1000000/],
+    [{ a: "2" }, /expected number/],
+  ])("refuse class weights of %j", (given, error) => {
+    expect(() => parse({ classWeights: given })).toThrow(error);
   });
 
   it("of an earlier adam run ignore its weight decay, and differ from those that apply it", () => {

@@ -47,6 +47,18 @@ describe("columns that gates cut the test split by", () => {
   });
 });
 
+it("class weights need classes", () => {
+  const balanced = jobSchema.parse(jobInput({ hyperparameters: { classWeights: "balanced" }, evaluation: {} }));
+  expect(checkJobAgainst(manifest, balanced)).toEqual([]);
+  const schema = [column("x", "float"), column("price", "float", "label")];
+  expect(checkJobAgainst({ ...manifest, schema } as DatasetManifest, balanced)).toEqual([
+    {
+      path: "hyperparameters.classWeights",
+      rule: "must be left out: the label price is a value and has no classes",
+    },
+  ]);
+});
+
 it("a job's gates must be of its dataset and its task", () => {
   const wrong = job({
     gates: {

@@ -41,6 +41,18 @@ describe("the identity of a training", () => {
     expect(hashOf(job)).toBe("9569484fed1110e4c962c80e97fad8f1cd67626c1a880a7c5f35417773fddfe3");
   });
 
+  it("has class weights; balanced ones need the dataset's profile", () => {
+    const [none, some, balanced] = [{}, { classWeights: { a: 2 } }, { classWeights: "balanced" as const }].map(
+      (hyperparameters) => jobSchema.parse(jobInput({ hyperparameters })),
+    );
+    expect(new Set([none!, some!, balanced!].map(hashOf)).size).toBe(3);
+    const output = { rowCount: 1, profile: { sha256: "a".repeat(64), bytes: 1 }, warnings: [] };
+    const validated = { ...features, step: "ValidateDataset" as const, output };
+    const task = (job: RunDetails["run"]["job"]) =>
+      trainingTaskOf({ ...detailsOf(job), steps: [validated, features] }).profileKey;
+    expect([none!, some!, balanced!].map(task)).toEqual([undefined, undefined, `cas/sha256/${"a".repeat(64)}`]);
+  });
+
   it("has TF32, and the task has it too", () => {
     const [off, on] = [gpu(), gpu({ tf32: true })].map((more) => jobSchema.parse(jobInput(more)));
     expect(off!.resources.tf32).toBe(false);

@@ -170,6 +170,36 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       expect(into[1]).toBeCloseTo(-1.25, 5);
     });
 
+    it("multiplies the loss of gradients by class weights and row weights (by hand), and not that of an evaluation", async () => {
+      const x = Math.log(3);
+      const rows = { inputs: new Float32Array([x, x]), labels: new Int32Array([0, 1]), rows: 2 };
+      const weights = new Float32Array([1, 0.5]);
+      const [l0, l1] = [-Math.log(3 / 4), -Math.log(1 / 4)];
+      const classes = { type: "mlp", inputShape: [1], hidden: [], classWeights: [2, 8] } as const;
+      const softmax = await create({ ...classes, outputs: 2, task: "classification" });
+      softmax.writeWeights(new Float32Array([1, 0, 0, 0])); // logits (x, 0), softmax (3/4, 1/4)
+      const sigmoid = await create({ ...classes, outputs: 1, task: "binary" });
+      sigmoid.writeWeights(new Float32Array([-1, 0])); // probability of class 1: 1/4
+      for (const [model, batch, [first, second], weight] of [
+        [softmax, rows, [2, 8], 2],
+        [softmax, { ...rows, weights }, [2, 4], 1.5],
+        [sigmoid, rows, [2, 8], 2],
+        [sigmoid, { ...rows, weights }, [2, 4], 1.5],
+      ] as const) {
+        const into = new Float32Array(model.parameterCount);
+        const result = model.gradients(batch, "k", into);
+        expect(result.loss).toBeCloseTo(first * l0 + second * l1, 4);
+        expect([result.correct, result.weight]).toEqual([1, weight]);
+        // The logit of class 0 has the gradients −1/4 and 3/4; the sigmoid's is that of class 1.
+        const logit = first * -0.25 + second * 0.75;
+        const expected = model === softmax ? [logit * x, -logit * x, logit, -logit] : [-logit * x, -logit];
+        expected.forEach((value, i) => {
+          expect(into[i]).toBeCloseTo(value, 4);
+        });
+        expect(model.evaluate(batch).loss).toBeCloseTo(l0 + (weight - 1) * l1, 4);
+      }
+    });
+
     it("computes the mean squared error and its gradient (by hand)", async () => {
       const model = await create({ type: "mlp", inputShape: [1], outputs: 2, task: "regression", hidden: [] });
       model.writeWeights(new Float32Array([2, 1, 0, 0])); // x → (2x, x)

@@ -150,6 +150,10 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const model = await create(moduleOf(dense, { loss: mean }));
       const weighted = { ...batch, weights: new Float32Array(4).fill(1) };
       expect(() => model.evaluate(weighted)).toThrow(/scalar, which row weights cannot reach/);
+      const ofClasses = await create({ ...moduleOf(dense, { loss: mean }), classWeights: [1, 2, 3] });
+      expect(() => ofClasses.gradients(batch, "k", new Float32Array(model.parameterCount))).toThrow(
+        /scalar, which hyperparameters.classWeights cannot reach/,
+      );
     });
 
     it("counts a penalty once for each unit of weight", async () => {

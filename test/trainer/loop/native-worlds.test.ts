@@ -88,6 +88,12 @@ suite("a model with dropout", () => {
 
   it.each([
     { name: "a transformer", definition: transformer(6, 8), batchSize: 16, worlds: [2, 3, 8] },
+    {
+      name: "a transformer with class weights",
+      definition: { ...transformer(6, 8), classWeights: [0.5, 3, 1] },
+      batchSize: 16,
+      worlds: [2, 3, 8],
+    },
     { name: "a transformer of tensors that are fused", definition: transformer(64, 128), batchSize: 16, worlds: [2] },
     { name: "a residual network", definition: residual, batchSize: 16, worlds: [2, 3, 8] },
     { name: "a residual network, microshards together", definition: residual, batchSize: 128, worlds: [2, 3, 8] },

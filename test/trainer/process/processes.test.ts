@@ -126,16 +126,23 @@ describe("trainer processes", () => {
 
   it("give the same weights from sparse rows, alone and on three workers of which one is killed", async () => {
     const model: TrainingTask["model"] = { type: "mlp", hidden: [24], activation: "relu", dropout: 0 };
-    await storeTask(cloud.store, "run-sparse", { model }, { epochs: 3 });
-    await storeTask(cloud.store, "run-sparse-3", { model, workers: 3 }, { epochs: 3 });
-    expect(await start("run-sparse", 0).ended).toBe(0);
-    const [first, ...others] = startAll("run-sparse-3", 3);
-    await trained("run-sparse-3", 15);
-    first!.signal("SIGKILL");
-    await Promise.all(others.map((trainer) => trainer.ended));
-    const [alone, three] = await Promise.all(["run-sparse", "run-sparse-3"].map((id) => readResult(cloud.store, id)));
-    expect(three!.weightsSha256).toBe(alone!.weightsSha256);
-    expect(alone!.metrics["train/loss"]).toBeLessThan(1);
+    const weights: string[] = [];
+    for (const classWeights of [undefined, { a: 0.5, c: 3 }]) {
+      const id = classWeights ? "run-sparse-weighted" : "run-sparse";
+      const hyperparameters = { epochs: 3, ...(classWeights ? { classWeights } : {}) };
+      await storeTask(cloud.store, id, { model }, hyperparameters);
+      await storeTask(cloud.store, `${id}-3`, { model, workers: 3 }, hyperparameters);
+      expect(await start(id, 0).ended).toBe(0);
+      const [first, ...others] = startAll(`${id}-3`, 3);
+      await trained(`${id}-3`, 15);
+      first!.signal("SIGKILL");
+      await Promise.all(others.map((trainer) => trainer.ended));
+      const [alone, three] = await Promise.all([id, `${id}-3`].map((each) => readResult(cloud.store, each)));
+      expect(three!.weightsSha256).toBe(alone!.weightsSha256);
+      expect(alone!.metrics["train/loss"]).toBeLessThan(classWeights ? 2 : 1);
+      weights.push(alone!.weightsSha256);
+    }
+    expect(new Set(weights).size).toBe(2);
   });
 
   const inFloat16 = [

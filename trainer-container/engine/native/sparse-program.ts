@@ -2,7 +2,7 @@ import type { SparseInputs } from "../../../core/features/sparse";
 import type { MlpDefinition } from "../../../core/runs/model-definition";
 import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { NativeBinding } from "../native-binding";
-import { checkClasses, countCorrect, weightOf } from "../score";
+import { checkClasses, countCorrect, weightOf, withClassWeights } from "../score";
 import { denseStage, type Stage } from "./dense-stage";
 import { lossHead } from "./loss-head";
 import { Operations, type TensorId } from "./operations";
@@ -44,7 +44,8 @@ export class SparseProgram {
       let tensor = this.first.with(inputs).forward(operations, batch.rows);
       for (const stage of others) tensor = stage.forward(operations, tensor);
       const outputs = operations.read(tensor);
-      const { loss, gradient } = lossHead(operations, this.binding, definition, batch, tensor, outputs);
+      const weighted = withClassWeights(definition, batch);
+      const { loss, gradient } = lossHead(operations, this.binding, definition, weighted, tensor, outputs);
       this.backward(gradient, into, onFinal);
       return {
         loss,
