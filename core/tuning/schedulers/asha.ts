@@ -1,4 +1,5 @@
 import type { Action, Scheduler, SchedulerTrial } from "../scheduler";
+import { comparable } from "./comparable";
 import { byNumber, isSettledAt, rankAt } from "./rank";
 import type { HalvingContext } from "./rungs";
 
@@ -38,6 +39,6 @@ export function asha({ rungs, factor, objective }: HalvingContext): Scheduler {
       if (starts.length === 0 && isIdle && all.every(({ until }) => until < rungs.at(-1)!)) promote(true);
       return starts.slice(0, free);
     },
-    visibleHistory: (trials) => trials,
+    visibleHistory: (trials) => comparable(trials, rungs, ({ reports }) => reports.length > 0),
   };
 }

@@ -1,5 +1,5 @@
-import type { ObservedTrial } from "../history";
 import type { Action, Scheduler, SchedulerTrial } from "../scheduler";
+import { comparable } from "./comparable";
 import { byNumber, isSettledAt, rankAt } from "./rank";
 import type { HalvingContext } from "./rungs";
 
@@ -49,7 +49,8 @@ export function bracketScheduler(plan: BracketPlan, context: HalvingContext): Sc
       }
       return [...stopped, ...[...resumed, ...created].slice(0, free)];
     },
-    visibleHistory: (trials, bracket = 0) => trials.map((trial) => seenFrom(bracket, trial)),
+    visibleHistory: (trials, bracket = 0) =>
+      comparable(trials, rungs, (trial) => (trial.bracket ?? 0) <= bracket - lag),
   };
 
   function advance(members: readonly SchedulerTrial[], bracket: number, incomplete: boolean) {
@@ -87,12 +88,6 @@ export function bracketScheduler(plan: BracketPlan, context: HalvingContext): Sc
  * while the previous one has only few trials left, so that slots are not idle.
  */
 const lag = 1;
-
-function seenFrom(bracket: number, trial: SchedulerTrial): ObservedTrial {
-  // A paused trial of a whole bracket is about to be stopped.
-  if ((trial.bracket ?? 0) <= bracket - lag) return trial.state === "paused" ? { ...trial, state: "stopped" } : trial;
-  return { number: trial.number, params: trial.params, state: "running", reports: [] };
-}
 
 function groupByBracket(trials: readonly SchedulerTrial[]): readonly (readonly SchedulerTrial[])[] {
   const count = trials.reduce((most, { bracket = 0 }) => Math.max(most, bracket + 1), 0);

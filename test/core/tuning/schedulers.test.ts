@@ -146,17 +146,22 @@ describe("Hyperband", () => {
     expect(next(true)).toEqual(resumed);
   });
 
-  it("shows a sampler the whole brackets before its own, and of others the settings alone", () => {
-    const trials = [
-      paused(0, 1, 0.5, { bracket: 0 }),
-      paused(1, 9, 0.1, { bracket: 0, state: "completed" }),
-      paused(2, 3, 0.2, { bracket: 1 }),
-    ];
-    expect(schedulerOf({ type: "hyperband" }, 9).visibleHistory(trials, 1)).toEqual([
-      { ...trials[0], state: "stopped" },
-      trials[1],
-      { number: 2, params: { x: 0 }, state: "running", reports: [] },
+  it("shows a sampler the whole brackets before its own after one rung, and of others the settings alone", () => {
+    const first = Array.from({ length: 14 }, (_, number): SchedulerTrial => {
+      const reports = [1, 3].slice(0, number < 12 ? 2 : 1).map((epoch) => ({ epoch, value: number / epoch }));
+      return { ...paused(number, number < 12 ? 3 : 1, 0, { bracket: 0 }), reports };
+    });
+    first[0] = { ...first[0]!, until: 9, state: "completed", reports: [...first[0]!.reports, { epoch: 9, value: 7 }] };
+    const seen = schedulerOf({ type: "hyperband" }, 9).visibleHistory(
+      [...first, paused(14, 3, 0.2, { bracket: 1 })],
+      1,
+    );
+    expect(seen.map(({ number, reports }) => [number, reports.at(-1)?.value])).toEqual([
+      ...Array.from({ length: 12 }, (_, number) => [number, number / 3]),
+      [14, undefined],
     ]);
+    expect(seen[0]).not.toHaveProperty("values");
+    expect(seen.at(-1)).toEqual({ number: 14, params: { x: 0 }, state: "running", reports: [] });
   });
 });
 

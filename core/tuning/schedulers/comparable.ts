@@ -1,0 +1,31 @@
+import type { ObservedTrial } from "../history";
+import type { SchedulerTrial } from "../scheduler";
+
+/** A model of the objective needs about this many trials. */
+const minTrials = 12;
+
+/**
+ * Returns a history whose values can be compared: those after the highest rung that enough of the visible trials have
+ * reached (BOHB; Falkner et al., 2018). Visible trials that have not reached it are left out. The others show the
+ * settings alone, as if they had just begun.
+ *
+ * @param rungs epochs, ascending
+ */
+export function comparable(
+  trials: readonly SchedulerTrial[],
+  rungs: readonly number[],
+  isVisible: (trial: SchedulerTrial) => boolean,
+): readonly ObservedTrial[] {
+  const visible = trials.filter(isVisible);
+  const lastEpoch = ({ reports }: ObservedTrial) => reports.at(-1)?.epoch ?? 0;
+  const isEnough = (rung: number) => visible.filter((trial) => lastEpoch(trial) >= rung).length >= minTrials;
+  const epoch = rungs.findLast(isEnough) ?? rungs[0] ?? 0;
+  return trials.flatMap((trial): readonly ObservedTrial[] => {
+    if (!isVisible(trial)) return [{ number: trial.number, params: trial.params, state: "running", reports: [] }];
+    if (lastEpoch(trial) < epoch) return [];
+    const { values, ...rest } = trial;
+    const reports = trial.reports.filter((report) => report.epoch <= epoch);
+    // With several objectives, trials that have reached the end alone have all values.
+    return [{ ...rest, state: "completed", reports, ...(values && values.length > 1 ? { values } : {}) }];
+  });
+}
