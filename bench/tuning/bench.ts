@@ -1,9 +1,11 @@
 import { benchHyperband } from "./hyperband";
 import { benchSamplers } from "./samplers";
+import { benchStudy } from "./study";
 
 const parts: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   hyperband: benchHyperband,
   samplers: benchSamplers,
+  study: benchStudy,
 };
 
 /** Compares tuning with Optuna: `npm run bench -- tuning samplers`. */
