@@ -47,7 +47,8 @@ export function medianStop(
     const best = Math.min(...losses(trial, epoch));
     if (best <= middle) return undefined;
     const signed = (loss: number) => (objective.direction === "minimize" ? loss : -loss);
-    return `its best ${objective.metric} is ${signed(best)} at epoch ${epoch}; the median of ${averages.length} others is ${signed(middle)}`;
+    const own = `its best ${objective.metric} is ${signed(best)} at epoch ${epoch}`;
+    return `${own}; the median of ${averages.length} others is ${signed(middle)}`;
   }
 
   function losses({ reports }: SchedulerTrial, epoch: number): readonly number[] {
