@@ -88,8 +88,11 @@ export function platformEnvironment(
 function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
   return Object.fromEntries(
     teams
-      .filter(({ share, priority }) => share !== undefined || priority > 0)
-      .map(({ name, share, priority }) => [name, { ...(share === undefined ? {} : { share }), priority }]),
+      .filter(({ share, priority, limits }) => share !== undefined || priority > 0 || limits !== undefined)
+      .map(({ name, share, priority, limits }) => [
+        name,
+        { ...(share === undefined ? {} : { share }), priority, ...(limits === undefined ? {} : { limits }) },
+      ]),
   );
 }
 

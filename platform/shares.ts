@@ -1,11 +1,14 @@
 import * as z from "zod";
+import { type RunLimits, runLimitsSchema } from "../core/runs/job";
 
-/** A team's jobs in a queue's fair-share policy, if the configuration has more than its weight. */
+/** A team's jobs in a queue's fair-share policy, and limits of its runs, if the configuration has more than its weight. */
 export interface TeamShare {
   /** The share from which the team draws, if it is not its own. */
   readonly share?: string;
   /** Within one share, the waiting job with the highest priority starts first. */
   readonly priority?: number;
+  /** Limits of runs whose job has none. */
+  readonly limits?: RunLimits;
 }
 
 /** By the team's name. A team that is not listed has its own share, with priority 0. */
@@ -13,7 +16,11 @@ export type TeamShares = Readonly<Record<string, TeamShare>>;
 
 const schema = z.record(
   z.string(),
-  z.object({ share: z.string().optional(), priority: z.int().min(0).max(9_999).optional() }),
+  z.object({
+    share: z.string().optional(),
+    priority: z.int().min(0).max(9_999).optional(),
+    limits: runLimitsSchema.optional(),
+  }),
 );
 
 /** Parses the environment variable of functions: the inverse of `JSON.stringify(shares)`. */

@@ -12,11 +12,13 @@ interface SubmitOptions extends JobOptions {
   readonly wait?: boolean;
   readonly cache: boolean;
   readonly pauseAt?: number;
+  readonly name?: string;
 }
 
 export function addSubmitCommand(program: Command): void {
   withJobOptions(program.command("submit <job>").description("create a run from a job file and start it"))
     .option("--wait", "follow the run until it ends or waits for an approval")
+    .option("--name <name>", "name of the run in lists, pages and MLflow (default: its id)")
     .option("--pause-at <epochs>", "pause after that number of epochs, until `runs resume`", wholeNumber("--pause-at"))
     .option("--no-cache", "run every step; do not reuse outputs of earlier runs")
     .action(async (file: string, options: SubmitOptions, command: Command) => {
@@ -24,7 +26,12 @@ export function addSubmitCommand(program: Command): void {
         noCache: !options.cache,
         ...(options.pauseAt === undefined ? {} : { pauseAt: options.pauseAt }),
       };
-      const prepared = await prepareJobs(file, options, () => contextOf(command).client);
+      const named = options.name === undefined ? [] : [`name=${JSON.stringify(options.name)}`];
+      const prepared = await prepareJobs(
+        file,
+        { ...options, set: [...options.set, ...named] },
+        () => contextOf(command).client,
+      );
       const { client, json } = contextOf(command);
       // With the key, a repeated submission after a lost response returns the same run.
       const key = randomUUID();

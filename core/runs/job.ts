@@ -97,6 +97,18 @@ const resources = resourceFields
   })
   .overwrite((given) => (given.gpusPerWorker > 0 ? { ...given, tf32: given.tf32 ?? false } : given));
 
+/** Limits of a run's training. A run that exceeds one is killed, and its checkpoints are kept. */
+export const runLimitsSchema = z.strictObject({
+  /** Hours of training, over all attempts. */
+  hours: z
+    .number()
+    .positive()
+    .max(24 * 365)
+    .optional(),
+  /** Estimated cost of training in US dollars, over all attempts. */
+  dollars: z.number().positive().max(10_000_000).optional(),
+});
+
 const evaluation = z.strictObject({
   /** Minimum (accuracy, f1, auc, …) or maximum (logLoss, rmse, …) that the gates accept on the test split. */
   thresholds: z.record(z.string(), z.number()).default({}),
@@ -126,6 +138,8 @@ const evaluation = z.strictObject({
 export const jobSchema = z
   .strictObject({
     experiment: name,
+    /** Name of the run in lists, pages and MLflow. Default: its id. */
+    name: z.string().min(1).max(250).optional(),
     /** `name`, `name@3` or `name@latest`. */
     dataset: z
       .string()
@@ -146,6 +160,8 @@ export const jobSchema = z
     seed: z.int().min(0).max(4_294_967_295).default(0),
     /** Number of further attempts after a failure that is not a spot loss. */
     retries: z.int().min(0).max(10).default(1),
+    /** Default: those of the team, if the deployment sets any. */
+    limits: runLimitsSchema.optional(),
     tags: z
       .record(z.string().max(128), z.string().max(1_000))
       .refine((tags) => Object.keys(tags).length <= maxTags, { error: `must be at most ${maxTags} tags` })
@@ -226,6 +242,7 @@ export type Job = DeepReadonly<z.output<typeof jobSchema>>;
 /** A job as people write it. */
 export type JobInput = z.input<typeof jobSchema>;
 export type ModelSpec = Job["model"];
+export type RunLimits = NonNullable<Job["limits"]>;
 
 /** Returns a job without options whose value is the one that all jobs had before the option existed. */
 export function withoutLaterOptions(job: Job): Omit<Job, "hyperparameters"> & {

@@ -9,9 +9,10 @@ import { isOpen } from "../runs/run-states";
 import type { Run, RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";
 import { cleanUpRun } from "./clean-up";
-import { closeInterruptedRun } from "./close-run";
+import { closeInterruptedRun, closeRun } from "./close-run";
 import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
 import type { LaunchDependencies } from "./launch";
+import { exceededLimit } from "./limits";
 import { finishPause } from "./pause";
 import { runLevels } from "./run-levels";
 
@@ -67,6 +68,7 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
   if (run.phase === "LaunchTraining") {
     const move = await completeTraining(dependencies, run.runId);
     // Batch may queue a job for hours until there is capacity. The heartbeat keeps the wait alive.
+    if (move === "wait" && (await endBeyondLimits(dependencies, run))) return "limit exceeded";
     if (move === "wait" || move === "resubmit") {
       const waiting = await runs.findTaskTokens(run.runId, "LaunchTraining");
       await Promise.all(waiting.map((token) => tokens.heartbeat(token)));
@@ -86,6 +88,17 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
     return "awaiting approval";
   }
   return "running";
+}
+
+/** Kills a run that exceeds a limit of its job. Batch ends its trainers, which store a last checkpoint if they can. */
+async function endBeyondLimits(dependencies: ReconcileDependencies, run: Run): Promise<boolean> {
+  const { runs, clock, executions } = dependencies;
+  if (run.job.limits === undefined) return false;
+  const details = await runs.findDetails(run.runId);
+  const failure = details && exceededLimit(details, clock.now());
+  if (failure === undefined) return false;
+  await closeRun(dependencies, run, { status: "killed", failure }, executions);
+  return true;
 }
 
 export interface ReconcileAllOptions {

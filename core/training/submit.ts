@@ -9,7 +9,7 @@ import { rulesOf } from "../registry/policy";
 import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "../runs/errors";
 import type { PolicyRules } from "../runs/gate-rules";
-import { type Job, withoutLaterOptions } from "../runs/job";
+import { type Job, type RunLimits, withoutLaterOptions } from "../runs/job";
 import type { Executions } from "../runs/ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { CodeReference, MadeEnvironment, Run } from "../runs/shapes";
@@ -17,7 +17,10 @@ import { checkJobAgainst, checkPolicyAgainst, jobWarnings } from "./job-checks";
 
 export interface SubmitDependencies {
   /** Settings of the deployment. */
-  readonly config?: { readonly trainerImage?: string };
+  readonly config?: {
+    readonly trainerImage?: string;
+    readonly teamShares?: Readonly<Record<string, { readonly limits?: RunLimits }>>;
+  };
   readonly runs: Pick<RunRepository, "create" | "find" | "findDetails" | "recordWarning">;
   readonly datasets: DatasetRepository;
   readonly executions: Pick<Executions, "start">;
@@ -74,7 +77,8 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     ...pauseProblems(request),
   ];
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
-  const job = reproducedFrom ? request.job : withJudgedSlices(request.job, dataset.manifest, model);
+  const limited = withLimits(request.job, dependencies.config?.teamShares?.[request.team]?.limits);
+  const job = reproducedFrom ? limited : withJudgedSlices(limited, dataset.manifest, model);
 
   const { name, version, digest } = dataset.manifest;
   const made = runEnvironment(environment, dependencies.config?.trainerImage);
@@ -126,6 +130,11 @@ export async function findSubmitted(
   if (run.requestDigest !== requestDigest) throw new IdempotencyConflictError(idempotencyKey);
   if (run.status === "queued") await dependencies.executions.start(run);
   return run;
+}
+
+/** A limit of the job replaces the team's. */
+function withLimits(job: Job, limits: RunLimits | undefined): Job {
+  return limits === undefined ? job : { ...job, limits: { ...limits, ...job.limits } };
 }
 
 function pauseProblems({ pauseAt, job, restoredFrom }: SubmitRequest): readonly Problem[] {

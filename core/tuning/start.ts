@@ -32,7 +32,7 @@ export async function startSegment(
   await submit(dependencies, study, trialKey(study, trial), async () => ({
     ...pause,
     ...(await checkpointOf(dependencies, trials, trial)),
-    job: trialJob(definition, trial.params),
+    job: { ...trialJob(definition, trial.params), name: `${study.name}-${trial.number}` },
     trial: { study: study.name, number: trial.number },
     parentRunId: study.parentRunId,
   }));

@@ -73,10 +73,14 @@ const sharesAgree: Rule = function* ({ teams }) {
 
 /** Checks the length of the environment variables in `infra/names.ts`: members of teams, different shares, origins. */
 const teamsFit: Rule = function* ({ teams, api }) {
-  const shares = teams.filter(({ share, priority }) => share !== undefined || priority > 0);
+  const shares = teams.filter(
+    ({ share, priority, limits }) => share !== undefined || priority > 0 || limits !== undefined,
+  );
   const size = Buffer.byteLength(
     JSON.stringify(teams.map(({ name, principals, groups }) => ({ name, principals, groups }))) +
-      JSON.stringify(Object.fromEntries(shares.map(({ name, share, priority }) => [name, { share, priority }]))) +
+      JSON.stringify(
+        Object.fromEntries(shares.map(({ name, share, priority, limits }) => [name, { share, priority, limits }])),
+      ) +
       api.corsOrigins.join(","),
   );
   if (size > teamsLimit) {

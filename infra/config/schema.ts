@@ -26,6 +26,16 @@ const team = z.strictObject(
     share: part.teamName.optional(),
     /** The priority of the team's jobs. Within one share, the waiting job with the highest priority runs first. */
     priority: part.wholeNumber(0, 9_999, "the priority of the team's jobs within their share").default(0),
+    /** Limits of the team's runs whose job has none. */
+    limits: z
+      .strictObject(
+        {
+          hours: part.amount(0.01, 8_760, "hours of training").optional(),
+          dollars: part.amount(0.01, 10_000_000, "US dollars of training").optional(),
+        },
+        { error: "must be a mapping with hours, dollars or both" },
+      )
+      .optional(),
     /** The IAM principals whose calls belong to this team. `*` matches any characters but `:` and `/`. */
     principals: list(part.principal).default([]),
     /** The groups of Cognito or of the OIDC token whose members belong to this team. */

@@ -107,9 +107,10 @@ stop: {}
 
   it("shows its trials as children of its run, and its best trial is registered", async () => {
     const { study, trials } = await stateOf(calm);
-    const { runs } = await calm.json<{ runs: readonly { run: { runId: string } }[] }>([
+    const { runs } = await calm.json<{ runs: readonly { run: { runId: string; name: string } }[] }>([
       ...["runs", "search", `parent_run_id = "${study.parentRunId}"`],
     ]);
+    expect(runs.map(({ run }) => run.name)).toContain("rates-0");
     const children = runs.map(({ run }) => run.runId);
     for (const { runId } of trials) if (runId !== undefined) expect(children).toContain(runId);
     expect(await calm.json(["study", "best", "rates"])).toMatchObject({ best: [{ number: study.best[0] }] });

@@ -37,7 +37,7 @@ export interface TrainingState {
 /** Returns the stored part at the run's creation. */
 export function keptAtFirst(run: Run, artifactLocation: string): KeptRecord {
   return {
-    name: run.runId,
+    name: run.job.name ?? run.runId,
     lifecycle: "active",
     params: {},
     tags: run.job.tags,
@@ -147,7 +147,7 @@ export interface FirstRecord {
  * Fields of a job that are not parameters: its experiment, its inputs (which the record has as inputs), and people's
  * notes.
  */
-const others: ReadonlySet<string> = new Set(["experiment", "dataset", "registerAs", "tags", "notes"]);
+const others: ReadonlySet<string> = new Set(["experiment", "name", "dataset", "registerAs", "limits", "tags", "notes"]);
 
 /**
  * Returns a job's leaves by dotted path: `hyperparameters.learningRate` → `0.001`. Texts are unchanged, other values

@@ -18,7 +18,7 @@ describe("the end of a run's training", () => {
   afterAll(() => embedded.stop());
 
   /** A run whose training was launched. */
-  async function launched(given: Pick<Run, "pauseAt"> = {}) {
+  async function launched(given: Partial<Run> = {}) {
     const { platform, calls } = createTestPlatform(embedded);
     const runId = `run-f${++made}`;
     await platform.runs.create({ ...runOf(runId), ...given });
@@ -269,6 +269,29 @@ describe("the end of a run's training", () => {
     await expect(resumeRun(platform, { runId, workers: 99 })).rejects.toThrow("at most resources.microshards");
     expect(await cancelRun(platform, runId, "ada")).toMatchObject({ status: "killed" });
     await expect(resumeRun(platform, { runId })).rejects.toThrow("only a paused run can be resumed");
+  });
+
+  it("a run beyond a limit of its job is killed once, and its job ends", async () => {
+    const job = { ...runOf("run-any").job, limits: { hours: 2 } };
+    const { platform, calls, runId } = await launched({ job });
+    const startedAt = platform.clock.now();
+    const worker = { workerIndex: 0, jobId: `job-${runId}-1`, attempt: 1, status: "RUNNING", startedAt, attempts: [] };
+    await platform.runs.recordWorker(runId, worker);
+    const run = (await platform.runs.find(runId))!;
+    const at = (hours: number) => ({ ...platform, clock: { now: () => startedAt + hours * 3_600_000 } });
+    expect(await reconcile(at(2), run)).toBe("wait");
+    expect(await reconcile(at(2.5), run)).toBe("limit exceeded");
+    expect(calls.terminated).toEqual([`job-${runId}-1`]);
+    const ended = (await platform.runs.find(runId))!;
+    expect(ended).toMatchObject({
+      status: "killed",
+      failure: {
+        code: "LIMIT_HOURS",
+        message: expect.stringContaining("trained for 2.5 hours, and limits.hours is 2"),
+      },
+    });
+    expect(await reconcile(at(3), ended)).toBe("cleaned up");
+    expect(calls.terminated).toHaveLength(1);
   });
 
   it("reconciling keeps the wait alive while Batch has the job, and finds a result whose event was lost", async () => {
