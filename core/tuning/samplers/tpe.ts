@@ -13,11 +13,14 @@ export interface TpeOptions {
   readonly candidates: number;
 }
 
-const maxGood = 25;
+/** Fewer than the 25 of Bergstra et al.: later trials then stay with the best region. */
+const maxGood = 15;
 /** Weight of the uniform kernel, where that of a good trial is 1. The same share in l and g: their ratio is 1 far away. */
 const uniformWeight = 0.3;
 /** Bandwidths of l, in turn by trial number: the narrow one refines what the wide one finds. */
 const factors = [0.6, 0.3];
+/** Bandwidth of g. A wider one lets bad trials repel from good ones nearby. */
+const badFactor = 0.7;
 
 /**
  * Tree-structured Parzen estimator (Bergstra et al., 2011), multivariate (Falkner et al., 2018). It models the best
@@ -39,7 +42,12 @@ export function tpeSampler({ space, objectives, seed }: SamplerContext, options:
       const share = uniformWeight / (count + uniformWeight);
       const factor = factors[number % factors.length]!;
       const good = createParzen(dimensions, columns(dimensions, ordered.slice(0, count)), share, factor);
-      const bad = createParzen(dimensions, columns(dimensions, [...ordered.slice(count), ...running]), share, 1);
+      const bad = createParzen(
+        dimensions,
+        columns(dimensions, [...ordered.slice(count), ...running]),
+        share,
+        badFactor,
+      );
       let best: readonly number[] = [];
       let bestRatio = -Infinity;
       for (let i = 0; i < options.candidates; i += 1) {
