@@ -7,6 +7,7 @@ import type { TrainingTask } from "../../../core/runs/training-task";
 import { decodeSafetensors } from "../../../core/safetensors/safetensors";
 import { readCheckpoints } from "../../../core/training/checkpoint/list";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
+import { buildTrainer } from "./build";
 import { startCloud, type TrainerCloud } from "./cloud";
 import { readResult, storeFeatures, storeTask } from "./task";
 import { TrainerProcess } from "./trainer-process";
@@ -24,24 +25,7 @@ describe("trainer processes", () => {
   const running = new Set<TrainerProcess>();
 
   beforeAll(async () => {
-    fs.mkdirSync(path.join(root, "dist"), { recursive: true });
-    folder = fs.mkdtempSync(path.join(root, "dist/test-trainer-")); // below the repository: TensorFlow.js stays outside
-    script = path.join(folder, "trainer.js");
-    buildSync({
-      absWorkingDir: root,
-      entryPoints: {
-        trainer: "trainer-container/main.ts",
-        "metrics-outbox-worker": "trainer-container/telemetry/outbox-worker.ts",
-      },
-      outdir: folder,
-      bundle: true,
-      platform: "node",
-      target: "node20",
-      format: "cjs",
-      mainFields: ["module", "main"],
-      external: ["@tensorflow/*"],
-      logLevel: "error",
-    });
+    ({ folder, script } = buildTrainer());
     cloud = await startCloud();
     await storeFeatures(cloud.store);
     await storeTask(cloud.store, "run-alone");

@@ -59,6 +59,7 @@ export async function storeTask(
   runId: string,
   changes: Partial<TrainingTask> = {},
   hyperparameters: Partial<TrainingTask["hyperparameters"]> = {},
+  segment = 0,
 ): Promise<void> {
   const task: TrainingTask = {
     runId,
@@ -87,7 +88,7 @@ export async function storeTask(
     checkpoint: { everySteps: 20, everySeconds: 600, keep: 3 },
     ...changes,
   };
-  await store.put(objectKeys.trainingTask(runId), JSON.stringify(task));
+  await store.put(objectKeys.trainingTask(runId, segment), JSON.stringify(task));
 }
 
 export async function readResult(store: ObjectStore, runId: string): Promise<TrainingResult> {

@@ -17,7 +17,7 @@ export class TrainerProcess {
   readonly ended: Promise<number | string>;
   private readonly child: ChildProcess;
 
-  constructor(script: string, cloud: TrainerCloud, runId: string, index: number, attempt = 1) {
+  constructor(script: string, cloud: TrainerCloud, runId: string, index: number, attempt = 1, segment = 0) {
     this.child = spawn(process.execPath, ["--enable-source-maps", script], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
@@ -28,10 +28,11 @@ export class TrainerProcess {
         AWS_REGION: "us-east-1",
         ...ownerEnvironment,
         AWS_EC2_METADATA_DISABLED: "true",
-        AWS_BATCH_JOB_ID: `job-${runId}:${index}`,
+        AWS_BATCH_JOB_ID: `job-${runId}${segment === 0 ? "" : `-${segment}`}:${index}`,
         AWS_BATCH_JOB_ATTEMPT: String(attempt),
         AWS_BATCH_JOB_ARRAY_INDEX: String(index),
         RINGMASTER_RUN_ID: runId,
+        RINGMASTER_SEGMENT: String(segment),
         RINGMASTER_TEAM: "default",
         RINGMASTER_BUCKET: "ringmaster",
         RINGMASTER_TABLE_GANGS: "Gangs",

@@ -1,0 +1,27 @@
+import fs from "node:fs";
+import path from "node:path";
+import { buildSync } from "esbuild";
+
+const root = path.resolve(__dirname, "../../..");
+
+/** Bundles the trainer as in production. The caller removes the folder. */
+export function buildTrainer(): { readonly folder: string; readonly script: string } {
+  fs.mkdirSync(path.join(root, "dist"), { recursive: true });
+  const folder = fs.mkdtempSync(path.join(root, "dist/test-trainer-")); // below the repository: TensorFlow.js stays outside
+  buildSync({
+    absWorkingDir: root,
+    entryPoints: {
+      trainer: "trainer-container/main.ts",
+      "metrics-outbox-worker": "trainer-container/telemetry/outbox-worker.ts",
+    },
+    outdir: folder,
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    mainFields: ["module", "main"],
+    external: ["@tensorflow/*"],
+    logLevel: "error",
+  });
+  return { folder, script: path.join(folder, "trainer.js") };
+}
