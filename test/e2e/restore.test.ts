@@ -11,17 +11,19 @@ type Shown = ReturnType<typeof describeRun>;
 /** Disables the gates, which are not tested here. */
 const ends = [0, 3];
 
-describe("a run restored from another's checkpoint", () => {
+describe("a run that continues from a checkpoint", () => {
   const stack = new TestStack();
   beforeAll(() => stack.up());
   afterAll(() => stack.remove());
+  let undisturbed: Shown;
 
-  it("ends with the same weights, and says where it began", async () => {
+  it("of another run ends with the same weights, and says where it began", async () => {
     const csv = stack.file("toy.csv", toyCsv(1_200));
     const schema = stack.file("schema.yaml", toySchema);
     await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", schema]);
     const { runId } = await stack.json<{ runId: string }>(["submit", stack.file("job.yaml", toyJob(6))]);
     const whole = await stack.json<Shown>(["runs", "watch", runId], ends);
+    undisturbed = whole;
 
     const { checkpoints } = await stack.json<{ checkpoints: readonly CheckpointSummary[] }>([
       "runs",
@@ -60,4 +62,57 @@ describe("a run restored from another's checkpoint", () => {
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain(`the checkpoint of run ${runId} at step ${last.finishedSteps} is damaged`);
   }, 240_000); // two whole runs
+
+  it("pauses twice, outlives the stack, and ends with the weights and points of the run that never paused", async () => {
+    const submitted = await stack.run(
+      "submit",
+      stack.file("job.yaml", toyJob(6)),
+      "--no-cache",
+      "--pause-at",
+      "2",
+      "--wait",
+    );
+    const runId = /^run-\w+$/m.exec(submitted.stdout)![0];
+    expect(submitted).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`paused after epoch 2 of 6; continue it with: ringmaster runs resume ${runId}`),
+    });
+    const refused = await stack.run("runs", "resume", runId, "--until", "2", "--workers", "99");
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("must be more than the 2 finished epochs");
+    expect(refused.stderr).toContain("at most resources.microshards");
+
+    await stack.json(["runs", "resume", runId, "--until", "3", "--workers", "1"]);
+    expect(await stack.json<Shown>(["runs", "watch", runId])).toMatchObject({
+      status: "paused",
+      run: { segment: 1, pauseAt: 3, workers: 1 },
+    });
+    process.kill((await stack.json<{ pid: number }>(["status"])).pid, "SIGKILL");
+    await stack.up();
+    expect(await stack.json<Shown>(["runs", "show", runId])).toMatchObject({ status: "paused" });
+
+    await stack.json(["runs", "resume", runId]);
+    const resumed = await stack.json<Shown>(["runs", "watch", runId], ends);
+    expect(resumed.weightsSha256).toBe(undisturbed.weightsSha256);
+    expect(resumed.evaluation).toEqual(undisturbed.evaluation);
+    expect(resumed.attempts.map(({ attempt, workers }) => [attempt, workers])).toEqual([
+      [1, 2],
+      [2, 1],
+      [3, 2],
+    ]);
+    for (const metric of ["train/loss", "validation/loss"]) {
+      const [found, expected] = await Promise.all(
+        [runId, undisturbed.runId].map(async (id) => {
+          const path = `/training-runs/${id}/metrics?metric=${metric}`;
+          const { points } = await stack.get<{ points: readonly { step: number; value: number }[] }>(path);
+          return points.map(({ step, value }) => [step, value]);
+        }),
+      );
+      expect(expected!.length).toBeGreaterThanOrEqual(6);
+      expect(found).toEqual(expected);
+    }
+    const again = await stack.run("runs", "resume", runId);
+    expect(again).toMatchObject({ stderr: expect.stringContaining(`run ${runId} is running, not paused`) });
+    expect(again.code).not.toBe(0);
+  }, 240_000);
 });
