@@ -30,7 +30,7 @@ export async function benchSamplers(args: readonly string[]): Promise<void> {
     options: {
       trials: { type: "string", default: "200" },
       seeds: { type: "string", default: "25" },
-      sampler: { type: "string", default: "tpe" },
+      sampler: { type: "string", default: "auto" },
       functions: { type: "string", default: Object.keys(functions).join(",") },
       "no-peer": { type: "boolean" },
       json: { type: "boolean" },

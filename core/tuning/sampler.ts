@@ -1,5 +1,7 @@
 import * as z from "zod";
 import type { Objective } from "./history";
+import { autoSampler } from "./samplers/auto";
+import { gpSampler } from "./samplers/gp";
 import { gridSampler, gridSize } from "./samplers/grid";
 import { randomSampler } from "./samplers/random";
 import type { Sampler, SamplerContext } from "./samplers/sampler";
@@ -11,6 +13,7 @@ export type { Sampler };
 const seed = z.int().min(0).max(4_294_967_295).default(0);
 
 export const samplerSettingsSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("auto"), seed }),
   z.strictObject({ type: z.literal("grid"), seed }),
   z.strictObject({ type: z.literal("random"), seed }),
   z.strictObject({
@@ -21,18 +24,28 @@ export const samplerSettingsSchema = z.discriminatedUnion("type", [
     /** Points that are drawn for a suggestion, of which the best is taken. */
     candidates: z.int().min(1).max(1_000).default(48),
   }),
+  z.strictObject({
+    type: z.literal("gp"),
+    seed,
+    /** Trials with a value that are drawn at random before the model is used. */
+    startupTrials: z.int().min(2).max(10_000).default(10),
+  }),
 ]);
 export type SamplerSettings = Readonly<z.output<typeof samplerSettingsSchema>>;
 
 export function createSampler(settings: SamplerSettings, space: Space, objectives: readonly Objective[]): Sampler {
   const context: SamplerContext = { space, objectives, seed: settings.seed };
   switch (settings.type) {
+    case "auto":
+      return autoSampler(context);
     case "grid":
       return gridSampler(context);
     case "random":
       return randomSampler(context);
     case "tpe":
       return tpeSampler(context, settings);
+    case "gp":
+      return gpSampler(context, settings);
   }
 }
 

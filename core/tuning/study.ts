@@ -56,7 +56,7 @@ const fields = {
   name,
   objectives: z.array(objectiveSchema).min(1).max(maxObjectives),
   space: spaceSchema,
-  sampler: samplerSettingsSchema.prefault({ type: "random" }),
+  sampler: samplerSettingsSchema.prefault({ type: "auto" }),
   scheduler: schedulerSettingsSchema.prefault({ type: "none" }),
   /** Maximum number of trials that train at the same time. */
   parallel: z.int().min(1).max(maxParallel).default(1),

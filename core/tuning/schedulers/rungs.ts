@@ -1,6 +1,6 @@
 import type { Objective } from "../history";
 
-/** What successive halving needs to know of the study. */
+/** The facts of a study on which successive halving depends. */
 export interface HalvingContext {
   /** Epochs at which trials are compared, ascending. The last one is the maximum. */
   readonly rungs: readonly number[];

@@ -19,7 +19,7 @@ export interface ModelResult {
   readonly study: Study;
   readonly trials: readonly Trial[];
   readonly runs: number;
-  readonly mostAtWork: number;
+  readonly maxAtWork: number;
   readonly kills: number;
 }
 
@@ -68,12 +68,12 @@ export async function runOnModel({ definition, curve, seed, faults }: ModelOptio
     void driveStudy(platform.dependencies(atCall), definition.name).catch((error: unknown) => {
       if (!(error instanceof Killed || error instanceof StudyBusyError)) failures.push(error);
     });
-  let [events, kills, mostAtWork] = [1, 0, 0];
+  let [events, kills, maxAtWork] = [1, 0, 0];
   for (let step = 0; platform.study().endedAt === undefined; step++) {
     if (step > maxSteps) throw new Error("the study does not end");
     const isFaulty = draws.uniform() < faults;
     const open = platform.open();
-    mostAtWork = Math.max(mostAtWork, open.length);
+    maxAtWork = Math.max(maxAtWork, open.length);
     const choice = draws.index(4);
     if (calls.length > 0 && choice <= 1) {
       const call = calls.splice(draws.index(calls.length), 1)[0]!;
@@ -93,7 +93,7 @@ export async function runOnModel({ definition, curve, seed, faults }: ModelOptio
     await new Promise(setImmediate);
     if (failures.length > 0) throw failures[0];
   }
-  return { study: platform.study(), trials: platform.trials(), runs: platform.count(), mostAtWork, kills };
+  return { study: platform.study(), trials: platform.trials(), runs: platform.count(), maxAtWork, kills };
 }
 
 function createPlatform(definition: StudyDefinition, curve: SimulatedStudy["curve"], draws: Draws) {

@@ -70,7 +70,7 @@ it("200 random studies end, with every trial once and within their budget, whate
       expect(model.runs).toBe(trials.length);
       expect(trials.filter(({ state }) => state === "running")).toEqual([]);
       expect(trials.length).toBeLessThanOrEqual(stop.trials!);
-      expect(model.mostAtWork).toBeLessThanOrEqual(parallel);
+      expect(model.maxAtWork).toBeLessThanOrEqual(parallel);
       for (const { params, reports } of trials) {
         const active = parameterOrder(space).filter((name) => isActive(space[name]!, params));
         expect(Object.keys(params).sort()).toEqual([...active].sort());

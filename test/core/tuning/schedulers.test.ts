@@ -250,7 +250,7 @@ const synchronous: fc.Arbitrary<object> = fc.oneof(
   }),
 );
 
-it("Which trials a synchronous scheduler runs, and how far, does not depend on the order in which they finish.", () => {
+it("A synchronous scheduler runs the same trials, each as far, in whatever order they finish.", () => {
   fc.assert(
     fc.property(
       synchronous,

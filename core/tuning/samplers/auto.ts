@@ -1,0 +1,35 @@
+import { lossesOf } from "../history";
+import { cardinality } from "../space";
+import { gpSampler } from "./gp";
+import type { Sampler, SamplerContext } from "./sampler";
+import { tpeSampler } from "./tpe";
+
+/** Trials with a value above which the Gaussian process takes too long: its cost grows with the cube. */
+const maxModelled = 300;
+const maxDimensions = 20;
+/** Every third trial comes from the Gaussian process. */
+const turn = 3;
+const startupTrials = 10;
+
+/**
+ * Suggests by TPE, and every third trial by a Gaussian process while it is affordable. Each knows all trials. The
+ * process converges on smooth functions, where TPE does not; TPE explores where the process models badly.
+ */
+export function autoSampler(context: SamplerContext): Sampler {
+  const tpe = tpeSampler(context, { startupTrials, candidates: 48 });
+  const { space, objectives } = context;
+  const parameters = Object.values(space);
+  const isModelled =
+    objectives.length === 1 &&
+    parameters.length <= maxDimensions &&
+    parameters.some((parameter) => cardinality(parameter) === Number.POSITIVE_INFINITY);
+  if (!isModelled) return tpe;
+  const gp = gpSampler(context, { startupTrials });
+  return {
+    usesHistory: true,
+    suggest(history, number) {
+      const known = history.filter((trial) => lossesOf(trial, objectives) !== undefined).length;
+      return (number % turn === turn - 1 && known <= maxModelled ? gp : tpe).suggest(history, number);
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { type Draws, drawsFor } from "../draws";
+import type { Point } from "../space";
+import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
+import { type Features, GaussianProcess } from "./gaussian-process";
+import { logExpectedImprovement } from "./improvement";
+import { bestFirst, scored } from "./order";
+import { pointOf } from "./random";
+import type { Sampler, SamplerContext } from "./sampler";
+
+export interface GpOptions {
+  /** Trials with a value that are drawn at random before the model is used. */
+  readonly startupTrials: number;
+}
+
+/** Points of which the most promising are refined. */
+const [spread, nearby, refined] = [160, 160, 3];
+/** Trials nearest to the best whose surroundings are searched. */
+const maxCentres = 5;
+const refinements = 5;
+/** Parallel trials must not be the same, whatever the model takes for noise. */
+const minSquaredDistance = 1e-4;
+/** Share of the suggestions that take the least lower bound instead, this many deviations below the mean. */
+const [exploringShare, boundFactor] = [0.5, 3];
+
+/**
+ * Suggests the point with the largest expected improvement under a Gaussian process (Jones et al., 1998), and for half of
+ * the trials, by their number, that with the least lower bound (Srinivas et al., 2010), which explores more. Values are
+ * compared on a logarithmic scale above the best, so that a few large ones do not hide the differences near it. Running
+ * trials count with their predicted value, so that parallel trials spread (kriging believer; Ginsbourger et al., 2010).
+ */
+export function gpSampler({ space, objectives, seed }: SamplerContext, { startupTrials }: GpOptions): Sampler {
+  const dimensions = dimensionsOf(space);
+  const groups = dimensions.flatMap(({ choices }, at) => new Array<number>(Math.max(1, choices)).fill(at));
+  return {
+    usesHistory: true,
+    suggest(history, number) {
+      const draws = drawsFor(seed, number);
+      const known = scored(history, objectives);
+      if (known.length < startupTrials) return pointOf(space, () => draws.uniform());
+      const ordered = bestFirst(known).map(({ trial }) => trial);
+      const losses = bestFirst(known).map(({ losses: [loss = 0] }, at) => [loss, at] as const);
+      const points = ordered.map(({ params }) => featuresOf(dimensions, params));
+      const values = warped(losses.map(([loss]) => loss));
+      const first = new GaussianProcess(points, values, groups, fittedOf(points.length, draws));
+      const valued = new Set(known.map(({ trial }) => trial.number));
+      const running = history
+        .filter((trial) => trial.state === "running" && !valued.has(trial.number))
+        .map(({ params }) => featuresOf(dimensions, params));
+      const model = withBelieved(first, points, values, groups, running);
+      const best = Math.min(...values);
+      const explores = draws.uniform() < exploringShare;
+      const score = (coordinates: readonly number[]): number => {
+        const point = pointAt(dimensions, (_dimension, at) => coordinates[at] as number);
+        const features = featuresOf(dimensions, point);
+        if (running.some((one) => squaredDistance(one, features) < minSquaredDistance)) return -Infinity;
+        const { mean, deviation } = model.predict(features);
+        if (explores) return boundFactor * deviation - mean;
+        return logExpectedImprovement((best - mean) / deviation) + Math.log(deviation);
+      };
+      const centres = ordered.slice(0, maxCentres).map(({ params }) => dimensions.map((one) => middleOr(one, params)));
+      const chosen = maximize(dimensions, centres, score, draws);
+      return pointAt(dimensions, (_dimension, at) => chosen[at] as number);
+    },
+  };
+}
+
+/** Returns a coordinate of a trial; the middle for an inactive parameter. */
+function middleOr(dimension: Dimension, params: Point): number {
+  const coordinate = coordinateOf(dimension, params);
+  return Number.isNaN(coordinate) ? (dimension.choices > 0 ? 0 : 0.5) : coordinate;
+}
+
+function featuresOf(dimensions: readonly Dimension[], params: Point): Features {
+  return Float64Array.from(
+    dimensions.flatMap((dimension) => {
+      const coordinate = coordinateOf(dimension, params);
+      if (dimension.choices === 0) return [Number.isNaN(coordinate) ? 0.5 : coordinate];
+      return Array.from({ length: dimension.choices }, (_, choice) => (choice === coordinate ? 1 : 0));
+    }),
+  );
+}
+
+/** Maps losses, ascending, to values with mean 0 and deviation 1. */
+function warped(losses: readonly number[]): Float64Array {
+  const least = losses[0] ?? 0;
+  const typical = (losses[Math.floor(losses.length / 2)] ?? 0) - least;
+  const scale = typical > 0 ? typical / 2 : 1;
+  const logs = losses.map((loss) => Math.log1p((loss - least) / scale));
+  const mean = logs.reduce((sum, value) => sum + value, 0) / logs.length;
+  const deviation = Math.sqrt(logs.reduce((sum, value) => sum + (value - mean) ** 2, 0) / logs.length) || 1;
+  return Float64Array.from(logs, (value) => (value - mean) / deviation);
+}
+
+/** Returns the best half of the fitted points, and others at random. */
+function fittedOf(count: number, draws: Draws): readonly number[] {
+  const best = Math.min(32, count);
+  const others = Array.from({ length: count - best }, (_, i) => best + i);
+  for (let i = others.length - 1; i > 0; i -= 1) {
+    const j = draws.index(i + 1);
+    [others[i], others[j]] = [others[j] as number, others[i] as number];
+  }
+  return [...Array.from({ length: best }, (_, i) => i), ...others];
+}
+
+/** Adds running trials, each with its predicted value. */
+function withBelieved(
+  model: GaussianProcess,
+  points: readonly Features[],
+  values: Float64Array,
+  groups: readonly number[],
+  running: readonly Features[],
+): GaussianProcess {
+  if (running.length === 0) return model;
+  const believed = Float64Array.from([...values, ...running.map((point) => model.predict(point).mean)]);
+  return new GaussianProcess([...points, ...running], believed, groups, [], model.hyperparameters);
+}
+
+function squaredDistance(a: Features, b: Features): number {
+  return a.reduce((sum, one, at) => sum + (one - (b[at] as number)) ** 2, 0);
+}
+
+/** Searches the unit cube: points spread over it, points near the best trials, and steps around the best of both. */
+function maximize(
+  dimensions: readonly Dimension[],
+  centres: readonly (readonly number[])[],
+  score: (coordinates: readonly number[]) => number,
+  draws: Draws,
+): readonly number[] {
+  const anywhere = ({ choices }: Dimension) => (choices > 0 ? draws.index(choices) : draws.uniform());
+  const near = (centre: readonly number[], width: number) =>
+    dimensions.map((dimension, at) => {
+      if (dimension.choices > 0) return draws.uniform() < 0.15 ? anywhere(dimension) : (centre[at] as number);
+      return Math.min(1, Math.max(0, (centre[at] as number) + width * draws.normal()));
+    });
+  const candidates = [
+    ...Array.from({ length: spread }, () => dimensions.map(anywhere)),
+    ...Array.from({ length: nearby }, (_, i) =>
+      near(centres[i % centres.length] as readonly number[], 10 ** -(0.7 + 2.3 * draws.uniform())),
+    ),
+  ];
+  const ranked = candidates
+    .map((coordinates) => ({ coordinates: coordinates as readonly number[], value: score(coordinates) }))
+    .sort((a, b) => b.value - a.value);
+  let best = ranked[0] as (typeof ranked)[number];
+  for (const start of ranked.slice(0, refined)) {
+    let at = start;
+    for (let round = 0; round < refinements; round += 1) {
+      const width = 0.1 * 3 ** -round;
+      for (let attempt = 0; attempt < 2 * dimensions.length; attempt += 1) {
+        const coordinates = near(at.coordinates, width);
+        const value = score(coordinates);
+        if (value > at.value) at = { coordinates, value };
+      }
+    }
+    if (at.value > best.value) best = at;
+  }
+  return best.coordinates;
+}
