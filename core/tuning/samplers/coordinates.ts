@@ -52,7 +52,7 @@ export function valueAt({ parameter, choices }: Dimension, coordinate: number): 
   return fromUnit(parameter, choices > 0 ? (coordinate + 0.5) / choices : coordinate);
 }
 
-/** Builds a point from its coordinates, which are asked for only where a parameter is active. */
+/** Builds a point from its coordinates, which are requested only where a parameter is active. */
 export function pointAt(
   dimensions: readonly Dimension[],
   coordinate: (dimension: Dimension, at: number) => number,
