@@ -1,3 +1,4 @@
+import { runStatuses } from "../../runs/run-states";
 import { SearchSyntaxError } from "./errors";
 import { attributes, type Condition, type Field, type Value } from "./expression";
 import { fieldText, nearest } from "./fields";
@@ -138,7 +139,7 @@ function timeOf(token: Token): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-const statuses = ["queued", "running", "completed", "failed", "killed"];
+const statuses: readonly string[] = runStatuses;
 /** MLflow's names of statuses. */
 const statusAliases: Readonly<Record<string, string>> = { scheduled: "queued", finished: "completed" };
 

@@ -26,7 +26,7 @@ export async function compareRuns(
   const without = [reproduction, original].find((details) => !factsOf(details).trained);
   if (without) {
     const { runId, status, failure } = without.run;
-    const verdict = isOpen(status) ? "pending" : "failed";
+    const verdict = isOpen(status) || status === "paused" ? "pending" : "failed";
     const why = failure ? `: ${failure.code}: ${failure.message}` : "";
     const explanation =
       verdict === "pending" ? `${runId} has not finished training` : `${runId} is ${status} without weights${why}`;

@@ -132,6 +132,7 @@ describe("a reproduction's verdict", () => {
 
   it.each([
     ["running", "pending", "b has not finished training"],
+    ["paused", "pending", "b has not finished training"],
     ["failed", "failed", "b is failed without weights: NO_MEMORY: too large"],
   ] as const)("of a run that is %s is %s", async (status, verdict, explanation) => {
     const failure = status === "failed" ? { failure: { code: "NO_MEMORY", message: "too large" } } : {};

@@ -98,6 +98,8 @@ describe("a filter", () => {
     ["status = 'completed'", "a"],
     ["status = 'FINISHED'", "a"],
     ["attributes.status IN ('failed', 'Running')", "c b"],
+    ["status = 'paused'", ""],
+    ["status != 'paused'", "c b a"],
     ["start_time > '2026-03-01T10:00:00Z'", "c b"],
     ["start_time BETWEEN '2026-03-02' AND '2026-03-02T23:59:59+00:00'", "b"],
     [`start_time = ${day("2026-03-02T10:00:00Z")}`, "b"],
