@@ -102,7 +102,7 @@ describe("a run that pauses", () => {
       expect(pointsOf(alone).filter((point) => point.startsWith("validation/loss "))).toHaveLength(5);
       expect(pointsOf(runId)).toEqual(pointsOf(alone));
     },
-    240_000, // eleven processes one after another, and gangs that wait for lost members
+    240_000, // twelve processes in six groups
   );
 
   it("pauses once and with the same weights when all are killed at the pause", async () => {
