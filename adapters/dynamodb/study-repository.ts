@@ -68,9 +68,9 @@ export function createStudyRepository(table: Table, team: string): StudyReposito
 }
 
 /** A study is open until it has ended and the run of its best trial exists. */
-function isOpenStudy({ status, definition, best, bestRunId }: Study): boolean {
+function isOpenStudy({ status, definition, best, bestRunId, bestFailure }: Study): boolean {
   if (status === "running" || status === "stopping") return true;
-  return definition.best !== undefined && best.length > 0 && bestRunId === undefined;
+  return definition.best !== undefined && best.length > 0 && bestRunId === undefined && bestFailure === undefined;
 }
 
 /** Finds the open studies of all teams. */

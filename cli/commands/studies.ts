@@ -183,6 +183,7 @@ function printStudy({ study, trials }: StudyState): void {
   line("epochs", epochsText(study, trials));
   if (study.best.length > 0) line("best", study.best.map((number) => `trial ${number}`).join(", "));
   if (study.bestRunId !== undefined) line("registered by", study.bestRunId);
+  if (study.bestFailure !== undefined) line("not registered", study.bestFailure);
   const paths = Object.keys(definition.space);
   process.stdout.write("\n");
   printTable(

@@ -1,6 +1,5 @@
 import { inRounds, type Pause } from "../backoff";
 import { mapLimited } from "../each-limited";
-import { RingmasterError } from "../errors";
 import { getJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import { isoTime, type ObjectStore } from "../ports";
@@ -11,7 +10,7 @@ import type { ObservedTrial } from "./history";
 import { type Observation, type ObserveDependencies, observe } from "./observe";
 import { maxTrialsPerWrite, type StudyRepository, type StudyState } from "./ports";
 import { isActive, type Study, type Trial } from "./shapes";
-import { registerBest, type StartDependencies, startSegment } from "./start";
+import { isPermanent, registerBest, type StartDependencies, startSegment } from "./start";
 
 export interface DriveDependencies extends ObserveDependencies, StartDependencies {
   readonly runs: ObserveDependencies["runs"] & StartDependencies["runs"];
@@ -110,7 +109,7 @@ async function startSegments(dependencies: DriveDependencies, { state, toStart }
     try {
       await startSegment(dependencies, state as StudyState, trial);
     } catch (error) {
-      if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
+      if (!isPermanent(error)) throw error;
       refused.set(trial.number, `${error.code}: ${error.message}`);
     }
   });

@@ -155,7 +155,7 @@ export async function extendStudy(
   return change(dependencies, name, ({ study, trials }, at) => {
     const problems = extensionProblems(study, trials, limits, resume);
     if (problems.length > 0) throw new InvalidInputError("the study cannot be extended", problems);
-    const { endedAt: _, reason: __, bestRunId: ___, ...rest } = study;
+    const { endedAt: _, reason: __, bestRunId: ___, bestFailure: ____, ...rest } = study;
     const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
     return {
       study: {

@@ -57,6 +57,7 @@ export const study = z
     parentRunId: z.string().meta({ description: "The run whose children are the trials." }),
     best: z.array(count).meta({ description: "The best trial; with several objectives the Pareto front." }),
     bestRunId: z.string().optional().meta({ description: "The run that registers the best trial." }),
+    bestFailure: z.string().optional().meta({ description: "Reason why the best trial could not be registered." }),
     extensions: count.meta({ description: "Number of times that it was extended." }),
     warmTrials: count.meta({ description: "Number of earlier trials that its sampler knows." }),
     createdBy: z.string(),

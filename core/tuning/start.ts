@@ -1,4 +1,5 @@
 import { digestOf } from "../digest";
+import { RingmasterError } from "../errors";
 import type { ObjectStore } from "../ports";
 import type { Run } from "../runs/shapes";
 import { type ResumeDependencies, resumeRun } from "../training/pause";
@@ -58,14 +59,33 @@ export async function registerBest(dependencies: StartDependencies, state: Study
   const { study, trials } = state;
   const best = trials.find(({ number }) => number === study.best[0]);
   if (isActive(study) || study.definition.best === undefined || best === undefined) return study;
-  if (study.bestRunId !== undefined) return study;
-  const run = await submit(dependencies, study, `study ${study.name} best ${study.extensions}`, async () => ({
-    job: bestJob(study.definition, best.params),
-    parentRunId: study.parentRunId,
-  }));
-  const next: Study = { ...study, bestRunId: run.runId, revision: study.revision + 1 };
+  if (study.bestRunId !== undefined || study.bestFailure !== undefined) return study;
+  const next: Study = { ...study, ...(await submitBest(dependencies, study, best)), revision: study.revision + 1 };
   // Another call may have been first: it has submitted the same run.
   return (await dependencies.studies.save(next, [])) ? next : study;
+}
+
+/** Submits the best trial's settings. A refusal that a repetition would meet again is recorded. */
+async function submitBest(
+  dependencies: StartDependencies,
+  study: Study,
+  best: Trial,
+): Promise<Pick<Study, "bestRunId" | "bestFailure">> {
+  try {
+    const run = await submit(dependencies, study, `study ${study.name} best ${study.extensions}`, async () => ({
+      job: bestJob(study.definition, best.params),
+      parentRunId: study.parentRunId,
+    }));
+    return { bestRunId: run.runId };
+  } catch (error) {
+    if (!isPermanent(error)) throw error;
+    return { bestFailure: `${error.code}: ${error.message}` };
+  }
+}
+
+/** Tests whether the same request would fail again. */
+export function isPermanent(error: unknown): error is RingmasterError {
+  return error instanceof RingmasterError && !error.retryable && error.httpStatus < 500;
 }
 
 type Submission = Pick<SubmitRequest, "job" | "pauseAt" | "trial" | "parentRunId" | "restoredFrom" | "beforeCreation">;
