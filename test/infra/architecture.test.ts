@@ -16,7 +16,7 @@ describe("docs/architecture.md", () => {
     // UPDATE_DOCS=1 draws it again.
     if (process.env["UPDATE_DOCS"]) {
       const updated = text.replace(
-        /(holds it to them:\n\n```mermaid\n)[\s\S]*?(\n```)/,
+        /(```mermaid\n)flowchart LR\n {2}callers[\s\S]*?(\n```)/,
         (_all, head, tail) => head + drawn + tail,
       );
       fs.writeFileSync(file, updated);
