@@ -47,7 +47,7 @@ function portsThatFail(error: Error) {
 }
 
 describe("the registration of a study's best trial", () => {
-  it("that is refused for good is recorded, and not tried again", async () => {
+  it("that is refused permanently is recorded, and not tried again", async () => {
     const { ports, saved } = portsThatFail(new DatasetNotFoundError("digits"));
     const after = await registerBest(ports, { study, trials: [trial] });
     expect(after).toMatchObject({ revision: 5, bestFailure: expect.stringContaining("DATASET_NOT_FOUND") });
