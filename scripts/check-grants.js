@@ -44,6 +44,16 @@ const unused = [
     reason: "The next attempt after a lost host, spot notices of EC2, and executions that are stopped.",
   },
   {
+    functions: /^conclude-run$/,
+    grants: /^s3:GetObject objects$/,
+    reason: "Reads the predictions of slices that the gates of an unregistered run need.",
+  },
+  {
+    functions: /^drive-study$/,
+    grants: /^s3:(GetObject|PutObject) objects$/,
+    reason: "Reads the trials of a warm start; copies the manifest of a checkpoint that another trial continues.",
+  },
+  {
     functions: /^reconcile-runs$/,
     grants: /^(batch|states|events|dynamodb|s3):/,
     reason: "Each minute it repeats what a process that died has left: any of its grants may be unused in a test run.",

@@ -149,6 +149,21 @@ stop: {}
     expect(state.trials[stopped.number]!.reports.slice(0, stopped.reports.length)).toEqual(stopped.reports);
   });
 
+  it("knows the trials of an earlier study", async () => {
+    const text = study("warm", "warmStart: [{ study: rates }]\nsampler: { type: auto, seed: 9 }")
+      .replace("type: hyperband, factor: 2", "type: none")
+      .replace("trials: 6", "trials: 2");
+    const population = calm.file("population.yaml", text.replace("type: none", "type: population"));
+    expect((await calm.run("study", "create", population)).stderr).toContain("is not available yet; use hyperband");
+    await calm.json(["study", "create", calm.file("warm.yaml", text)]);
+    const state = await until("the end", async () => {
+      const found = await calm.get<StudyState>("/hpo/studies/warm");
+      return found.study.status === "completed" ? found : undefined;
+    });
+    expect(state.study.warmTrials).toBeGreaterThan(4);
+    expect(state.trials.map((trial) => trial.state)).toEqual(["completed", "completed"]);
+  });
+
   it("records why a trial failed, and goes on", async () => {
     const text = study("failing")
       .replace("validation/loss", "test/r2")
