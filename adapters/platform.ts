@@ -35,7 +35,7 @@ export const platformPorts = {
     webhooks: webhooks(),
     hooks: checkHooks(),
     schedules: retrainingSchedules("write"),
-    executions: executions("start", "stop"),
+    executions: executions("start", "startApproval", "stop"),
     tokens: taskTokens("answer"),
     jobs: trainingJobs("look", "terminate"),
     logs: workerLogs("read"),

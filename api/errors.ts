@@ -71,6 +71,8 @@ export const errorCatalogue = {
   CHECK_ANSWERED_BY_HOOK: { status: 409, meaning: "Only the webhook of an HTTP check can answer it." },
   NOT_APPROVED: { status: 409, meaning: "The version has no approval, or was rejected." },
   CANARY_UNDER_TEST: { status: 409, meaning: "The version is a canary under test: decide the test, or end it, first." },
+  APPROVAL_NOT_REQUESTED: { status: 409, meaning: "The version cannot wait for an approval." },
+  APPROVAL_EXPIRED: { status: 409, meaning: "The request for an approval has expired: request it again." },
   GATE_OUTDATED: {
     status: 409,
     meaning: "The version's verdict is not about the present champion or policy: judge it again.",

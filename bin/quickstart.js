@@ -85,14 +85,13 @@ async function main() {
     await show(["runs", "watch", run.runId], [0, 3]);
 
     title("The approval, by the call that a person would make");
-    const waiting = ask("runs", "show", run.runId);
-    const made = waiting.steps.find((record) => record.step === "Register").output;
-    if (waiting.status === "running") {
-      await show(["models", "approve", made.model, String(made.version), "--reason", "quickstart"]);
-      await show(["runs", "watch", run.runId]);
-    } else
+    const ended = ask("runs", "show", run.runId);
+    const made = ended.steps.find((record) => record.step === "Register").output;
+    if (ended.outcome?.decision === "registered")
+      await show(["models", "approve", made.model, String(made.version), "--reason", "quickstart", "--wait"]);
+    else
       process.stdout.write(
-        `version ${made.version} of ${made.model} needs none: ${waiting.outcome?.decision ?? waiting.status}\n`,
+        `version ${made.version} of ${made.model} needs none: ${ended.outcome?.decision ?? ended.status}\n`,
       );
 
     title("The version that serving loads");

@@ -9,10 +9,15 @@ export function drawRun(details: RunDetails, columns: number): readonly string[]
   const { run } = details;
   return [
     `${pc.bold(run.runId)}  ${colored(displayedStatus(run))}${run.phase ? `  ${run.phase}` : ""}`,
-    ...phases.map((phase) => drawPhase(phase, details)),
+    ...phases
+      .filter((phase) => phases.indexOf(phase) < waits || run.phase === "AwaitApproval" || run.phase === "Promote")
+      .map((phase) => drawPhase(phase, details)),
     ...drawTraining(details, columns),
   ].map((line) => cut(line, columns));
 }
+
+/** The first phase that only runs of an earlier release have. */
+const waits = phases.indexOf("AwaitApproval");
 
 function drawPhase(phase: (typeof phases)[number], { run, steps }: RunDetails): string {
   const record = steps.find((one) => one.step === phase);

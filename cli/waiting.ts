@@ -4,18 +4,24 @@ import type { RegistrationOutput } from "../core/registry/registration";
 import type { RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
 
-/** An external event for which a run waits, and the command that provides it. */
+/** An external event for which a run or its version waits, and the command that provides it. */
 export interface Awaited extends NextStep {
   readonly kind: "check" | "approval" | "test";
 }
 
-/** @returns nothing if the run waits for nobody: it is in another state, or about to continue */
+/** @returns nothing if neither the run nor its version waits for anybody */
 export async function awaitedBy(client: ApiClient, details: RunDetails): Promise<readonly Awaited[]> {
   const registration = findOutput<RegistrationOutput>(details, "Register");
-  if (details.run.phase !== "AwaitApproval" || !registration) return [];
+  const registered = details.run.outcome?.decision === "registered";
+  if (!registration || !(registered || details.run.phase === "AwaitApproval")) return [];
   const { model, version: number } = registration;
   const { awaitedBy: runId, next = [] } = await client.modelVersion(model, number);
-  return runId === details.run.runId ? next.filter(isAwaited) : [];
+  return registered || runId === details.run.runId ? next.filter(isAwaited) : [];
+}
+
+/** Returns the steps of a version that a person or another system does. */
+export function awaitedSteps({ next = [] }: { readonly next?: readonly NextStep[] }): readonly Awaited[] {
+  return next.filter(isAwaited);
 }
 
 function isAwaited(step: NextStep): step is Awaited {

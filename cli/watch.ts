@@ -61,7 +61,7 @@ async function follow(client: ApiClient, runId: string, options: WatchOptions): 
       drawn = lines.length;
     }
     log(details);
-    const awaited = isOpen(details.run.status) ? await awaitedBy(client, details) : [];
+    const awaited = await awaitedBy(client, details);
     if (!isOpen(details.run.status) || (awaited.length > 0 && !options.throughApproval)) {
       if (live) for (const line of warningLines(details)) process.stdout.write(`${line}\n`);
       if (!options.quiet) {
@@ -75,8 +75,8 @@ async function follow(client: ApiClient, runId: string, options: WatchOptions): 
 }
 
 function closingLines(details: RunDetails, awaited: readonly Awaited[]): readonly string[] {
-  if (!isOpen(details.run.status)) return [closingLine(details), ...failedNext(details)];
-  return awaited.map(({ what, command }) => `${pc.yellow(`waiting for ${what}`)}: ${command}`);
+  const waits = awaited.map(({ what, command }) => `${pc.yellow(`waiting for ${what}`)}: ${command}`);
+  return isOpen(details.run.status) ? waits : [closingLine(details), ...failedNext(details), ...waits];
 }
 
 export function warningLines({ warnings }: Pick<RunDetails, "warnings">): readonly string[] {

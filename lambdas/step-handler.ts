@@ -9,6 +9,10 @@ export interface StepEvent {
   readonly runId: string;
   /** Present if the state waits for an external answer. */
   readonly taskToken?: string;
+  /** Present in the execution of an approval, together with `version` and `request`. */
+  readonly model?: string;
+  readonly version?: number;
+  readonly request?: string;
 }
 
 /**

@@ -4,7 +4,8 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import { type Executions, type RunSegment, segmentNameOf } from "../../core/runs/ports";
+import { digestOf } from "../../core/digest";
+import { type ApprovalExecutions, type Executions, type RunSegment, segmentNameOf } from "../../core/runs/ports";
 import { executions as executionGrants, stateMachine } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 import { sfnClient } from "./task-tokens";
@@ -18,25 +19,48 @@ const statuses = {
   ABORTED: "aborted",
 } as const;
 
+/** Executions of one request for an approval: the first, and those that replace a failed one. */
+const maxApprovalAttempts = 20;
+
 /**
  * Starts and stops executions named by their runs and segments. Step Functions accepts a name once in 90 days, so starting is
  * idempotent.
  */
-export function createExecutions(client: SFNClient, stateMachineArn: string): Executions {
+export function createExecutions(client: SFNClient, stateMachineArn: string): Executions & ApprovalExecutions {
   const arnOf = (run: RunSegment): string =>
     `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${segmentNameOf(run)}`;
+  /** @returns whether the name was free, or such an execution runs */
+  async function start(name: string, input: object): Promise<boolean> {
+    try {
+      await client.send(new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }));
+      return true;
+    } catch (error) {
+      if (!named(error, "ExecutionAlreadyExists")) throw error;
+      return false;
+    }
+  }
+  async function statusOf(name: string) {
+    const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${name}`;
+    try {
+      const { status } = await client.send(new DescribeExecutionCommand({ executionArn }));
+      return status && statuses[status];
+    } catch (error) {
+      if (named(error, "ExecutionDoesNotExist")) return undefined;
+      throw error;
+    }
+  }
   return {
     async start(run) {
-      try {
-        await client.send(
-          new StartExecutionCommand({
-            stateMachineArn,
-            name: segmentNameOf(run),
-            input: JSON.stringify({ runId: run.runId }),
-          }),
-        );
-      } catch (error) {
-        if (!named(error, "ExecutionAlreadyExists")) throw error;
+      await start(segmentNameOf(run), { runId: run.runId });
+    },
+    async startApproval({ team, ...input }) {
+      const { model, version, request } = input;
+      const name = `approval-${digestOf({ team, model, version, request }).slice(0, 32)}`;
+      for (let attempt = 0; attempt < maxApprovalAttempts; attempt++) {
+        const named = attempt === 0 ? name : `${name}-${attempt}`;
+        if (await start(named, input)) return;
+        const status = await statusOf(named);
+        if (status === "running" || status === "succeeded") return;
       }
     },
     async stop(run, reason) {
@@ -46,15 +70,7 @@ export function createExecutions(client: SFNClient, stateMachineArn: string): Ex
         if (!named(error, "ExecutionDoesNotExist")) throw error;
       }
     },
-    async status(run) {
-      try {
-        const { status } = await client.send(new DescribeExecutionCommand({ executionArn: arnOf(run) }));
-        return status && statuses[status];
-      } catch (error) {
-        if (named(error, "ExecutionDoesNotExist")) return undefined;
-        throw error;
-      }
-    },
+    status: (run) => statusOf(segmentNameOf(run)),
   };
 }
 
@@ -66,6 +82,7 @@ export const executions = sharedPort({
   uses: { sfn: sfnClient() },
   grants: {
     start: [stateMachine("StartExecution")],
+    startApproval: [stateMachine("StartExecution"), executionGrants("DescribeExecution")],
     stop: [executionGrants("StopExecution")],
     status: [executionGrants("DescribeExecution")],
   },

@@ -112,17 +112,34 @@ export const decideModelVersion = contract("decideModelVersion", "POST /models/{
   summary: "Approve or reject a version that passed its gates",
   description:
     "The model's policy determines how many different people must approve, and who may; without a policy one approval suffices. One rejection decides. " +
-    "The same decision again changes nothing; the opposite is refused. `next` of the answer says what happens next: the run that waits continues and " +
-    "promotes the version, more approvals are needed, a canary test decides, or the version has to be promoted by hand because its run has ended. " +
-    "If the gate verdict is outdated (another champion, other rules), the approval is refused with `GATE_OUTDATED`, and the waiting run evaluates again.",
+    "The same decision again changes nothing; the opposite is refused. `next` of the answer says what happens next: the version that waits is " +
+    "promoted, more approvals are needed, a canary test decides, or the version has to be promoted by hand because its run has ended. " +
+    "If the gate verdict is outdated (another champion, other rules), the approval is refused with `GATE_OUTDATED`, and a version that waits is evaluated again.",
   params: nameAndVersion,
   body: z.strictObject({ decision, reason }).meta({ id: "DecisionRequest" }),
   bodyExample: { decision: "approved", reason: "better on every slice" },
   // A repetition after a rollback would be a new approval.
   idempotencyKey: true,
   responses: versionAnswer,
-  errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "ALREADY_DECIDED", "NOT_AN_APPROVER"],
+  errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "APPROVAL_EXPIRED", "ALREADY_DECIDED", "NOT_AN_APPROVER"],
 });
+
+export const requestModelApproval = contract(
+  "requestModelApproval",
+  "POST /models/{name}/versions/{version}/approval-requests",
+  {
+    summary: "Request the approval of a version that passed its gates",
+    description:
+      "A run requests it once. A request expires after the days that the model's policy names (30 without a policy); this one replaces it. Once approved, the version is promoted.",
+    params: nameAndVersion,
+    body: z.strictObject({ reason }).meta({ id: "ApprovalRequest" }),
+    bodyExample: { reason: "the last request expired" },
+    idempotent: false,
+    idempotencyKey: true,
+    responses: versionAnswer,
+    errors: [...notThere, "APPROVAL_NOT_REQUESTED"],
+  },
+);
 
 export const setModelVersionStage = contract("setModelVersionStage", "PUT /models/{name}/versions/{version}/stage", {
   scope: "approve",

@@ -1,11 +1,13 @@
 import type { Platform } from "../../adapters/platform";
 import { answerOutdated, approveOrReject } from "../../core/registry/approval";
 import type { Transition } from "../../core/registry/change";
+import { isPending } from "../../core/registry/gates/external-check";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
 import { registeredSource } from "../../core/registry/registered-source";
 import { registerRun } from "../../core/registry/registration";
+import { requestVersionApproval, startApproval } from "../../core/registry/request-approval";
 import { setStage } from "../../core/registry/transitions";
 import { checkReferences } from "../../core/tracking/references";
 import * as contracts from "../contracts/model-versions";
@@ -19,10 +21,22 @@ export const modelVersionRoutes = [
     async ({ platform, params: { runId }, body: { model, reason }, caller }) => {
       const by = { ...caller, reason };
       const { version } = await registerRun(platform, runId, model, by);
-      await judgeVersion(platform, model, version, by, `register#${runId}`);
+      const { gate } = await judgeVersion(platform, model, version, by, `register#${runId}`);
+      if (gate?.passed || (gate && isPending(gate))) {
+        const request = { id: `register#${runId}`, again: false };
+        await requestVersionApproval(platform, { team: platform.team, model, version }, request, by);
+      }
       return { status: 200, body: { version: await versionAfter(platform, { name: model, version }) } };
     },
   ),
+
+  defineRoute(contracts.requestModelApproval, async ({ platform, params, body, caller, onceFor }) => {
+    const { name, version } = params;
+    const id = onceFor(`request-approval#${version}`) ?? Buffer.from(platform.randomBytes(8)).toString("hex");
+    const target = { team: platform.team, model: name, version };
+    await requestVersionApproval(platform, target, { id, again: true }, { ...caller, reason: body.reason });
+    return { status: 200, body: { version: await versionAfter(platform, params) } };
+  }),
 
   defineRoute(contracts.registerModelVersion, async ({ platform, body, caller, actorFor, onceFor }) => {
     const { registry, team } = platform;
@@ -44,7 +58,9 @@ export const modelVersionRoutes = [
     const by = { ...caller, reason: body.reason };
     // Includes the verdict, so that a repetition after a rollback or a new verdict is no new decision.
     const request = onceFor(`${body.decision}#${version}`);
-    await approveOrReject(platform, { model: name, version }, body.decision, by, request);
+    const decided = await approveOrReject(platform, { model: name, version }, body.decision, by, request);
+    // The process that requested the approval may have died before it started the execution.
+    if (body.decision === "approved") await startApproval(platform.executions, platform.team, decided);
     return { status: 200, body: { version: await versionAfter(platform, params) } };
   }),
 

@@ -119,7 +119,7 @@ async function runStudy(
   const cpuSeconds = (wholeCpuMsOf(stack.pid) - cpu) / 1_000;
   // The version is registered and judged; a person promotes it.
   stack.ringmaster(["runs", "watch", state.study.bestRunId as string], [0, 1, 3]);
-  stack.ringmaster(["models", "approve", name, "1"]);
+  stack.ringmaster(["models", "approve", name, "1", "--wait"]);
   const best = state.trials[state.study.best[0] as number];
   const facts = {
     best: state.study.best,

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { Argument, type Command } from "commander";
+import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
 import { stages } from "../../core/registry/model";
 import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
 import { exitCodes, printJson } from "../output";
 import { nextLines } from "../waiting";
-import { exitCodeOf, watchRun } from "../watch";
 import { wholeNumber } from "../whole-number";
+
+const pollMs = 500;
 
 type ModelVersion = Answer<"getModelVersion">["version"];
 
@@ -31,6 +33,16 @@ interface DecisionOptions {
   readonly wait?: boolean;
 }
 
+/** Waits while the platform evaluates or promotes a version by itself. */
+async function settled(client: ApiClient, decided: ModelVersion): Promise<ModelVersion> {
+  let version = decided;
+  while (version.next?.some(({ kind }) => kind === "run")) {
+    await new Promise((wait) => setTimeout(wait, pollMs));
+    version = await client.modelVersion(version.model, version.version);
+  }
+  return version;
+}
+
 /** Adds the commands for gates, approvals and production. */
 export function addModelDecisionCommands(models: Command): void {
   for (const [verb, decision, text] of [
@@ -42,19 +54,31 @@ export function addModelDecisionCommands(models: Command): void {
       .addArgument(versionArgument)
       .description(text)
       .option("--reason <text>", "reason to record", "")
-      .option("--wait", "follow the run that waits for the decision until it ends")
+      .option("--wait", "wait until the version is in production, or needs something else")
       .action(async (name: string, version: number, options: DecisionOptions, command: Command) => {
         const { client, json } = contextOf(command);
         const { reason, wait } = options;
         const decided = await client.decide(name, version, { decision, reason }, randomUUID());
         if (!json) printDecided(decided, decision);
-        if (wait && decided.awaitedBy !== undefined) {
-          const { run } = await watchRun(client, decided.awaitedBy, { quiet: json });
-          process.exitCode = exitCodeOf(run);
-        }
-        if (json) printJson(wait ? await client.modelVersion(name, version) : decided);
+        const after = wait ? await settled(client, decided) : decided;
+        if (wait && after.approval?.decision === "rejected") process.exitCode = exitCodes.notPromoted;
+        if (json) printJson(after);
+        else if (wait) printLines(nextLines(after.next));
       });
   }
+
+  models
+    .command("request-approval <model>")
+    .addArgument(versionArgument)
+    .description("request the approval of a version again, because the last request has expired")
+    .option("--reason <text>", "reason to record", "")
+    .action(async (name: string, version: number, { reason }: { reason: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const request = { params: { name, version }, body: { reason }, idempotencyKey: randomUUID() };
+      const { version: waiting } = await client.call("requestModelApproval", request);
+      if (json) printJson(waiting);
+      else printLines([`the approval of ${name} version ${version} is requested`, ...nextLines(waiting.next)]);
+    });
 
   models
     .command("judge <model>")

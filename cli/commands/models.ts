@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import type { RawRow } from "../../core/features/transform";
@@ -7,7 +8,7 @@ import type { HistoryEntry } from "../../core/registry/model";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
 import { predictRows } from "../predict";
-import { nextLines } from "../waiting";
+import { awaitedSteps, nextLines } from "../waiting";
 import { wholeNumber } from "../whole-number";
 import { addExportCommand } from "./exports";
 import { addModelChangeCommands } from "./model-changes";
@@ -29,10 +30,12 @@ export function addModelCommands(program: Command): void {
   models
     .command("list")
     .description("list models, with the version in production")
-    .action(async (_options: unknown, command: Command) => {
+    .option("--waiting", "list the versions that wait for an approval, a check or a canary's test")
+    .action(async ({ waiting }: { waiting?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
       const all = await client.models();
-      if (json) printJson({ models: all });
+      if (waiting) printWaiting(await waitingVersions(client, all), json);
+      else if (json) printJson({ models: all });
       else {
         printTable(
           ["MODEL", "VERSIONS", "PRODUCTION", "ALIASES", "UPDATED"],
@@ -238,4 +241,32 @@ function readRows(file: string): readonly RawRow[] {
   if (Array.isArray(rows) && rows.length > 0 && rows.every((row) => row !== null && typeof row === "object"))
     return rows;
   throw bad("must hold a list of objects, at least one");
+}
+
+async function waitingVersions(client: ApiClient, models: readonly { readonly name: string }[]) {
+  const waiting: ModelVersion[] = [];
+  for (const { name } of models) {
+    const { versions } = await client.model(name);
+    waiting.push(
+      ...versions.filter((version) => version.approvalRequest !== undefined && awaitedSteps(version).length > 0),
+    );
+  }
+  return waiting;
+}
+
+function printWaiting(versions: readonly ModelVersion[], json: boolean): void {
+  if (json) printJson({ versions });
+  else if (versions.length === 0) process.stdout.write("no version waits\n");
+  else {
+    printTable(
+      ["MODEL", "VERSION", "RUN", "EXPIRES", "NEXT"],
+      versions.map((version) => [
+        version.model,
+        version.version,
+        version.runId ?? "–",
+        version.approvalRequest?.expiresAt ?? "–",
+        awaitedSteps(version)[0]?.command ?? "–",
+      ]),
+    );
+  }
 }

@@ -33,6 +33,32 @@ export interface EvaluationDependencies {
   readonly datasets: DatasetRepository;
 }
 
+/** Returns the champion to compare with; none if the run reproduces the champion itself. */
+function opponentOf(training: TrainingOutput, champion: Champion | undefined): Champion | undefined {
+  return champion?.artifact.weightsSha256 === training.weightsSha256 ? undefined : champion;
+}
+
+/** Identifies an evaluation next to a champion. */
+export function evaluationIdentity(
+  champion: Champion | undefined,
+): Pick<StepDefinition<EvaluationOutput>, "step" | "version" | "inputs"> {
+  return {
+    step: "Evaluate",
+    // Version 2 added slices row by row, and the latency.
+    version: 2,
+    inputs(_run, details) {
+      const training = outputOf<TrainingOutput>(details, "LaunchTraining");
+      const met = opponentOf(training, champion);
+      return {
+        features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
+        weightsSha256: training.weightsSha256,
+        topology: training.topology.sha256,
+        ...(met ? { champion: { version: met.version, artifactKey: met.artifactKey } } : {}),
+      };
+    },
+  };
+}
+
 /**
  * Evaluates the trained weights, and the present champion, on the same held-out rows. The champion is one of the step's
  * inputs: with another champion the evaluation runs again. The candidate's own report does not depend on it.
@@ -47,9 +73,7 @@ export function evaluationStep(
   champion: Champion | undefined,
   stopwatch?: Stopwatch,
 ): StepDefinition<EvaluationOutput> {
-  /** Returns the champion to compare with; none if the run reproduces the champion itself. */
-  const opponent = (training: TrainingOutput) =>
-    champion?.artifact.weightsSha256 === training.weightsSha256 ? undefined : champion;
+  const opponent = (training: TrainingOutput) => opponentOf(training, champion);
 
   async function withModel<Result>(
     model: { readonly topology: ContentReference; readonly weights: ContentReference },
@@ -81,20 +105,8 @@ export function evaluationStep(
   }
 
   return {
-    step: "Evaluate",
-    // Version 2 added slices row by row, and the latency.
-    version: 2,
+    ...evaluationIdentity(champion),
     reusable: true,
-    inputs(_run, details) {
-      const training = outputOf<TrainingOutput>(details, "LaunchTraining");
-      const met = opponent(training);
-      return {
-        features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
-        weightsSha256: training.weightsSha256,
-        topology: training.topology.sha256,
-        ...(met ? { champion: { version: met.version, artifactKey: met.artifactKey } } : {}),
-      };
-    },
     async execute(_run, details) {
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");

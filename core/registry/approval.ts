@@ -1,6 +1,6 @@
 import { type Clock, isoTime } from "../ports";
 import type { TaskTokens } from "../runs/ports";
-import type { RunPhases } from "../runs/run-repository";
+import type { RunPhases, TaskWait } from "../runs/run-repository";
 import { isOpen } from "../runs/run-states";
 import { decisionOn } from "./approvals";
 import { isVisible } from "./change";
@@ -43,9 +43,10 @@ export async function approveOrReject(
     if (!(error instanceof GateOutdatedError)) throw error;
     const [model, version] = [await registry.head(target.model), await registry.version(target.model, target.version)];
     const run = version.awaitedBy === undefined ? undefined : await runs.find(version.awaitedBy);
-    if (!run || !isOpen(run.status)) throw error;
+    const waits = hasOpenRequest(version);
+    if (!run || !(waits || isOpen(run.status))) throw error;
     await answerApproval(dependencies, model, version);
-    throw new GateOutdatedError(version, error.changed, model.production, run.runId);
+    throw new GateOutdatedError(version, error.changed, model.production, run.runId, waits);
   }
 }
 
@@ -78,7 +79,8 @@ export async function answerOutdated(
     const { awaitedBy, stage } = version;
     if (awaitedBy === undefined || !["staging", "canary"].includes(stage) || !isOutdated(model, version)) continue;
     const run = await dependencies.runs.find(awaitedBy);
-    if (run && isOpen(run.status)) await answerRun(dependencies, awaitedBy, model, version);
+    if (run && (hasOpenRequest(version) || isOpen(run.status)))
+      await answerRun(dependencies, awaitedBy, model, version);
   }
 }
 
@@ -99,7 +101,11 @@ export async function answerRun(
   const approved = model.production === version.version || isFree(model, version);
   const refusal = approved ? undefined : refusalOf(version);
   if (rejection === undefined && refusal === undefined && !approved && !isOutdated(model, version)) return false;
-  const waiting = await runs.findTaskTokens(runId, "AwaitApproval");
+  const { approvalRequest } = version;
+  // The run itself waits in executions of an earlier release.
+  const own = await runs.findTaskTokens(runId, "AwaitApproval");
+  const wait = approvalRequest && approvalWait(version.model, version.version, approvalRequest.id);
+  const waiting = [...own, ...(wait ? await runs.findTaskTokens(runId, wait) : [])];
   await Promise.all(
     waiting.map((token) => {
       if (rejection !== undefined) return tokens.fail(token, "ApprovalRejected", rejection);
@@ -107,6 +113,15 @@ export async function answerRun(
     }),
   );
   return true;
+}
+
+/** Names the wait of one request for an approval. */
+export function approvalWait(model: string, version: number, request: string): TaskWait {
+  return `Approval#${model}#${version}#${request}`;
+}
+
+function hasOpenRequest({ approvalRequest }: ModelVersion): boolean {
+  return approvalRequest !== undefined && !approvalRequest.expired;
 }
 
 function isOutdated(model: Model, { gate }: ModelVersion): boolean {

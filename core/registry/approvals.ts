@@ -60,6 +60,11 @@ export function mayDecide(
   return refusalOfDecision(rules, version, person) === undefined;
 }
 
+/** @param at ISO 8601 */
+export function hasExpired({ approvalRequest }: Pick<ModelVersion, "approvalRequest">, at: string): boolean {
+  return approvalRequest !== undefined && Date.parse(at) >= Date.parse(approvalRequest.expiresAt);
+}
+
 /** The reason why a caller's decision does not count. */
 export type DecisionRefusal = "no-identity" | "unknown-submitter" | "submitter" | "not-listed";
 

@@ -129,14 +129,42 @@ export class PolicyNeedsPeopleError extends RingmasterError {
   }
 }
 
-/** Thrown when the verdict is about another champion or other rules than the present ones. */
+/** Thrown when a version that cannot be approved is to wait for an approval. */
+export class ApprovalNotRequestedError extends RingmasterError {
+  constructor({ model, version, gate }: Named & Pick<ModelVersion, "gate">) {
+    const why = gate
+      ? "only a version that a training run of the platform made, and that passed its gates, can wait for one"
+      : `evaluate it first: ringmaster models judge ${model} ${version}`;
+    super(`no approval of version ${version} of ${model} can be requested: ${why}`, {
+      code: "APPROVAL_NOT_REQUESTED",
+      httpStatus: 409,
+      details: { model, version },
+    });
+  }
+}
+
+/** Thrown when an approval arrives after its request has expired. */
+export class ApprovalExpiredError extends RingmasterError {
+  constructor({ model, version, approvalRequest }: Named & Pick<ModelVersion, "approvalRequest">) {
+    super(
+      `the request to approve version ${version} of ${model} expired at ${approvalRequest?.expiresAt}; request it again: ringmaster models request-approval ${model} ${version}`,
+      { code: "APPROVAL_EXPIRED", httpStatus: 409, details: { model, version, expiresAt: approvalRequest?.expiresAt } },
+    );
+  }
+}
+
+/** Thrown when the verdict is about another champion or other rules than the current ones. */
 export class GateOutdatedError extends RingmasterError {
-  /** @param runId the run that evaluates the version again, if there is one */
+  /**
+   * @param runId the run that evaluates the version again, if there is one
+   * @param waits whether the version waits for an approval after its run's end, and is evaluated again
+   */
   constructor(
     { model, version }: Named,
     readonly changed: "champion" | "policy",
     production: number | undefined,
     runId?: string,
+    waits = false,
   ) {
     const why =
       changed === "policy"
@@ -144,8 +172,9 @@ export class GateOutdatedError extends RingmasterError {
         : production === undefined
           ? "the champion that it was compared with is no longer in production"
           : `version ${production} is in production now, and the evaluation did not compare with it`;
-    const next =
-      runId === undefined
+    const next = waits
+      ? `it is evaluated again and then waits for approval: ringmaster models show ${model}`
+      : runId === undefined
         ? `evaluate it again: ringmaster models judge ${model} ${version}`
         : `its run evaluates it again and then waits for approval: ringmaster runs watch ${runId}`;
     super(`the gate verdict on version ${version} of ${model} is outdated: ${why}; ${next}`, {

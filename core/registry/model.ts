@@ -153,7 +153,13 @@ export const modelVersion = z
       .object({ gate: gateVerdict, approvals: z.array(approval), approval })
       .optional()
       .meta({ description: "Verdict and approval of its promotion. A rollback to it uses them." }),
-    awaitedBy: z.string().optional().meta({ description: "The run that waits for the approval." }),
+    awaitedBy: z.string().optional().meta({
+      description: "The run whose model waits for the approval; with an earlier release, the run itself waits.",
+    }),
+    approvalRequest: z
+      .object({ id: z.string(), by: z.string(), at: instant, expiresAt: instant, expired: z.literal(true).optional() })
+      .optional()
+      .meta({ description: "The latest request for an approval after the run's end." }),
     createdAt: instant,
     updatedAt: instant,
   })
@@ -169,6 +175,7 @@ export const historyEntry = z
       "registered",
       "gated",
       "approval-requested",
+      "approval-expired",
       "approved",
       "rejected",
       "staged",

@@ -28,6 +28,8 @@ export function nextSteps(
     const why = reason === "" ? "" : `: ${reason}`;
     return [{ kind: "none", what: `rejected by ${by}${why}; train a new version` }];
   }
+  const { approvalRequest: request } = version;
+  const waits = request && !request.expired ? { command: `ringmaster models show ${quoted(model.name)}` } : undefined;
   const follow = run && isOpen(run.status) ? { command: `ringmaster runs watch ${run.runId}` } : undefined;
   const judge = { command: `ringmaster models judge ${of}` };
   if (!gate) {
@@ -50,8 +52,14 @@ export function nextSteps(
     return [
       follow
         ? { kind: "run", what: `${why}: its run evaluates it again, and approvals are needed after that`, ...follow }
-        : { kind: "evaluation", what: `${why}: evaluate it again`, ...judge },
+        : waits
+          ? { kind: "run", what: `${why}: it is evaluated again, and approvals are needed after that`, ...waits }
+          : { kind: "evaluation", what: `${why}: evaluate it again`, ...judge },
     ];
+  }
+  if (request?.expired && decision.state === "waiting") {
+    const what = `a new request for an approval: the last one expired at ${request.expiresAt}`;
+    return [{ kind: "approval", what, command: `ringmaster models request-approval ${of}` }];
   }
   const open = [
     ...checksOf(model, version, of),
@@ -60,6 +68,7 @@ export function nextSteps(
   ];
   if (open.length > 0) return open;
   if (follow) return [{ kind: "run", what: "its run continues and promotes it", ...follow }];
+  if (waits) return [{ kind: "run", what: "it is being promoted", ...waits }];
   const ended = run ? `its run has ended (${run.status}): ` : "";
   return [{ kind: "promotion", what: `${ended}promote it`, command: `ringmaster models promote ${of}` }];
 }

@@ -20,6 +20,9 @@ export const approvalRules = z
       .boolean()
       .default(false)
       .meta({ description: "Approvals of the people who submitted the run or registered the version do not count." }),
+    expiresAfterDays: z.int().min(1).max(180).optional().meta({
+      description: "Days after which a request for an approval expires. Default: 30.",
+    }),
   })
   .refine(({ required, approvers }) => approvers.length === 0 || new Set(approvers).size >= required, {
     path: ["required"],

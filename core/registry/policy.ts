@@ -7,6 +7,15 @@ export const noRules: PolicyRules = { thresholds: {}, slices: [], fairness: [], 
 /** The rules of a model without a policy: one person's approval. */
 export const defaultApprovals: ApprovalRules = { required: 1, approvers: [], notTheSubmitter: false };
 
+/** Days after which a request for an approval expires, unless the policy says otherwise. */
+const defaultExpiryDays = 30;
+
+/** Returns when a request expires. ISO 8601. */
+export function expiryOf(model: { readonly policy?: ModelPolicy }, at: string): string {
+  const days = approvalRulesOf(model).expiresAfterDays ?? defaultExpiryDays;
+  return new Date(Date.parse(at) + days * 86_400_000).toISOString();
+}
+
 /** Tests whether the rules name or compare people, so that callers must be distinguished by identity. */
 export function comparesPeople({ required, approvers, notTheSubmitter }: ApprovalRules): boolean {
   return required > 1 || approvers.length > 0 || notTheSubmitter;

@@ -1,8 +1,9 @@
 import { isSamePerson } from "../access/principals";
-import { decisionOn, refusalOfDecision, withoutApprovals } from "./approvals";
+import { decisionOn, hasExpired, refusalOfDecision, withoutApprovals } from "./approvals";
 import { activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
 import {
   AlreadyDecidedError,
+  ApprovalExpiredError,
   CanaryUnderTestError,
   GateNotPassedError,
   GateOutdatedError,
@@ -16,7 +17,7 @@ import {
 import { evidenceChange, outdatedBy } from "./gates/evidence";
 import type { GateVerdict } from "./gates/verdict";
 import type { Actor, Approval, HistoryAction, Model, ModelVersion, Stage } from "./model";
-import { approvalRulesOf } from "./policy";
+import { approvalRulesOf, expiryOf } from "./policy";
 import { isUnderTest } from "./serving/traffic";
 
 /**
@@ -64,6 +65,38 @@ export function requestApproval(version: number, runId: string, actor: Actor): T
 }
 
 /**
+ * Requests an approval for a version whose run has ended. Nothing changes if that request was made before, or if one
+ * is open and `again` is false.
+ */
+export function openApproval(
+  version: number,
+  { id, runId, again }: { readonly id: string; readonly runId: string; readonly again: boolean },
+  actor: Actor,
+): Transition {
+  return (state) => {
+    const candidate = activeVersion(state, version);
+    const { model } = state;
+    if (model.production === version || decisionOn(model, candidate).state === "rejected") return undefined;
+    const { approvalRequest: open } = candidate;
+    if (open?.id === id || (open !== undefined && !again && !hasExpired(candidate, actor.at))) return undefined;
+    const approvalRequest = { id, by: actor.by, at: actor.at, expiresAt: expiryOf(model, actor.at) };
+    const next = { ...candidate, awaitedBy: runId, approvalRequest };
+    return changeVersion(state, { action: "approval-requested" }, actor, next);
+  };
+}
+
+/** Records that a request has expired. */
+export function expireApproval(version: number, id: string, actor: Actor): Transition {
+  return (state) => {
+    const candidate = activeVersion(state, version);
+    const { approvalRequest: open } = candidate;
+    if (open?.id !== id || open.expired || !hasExpired(candidate, actor.at)) return undefined;
+    const next: ModelVersion = { ...candidate, approvalRequest: { ...open, expired: true } };
+    return changeVersion(state, { action: "approval-expired" }, actor, next);
+  };
+}
+
+/**
  * Records a person's decision. The last approval that the policy requires decides, and so does any rejection. The
  * opposite of a final decision is refused; its repetition changes nothing. An approval of an outdated verdict is
  * refused, because it could not lead to a promotion.
@@ -82,7 +115,10 @@ export function decideApproval(version: number, decision: Approval["decision"], 
     const refusal = refusalOfDecision(approvalRulesOf(model), candidate, actor.person);
     if (refusal !== undefined) throw new NotAnApproverError(candidate, actor, approvalRulesOf(model), refusal);
     if (candidate.approvals.some((each) => isSamePerson(each, actor)) && decision === "approved") return undefined;
-    if (decision === "approved") refuseOutdated(model, candidate, candidate.gate);
+    if (decision === "approved") {
+      if (hasExpired(candidate, actor.at)) throw new ApprovalExpiredError(candidate);
+      refuseOutdated(model, candidate, candidate.gate);
+    }
     const { by, person, reason = "", at } = actor;
     const word: Approval = { decision, by, ...(person ? { person } : {}), reason, at };
     const approvals = [...candidate.approvals, word];

@@ -12,6 +12,24 @@ export interface Executions {
   status(run: RunSegment): Promise<"running" | "succeeded" | "failed" | "timed-out" | "aborted" | undefined>;
 }
 
+/** The approval of a version, which has an execution of its own after its run's end. */
+export interface ApprovalExecution {
+  readonly team: string;
+  /** The run that trained the version. */
+  readonly runId: string;
+  readonly model: string;
+  readonly version: number;
+  /** Id of the request. A repetition finds the same execution. */
+  readonly request: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+export interface ApprovalExecutions {
+  /** Idempotent. Replaces an execution that has failed or was stopped. */
+  startApproval(approval: ApprovalExecution): Promise<void>;
+}
+
 /** Answers a state that waits on a task token. Each method does nothing if the token was answered or has timed out. */
 export interface TaskTokens {
   succeed(token: string, output: unknown): Promise<void>;

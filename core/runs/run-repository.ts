@@ -14,6 +14,9 @@ import type {
   WorkerRecord,
 } from "./shapes";
 
+/** A state that waits on a task token: a phase of the run, or an approval of its model after its end. */
+export type TaskWait = Phase | `Approval#${string}`;
+
 export interface RunQuery {
   readonly limit: number;
   /**
@@ -98,9 +101,9 @@ export interface RunRepository extends AttemptRepository {
   markEndPublished(runId: string): Promise<void>;
   recordStep(runId: string, record: StepRecord): Promise<void>;
   /** Adds a token to the phase. A state that is retried has a new token, and the order of the calls is unknown. */
-  putTaskToken(runId: string, phase: Phase, token: string): Promise<void>;
+  putTaskToken(runId: string, wait: TaskWait, token: string): Promise<void>;
   /** Returns all tokens of the phase; at most one of them still waits. */
-  findTaskTokens(runId: string, phase: Phase): Promise<readonly string[]>;
+  findTaskTokens(runId: string, wait: TaskWait): Promise<readonly string[]>;
   /**
    * Keeps the newer of the stored and the given record: first by our attempt, then by Batch's attempts, then by status.
    *

@@ -22,6 +22,7 @@ const verdict = { model: z.string(), version: z.int(), reasons: z.array(z.string
 const outcome = z
   .discriminatedUnion("decision", [
     z.object({ decision: z.literal("promoted"), model: z.string(), version: z.int() }),
+    z.object({ decision: z.literal("registered"), model: z.string(), version: z.int() }),
     z.object({ decision: z.literal("refused-by-gate"), ...verdict }),
     z.object({ decision: z.literal("rejected"), ...verdict }),
     z.object({

@@ -93,6 +93,20 @@ export async function runStep<Output>(
   return finishStep<Output>(dependencies, runId, definition, inputHash, kept, startedAt);
 }
 
+/** Runs a step of a run that has ended, for a version of its model, or reuses an output. The run does not change. */
+export async function runLaterStep<Output>(
+  { cache, clock }: Pick<StepDependencies, "cache" | "clock">,
+  details: RunDetails,
+  definition: StepDefinition<Output>,
+): Promise<Output> {
+  const inputHash = inputHashOf(definition, details);
+  const known = await cache.find(definition.step, inputHash);
+  if (known) return known.output as Output;
+  const output = await definition.execute(details.run, details, inputHash);
+  return (await cache.keep(definition.step, inputHash, { runId: details.run.runId, output, at: isoTime(clock) }))
+    .output as Output;
+}
+
 /** Writes the step's record into the run. */
 export async function finishStep<Output>(
   dependencies: StepDependencies,
@@ -132,7 +146,8 @@ export function findOutput<Output>({ steps }: Pick<RunDetails, "steps">, step: P
 /**
  * Errors that send a run back to an earlier step, by the code that the state machine catches. `CHAMPION_CHANGED` and
  * `GATE_OUTDATED`: another version was promoted in the meantime, or the model's policy was changed. `NOT_APPROVED`: the
- * policy requires more approvals than before. `CANARY_UNDER_TEST`: the version has become a canary under test.
+ * policy requires more approvals than before. `CANARY_UNDER_TEST`: the version has become a canary under test. The ways
+ * from `Promote` are those of an earlier release, whose runs wait for their approvals.
  */
 export const waysBack = [
   { from: "Gate", code: "CHAMPION_CHANGED", to: "Evaluate" },

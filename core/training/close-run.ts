@@ -16,6 +16,7 @@ const decisionOf: Readonly<Record<RunOutcome["decision"], OperationalMetric | un
   promoted: "ModelsPromoted",
   "refused-by-gate": "ModelsRefusedByGate",
   rejected: "ModelsRejected",
+  registered: undefined,
   "not-registered": undefined,
 };
 

@@ -13,7 +13,14 @@ import { closeRun } from "./close-run";
 import type { CompleteAttemptDependencies } from "./complete-attempt";
 
 /** The conclusion of the state machine. */
-export type Conclusion = "promoted" | "refused-by-gate" | "rejected" | "reproduced" | "evaluated" | "failed";
+export type Conclusion =
+  | "promoted"
+  | "registered"
+  | "refused-by-gate"
+  | "rejected"
+  | "reproduced"
+  | "evaluated"
+  | "failed";
 
 /** The error output of a state. `Cause` is a text; for a function's error it is JSON. */
 export interface StateError {
@@ -60,10 +67,17 @@ export async function closeRunByConclusion(
   const version = registration && (await registry.repository.findVersion(registration.model, registration.version));
   await closeRun(dependencies, details.run, {
     status: "completed",
-    outcome: outcomeOf(conclusion, details, version),
+    outcome: outcomeOf(conclusion === "registered" ? decidedBefore(version) : conclusion, details, version),
   });
   return { status: "completed" };
 }
+
+/** Returns the conclusion for a version that an identical run registered, and that may be decided. */
+function decidedBefore(version: ModelVersion | undefined): "promoted" | "rejected" | "registered" {
+  if (version?.stage === "production") return "promoted";
+  return version?.approvals.some(({ decision }) => decision === "rejected") ? "rejected" : "registered";
+}
+
 /** Returns the outcome of a run that registers no model: what its gates would decide. */
 async function evaluatedOutcome(
   { objects, clock }: Pick<CloseRunDependencies, "objects" | "clock">,
@@ -90,6 +104,8 @@ export function outcomeOf(
   switch (conclusion) {
     case "promoted":
       return { decision: "promoted", model, version: number };
+    case "registered":
+      return { decision: "registered", model, version: number };
     case "refused-by-gate":
       return {
         decision: "refused-by-gate",

@@ -25,7 +25,7 @@ export const runEndedSchema = z.object({
   /** The version that the run registered. */
   version: z.int().optional(),
   /** The result for that version. */
-  decision: z.enum(["promoted", "refused-by-gate", "rejected", "not-registered"]).optional(),
+  decision: z.enum(["promoted", "registered", "refused-by-gate", "rejected", "not-registered"]).optional(),
   reasons: z.array(z.string()).optional(),
   failure: z.object({ code: z.string(), message: z.string(), phase: z.string().optional() }).optional(),
   /** Metrics of the test split, named as in the run: `test/accuracy`. */

@@ -2,10 +2,7 @@ import type { OperationalMetric } from "../metering/metrics";
 import { isOpen, type Phase } from "../runs/run-states";
 import type { Run } from "../runs/shapes";
 
-type Level = Extract<
-  OperationalMetric,
-  `Runs${"Queued" | "Preparing" | "Training" | "Concluding" | "AwaitingApproval"}`
->;
+type Level = Extract<OperationalMetric, `Runs${"Queued" | "Preparing" | "Training" | "Concluding"}`>;
 
 const levelOf: Readonly<Record<Phase, Level>> = {
   ValidateDataset: "RunsPreparing",
@@ -14,7 +11,7 @@ const levelOf: Readonly<Record<Phase, Level>> = {
   Evaluate: "RunsConcluding",
   Register: "RunsConcluding",
   Gate: "RunsConcluding",
-  AwaitApproval: "RunsAwaitingApproval",
+  AwaitApproval: "RunsConcluding",
   Promote: "RunsConcluding",
 };
 
@@ -31,7 +28,6 @@ export function runLevels(runs: readonly Run[]): ReadonlyMap<string, Readonly<Re
       RunsPreparing: 0,
       RunsTraining: 0,
       RunsConcluding: 0,
-      RunsAwaitingApproval: 0,
     };
     levels[run.phase === undefined ? "RunsQueued" : levelOf[run.phase]] += 1;
     teams.set(run.team, levels);

@@ -37,7 +37,6 @@ export function dashboardRows(metrics: PlatformMetrics): readonly DashboardRow[]
             total("RunsPreparing", { statistic: "Maximum", label: "preparing", color: Color.PURPLE }),
             total("RunsTraining", { statistic: "Maximum", label: "training", color: Color.BLUE }),
             total("RunsConcluding", { statistic: "Maximum", label: "concluding", color: Color.GREEN }),
-            total("RunsAwaitingApproval", { statistic: "Maximum", label: "awaiting approval", color: Color.ORANGE }),
           ],
         },
         {

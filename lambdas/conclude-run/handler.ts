@@ -22,7 +22,12 @@ export const handler = stepHandler(
     runEvents: platformEvents("publish"),
     meter: meter(),
   },
-  async ({ logger, ...ports }, { runId, conclusion, error }: ConcludeEvent) => {
+  async ({ logger, team, ...ports }, { runId, conclusion, error, model }: ConcludeEvent) => {
+    if (model !== undefined) {
+      // The end of an approval. Its run has ended before.
+      ports.meter.emit({ ModelsRejected: 1 }, team, { runId });
+      return {};
+    }
     const { status, failure } = await closeRunByConclusion(ports, runId, conclusion, error);
     if (failure) logger.log("warn", "run failed", { failure });
     return { status };

@@ -6,7 +6,8 @@ import { contentUrls } from "../../adapters/s3/content-urls";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { registry } from "../../adapters/team-registry";
 import { artifacts, records, runSteps } from "../../adapters/team-runs";
-import { gateStep } from "../../core/registry/gates/step";
+import { gateStep, judgeAgain } from "../../core/registry/gates/step";
+import { RunNotFoundError } from "../../core/runs/errors";
 import { returnToEarlierStep, runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 
@@ -24,7 +25,12 @@ export const handler = stepHandler(
     contentUrls: contentUrls("download"),
     hooks: checkHooks(),
   },
-  async (ports, { runId }) => {
+  async (ports, { runId, model, version }) => {
+    if (model !== undefined && version !== undefined) {
+      const details = await ports.runs.findDetails(runId);
+      if (!details) throw new RunNotFoundError(runId);
+      return judgeAgain(ports, details, { model, version });
+    }
     const { output } = await returnToEarlierStep(ports, runId, "Gate", () => runStep(ports, runId, gateStep(ports)));
     return output;
   },

@@ -11,7 +11,7 @@ import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep, type WithRows } from "../../core/evaluation/step";
 import { findChampion } from "../../core/registry/artifact";
 import { RunNotFoundError } from "../../core/runs/errors";
-import { outputOf, runStep } from "../../core/runs/step";
+import { outputOf, runLaterStep, runStep } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { recordTestMetrics } from "../../core/tracking/test-metrics";
 import { stepHandler } from "../step-handler";
@@ -26,15 +26,20 @@ export const handler = stepHandler(
     objects: teamObjects("read", "write"),
     metrics: metrics("write"),
   },
-  async (ports, { runId }) => {
+  async (ports, { runId, model: awaited }) => {
     const { objects, runs } = ports;
     const details = await runs.findDetails(runId);
     if (!details) throw new RunNotFoundError(runId);
-    const { model, reproducedFrom } = details.run;
+    const { reproducedFrom } = details.run;
+    const model = awaited ?? details.run.model;
     const champion = model === undefined ? undefined : await findChampion(ports, model);
     const withRows: WithRows = (manifest, work) =>
       withDuckDb((session) => work(createShardSource(session, objects, manifest)));
     const step = evaluationStep(ports, loadPredictor, withRows, champion, stopwatch());
+    if (awaited !== undefined) {
+      const { metrics, comparison } = await runLaterStep(ports, details, step);
+      return { metrics, comparison };
+    }
     const { output, reusedFrom } = await runStep(ports, runId, step);
     await recordTestMetrics(ports, runId, outputOf<TrainingOutput>(details, "LaunchTraining").steps, output);
     const ends = reproducedFrom !== undefined ? "reproduced" : model === undefined ? "evaluated" : undefined;

@@ -1,3 +1,4 @@
+import { meter } from "../../adapters/cloudwatch/emf-meter";
 import { runPhases } from "../../adapters/dynamodb/run-steps";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { registry } from "../../adapters/team-registry";
@@ -10,9 +11,27 @@ import { stepHandler } from "../step-handler";
 
 /** Puts the run's approved version into production. */
 export const handler = stepHandler(
-  { runs: runPhases("use"), registry: registry("change"), tokens: taskTokens("answer") },
-  async (ports, { runId }) => {
+  { runs: runPhases("use"), registry: registry("change"), tokens: taskTokens("answer"), meter: meter() },
+  async (ports, { runId, request, ...target }) => {
     const { registry, clock } = ports;
+    if (target.model !== undefined && target.version !== undefined) {
+      const { model, version } = target;
+      const by = { by: `run ${runId}`, at: isoTime(clock) };
+      const before = await registry.head(model);
+      // Once: a repetition must not undo a rollback that was requested since.
+      const after = await registry.apply(
+        model,
+        [version],
+        promote(version, by),
+        `promote#${runId}#${version}#${request}`,
+      );
+      if (before.production !== version && after.production === version) {
+        ports.meter.emit({ ModelsPromoted: 1 }, ports.team, { runId });
+      }
+      await answerOutdated(ports, model);
+      return { model, version };
+    }
+    // Executions of an earlier release promote before the run ends.
     const details = await beginStep(ports, runId, "Promote");
     const { model, version } = outputOf<RegistrationOutput>(details, "Register");
     const actor = { by: `run ${runId}`, at: isoTime(clock) };

@@ -97,7 +97,7 @@ export class World {
       "ringmaster datasets push digits --file march.csv --schema examples/digits/schema.yaml",
     ]);
     await this.train([1, 2, 3]);
-    await this.prepare(["ringmaster models approve digits 3", "ringmaster runs watch $(run_of 3)"]);
+    await this.prepare(["ringmaster models approve digits 3 --wait"]);
     await this.train([4, 5]);
     const runs = await this.prepare([1, 2, 3, 4, 5].map((version) => `run_of ${version}`));
     this.ids = { api, endpoint, runs: runs.map((id) => id.trim()) };

@@ -135,9 +135,9 @@ describe("a newcomer", () => {
     const shown = await project.json<{ model: Model; versions: readonly ModelVersion[] }>(["models", "show", "churn"]);
     const version = shown.versions.find(({ runId }) => runId === own.runId)!;
     expect(version).toMatchObject({ version: 1, stage: "staging", weightsSha256: own.weightsSha256 });
-    await project.json(["models", "approve", "churn", "1", "--reason", "the first one"]);
-    const done = await project.json<Shown>(["runs", "watch", own.runId]);
-    expect(done).toMatchObject({ status: "completed", outcome: { decision: "promoted", model: "churn", version: 1 } });
+    const run = await project.json<Shown>(["runs", "show", own.runId]);
+    expect(run).toMatchObject({ status: "completed", outcome: { decision: "registered", model: "churn", version: 1 } });
+    await project.json(["models", "approve", "churn", "1", "--reason", "the first one", "--wait"]);
     const resolved = await project.json<ResolvedModel>(["models", "resolve", "churn"]);
     expect(resolved).toMatchObject({ version: 1, runId: own.runId, sha256: own.weightsSha256 });
   });

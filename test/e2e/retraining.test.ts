@@ -74,13 +74,17 @@ describe("retraining", () => {
     const run = await runFor("on-toy", "dataset:toy@2");
     expect(run).toMatchObject({ dataset: { version: 2 }, createdBy: "retraining rule on-toy" });
     const waiting = await watch(run.runId);
-    expect(waiting).toMatchObject({ status: "running", phase: "AwaitApproval", cause: { rule: "on-toy" } });
+    expect(waiting).toMatchObject({
+      status: "completed",
+      outcome: { decision: "registered" },
+      cause: { rule: "on-toy" },
+    });
     const { versions } = await stack.json<{
       versions: { version: number; gate: { champion: number; checks: object[] } }[];
     }>(["models", "show", "toy"]);
     expect(versions[0]).toMatchObject({ version: 2, gate: { passed: true, champion: 1 } });
-    await stack.json(["models", "approve", "toy", "2"]);
-    expect(await watch(run.runId)).toMatchObject({ outcome: { decision: "promoted", version: 2 } });
+    const approved = await stack.json(["models", "approve", "toy", "2", "--wait"]);
+    expect(approved).toMatchObject({ version: 2, stage: "production" });
   });
 
   it("the event of a version starts no second run, delivered three times, late and out of order", async () => {

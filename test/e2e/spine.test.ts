@@ -47,10 +47,10 @@ describe("raw data to a champion model", () => {
     expect(await push()).toMatchObject({ created: false, version: 1 });
   });
 
-  it("trains with two workers, evaluates, registers, passes the gates and waits for an approval", async () => {
+  it("trains with two workers, evaluates, registers and passes the gates; its version waits for an approval", async () => {
     const runId = await submit(job);
     first = await watch(runId);
-    expect(first).toMatchObject({ status: "running", phase: "AwaitApproval" });
+    expect(first).toMatchObject({ status: "completed", outcome: { decision: "registered", model: "toy", version: 1 } });
     expect(first.weightsSha256).toMatch(/^[0-9a-f]{64}$/);
     expect(first.evaluation?.["accuracy"]).toBeGreaterThan(0.8);
     expect(first.workers.map(({ rank }) => rank)).toEqual([0, 1]);
@@ -69,12 +69,12 @@ describe("raw data to a champion model", () => {
     });
   });
 
-  it("is listed as awaiting approval, with its test accuracy; filters are checked", async () => {
+  it("is listed as completed, with its test accuracy; filters are checked", async () => {
     const list = (...filters: string[]) => stack.run("runs", "list", ...filters);
-    const { stdout } = await list("--experiment", "toy", "--status", "awaiting-approval");
+    const { stdout } = await list("--experiment", "toy", "--status", "completed");
     expect(stdout).toMatch(/^RUN .* TOOK .* test\/accuracy/);
-    expect(stdout).toMatch(new RegExp(`^${first.runId} +awaiting approval +toy `, "m"));
-    expect((await list("--status", "awaiting-approval")).stdout).toBe(stdout); // TOOK stands still
+    expect(stdout).toMatch(new RegExp(`^${first.runId} +completed +toy `, "m"));
+    expect((await list("--status", "completed")).stdout).toBe(stdout); // TOOK stands still
     expect((await list("--status", "running")).stdout).toBe("no training run matches\n");
     expect(await list("--status", "bogus")).toMatchObject({
       code: 2,
@@ -88,11 +88,8 @@ describe("raw data to a champion model", () => {
   });
 
   it("is promoted by an approval, and serves: the artifact alone predicts in a fresh process", async () => {
-    await stack.json(["models", "approve", "toy", "1", "--reason", "looks right"]);
-    expect(await watch(first.runId)).toMatchObject({
-      status: "completed",
-      outcome: { decision: "promoted", version: 1 },
-    });
+    const approved = await stack.json(["models", "approve", "toy", "1", "--reason", "looks right", "--wait"]);
+    expect(approved).toMatchObject({ stage: "production", approvalRequest: { by: `run ${first.runId}` } });
     expect(await stack.json(["models", "resolve", "toy"])).toMatchObject({ version: 1, sha256: first.weightsSha256 });
     const rows = stack.file(
       "rows.json",
@@ -209,10 +206,7 @@ describe("raw data to a champion model", () => {
     const waiting = await watch(runId);
     const { version } = waiting.steps.find(({ step }) => step === "Register")!.output as { version: number };
     await stack.json(["models", "reject", "toy", String(version), "--reason", "not this one"]);
-    expect(await watch(runId)).toMatchObject({
-      status: "completed",
-      outcome: { decision: "rejected", reasons: [expect.stringContaining("not this one")] },
-    });
+    expect(await watch(runId)).toMatchObject({ status: "completed", outcome: { decision: "registered", version } });
     expect(await stack.json(["models", "resolve", "toy"])).toMatchObject({ version: 1 });
   });
 

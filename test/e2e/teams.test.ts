@@ -53,7 +53,7 @@ describe("two teams with the same dataset and the same model", () => {
     }
     const [vision, audio] = [runs.get("vision")!, runs.get("audio")!];
     expect(vision.failure ?? audio.failure).toBeUndefined();
-    expect([vision.phase, audio.phase]).toEqual(["AwaitApproval", "AwaitApproval"]);
+    expect([vision, audio].map(({ outcome }) => outcome?.decision)).toEqual(["registered", "registered"]);
     expect(vision.weightsSha256).not.toBe(audio.weightsSha256);
     expect(vision.metrics.map(({ metric }) => metric)).toContain("train/loss");
   }, 240_000);
@@ -74,12 +74,10 @@ describe("two teams with the same dataset and the same model", () => {
     expect(await as("audio", "runs", "cancel", runId)).toMatchObject({ error: { code: "RUN_NOT_FOUND" } });
     const listed = await as<{ runs: { runId: string }[] }>("audio", "runs", "list");
     expect(listed.runs.map((run) => run.runId)).toEqual([runs.get("audio")!.runId]);
-    await as("audio", "models", "approve", "toy", "1");
-    expect(await as<Shown>("vision", "runs", "show", runId)).toMatchObject({
-      status: "running",
-      phase: "AwaitApproval",
+    expect(await as("audio", "models", "approve", "toy", "1", "--wait")).toMatchObject({ stage: "production" });
+    expect(await as("vision", "models", "show", "toy")).toMatchObject({
+      versions: [{ runId, stage: "staging", approvals: [] }],
     });
-    expect(await as<Shown>("audio", "runs", "watch", runs.get("audio")!.runId)).toMatchObject({ status: "completed" });
     expect(await as("vision", "models", "resolve", "toy")).toMatchObject({ error: { code: "NO_CHAMPION" } });
     expect(await as("audio", "models", "resolve", "toy")).toMatchObject({
       version: 1,

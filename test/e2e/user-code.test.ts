@@ -193,11 +193,7 @@ describe("user code", () => {
     await watch(runId);
     const { versions } = await stack.get<{ versions: readonly ModelVersion[] }>("/models/toy");
     const { version } = versions.find((each) => each.runId === runId)!;
-    await stack.json(["models", "approve", "toy", String(version), "--reason", "good"]);
-    await until("the promotion", async () => {
-      const { run } = await stack.get<RunDetails>(`/training-runs/${runId}`);
-      return run.status === "completed" ? run : undefined;
-    });
+    await stack.json(["models", "approve", "toy", String(version), "--reason", "good", "--wait"]);
     const served = async () => ({
       production: await stack.get<{ artifact: { outputSchema: unknown } }>("/models/toy/production"),
       exported: (await stack.as<object>("ada", "POST", `/models/toy/versions/${version}/exports`, { format: "tfjs" }))

@@ -38,6 +38,8 @@ import type { RetrainingSchedules } from "../../core/retraining/ports";
 import type { RetrainingRule } from "../../core/retraining/rule";
 import type { JobOutcome } from "../../core/runs/attempts";
 import {
+  type ApprovalExecution,
+  type ApprovalExecutions,
   type Executions,
   type JobRequest,
   segmentNameOf,
@@ -136,6 +138,8 @@ export interface Calls {
   readonly submitted: JobRequest[];
   readonly terminated: string[];
   readonly started: string[];
+  /** Executions that wait for approvals. */
+  readonly approvals: ApprovalExecution[];
   readonly stopped: string[];
   readonly succeeded: { readonly token: string; readonly output: unknown }[];
   readonly failed: { readonly token: string; readonly error: string; readonly cause: string }[];
@@ -193,6 +197,7 @@ export function createTestPlatform(
     submitted: [],
     terminated: [],
     started: [],
+    approvals: [],
     stopped: [],
     succeeded: [],
     failed: [],
@@ -238,8 +243,9 @@ export function createTestPlatform(
     },
   });
   const logs: WorkerLogs = { read: async () => ({ lines: [] }) };
-  const startedRuns: Executions = {
+  const startedRuns: Executions & ApprovalExecutions = {
     start: async (run) => void calls.started.push(segmentNameOf(run)),
+    startApproval: async (approval) => void calls.approvals.push(approval),
     stop: async (run) => void calls.stopped.push(segmentNameOf(run)),
     status: async () => "running",
   };

@@ -15,13 +15,10 @@ interface Run {
   readonly runId: string;
   readonly status: string;
   readonly phase?: string;
+  readonly outcome?: { readonly decision: string; readonly version?: number };
   readonly weightsSha256?: string;
   readonly failure?: unknown;
   readonly cause?: { readonly id: string };
-}
-interface Step {
-  readonly step: string;
-  readonly output?: { readonly version?: number };
 }
 
 /** Rounds with kills before the campaign waits for the end of a run. */
@@ -62,6 +59,8 @@ export async function trainingLoads(
 }
 
 class Runs {
+  private readonly approved = new Set<string>();
+
   constructor(
     readonly api: Api,
     readonly approver: Api,
@@ -80,21 +79,23 @@ class Runs {
     return runs;
   }
 
-  /** Waits until no run of an experiment is open. Approves waiting runs. */
+  /** Waits until no run of an experiment is open. Approves the versions of the others. */
   async ended(experiment: string): Promise<void> {
     await drained(`runs of ${experiment} are open`, () => this.open(experiment), patienceMs);
   }
 
   private async open(experiment: string): Promise<readonly string[]> {
-    const open = (await this.of(experiment)).filter(({ status }) => status === "queued" || status === "running");
-    for (const { runId, phase } of open.filter((run) => run.phase === "AwaitApproval")) {
-      const { steps } = await this.api.call<{ readonly steps: readonly Step[] }>("GET", `/v1/training-runs/${runId}`);
-      const version = steps.find(({ step }) => step === "Register")?.output?.version;
-      if (phase === undefined || version === undefined) continue;
-      const path = `/v1/models/${experiment}/versions/${version}/approvals`;
+    const all = await this.of(experiment);
+    for (const { outcome } of all) {
+      if (outcome?.decision !== "registered" || this.approved.has(`${experiment}#${outcome.version}`)) continue;
+      const path = `/v1/models/${experiment}/versions/${outcome.version}/approvals`;
       // A repetition of the same decision changes nothing.
-      await this.approver.call("POST", path, { decision: "approved" }).catch(() => undefined);
+      await this.approver.call("POST", path, { decision: "approved" }).then(
+        () => this.approved.add(`${experiment}#${outcome.version}`),
+        () => undefined,
+      );
     }
+    const open = all.filter(({ status }) => status === "queued" || status === "running");
     return open.map(({ runId, status, phase }) => `${runId} is ${status}, ${phase}`);
   }
 }

@@ -1,9 +1,15 @@
 import type { EvaluationOutput } from "../../evaluation/evaluate-model";
-import { findOutput, outputOf, type StepDefinition } from "../../runs/step";
+import { evaluationIdentity } from "../../evaluation/step";
+import type { StepCache } from "../../runs/run-repository";
+import type { Run, RunDetails } from "../../runs/shapes";
+import { findOutput, inputHashOf, outputOf, type StepDefinition } from "../../runs/step";
 import type { TrainingOutput } from "../../runs/training-task";
+import { findChampion } from "../artifact";
+import { ChampionChangedError } from "../errors";
 import type { RegistrationOutput } from "../registration";
 import { isPending } from "./external-check";
 import { findingsDigest, type JudgeDependencies, verdictOn } from "./judge-version";
+import type { MadeByRun } from "./subject";
 import { recordVerdict } from "./transitions";
 
 /** Output of the step `Gate`. */
@@ -22,7 +28,6 @@ export interface GateOutput {
  * @throws ChampionChangedError if the evaluation compared with another champion; the state machine returns to it
  */
 export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOutput> {
-  const { registry } = dependencies;
   return {
     step: "Gate",
     version: 2,
@@ -32,21 +37,51 @@ export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOu
       evaluation: run.job.evaluation,
     }),
     async execute(run, details) {
-      const { model, version } = outputOf<RegistrationOutput>(details, "Register");
-      const { verdict, model: head } = await verdictOn(dependencies, model, version, {
+      const target = outputOf<RegistrationOutput>(details, "Register");
+      return judgeOf(dependencies, run, target, {
         job: run.job,
         evaluation: outputOf<EvaluationOutput>(details, "Evaluate"),
         training: findOutput<TrainingOutput>(details, "LaunchTraining"),
       });
-      // Recorded once: a repetition after the approval would withdraw the approval.
-      const request = `gate#${run.runId}#${head.productionRevision ?? 0}#${findingsDigest(verdict)}`;
-      const actor = { by: `run ${run.runId}`, at: verdict.at };
-      await registry.apply(model, [version], recordVerdict(version, verdict, actor), request);
-      // Includes answers that arrived in between, or before a repetition.
-      const recorded = (await registry.version(model, version)).gate ?? verdict;
-      const reasons = recorded.checks.filter((check) => !check.passed).map((check) => check.evidence);
-      const pending = isPending(recorded);
-      return { model, version, passed: recorded.passed, ...(pending ? { pending } : {}), reasons };
     },
   };
+}
+
+/**
+ * Judges a version that waits for an approval after its run's end, by the evaluation next to the present champion.
+ *
+ * @throws ChampionChangedError if there is no such evaluation; the state machine then makes it
+ */
+export async function judgeAgain(
+  dependencies: JudgeDependencies & { readonly cache: Pick<StepCache, "find"> },
+  details: RunDetails,
+  target: RegistrationOutput,
+): Promise<GateOutput> {
+  const champion = await findChampion(dependencies, target.model);
+  const known = await dependencies.cache.find("Evaluate", inputHashOf(evaluationIdentity(champion), details));
+  if (!known) throw new ChampionChangedError(target.model, undefined, champion?.version ?? 0);
+  return judgeOf(dependencies, details.run, target, {
+    job: details.run.job,
+    evaluation: known.output as EvaluationOutput,
+    training: findOutput<TrainingOutput>(details, "LaunchTraining"),
+  });
+}
+
+async function judgeOf(
+  dependencies: JudgeDependencies,
+  run: Run,
+  { model, version }: RegistrationOutput,
+  made: MadeByRun,
+): Promise<GateOutput> {
+  const { registry } = dependencies;
+  const { verdict, model: head } = await verdictOn(dependencies, model, version, made);
+  // Recorded once: a repetition after the approval would withdraw the approval.
+  const request = `gate#${run.runId}#${head.productionRevision ?? 0}#${findingsDigest(verdict)}`;
+  const actor = { by: `run ${run.runId}`, at: verdict.at };
+  await registry.apply(model, [version], recordVerdict(version, verdict, actor), request);
+  // Includes answers that arrived in between, or before a repetition.
+  const recorded = (await registry.version(model, version)).gate ?? verdict;
+  const reasons = recorded.checks.filter((check) => !check.passed).map((check) => check.evidence);
+  const pending = isPending(recorded);
+  return { model, version, passed: recorded.passed, ...(pending ? { pending } : {}), reasons };
 }

@@ -16,22 +16,25 @@ const { States } = JSON.parse(readFileSync(file, "utf8")) as { readonly States: 
 const isPhase = (name: string): name is Phase => (phases as readonly string[]).includes(name);
 const order = (name: string) => (phases as readonly string[]).indexOf(name);
 
-/** Catches that lead from a phase to an earlier one, or to itself. */
+/** Catches of a run's states that lead from a phase to an earlier one. Approvals have no phases. */
 const catchesBack = Object.entries(States).flatMap(([from, { Catch = [] }]) =>
-  Catch.filter(({ Next }) => isPhase(from) && isPhase(Next) && order(Next) <= order(from)).flatMap(
-    ({ ErrorEquals, Next }) => ErrorEquals.map((code) => ({ from, code, to: Next })),
-  ),
+  Catch.filter(
+    ({ Next }) => isPhase(from) && from !== "Promote" && isPhase(Next) && order(Next) <= order(from),
+  ).flatMap(({ ErrorEquals, Next }) => ErrorEquals.map((code) => ({ from, code, to: Next }))),
 );
+
+/** The others are those of an earlier release, whose runs promoted by themselves. */
+const currentWays = waysBack.filter(({ from }) => from !== "Promote");
 
 describe("ways back to an earlier step", () => {
   it("are the state machine's and the record's alike", () => {
     const sorted = (ways: readonly { readonly from: string; readonly code: string; readonly to: string }[]) =>
       ways.map(({ from, code, to }) => `${from} ${code} ${to}`).sort();
-    expect(sorted(catchesBack)).toEqual(sorted(waysBack));
+    expect(sorted(catchesBack)).toEqual(sorted(currentWays));
     expect(catchesBack.length).toBeGreaterThan(0);
   });
 
-  it.each(waysBack)("$from by $code comes before whatever catches all", ({ from, code }) => {
+  it.each(currentWays)("$from by $code comes before whatever catches all", ({ from, code }) => {
     const { Catch = [] } = States[from]!;
     const first = Catch.findIndex(({ ErrorEquals }) => ErrorEquals.includes("States.ALL"));
     expect(Catch.findIndex(({ ErrorEquals }) => ErrorEquals.includes(code))).toBeLessThan(first);

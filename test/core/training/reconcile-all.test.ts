@@ -76,8 +76,8 @@ describe("a minute's look at all open runs", () => {
       runOf("run-5", { status: "killed", phase: "LaunchTraining" }),
     ]);
     expect(Object.fromEntries(levels)).toEqual({
-      default: { RunsQueued: 1, RunsPreparing: 0, RunsTraining: 0, RunsConcluding: 1, RunsAwaitingApproval: 1 },
-      vision: { RunsQueued: 0, RunsPreparing: 0, RunsTraining: 1, RunsConcluding: 0, RunsAwaitingApproval: 0 },
+      default: { RunsQueued: 1, RunsPreparing: 0, RunsTraining: 0, RunsConcluding: 2 },
+      vision: { RunsQueued: 0, RunsPreparing: 0, RunsTraining: 1, RunsConcluding: 0 },
     });
   });
 });

@@ -1,0 +1,146 @@
+import { createApp } from "../../api/app";
+import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/request-approval";
+import { cliOverApp } from "../support/cli-over-app";
+import { type Calls, createTestPlatform, type Embedded, startEmbedded, type TestPlatform } from "../support/embedded";
+import { runOf } from "../support/fixtures";
+import { ManualClock } from "../support/manual-clock";
+import { judgeNow, promoteJudged, versionOfRun } from "../support/registry";
+
+const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
+const day = 86_400_000;
+
+/** Each case has a model of its own. Its version 1 waits for an approval after the end of its run. */
+describe("a request for an approval", () => {
+  const clock = new ManualClock(Date.parse(by.at));
+  let embedded: Embedded;
+  let platform: TestPlatform;
+  let calls: Calls;
+  let cli: Awaited<ReturnType<typeof cliOverApp>>;
+  let name: string;
+  let made = 0;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+    ({ platform, calls } = createTestPlatform(embedded, clock));
+    cli = await cliOverApp(createApp(platform, { checkResponses: true }));
+  });
+  afterAll(async () => {
+    await cli.stop();
+    await embedded.stop();
+  });
+  beforeEach(async () => {
+    name = `digits-${++made}`;
+    await platform.registry.register(platform.team, versionOfRun(name, `${name}-a`), by);
+    await platform.registry.register(platform.team, versionOfRun(name, `${name}-b`), by);
+    await judgeNow(platform.registry, name, 1);
+    await platform.runs.create(runOf(`${name}-a`, { model: name }));
+    await request();
+    await platform.runs.close(`${name}-a`, { status: "completed", at: by.at });
+  });
+
+  /** Does what the run's last step does. */
+  async function request(): Promise<void> {
+    const { run } = (await platform.runs.findDetails(`${name}-a`))!;
+    const steps = [{ step: "Register", output: { model: name, version: 1 } }];
+    const runs = { findDetails: async () => ({ run, steps }) };
+    await requestApprovalOfRun({ ...platform, runs } as never, `${name}-a`);
+  }
+  /** Does what the request's execution does, at its start and then each hour. */
+  const wait = (token: string, requestId = `${name}-a`) =>
+    awaitVersionApproval(platform, { runId: `${name}-a`, model: name, version: 1, request: requestId }, token);
+  const approve = (...more: readonly string[]) => cli.run("models", "approve", name, "1", ...more);
+  const version = () => platform.registry.version(name, 1);
+  const started = () => calls.approvals.filter(({ model }) => model === name);
+  const answersOf = (token: string) => [
+    ...calls.succeeded.filter((call) => call.token === token).map(() => "succeeded"),
+    ...calls.failed.filter((call) => call.token === token).map(({ error }) => error),
+  ];
+
+  it("starts one execution, however often it is made, and expires after thirty days", async () => {
+    await request();
+    const expected = { runId: `${name}-a`, model: name, version: 1, request: `${name}-a` };
+    expect(new Set(started().map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(started()[0]).toMatchObject(expected);
+    const expiry = Date.parse((await version()).approvalRequest!.expiresAt) - clock.now();
+    expect(expiry).toBe(30 * day);
+    expect(
+      (await platform.registry.snapshot(name)).history.filter(({ action }) => action === "approval-requested"),
+    ).toHaveLength(1);
+  });
+
+  it("is answered by an approval, which says what happens next", async () => {
+    await wait("token-approved");
+    const { code, out } = await approve();
+    expect([code, answersOf("token-approved")]).toEqual([0, ["succeeded"]]);
+    expect(out).toBe(`${name} version 1 approved\nnext: it is being promoted: ringmaster models show ${name}\n`);
+  });
+
+  it("is answered at once if the decision came first", async () => {
+    await approve();
+    await wait("token-late");
+    expect(answersOf("token-late")).toEqual(["succeeded"]);
+  });
+
+  it("is answered by a rejection", async () => {
+    await wait("token-rejected");
+    expect((await cli.run("models", "reject", name, "1", "--reason", "biased", "--wait")).code).toBe(3);
+    expect(answersOf("token-rejected")).toEqual(["ApprovalRejected"]);
+  });
+
+  it("expires: an approval is refused until it is requested again", async () => {
+    await wait("token-first");
+    clock.advance(31 * day);
+    const refused = await approve();
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      expect.stringMatching(/expired at .*request it again: ringmaster models request-approval digits-\d+ 1/),
+    ]);
+    await wait("token-hourly");
+    expect(answersOf("token-hourly")).toEqual(["ApprovalExpired"]);
+    expect((await cli.run("models", "show", name)).out).toContain(`ringmaster models request-approval ${name} 1`);
+
+    expect((await cli.run("models", "request-approval", name, "1")).out).toContain(
+      `ringmaster models approve ${name} 1`,
+    );
+    const { request: again } = started().at(-1)!;
+    expect(again).not.toBe(`${name}-a`);
+    await wait("token-again", again);
+    await wait("token-old");
+    expect((await approve()).code).toBe(0);
+    expect([answersOf("token-again"), answersOf("token-old")]).toEqual([["succeeded"], ["ApprovalExpired"]]);
+  });
+
+  it("expires after the days of the policy, which approval rules limit", async () => {
+    const file = { rules: {}, approvals: { required: 1, expiresAfterDays: 2 } };
+    const set = (approvals: object) =>
+      createApp(platform).request(`/api/v1/models/${name}/policy`, {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...file, approvals }),
+      });
+    expect((await set({ required: 1, expiresAfterDays: 181 })).status).toBe(400);
+    expect((await set(file.approvals)).status).toBe(200);
+    await judgeNow(platform.registry, name, 1);
+    await cli.run("models", "request-approval", name, "1");
+    expect(Date.parse((await version()).approvalRequest!.expiresAt) - clock.now()).toBe(2 * day);
+  });
+
+  it("is answered when another version is promoted, so that its execution evaluates the version again", async () => {
+    await wait("token-outdated");
+    await promoteJudged(platform.registry, name, 2);
+    const { code, err } = await approve();
+    expect([code, answersOf("token-outdated")]).toEqual([2, ["succeeded"]]);
+    expect(err).toMatch(/version 2 is in production now.*it is evaluated again and then waits for approval/);
+  });
+
+  it("is refused for a version that no gate has judged, or that no run of the platform made", async () => {
+    const { code, err } = await cli.run("models", "request-approval", name, "2");
+    expect([code, err]).toEqual([2, expect.stringContaining(`evaluate it first: ringmaster models judge ${name} 2`)]);
+  });
+
+  it("is listed with its expiry until it is decided", async () => {
+    const listed = (await cli.run("models", "list", "--waiting")).out;
+    expect(listed).toMatch(new RegExp(`${name} +1 +${name}-a .*ringmaster models approve ${name} 1`));
+    await approve();
+    expect((await cli.run("models", "list", "--waiting")).out).not.toContain(`${name}-a`);
+  });
+});
