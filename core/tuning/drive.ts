@@ -105,14 +105,17 @@ async function warmStart(
 
 async function startSegments(dependencies: DriveDependencies, { state, toStart }: Turn): Promise<Refusals> {
   const refused = new Map<number, string>();
-  await mapLimited(toStart, startsAtOnce, async (trial) => {
-    try {
-      await startSegment(dependencies, state as StudyState, trial);
-    } catch (error) {
-      if (!isPermanent(error)) throw error;
-      refused.set(trial.number, `${error.code}: ${error.message}`);
-    }
-  });
+  // A trial that continues from another one's checkpoint comes first: the other one's run would let it expire.
+  for (const batch of [toStart.filter(({ from }) => from), toStart.filter(({ from }) => !from)]) {
+    await mapLimited(batch, startsAtOnce, async (trial) => {
+      try {
+        await startSegment(dependencies, state as StudyState, trial);
+      } catch (error) {
+        if (!isPermanent(error)) throw error;
+        refused.set(trial.number, `${error.code}: ${error.message}`);
+      }
+    });
+  }
   return refused;
 }
 

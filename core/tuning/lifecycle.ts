@@ -103,17 +103,9 @@ async function requireFit({ datasets }: StudyDependencies, definition: StudyDefi
     ...checkJobAgainst(manifest, job as Job).map((problem) => ({ ...problem, path: `job.${problem.path}` })),
     ...problemsOfSampler(sampler, space).map(rule("sampler")),
     ...problemsOfScheduler(scheduler, job.hyperparameters.epochs).map(rule("scheduler")),
-    // Its trials that continue from another one's checkpoint fail in the trainer.
-    ...(scheduler.type === "population" ? [untriedPopulation] : []),
   ];
   if (problems.length > 0) throw new InvalidInputError("the study does not fit its job or dataset", problems);
 }
-
-const untriedPopulation: Problem = {
-  path: "scheduler.type",
-  value: "population",
-  rule: "is not available yet; use hyperband, asha, successive-halving or median",
-};
 
 /** Creates the run whose children are the trials. Idempotent. */
 async function logParent(dependencies: StudyDependencies, definition: StudyDefinition, by: string): Promise<string> {

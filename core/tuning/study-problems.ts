@@ -1,10 +1,29 @@
 import * as z from "zod";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
 import { issuesOf } from "../problems";
+import type { Hyperparameters } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
 
 /** Paths of a job that are the study's own. */
 const fixedPaths = ["experiment", "registerAs", "name", "notes", "tags", "limits", "resources.market"];
+
+/** Hyperparameters that a training can change where it continues from a checkpoint. */
+const changeable: readonly string[] = [
+  "learningRate",
+  "momentum",
+  "nesterov",
+  "beta1",
+  "beta2",
+  "epsilon",
+  "weightDecay",
+  "schedule",
+  "minLearningRate",
+  "stepSize",
+  "gamma",
+  "warmupSteps",
+  "clipNorm",
+  "classWeights",
+] satisfies (keyof Hyperparameters)[];
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -43,6 +62,11 @@ function checkSpace(job: Job, study: Values, add: Add): void {
       add(["space", path], undefined, "cannot be searched with a scheduler, which decides the epochs of each trial");
       continue;
     }
+    if (isMapping(scheduler) && scheduler["type"] === "population" && !isChangeable(path)) {
+      const others = changeable.map((field) => `hyperparameters.${field}`).join(", ");
+      add(["space", path], undefined, `cannot change while a member of a population trains; only ${others} can`);
+      continue;
+    }
     const problems = valuesOf(parameter).flatMap(([key, value]) =>
       settingProblems(job, path, value).map((rule) => ({ key, value, rule })),
     );
@@ -50,6 +74,11 @@ function checkSpace(job: Job, study: Values, add: Add): void {
     if (unknown) add(["space", path], undefined, unknown.rule);
     else for (const { key, value, rule } of problems) add(["space", path, ...key], value, rule);
   }
+}
+
+function isChangeable(path: string): boolean {
+  const [section, field = ""] = path.split(".");
+  return section === "hyperparameters" && changeable.includes(field);
 }
 
 const unknownPath = "is not a path of the job; --set accepts the same paths, e.g. hyperparameters.learningRate";

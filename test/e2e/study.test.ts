@@ -153,8 +153,6 @@ stop: {}
     const text = study("warm", "warmStart: [{ study: rates }]\nsampler: { type: auto, seed: 9 }")
       .replace("type: hyperband, factor: 2", "type: none")
       .replace("trials: 6", "trials: 2");
-    const population = calm.file("population.yaml", text.replace("type: none", "type: population"));
-    expect((await calm.run("study", "create", population)).stderr).toContain("is not available yet; use hyperband");
     await calm.json(["study", "create", calm.file("warm.yaml", text)]);
     const state = await until("the end", async () => {
       const found = await calm.get<StudyState>("/hpo/studies/warm");
@@ -162,6 +160,35 @@ stop: {}
     });
     expect(state.study.warmTrials).toBeGreaterThan(4);
     expect(state.trials.map((trial) => trial.state)).toEqual(["completed", "completed"]);
+  });
+
+  it("copies the weights of better members in population-based training, with changed settings", async () => {
+    const text = study("population")
+      .replace("type: hyperband, factor: 2", "type: population, population: 3, interval: 1, fraction: 0.4, seed: 2")
+      .replace("parallel: 2", "parallel: 3")
+      .replace(/^best:.*\n/m, "");
+    const refused = await calm.run("study", "create", calm.file("population.yaml", text));
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /line 6: space.hyperparameters.optimizer cannot change while a member of a population trains/,
+      ),
+    ]);
+    const fixed = text.replace(/^ {2}hyperparameters.(optimizer|momentum).*\n/gm, "");
+    await calm.json(["study", "create", calm.file("population.yaml", fixed)]);
+    const { trials } = await until("the end", async () => {
+      const state = await calm.get<StudyState>("/hpo/studies/population");
+      return state.study.status === "completed" ? state : undefined;
+    });
+    expect(trials.map(({ state, reason, reports }) => [state, reason, reports.map(({ epoch }) => epoch)])).toEqual(
+      trials.map(() => ["completed", undefined, [1, 2, 3, 4]]),
+    );
+    const copies = trials.filter(({ from }) => from !== undefined);
+    expect(copies.length).toBeGreaterThan(0);
+    for (const { from, runId } of copies) {
+      const { run } = await calm.get<RunDetails>(`/training-runs/${runId}`);
+      expect(run.restoredFrom).toMatchObject({ runId: expect.stringMatching(/^run-/), epoch: from!.epoch });
+    }
   });
 
   it("records why a trial failed, and goes on", async () => {
