@@ -1,6 +1,7 @@
 import type { FunctionPermissions } from "../platform/permissions";
 import { handler as api } from "./api/handler";
 import { handler as concludeRun } from "./conclude-run/handler";
+import { handler as continueJob } from "./continue-job/handler";
 import { handler as driveStudy } from "./drive-study/handler";
 import { handler as endSessions } from "./end-sessions/handler";
 import { handler as evaluate } from "./evaluate/handler";
@@ -44,6 +45,7 @@ export const functionPermissions = (): FunctionPermissions => ({
   "run-credentials": runCredentials.grants,
   "end-sessions": endSessions.grants,
   "reconcile-runs": reconcileRuns.grants,
+  "continue-job": continueJob.grants,
   "drive-study": driveStudy.grants,
   retrain: retrain.grants,
   notify: notify.grants,

@@ -68,6 +68,8 @@ export class ServiceStore<V = unknown> {
 /** The event bus that services publish to, like AWS's default event bus. Delivery is at least once. */
 export interface EventSink {
   put(event: EmittedEvent): void;
+  /** Returns whether a rule matches the event. Others reach nobody, so that nothing has to be stored for them. */
+  matches?(event: EmittedEvent): boolean;
 }
 
 /** An AWS event before the bus adds its id, time, region and account. */

@@ -40,6 +40,7 @@ export type FunctionName =
   | "stream-metrics"
   | "ingest-metrics"
   | "run-credentials"
+  | "continue-job"
   | "end-sessions"
   | "reconcile-runs"
   | "retrain"
@@ -73,6 +74,7 @@ export const functions: readonly FunctionDefinition[] = [
   { name: "stream-metrics", timeoutSeconds: 900, memoryMb: 512, externals: [], atOnce: 100 }, // a screen that is left open takes one
   { name: "ingest-metrics", timeoutSeconds: 30, memoryMb: 512, externals: [] },
   { name: "run-credentials", timeoutSeconds: 15, memoryMb: 256, externals: [] },
+  { name: "continue-job", timeoutSeconds: 30, memoryMb: 512, externals: [] },
   {
     name: "end-sessions",
     timeoutSeconds: 60,

@@ -12,17 +12,18 @@ import { createLogger, type Logger } from "../core/logging";
 import { teamPrefix } from "../core/object-keys";
 import { segmentNameOf } from "../core/runs/ports";
 import type { TrainingTask } from "../core/runs/training-task";
-import { readTrainerConfig } from "../platform/config";
+import { readTrainerConfig, type TrainerConfig } from "../platform/config";
 import { createUploadThread } from "./checkpoint/upload-thread";
 import { openRunSession, type RunSession } from "./credentials/run-session";
 import { createEngine } from "./engine/create-engine";
 import { createGang } from "./gang";
 import { createGangStore } from "./gang/dynamodb-store";
 import { advertisedHost } from "./host/advertised-host";
-import { createInterruption, interruptOnSignals } from "./host/interruption";
+import { createInterruption, type Interruption, interruptOnSignals } from "./host/interruption";
 import { createLoopWatch } from "./host/loop-watch";
 import { readMachine } from "./host/machine";
 import { runTrainer } from "./host/run-trainer";
+import { continueRequests, trainInTurn } from "./host/shared-job";
 import { watchSpot } from "./host/spot-watcher";
 import { refuseModuleExit, uncaughtException } from "./host/uncaught";
 import { Outbox } from "./telemetry/outbox";
@@ -33,15 +34,28 @@ import { createTelemetry, noTelemetry } from "./telemetry/telemetry";
 const uploadScript = path.join(__dirname, "checkpoint-upload-worker.js");
 const outboxScript = path.join(__dirname, "metrics-outbox-worker.js");
 
-async function main(): Promise<number> {
-  const clock = { now: () => Date.now() };
-  const config = readTrainerConfig(process.env, {
+const clock = { now: () => Date.now() };
+
+/** Parts that a process has once, for all trainings of its job. */
+interface Process {
+  readonly interruption: Interruption;
+  readonly uncaught: Promise<never>;
+  readonly watchLoops: () => void;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function configOf(environment: Environment): TrainerConfig {
+  return readTrainerConfig(environment, {
     hostname: os.hostname(),
     pid: process.pid,
     temporaryDirectory: os.tmpdir(),
   });
-  const { runId, memberId, workerIndex } = config;
-  const logger = createLogger((line) => process.stdout.write(`${line}\n`), clock, { runId, memberId, workerIndex });
+}
+
+async function main(): Promise<number> {
+  const config = configOf(process.env);
+  const logger = loggerOf(config);
 
   const interruption = createInterruption((reason) => logger.log("warn", "this host is going away", { reason }));
   interruptOnSignals(interruption, process);
@@ -57,30 +71,61 @@ async function main(): Promise<number> {
     });
   }
 
-  const session = openRunSession(process.env, (message, error) => logger.log("warn", message, { error }));
+  const own = { interruption, uncaught, watchLoops: () => loops.start() };
+  if (config.continueFunction === undefined) return trainRun(own, process.env);
+  const ask = continueRequests(new LambdaClient({ maxAttempts: 1 }), config.continueFunction);
+  return trainInTurn(process.env, {
+    train: (environment) => trainRun(own, environment, environment === process.env),
+    next: (environment, leave) => {
+      const { runId, segment, jobId } = configOf(environment);
+      return ask({ runId, segment, jobId, leave, runKey: environment["RINGMASTER_RUN_KEY"] ?? "" });
+    },
+    interruption,
+    sleep,
+    now: () => performance.now(),
+    onTrouble: (error) => logger.log("warn", "the job's next trial cannot be requested", { error }),
+  });
+}
+
+function loggerOf({ runId, memberId, workerIndex }: TrainerConfig): Logger {
+  return createLogger((line) => process.stdout.write(`${line}\n`), clock, { runId, memberId, workerIndex });
+}
+
+/**
+ * Trains one run of the job.
+ *
+ * @param threads whether checkpoints and metrics are sent by threads of their own. A thread takes longer to start than a
+ * short trial's data to send.
+ */
+async function trainRun(own: Process, environment: Environment, threads = true): Promise<number> {
+  const config = configOf(environment);
+  const { runId, memberId, workerIndex } = config;
+  const logger = loggerOf(config);
+  const session = openRunSession(environment, (message, error) => logger.log("warn", message, { error }));
   const retries = { maxAttempts: 6, ...session.client };
   const place = { bucket: config.bucket, prefix: teamPrefix(config.team) };
-  const store = createObjectStore(new S3Client(retries), place.bucket, place.prefix, { deniedIsMissing: true });
-  const gangs = createGangStore(createDocumentClient(new DynamoDBClient(retries)), config.gangsTable);
+  const [s3, dynamodb] = [new S3Client(retries), new DynamoDBClient(retries)];
+  const store = createObjectStore(s3, place.bucket, place.prefix, { deniedIsMissing: true });
+  const gangs = createGangStore(createDocumentClient(dynamodb), config.gangsTable);
   const sender =
-    config.ingestFunction === undefined ? undefined : createSender(config.ingestFunction, memberId, session, logger);
+    config.ingestFunction === undefined
+      ? undefined
+      : createSender(config.ingestFunction, memberId, session, logger, threads);
   const telemetry = sender === undefined ? noTelemetry : createTelemetry(runId, sender, clock);
   if (config.metadataEndpoint !== undefined) {
     void readMachine(config.metadataEndpoint, fetch, memberId).then((machine) => machine && telemetry.machine(machine));
   }
   const host = config.advertiseHost ?? advertisedHost(os.networkInterfaces());
-  return runTrainer({
+  const code = await runTrainer({
     config,
     store,
     clock,
     now: () => performance.now(),
     logger,
     telemetry,
-    interruption,
-    uncaught,
-    watchLoops: () => loops.start(),
+    ...own,
     createEngine,
-    ...(existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),
+    ...(threads && existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),
     createGang: (task: TrainingTask) =>
       createGang({
         gangId: segmentNameOf(config),
@@ -98,15 +143,25 @@ async function main(): Promise<number> {
         },
       }),
   });
+  s3.destroy();
+  dynamodb.destroy();
+  return code;
 }
 
-/** Creates the metrics sender, in a separate thread if its bundle is next to this one. */
-function createSender(ingestFunction: string, memberId: string, session: RunSession, logger: Logger): Sender {
+/** Creates the metrics sender, in a separate thread if that is wanted and its bundle is next to this one. */
+function createSender(
+  ingestFunction: string,
+  memberId: string,
+  session: RunSession,
+  logger: Logger,
+  threads: boolean,
+): Sender {
   const name = `${memberId.replace(/[^\w-]/g, "_")}-${process.pid}`;
   const directory = path.join(os.tmpdir(), "ringmaster-outbox", name);
   const onTrouble = (message: string, error: unknown) =>
     logger.log("warn", message, error === undefined ? {} : { error });
-  if (existsSync(outboxScript)) return createOutboxThread(outboxScript, { ingestFunction, directory }, onTrouble);
+  if (threads && existsSync(outboxScript))
+    return createOutboxThread(outboxScript, { ingestFunction, directory }, onTrouble);
   const sink = createLambdaMetricSink(
     new LambdaClient({ maxAttempts: 2, ...session.client }),
     ingestFunction,

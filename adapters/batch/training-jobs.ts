@@ -3,10 +3,12 @@ import { JobRefusedError } from "../../core/runs/errors";
 import { type JobRequest, jobNameOf, type TrainingJobs } from "../../core/runs/ports";
 import { isMultiNode } from "../../core/runs/run";
 import type { RunKeys } from "../../core/runs/run-key";
+import { withSharedJobs } from "../../core/training/shared-jobs";
 import type { PlatformConfig } from "../../platform/config";
 import { lookAtJobs, submitJobs, terminateJobs } from "../../platform/permissions/grants";
 import { schedulingOf } from "../../platform/shares";
 import { runKeys } from "../dynamodb/run-keys";
+import { sharedJobs } from "../dynamodb/shared-jobs";
 import { sharedPort } from "../port";
 import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";
 
@@ -87,6 +89,7 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
       { name: "RINGMASTER_TEAM", value: request.team },
       { name: "RINGMASTER_RUN_KEY", value: runKey },
       ...(request.segment === undefined ? [] : [{ name: "RINGMASTER_SEGMENT", value: String(request.segment) }]),
+      ...(request.sharing === undefined ? [] : [{ name: "RINGMASTER_SHARED_JOB", value: "1" }]),
     ],
     resourceRequirements: [
       { type: "VCPU" as const, value: String(request.vcpusPerWorker) },
@@ -118,12 +121,14 @@ function isRefusal(error: unknown): error is Error {
 }
 
 export const trainingJobs = sharedPort({
-  uses: { keys: runKeys() },
+  uses: { keys: runKeys(), shared: sharedJobs() },
   grants: {
-    look: [lookAtJobs],
-    terminate: [terminateJobs],
-    submit: [...submitJobs, ...runKeys("read", "create").grants],
+    look: [lookAtJobs, ...sharedJobs("list").grants],
+    terminate: [terminateJobs, ...sharedJobs("find").grants],
+    submit: [...submitJobs, ...runKeys("read", "create").grants, ...sharedJobs("list", "write").grants],
   },
-  make: ({ keys }, { config }) =>
-    createTrainingJobs(new BatchClient({}), new BatchClient({ maxAttempts: 1 }), config, keys),
+  make: ({ keys, shared }, { config, clock }) => {
+    const jobs = createTrainingJobs(new BatchClient({}), new BatchClient({ maxAttempts: 1 }), config, keys);
+    return withSharedJobs(jobs, shared, clock);
+  },
 });

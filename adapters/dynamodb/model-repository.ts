@@ -36,7 +36,9 @@ export function createModelRepository(table: Table, team: string): ModelReposito
     findRequest: (name, request) => get<number>(name, `REQUEST#${request}`),
     listVersions: (name) => query<ModelVersion>(ofModel(name, "VERSION#"), { descending: true }),
     findEvent: (name, revision) => get<HistoryEntry>(name, `EVENT#${pad(revision, 12)}`),
-    removeEvent: (name, revision) => table.delete({ pk: pk(name), sk: `EVENT#${pad(revision, 12)}` }),
+    async removeEvent(name, revision) {
+      await table.delete({ pk: pk(name), sk: `EVENT#${pad(revision, 12)}` });
+    },
     history: (name) => query<HistoryEntry>(ofModel(name, "HISTORY#")),
     historyBetween: (name, from, until) =>
       query<HistoryEntry>(

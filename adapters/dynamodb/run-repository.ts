@@ -92,7 +92,9 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
       ]);
     },
 
-    delist: (runId) => table.delete(runKey(runId, "OPEN")),
+    async delist(runId) {
+      await table.delete(runKey(runId, "OPEN"));
+    },
 
     async markEndPublished(runId) {
       await table.update(runKey(runId, "OPEN"), ex`SET endPublished = ${true}`, exists);

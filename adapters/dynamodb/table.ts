@@ -77,8 +77,9 @@ export class Table {
     return holds(this.client.send(new UpdateCommand(this.updating(Key, change, condition).Update)));
   }
 
-  async delete(Key: Key): Promise<void> {
-    await this.client.send(new DeleteCommand(this.deleting(Key).Delete));
+  /** Deletes an item. Returns false if the condition does not hold. */
+  delete(Key: Key, condition?: Expression): Promise<boolean> {
+    return holds(this.client.send(new DeleteCommand(this.deleting(Key, condition).Delete)));
   }
 
   putting(Item: Item, condition?: Expression) {
@@ -90,8 +91,8 @@ export class Table {
     return { Update: { TableName: this.name, Key, UpdateExpression, ...rest } };
   }
 
-  deleting({ pk, sk }: Key) {
-    return { Delete: { TableName: this.name, Key: { pk, sk } } };
+  deleting({ pk, sk }: Key, condition?: Expression) {
+    return { Delete: { TableName: this.name, Key: { pk, sk }, ...requestOf({ ConditionExpression: condition }) } };
   }
 
   checking(Key: Key, condition: Expression) {

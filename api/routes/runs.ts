@@ -67,6 +67,16 @@ export const runRoutes = [
   defineRoute(contracts.getTrainingRunLogs, async ({ platform: { runs, logs }, params: { runId }, query }) => {
     const details = await runs.findDetails(runId);
     if (!details) throw new RunNotFoundError(runId, "training");
-    return { status: 200, body: await logs.read(details.workers, query) };
+    const page = await logs.read(details.workers, query);
+    return {
+      status: 200,
+      body: { ...page, lines: page.lines.filter(({ message }) => !isOfAnotherRun(message, runId)) },
+    };
   }),
 ];
+
+/** Tests whether a trainer's log line names another run: the log of a shared job has the lines of several. */
+function isOfAnotherRun(line: string, runId: string): boolean {
+  const [, named = runId] = /^\{"time":.*?"runId":"(run-[0-9a-z]+)"/.exec(line) ?? [];
+  return named !== runId;
+}

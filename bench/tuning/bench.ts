@@ -1,9 +1,11 @@
 import { benchHyperband } from "./hyperband";
+import { benchOverhead } from "./overhead";
 import { benchSamplers } from "./samplers";
 import { benchStudy } from "./study";
 
 const parts: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   hyperband: benchHyperband,
+  overhead: benchOverhead,
   samplers: benchSamplers,
   study: benchStudy,
 };

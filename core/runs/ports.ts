@@ -65,6 +65,8 @@ export interface JobRequest {
   readonly gpusPerWorker: number;
   readonly vcpusPerWorker: number;
   readonly memoryMbPerWorker: number;
+  /** Present if the job may train other trials of the study afterwards: digest of what they must have in common. */
+  readonly sharing?: string;
 }
 
 /** Training jobs in AWS Batch. */
@@ -83,8 +85,8 @@ export interface TrainingJobs {
   describe(jobId: string): Promise<JobOutcome>;
   /** Returns when and where the job's workers ran, as far as Batch knows. */
   spans(jobId: string, request: Pick<JobRequest, "workers" | "market">): Promise<readonly WorkerSpan[]>;
-  /** Does nothing if the job has ended. */
-  terminate(jobId: string, reason: string): Promise<void>;
+  /** Does nothing if the job has ended, or no longer trains the run. */
+  terminate(jobId: string, reason: string, runId: string): Promise<void>;
 }
 
 /** Returns a Batch job's name, which contains its run and attempt. */

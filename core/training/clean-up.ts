@@ -48,7 +48,7 @@ async function stopTraining(
   if (attempt.jobId === undefined && !isAbandoned(attempt, clock)) return false;
   const jobId = attempt.jobId ?? (await jobs.find(jobRequestOf(run, attempt)));
   // Workers of a training that succeeded end by themselves, unless one hangs.
-  if (jobId !== undefined && attempt.status !== "failed") await jobs.terminate(jobId, reason);
+  if (jobId !== undefined && attempt.status !== "failed") await jobs.terminate(jobId, reason, run.runId);
   await completeAttempt(dependencies, details, { ...attempt, jobId }, { status: "failed", reason }, "rows");
   return true;
 }

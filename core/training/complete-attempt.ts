@@ -30,7 +30,11 @@ export async function completeAttempt(
   const { resources } = run.job;
   const spans =
     from === "batch" && attempt.jobId !== undefined
-      ? await jobs.spans(attempt.jobId, jobRequestOf(run, attempt))
+      ? (await jobs.spans(attempt.jobId, jobRequestOf(run, attempt))).map((span) => ({
+          ...span,
+          // A shared job has trained other runs before.
+          startedAt: Math.max(span.startedAt, Date.parse(attempt.startedAt)),
+        }))
       : spansOfRows(workers, attempt.attempt);
   const usage = usageOf(attempt, resources, spans, machines, clock.now());
   const { jobId } = attempt;

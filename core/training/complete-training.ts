@@ -67,7 +67,7 @@ export async function completeTraining(
       await completeAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await launchAttempt(dependencies, details.run, { attempt: attempt.attempt + 1, market: next.market });
     } else if (next.move === "fail") {
-      if (job.status === "running" && attempt.jobId !== undefined) await jobs.terminate(attempt.jobId, next.why);
+      if (job.status === "running" && attempt.jobId !== undefined) await jobs.terminate(attempt.jobId, next.why, runId);
       await completeAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await answerFailure(next.code, next.message);
     }

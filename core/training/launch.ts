@@ -4,6 +4,7 @@ import type { JobRequest, TrainingJobs } from "../runs/ports";
 import { workersOf } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";
 import type { Run, RunDetails, TrainingAttempt } from "../runs/shapes";
+import { sharingOf } from "./shared-jobs";
 
 export interface LaunchDependencies {
   readonly runs: RunRepository;
@@ -79,8 +80,12 @@ export function jobRequestOf(
 ): JobRequest {
   const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
   const { runId, team } = run;
-  const given = { runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker };
-  return segment === undefined ? given : { ...given, segment };
+  const sharing = sharingOf(run, { market, workers });
+  return {
+    ...{ runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
+    ...(segment === undefined ? {} : { segment }),
+    ...(sharing === undefined ? {} : { sharing }),
+  };
 }
 
 const claimOf = ({ claimedAt, startedAt }: TrainingAttempt): string => claimedAt ?? startedAt;
@@ -115,7 +120,7 @@ async function submit(
   const row = (await runs.findDetails(runId))?.attempts.find((one) => one.attempt === attempt.attempt);
   if (row?.jobId === jobId) return row;
   const reason = `attempt ${attempt.attempt} ended or got another job before this job was submitted`;
-  await jobs.terminate(jobId, reason);
+  await jobs.terminate(jobId, reason, runId);
   if (row?.status === "submitting")
     await runs.completeAttempt(runId, attempt.attempt, { status: "failed", reason, at: isoTime(clock), jobId });
   return undefined;

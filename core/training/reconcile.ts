@@ -25,13 +25,16 @@ const watchedForMs = 60 * 60_000;
  * Ends the job of a completed training whose workers have not all ended in time. A run may wait for its approval for
  * weeks.
  */
-export async function stopStragglers({ jobs, clock }: LaunchDependencies, { attempts }: RunDetails): Promise<void> {
+export async function stopStragglers(
+  { jobs, clock }: LaunchDependencies,
+  { run, attempts }: RunDetails,
+): Promise<void> {
   const { status, jobId, endedAt } = attempts.at(-1) ?? {};
   if (status !== "succeeded" || jobId === undefined || endedAt === undefined) return;
   const since = clock.now() - Date.parse(endedAt);
   if (since < graceMs || since > watchedForMs) return;
   if ((await jobs.describe(jobId)).status !== "running") return;
-  await jobs.terminate(jobId, "training has finished, but a worker did not exit");
+  await jobs.terminate(jobId, "training has finished, but a worker did not exit", run.runId);
 }
 
 export interface ReconcileDependencies extends CompleteTrainingDependencies {

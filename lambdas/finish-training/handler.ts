@@ -1,6 +1,7 @@
 import { trainingJobs } from "../../adapters/batch/training-jobs";
 import { meter } from "../../adapters/cloudwatch/emf-meter";
 import { runOwners } from "../../adapters/dynamodb/run-owners";
+import { sharedJobs } from "../../adapters/dynamodb/shared-jobs";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
@@ -8,6 +9,7 @@ import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { openRuns, runs } from "../../adapters/team-runs";
 import { parseSegmentName } from "../../core/runs/ports";
 import { closeInterruptedRun } from "../../core/training/close-run";
+import { endSharedJob } from "../../core/training/continue-job";
 import { takeJobEvent } from "../../core/training/job-event";
 import { takeSpotNotice } from "../../core/training/spot-notice";
 import { functionHandler } from "../function-handler";
@@ -23,6 +25,7 @@ export const handler = functionHandler(
       tokens: taskTokens("answer"),
       runEvents: platformEvents("publish"),
       meter: meter(),
+      sharedJobs: sharedJobs("find", "write"),
     },
     team: {
       runs: runs("details", "steps", "produce", "attempts", "report", "end"),
@@ -38,6 +41,7 @@ export const handler = functionHandler(
       if (!team) return;
       const move = await takeJobEvent(forTeam(team), team, read);
       if (move) logger.log("info", "training looked at", { runId: read.runId, job: event.detail.jobId, move });
+      if (read.ended) await endSharedJob(forTeam(team), event.detail.jobId, read.runId);
       return;
     }
     if (event["detail-type"] === "EC2 Spot Instance Interruption Warning") {

@@ -70,8 +70,15 @@ export class Bus {
     this.pump();
   }
 
-  /** Accepts events. They are on disk when it returns. */
-  put(events: readonly BusEvent[]): void {
+  /** Returns whether a rule matches the event. Before the rules are known, every event may match one. */
+  matches(event: BusEvent): boolean {
+    return !this.open || this.options.rules.matching({ ...event }).length > 0;
+  }
+
+  /** Accepts events. Those that match a rule are on disk when it returns. */
+  put(given: readonly BusEvent[]): void {
+    const events = given.filter((event) => this.matches(event));
+    if (events.length === 0) return;
     this.journal.append(events);
     this.unrouted.push(...events);
     this.pump();

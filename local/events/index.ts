@@ -36,6 +36,7 @@ export function createEvents(options: EventsOptions): EventsService {
     signingName: "events",
     ready,
     put: (event) => bus.put([bus.stamp(event)]),
+    matches: (event) => bus.matches(bus.stamp(event)),
     tick: () => bus.tick(),
     handle: (request, response, caller) =>
       serveJson(request, response, protocol, async (body) => {

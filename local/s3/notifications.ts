@@ -111,6 +111,7 @@ export class Notifications {
     const { bucket, key, writeId } = notice;
     if (!this.isOn(bucket)) return silent;
     const event = this.eventOf(notice);
+    if (this.events.matches?.(event) === false) return silent;
     return {
       before: () => this.journal.append([{ bucket, key, ...(writeId === undefined ? {} : { writeId }), event }]),
       after: () => {

@@ -19,6 +19,8 @@ const schema = z.object({
   RINGMASTER_BUCKET: z.string().min(1),
   RINGMASTER_TABLE_GANGS: z.string().min(1),
   RINGMASTER_INGEST_FUNCTION: optional,
+  RINGMASTER_CONTINUE_FUNCTION: optional,
+  RINGMASTER_SHARED_JOB: optional,
   RINGMASTER_ADVERTISE_HOST: optional,
   RINGMASTER_CACHE_DIR: optional,
   RINGMASTER_CACHE_GIB: z.coerce.number().positive().default(32),
@@ -42,6 +44,8 @@ export interface TrainerConfig {
   readonly gangsTable: string;
   /** Destination of metrics; `undefined`: none. */
   readonly ingestFunction: string | undefined;
+  /** Function that names the job's next trial; `undefined`: the job trains one run. */
+  readonly continueFunction: string | undefined;
   /** The whole Batch job, of which this worker is a child or a node. */
   readonly jobId: string;
   readonly workerIndex: number;
@@ -83,6 +87,7 @@ export function readTrainerConfig(
     bucket: env.RINGMASTER_BUCKET,
     gangsTable: env.RINGMASTER_TABLE_GANGS,
     ingestFunction: env.RINGMASTER_INGEST_FUNCTION,
+    continueFunction: env.RINGMASTER_SHARED_JOB === "1" ? env.RINGMASTER_CONTINUE_FUNCTION : undefined,
     workerIndex: env.AWS_BATCH_JOB_ARRAY_INDEX ?? env.AWS_BATCH_JOB_NODE_INDEX ?? 0,
     jobId: wholeJobOf(job),
     memberId: `${job}/${env.AWS_BATCH_JOB_ATTEMPT ?? "1"}`,
@@ -110,5 +115,6 @@ export function trainerEnvironmentOf({
     RINGMASTER_TABLE_GANGS: tables.gangs,
     RINGMASTER_INGEST_FUNCTION: functionNameIn(prefix, "ingest-metrics"),
     RINGMASTER_CREDENTIALS_FUNCTION: functionNameIn(prefix, "run-credentials"),
+    RINGMASTER_CONTINUE_FUNCTION: functionNameIn(prefix, "continue-job"),
   };
 }

@@ -4,10 +4,11 @@ import type { Permission, PolicyDocument, PolicyStatement } from "./policy";
 import { arnsOf, type World } from "./world";
 
 /**
- * The permissions of a trainer's job itself: only to request the credentials of its run. A container on a shared host
- * that runs a user's code has no other secrets.
+ * The permissions of a trainer's job itself: only to request the credentials of its run, and the next trial of its
+ * study. Both requests need the key of its run. A container on a shared host that runs a user's code has no other
+ * secrets.
  */
-export const jobPermissions: readonly Permission[] = [invoke("run-credentials")];
+export const jobPermissions: readonly Permission[] = [invoke("run-credentials"), invoke("continue-job")];
 
 /** The permissions of all trainers together: the maximum of a session of the run role. */
 export const runRolePermissions: readonly Permission[] = [

@@ -142,7 +142,12 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** The keys of a trainer's job alone. */
 const allowedToJob: typeof allowed = {
-  services: { "invoke ringmaster-run-credentials": "done", "say who it is": "done", "answer a task": "InvalidToken" },
+  services: {
+    "invoke ringmaster-run-credentials": "done",
+    "invoke ringmaster-continue-job": "done",
+    "say who it is": "done",
+    "answer a task": "InvalidToken",
+  },
 };
 
 /** The keys of a session whose run has ended. IAM refuses nobody `GetCallerIdentity`, and a task's token is checked first. */

@@ -106,10 +106,10 @@ describe("the deployed roles", () => {
     },
   );
 
-  it("a trainer's job may only request its run's credentials", () => {
+  it("a trainer's job may only request its run's credentials and its study's next trial", () => {
     const role = roles.get("TrainerRole")!;
     expect(role.rights).toEqual(rightsOf(jobPermissions));
-    expect(role.rights).toHaveLength(1);
+    expect(role.rights).toHaveLength(2);
     expect(role.trust).toEqual(["ecs-tasks.amazonaws.com"]);
   });
 

@@ -221,6 +221,7 @@ async function trainTask(
   const epochsFinished = () => Math.floor(replica.finishedSteps / plan.sampler.stepsPerEpoch);
   const gang = createGang();
   try {
+    const cpuBefore = process.cpuUsage();
     const end = await train({
       plan,
       model,
@@ -246,6 +247,9 @@ async function trainTask(
         },
       }),
     });
+
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const cpuSeconds = (user + system) / 1_000_000;
 
     if (end.end === "interrupted") {
       await gang.leave("interrupted"); // first, so that no member waits for this worker while it uploads
@@ -278,7 +282,8 @@ async function trainTask(
       // A rank without the whole state cannot store the checkpoint. It starts again and trains the lost steps.
       const pause = isWhole(replica) ? await retry(publish, storeAgain, interruption) : await publish();
       reporter.completed();
-      logger.log("info", "paused", { epoch: pause.epoch, step: finishedSteps, weightsSha256: pause.weightsSha256 });
+      const { epoch, weightsSha256 } = pause;
+      logger.log("info", "paused", { epoch, step: finishedSteps, weightsSha256, cpuSeconds });
     }
     if (end.end === "completed") {
       const { weights } = replica;
@@ -287,7 +292,7 @@ async function trainTask(
       const result = await retry(() => publishResult({ ...published, beforeVisible }), storeAgain, interruption);
       reporter.completed();
       const { weightsSha256, steps, metrics } = result;
-      logger.log("info", "completed", { weightsSha256, steps, metrics });
+      logger.log("info", "completed", { weightsSha256, steps, metrics, cpuSeconds });
     }
     await gang.leave("completed");
     await checkpointer.idle();
@@ -304,6 +309,7 @@ async function trainTask(
     checkpointer.close();
     reporter.close();
     await feed.close();
+    model.dispose();
   }
 }
 

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { StudyState } from "../../core/tuning/ports";
+import { toyCsv, toySchema } from "../../test/support/toy";
+import { wholeCpuMsOf } from "../support/cpu";
+import { describeMachine, machineLine } from "../support/machine";
+import { median } from "../support/median";
+import { type BenchStack, startStack } from "../support/stack";
+import { markdownTable } from "../support/table";
+
+/** Runs whose trainers' own processor time is read. */
+const sampled = 20;
+
+/**
+ * Measures what the platform adds to the training of many short trials: processor time of all of its processes and of the
+ * trainers, without that of the training loops. Also the memory of the processes, early and at the end.
+ */
+export async function benchOverhead(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      trials: { type: "string", default: "1000" },
+      parallel: { type: "string", default: "2" },
+      epochs: { type: "string", default: "5" },
+    },
+  });
+  const trials = Number(values.trials);
+  const stack = startStack();
+  const write = (path: string, text: string): string => {
+    writeFileSync(join(stack.directory, path), text);
+    return join(stack.directory, path);
+  };
+  const [data, schema] = [write("toy.csv", toyCsv(50_000)), write("schema.yaml", toySchema)];
+  stack.ringmaster(["datasets", "push", "toy", "--file", data, "--schema", schema]);
+  write("job.yaml", jobOf(Number(values.epochs)));
+  const study = write("study.yaml", studyOf(trials, Number(values.parallel)));
+  const [began, cpu] = [performance.now(), wholeCpuMsOf(stack.pid)];
+  stack.ringmaster(["study", "create", study]);
+  const early = Math.ceil(trials / 10);
+  const afterEarly = await finished(stack, early);
+  const memory = await finished(stack, trials);
+  const cpuSeconds = (wholeCpuMsOf(stack.pid) - cpu) / 1_000;
+  const seconds = (performance.now() - began) / 1_000;
+  const state = await stateOf(stack);
+  const every = Math.max(1, Math.floor(trials / sampled));
+  const runs = state.trials.filter((_, i) => i % every === 0);
+  const loops = await Promise.all(runs.map(({ runId }) => trainingCpuOf(stack, runId as string)));
+  const training = median(loops);
+  const completed = state.trials.filter((trial) => trial.state === "completed").length;
+  stack.close();
+
+  process.stdout.write(`${machineLine(describeMachine())}\n\n`);
+  const perTrial = cpuSeconds / trials;
+  process.stdout.write(
+    markdownTable(
+      ["trials", "completed", "wall s", "CPU s", "CPU s per trial", "of these training", "overhead"],
+      [
+        [
+          ...[String(trials), String(completed), seconds.toFixed(0), cpuSeconds.toFixed(0), perTrial.toFixed(2)],
+          ...[training.toFixed(2), (perTrial - training).toFixed(2)],
+        ],
+      ],
+    ),
+  );
+  process.stdout.write("\n");
+  process.stdout.write(
+    markdownTable(
+      ["memory, MiB", `after ${early} trials`, `after ${trials} trials`],
+      [...memory.keys()].map((kind) => [
+        kind,
+        (afterEarly.get(kind) ?? 0).toFixed(0),
+        (memory.get(kind) as number).toFixed(0),
+      ]),
+    ),
+  );
+}
+
+function jobOf(epochs: number): string {
+  return `experiment: toy
+dataset: toy
+model: { type: mlp, hidden: [32] }
+hyperparameters: { batchSize: 64, epochs: ${epochs} }
+resources: { backend: wasm }
+seed: 3
+`;
+}
+
+function studyOf(trials: number, parallel: number): string {
+  return `name: toy
+job: job.yaml
+objective: { metric: validation/loss, direction: minimize }
+space:
+  hyperparameters.learningRate: { type: float, low: 0.0001, high: 0.3, log: true }
+sampler: { type: random, seed: 1 }
+parallel: ${parallel}
+stop: { trials: ${trials} }
+`;
+}
+
+/** Waits until a number of trials has ended. @returns the resident memory of the processes then, in MiB */
+async function finished(stack: BenchStack, count: number): Promise<ReadonlyMap<string, number>> {
+  for (;;) {
+    const { trials } = await stateOf(stack);
+    const memory = processMemory(stack);
+    const ended = trials.filter(({ state }) => state === "completed" || state === "failed").length;
+    process.stderr.write(`\r${ended} trials `);
+    if (ended >= count) return memory;
+    await new Promise((wait) => setTimeout(wait, 5_000));
+  }
+}
+
+async function stateOf({ api }: BenchStack): Promise<StudyState> {
+  return (await (await fetch(`${api}/api/v1/hpo/studies/toy`)).json()) as StudyState;
+}
+
+async function trainingCpuOf({ api }: BenchStack, runId: string): Promise<number> {
+  const page = (await (await fetch(`${api}/api/v1/training-runs/${runId}/logs`)).json()) as {
+    readonly lines: readonly { readonly message: string }[];
+  };
+  const line = page.lines.find(({ message }) => message.includes('"cpuSeconds"'));
+  return (JSON.parse(line?.message ?? "{}") as { readonly cpuSeconds?: number }).cpuSeconds ?? Number.NaN;
+}
+
+function processMemory({ pid, endpoint }: BenchStack): ReadonlyMap<string, number> {
+  const memory = new Map([["stack", residentMiB(pid)]]);
+  for (const entry of readdirSync("/proc")) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      if (!readFileSync(`/proc/${entry}/environ`, "utf8").includes(`AWS_ENDPOINT_URL=${endpoint}`)) continue;
+      const command = readFileSync(`/proc/${entry}/cmdline`, "utf8");
+      const kind = /trainer/.test(command) ? "largest trainer" : "largest function";
+      memory.set(kind, Math.max(memory.get(kind) ?? 0, residentMiB(Number(entry))));
+    } catch {
+      // It has ended in the meantime.
+    }
+  }
+  return memory;
+}
+
+function residentMiB(pid: number): number {
+  const [, kib = "0"] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kib) / 1024;
+}

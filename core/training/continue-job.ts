@@ -1,0 +1,137 @@
+import * as z from "zod";
+import { InvalidInputError } from "../errors";
+import { problemsOf } from "../problems";
+import { checkRunKey, type RunKeys } from "../runs/run-key";
+import type { Run, RunDetails, WorkerRecord } from "../runs/shapes";
+import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
+import { attemptsOfSegment } from "./launch";
+import { type SharedJob, type SharedJobs, sharingOf } from "./shared-jobs";
+
+export interface ContinueJobDependencies extends CompleteTrainingDependencies {
+  readonly sharedJobs: SharedJobs;
+  readonly studies: { find(name: string): Promise<{ readonly status: string } | undefined> };
+  readonly keys: RunKeys;
+}
+
+/** The next training of a job, with the key by which its trainer authenticates. */
+export interface NextTraining {
+  readonly runId: string;
+  readonly segment?: number;
+  readonly runKey: string;
+}
+
+/** `leave`: the job gets no further training and ends. Without `leave` and `next`, the trainer asks again. */
+export interface JobContinuation {
+  readonly next?: NextTraining;
+  readonly leave?: true;
+}
+
+export const continueRequest = z.object({
+  runId: z.string().min(1).max(100),
+  runKey: z.string().min(1).max(200),
+  segment: z.int().min(0).max(1_000_000),
+  jobId: z.string().min(1).max(200),
+  /** The trainer wants to end its job. */
+  leave: z.boolean().default(false),
+});
+
+/** Rounds against other writers of the same job. */
+const rounds = 5;
+
+/** Parses a trainer's request. Omits its values from the error, because one of them is a secret. */
+export function parseContinueRequest(input: unknown): z.output<typeof continueRequest> {
+  const parsed = continueRequest.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new InvalidInputError("the request to continue a job is not valid", problemsOf(parsed.error));
+}
+
+/**
+ * Answers the trainer of a job that has trained a trial to the end of its segment: completes that training, and returns
+ * the next trial once one was assigned. Idempotent: a trainer that was restarted gets the current training.
+ *
+ * @throws RunKeyRefusedError
+ */
+export async function continueJob(
+  dependencies: ContinueJobDependencies,
+  request: z.output<typeof continueRequest>,
+): Promise<JobContinuation> {
+  const { sharedJobs, runs, clock, keys } = dependencies;
+  const { runId, runKey, jobId } = request;
+  await checkRunKey(keys, runId, runKey);
+  for (let round = 0; round < rounds; round++) {
+    const job = await sharedJobs.find(jobId);
+    if (job && !isOf(job, request)) return { next: await handOver(dependencies, request, job) };
+
+    const details = await runs.findDetails(runId);
+    const found = details && sharedAttempt(details, request);
+    if (!found) return { leave: true };
+    if (!job?.idle) {
+      await completeTraining(dependencies, runId);
+      await runs.recordWorker(runId, ended(found.worker, clock.now()));
+    }
+    if (request.leave || !(await isActive(dependencies, details.run))) {
+      if (!job || (await sharedJobs.remove(job))) return { leave: true };
+      continue;
+    }
+    const next = { jobId, sharing: found.sharing, current: found.current, idle: true, seenAt: clock.now() };
+    if (await sharedJobs.save({ ...next, revision: (job?.revision ?? 0) + 1 })) return {};
+  }
+  return {};
+}
+
+function isOf({ current }: SharedJob, { runId, segment }: z.output<typeof continueRequest>): boolean {
+  return current.runId === runId && (current.segment ?? 0) === segment;
+}
+
+/** Returns the run's attempt that this job trains; `undefined` if another job does, or the job cannot be shared. */
+function sharedAttempt(details: RunDetails, { jobId }: z.output<typeof continueRequest>) {
+  const attempt = attemptsOfSegment(details).at(-1);
+  const known = details.workers.find((one) => one.jobId === jobId);
+  const worker = known ?? { workerIndex: 0, jobId, status: "RUNNING", attempts: [] };
+  const sharing = attempt && sharingOf(details.run, attempt);
+  if (attempt?.jobId !== jobId || sharing === undefined) return undefined;
+  const { runId, segment } = details.run;
+  const current = { runId, attempt: attempt.attempt, ...(segment === undefined ? {} : { segment }) };
+  return { sharing, current, worker };
+}
+
+async function isActive({ studies }: ContinueJobDependencies, { trial }: Run): Promise<boolean> {
+  return trial !== undefined && (await studies.find(trial.study))?.status === "running";
+}
+
+/** Gives the trainer the job's current training. Its worker is the job's: the same process and log. */
+async function handOver(
+  { runs, keys, clock }: ContinueJobDependencies,
+  { runId, jobId }: z.output<typeof continueRequest>,
+  { current }: SharedJob,
+): Promise<NextTraining> {
+  const before = (await runs.findDetails(runId))?.workers.find((one) => one.jobId === jobId);
+  await runs.recordWorker(current.runId, {
+    ...{ workerIndex: 0, jobId, attempt: current.attempt, status: "RUNNING", startedAt: clock.now(), attempts: [] },
+    ...(before?.logStreamName === undefined ? {} : { logStreamName: before.logStreamName }),
+  });
+  const { segment } = current;
+  const runKey = await keys.keyOf(current.runId);
+  return { runId: current.runId, runKey, ...(segment === undefined ? {} : { segment }) };
+}
+
+function ended(worker: WorkerRecord, now: number): WorkerRecord {
+  const { startedAt = now, logStreamName } = worker;
+  const attempt = { exitCode: 0, startedAt, stoppedAt: now, ...(logStreamName === undefined ? {} : { logStreamName }) };
+  return { ...worker, status: "SUCCEEDED", attempts: [attempt] };
+}
+
+/**
+ * Removes a shared job that has ended, and continues the training that it was given after the run of its name. Without
+ * this, the next sweep would.
+ */
+export async function endSharedJob(
+  dependencies: CompleteTrainingDependencies & { readonly sharedJobs: Pick<SharedJobs, "find" | "remove"> },
+  jobId: string,
+  firstRunId: string,
+): Promise<void> {
+  const job = await dependencies.sharedJobs.find(jobId);
+  if (!job) return;
+  if (job.current.runId !== firstRunId && !job.idle) await completeTraining(dependencies, job.current.runId);
+  await dependencies.sharedJobs.remove(job);
+}

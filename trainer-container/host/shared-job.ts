@@ -1,0 +1,96 @@
+import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
+import { trainerExitCodes } from "../../core/runs/training-task";
+import type { JobContinuation } from "../../core/training/continue-job";
+import type { Interruption } from "./interruption";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface SharedJobDependencies {
+  /** Trains the run that the environment names, to the process's exit code. */
+  readonly train: (environment: Environment) => Promise<number>;
+  /** Requests the training that follows. @param leave the job ends unless a training was already assigned */
+  readonly next: (environment: Environment, leave: boolean) => Promise<JobContinuation>;
+  readonly interruption: Interruption;
+  readonly sleep: (milliseconds: number) => Promise<unknown>;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** A longer trial ends its job: the start of another one is a small part of it, and other teams' jobs get their turn. */
+const shortTrialMs = 300_000;
+/** Maximum wait for the next trial. Longer than the platform takes from a trial's end to the next one's start. */
+const patienceMs = 20_000;
+const firstPauseMs = 150;
+const maxPauseMs = 2_000;
+/** Consecutive failed requests after which the job ends. */
+const maxFailures = 5;
+
+/**
+ * Trains the run of a job, then trials that the platform assigns to the same job, one after another, until none comes, a
+ * training does not succeed, or the host is about to go away.
+ *
+ * @returns the exit code of the last training
+ */
+export async function trainInTurn(first: Environment, dependencies: SharedJobDependencies): Promise<number> {
+  const { train, interruption, now } = dependencies;
+  for (let environment = first; ; ) {
+    const startedAt = now();
+    const code = await train(environment);
+    const short = now() - startedAt < shortTrialMs;
+    if (code !== trainerExitCodes.completed || interruption.raised) return code;
+    const next = await nextTraining(environment, short ? patienceMs : 0, dependencies);
+    if (next === undefined) return code;
+    const { runId, runKey, segment } = next;
+    environment = {
+      ...first,
+      RINGMASTER_RUN_ID: runId,
+      RINGMASTER_RUN_KEY: runKey,
+      RINGMASTER_SEGMENT: String(segment ?? 0),
+    };
+  }
+}
+
+async function nextTraining(
+  environment: Environment,
+  patience: number,
+  { next, interruption, sleep, now, onTrouble }: SharedJobDependencies,
+): Promise<JobContinuation["next"]> {
+  const deadline = now() + patience;
+  let failures = 0;
+  for (let pause = firstPauseMs; ; pause = Math.min(maxPauseMs, pause * 1.5)) {
+    try {
+      const answer = await next(environment, interruption.raised || now() >= deadline);
+      if (answer.leave) return undefined;
+      if (answer.next) return answer.next;
+      failures = 0;
+    } catch (error) {
+      onTrouble(error);
+      failures += 1;
+      if (failures === maxFailures) return undefined;
+    }
+    await Promise.race([sleep(pause), interruption.happened]);
+  }
+}
+
+/** Creates the requests to the function `continue-job`. */
+export function continueRequests(client: LambdaClient, functionName: string) {
+  return async (request: {
+    readonly runId: string;
+    readonly runKey: string;
+    readonly segment: number;
+    readonly jobId: string;
+    readonly leave: boolean;
+  }): Promise<JobContinuation> => {
+    const answer = await client.send(
+      new InvokeCommand({
+        FunctionName: functionName,
+        InvocationType: "RequestResponse",
+        Payload: JSON.stringify(request),
+      }),
+    );
+    const text = new TextDecoder().decode(answer.Payload);
+    if (answer.FunctionError === undefined) return JSON.parse(text) as JobContinuation;
+    throw new Error(`${functionName} failed: ${text.slice(0, 1_000)}`);
+  };
+}
