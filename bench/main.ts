@@ -6,6 +6,7 @@ import { benchCollective } from "./collective/bench";
 import { benchCorruption } from "./corruption/bench";
 import { benchData } from "./data/bench";
 import { benchElastic } from "./elastic/bench";
+import { benchExport } from "./export/bench";
 import { benchFuzz } from "./fuzz/bench";
 import { benchGpuCheck } from "./gpu-check/bench";
 import { benchIngest } from "./ingest/bench";
@@ -38,6 +39,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   corruption: benchCorruption,
   data: benchData,
   elastic: benchElastic,
+  export: benchExport,
   fuzz: benchFuzz,
   "gpu-check": benchGpuCheck,
   ingest: benchIngest,

@@ -1,6 +1,7 @@
 import { Command, Help, type Option } from "commander";
 import { version } from "../package.json";
 import { addDatasetCommands } from "./commands/datasets";
+import { addExperimentExportCommand } from "./commands/experiment-export";
 import { addExperimentCommands } from "./commands/experiments";
 import { addLineageCommand } from "./commands/lineage";
 import { addModelCommands } from "./commands/models";
@@ -37,7 +38,9 @@ export function createProgram(): Command {
   addNativeCommand(program);
   addDatasetCommands(program);
   addSubmitCommand(program);
-  addPageCommands(addRunCommands(program), addExperimentCommands(program), addStudyCommands(program));
+  const experiments = addExperimentCommands(program);
+  addExperimentExportCommand(experiments);
+  addPageCommands(addRunCommands(program), experiments, addStudyCommands(program));
   addBrowseCommand(program);
   addModelCommands(program);
   addLineageCommand(program);

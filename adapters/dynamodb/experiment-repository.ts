@@ -206,6 +206,7 @@ export const allExperiments = sharedPort({
 export const experiments = teamPort({
   uses: { all: allExperiments() },
   grants: {
+    read: [catalog("GetItem")],
     ensure: [catalog("GetItem", "PutItem", "UpdateItem")],
     list: [catalog("Query")],
     change: [catalog("PutItem", "DeleteItem", "ConditionCheckItem")],

@@ -313,7 +313,8 @@ export class MetricLog {
    * Returns the points after a version that are not folded, in the order of the log, and the number of folded segments.
    */
   async unfolded(id: number, after = 0): Promise<{ readonly points: MetricPoint[]; readonly folded: number }> {
-    if (after < this.tailFrom) await this.completeTail();
+    // A young log has no batches.
+    if (this.grown && after < this.tailFrom) await this.completeTail();
     const points: MetricPoint[] = [];
     // The versions of these points are unknown. The caller removes duplicates by their steps.
     eachSeries(this.inline, (one, from, to) => {

@@ -100,12 +100,29 @@ export class MetricLogs {
     return found;
   }
 
+  /** Reads all metrics of runs, several runs at the same time, without keeping their logs. */
+  async seriesOf(
+    runIds: readonly string[],
+    take: (runId: string, all: readonly { metric: string; series: StoredSeries }[]) => Promise<void>,
+  ): Promise<void> {
+    await eachLimited([...(await this.rows.findHeads(runIds))], readsAtOnce, async ([runId, head]) => {
+      const log = await this.logFrom(runId, head);
+      const all: { metric: string; series: StoredSeries }[] = [];
+      for (const { metric } of log.summaries()) all.push({ metric, series: await readSeries(this.rows, log, metric) });
+      await take(runId, all);
+    });
+  }
+
   private async summariesFrom(runId: string, head: LogHead): Promise<readonly MetricSummary[]> {
     if (head.grown && this.known.get(runId)?.log.isLoaded) return this.summaries(runId);
+    return (await this.logFrom(runId, head)).summaries();
+  }
+
+  private async logFrom(runId: string, head: LogHead): Promise<MetricLog> {
     const log = new MetricLog(runId, this.rows, this.limits);
     log.applyHead(head);
     if (head.grown) log.applyAll(await this.rows.batches(runId, log.version));
-    return log.summaries();
+    return log;
   }
 
   /** Runs work on a log that includes everything that was stored before the call. */

@@ -1,5 +1,5 @@
 import { RunNotFoundError } from "../../core/runs/errors";
-import type { MetricStore } from "../../core/tracking/metric-store";
+import type { MetricHistory, MetricStore } from "../../core/tracking/metric-store";
 import { downsample } from "../../core/tracking/metrics/downsample";
 import { followPage, historyPage } from "../../core/tracking/metrics/point-pages";
 import type { PointIdentity } from "../../core/tracking/metrics/points";
@@ -31,6 +31,11 @@ export function createMetricStore(logs: MetricLogs, team: string, runs: RunDirec
     return identity;
   };
 
+  const ownedAmong = async (runIds: readonly string[]): Promise<ReadonlyMap<string, RunIdentity>> => {
+    const identities = await Promise.all(runIds.map((runId) => runs.identify(runId)));
+    return new Map(identities.flatMap((one) => (one?.team === team ? [[one.runId, one] as const] : [])));
+  };
+
   return {
     async append(runId, series, receipt) {
       const identity = await owned(runId);
@@ -60,9 +65,18 @@ export function createMetricStore(logs: MetricLogs, team: string, runs: RunDirec
       await owned(runId);
       return logs.summaries(runId);
     },
+    async readMany(runIds) {
+      const identities = await ownedAmong(runIds);
+      const found = new Map<string, readonly MetricHistory[]>();
+      await logs.seriesOf([...identities.keys()], async (runId, all) => {
+        const identity = pointIdentity(identities.get(runId) as RunIdentity);
+        const histories = all.map(async ({ metric, series }) => ({ metric, points: await openAll(series, identity) }));
+        found.set(runId, await Promise.all(histories));
+      });
+      return found;
+    },
     async summariesOf(runIds) {
-      const identities = await Promise.all(runIds.map((runId) => runs.identify(runId)));
-      return logs.summariesOf(runIds.filter((_, i) => identities[i]?.team === team));
+      return logs.summariesOf([...(await ownedAmong(runIds)).keys()]);
     },
   };
 }

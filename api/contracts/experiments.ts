@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
+import { exportTables } from "../../core/tracking/export/tables";
 import { keyText, limits } from "../../core/tracking/records/limits";
 import { experiment, runRecord } from "../../core/tracking/shapes";
 import { contractsFor } from "../contract";
@@ -102,4 +103,16 @@ export const getExperimentRun = contract("getExperimentRun", "GET /experiments/{
   params: params.extend({ runId: runIdText }),
   responses: { 200: { description: "Like `GET /runs/{runId}`.", schema: runView, example: examples.runView } },
   errors: ["RUN_NOT_FOUND"],
+});
+
+export const exportExperiment = contract("exportExperiment", "GET /experiments/{experimentId}/export", {
+  summary: "Export a table of an experiment's runs as a stream",
+  description:
+    "`runs`, `params`, `tags`, `metrics` (last, minimum and maximum of each) or `points` (every metric point), joined by `run_id`. Deleted runs are omitted. Every run and point that was " +
+    "stored before the request is included.",
+  function: "stream-metrics",
+  params,
+  query: z.strictObject({ table: z.enum(exportTables), format: z.enum(["csv", "parquet"]).default("parquet") }),
+  responses: { 200: { description: "The table.", content: ["text/csv", "application/vnd.apache.parquet"] } },
+  errors: ["EXPERIMENT_NOT_FOUND"],
 });

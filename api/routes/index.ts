@@ -2,6 +2,7 @@ import type { Route } from "../http/route";
 import { artifactRoutes } from "./artifacts";
 import { contentRoutes } from "./contents";
 import { datasetRoutes } from "./datasets";
+import { exportRoute } from "./experiment-export";
 import { experimentRoutes } from "./experiments";
 import { exportRoutes } from "./exports";
 import { inboxRoutes } from "./inbox";
@@ -25,6 +26,7 @@ import { trackedRunRoutes } from "./tracked-runs";
 export const routes: readonly Route[] = [
   ...runRoutes,
   ...experimentRoutes,
+  exportRoute,
   ...trackedRunRoutes,
   ...trackedMetricsRoutes,
   ...searchRoutes,

@@ -19,6 +19,12 @@ export interface MetricSummary {
   readonly max: number;
 }
 
+/** All points of one metric, ascending by step. */
+export interface MetricHistory {
+  readonly metric: string;
+  readonly points: readonly MetricPoint[];
+}
+
 /** Identifies a batch by its writer and its sequence number. */
 export interface BatchReceipt {
   readonly writer: string;
@@ -69,7 +75,7 @@ export interface SeriesPage {
  * The port to the metrics of a team's runs. All reads are strongly consistent. A point of a training run is identified
  * by (run, metric, step), a point of a logged run by all its values. Storing a point again changes nothing.
  *
- * @throws RunNotFoundError in every method but `summariesOf`, for a run that the team does not have
+ * @throws RunNotFoundError in every method but `readMany` and `summariesOf`, for a run that the team does not have
  */
 export interface MetricStore {
   /**
@@ -97,6 +103,8 @@ export interface MetricStore {
   ): Promise<HistoryPage>;
   /** Lists summaries by the metric's name. */
   summaries(runId: string): Promise<readonly MetricSummary[]>;
+  /** Reads all points of many runs. Runs of other teams and runs without metrics are omitted. */
+  readMany(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly MetricHistory[]>>;
   /** Returns summaries of many runs. Runs of other teams and runs without metrics are omitted. */
   summariesOf(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly MetricSummary[]>>;
 }

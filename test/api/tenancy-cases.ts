@@ -93,6 +93,7 @@ export const cases: Readonly<Record<string, Case>> = {
     },
   },
   "GET /api/v1/experiments/:experimentId": absent,
+  "GET /api/v1/experiments/:experimentId/export": absent,
   "GET /api/v1/experiments/:experimentId/runs": absent,
   "GET /api/v1/experiments/:experimentId/runs/:runId": absent,
   "PATCH /api/v1/experiments/:experimentId": { ...absent, body: () => ({ tags: { seen: "yes" } }) },
@@ -275,6 +276,7 @@ export const cases: Readonly<Record<string, Case>> = {
 const queries: Readonly<Record<string, string>> = {
   "GET /api/v1/runs/:runId/artifacts/content": "?path=its%2Ffile.txt",
   "GET /api/v1/pages/runs/:runId/artifact": "?path=its%2Ffile.txt",
+  "GET /api/v1/experiments/:experimentId/export": "?table=params&format=csv",
   "GET /api/v1/pages/compare": "?runs=%5B%22:runId%22%5D",
   "GET /api/v1/runs/:runId/metrics/history": "?metric=seen",
   "DELETE /api/v1/models/:name/tags": "?key=seen",

@@ -84,7 +84,7 @@ describe("with IAM, which is the default", () => {
       }
     }
     const streamed = contracts.filter((contract) => contract.function === "stream-metrics");
-    expect(streamed.map(({ operationId }) => operationId)).toEqual(["getTrainingRunMetrics"]);
+    expect(streamed.map(({ operationId }) => operationId)).toEqual(["getTrainingRunMetrics", "exportExperiment"]);
   });
 
   it("passes unknown paths and methods to the function, so that the gateway's own refusal means a missing signature", () => {

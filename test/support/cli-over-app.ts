@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as path from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { createApp } from "../../api/app";
 
 const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
@@ -24,7 +26,9 @@ export async function cliOverApp(app: ReturnType<typeof createApp>) {
     const body = chunks.length === 0 ? undefined : Buffer.concat(chunks);
     const answer = await app.request(request.url ?? "/", { method: request.method, headers, body });
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    if (!answer.body) return void response.end();
+    // A body that fails breaks the connection off.
+    await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => undefined);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

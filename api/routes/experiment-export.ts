@@ -1,0 +1,45 @@
+import { exportRows } from "../../core/tracking/export/export-rows";
+import { exportColumns } from "../../core/tracking/export/tables";
+import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import { exportExperiment } from "../contracts/experiments";
+import { defineRoute } from "../http/route";
+import { csvOf } from "../tables/csv";
+import { parquetOf } from "../tables/parquet";
+
+const formats = {
+  csv: { type: "text/csv; charset=utf-8", write: csvOf },
+  parquet: { type: "application/vnd.apache.parquet", write: parquetOf },
+} as const;
+
+/** Streams a table of an experiment. A failure breaks the connection off, so that the file does not look complete. */
+export const exportRoute = defineRoute(exportExperiment, async ({ platform, params: { experimentId }, query }) => {
+  const { table, format } = query;
+  const experiment = await platform.experiments.find(experimentId);
+  if (!experiment) throw new ExperimentNotFoundError({ experimentId });
+  const { type, write } = formats[format];
+  const parts = write(exportColumns[table], exportRows(platform, experimentId, table));
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { value, done } = await parts.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          platform.logger.log("error", "an export was interrupted", { error, experimentId, table });
+          controller.error(error);
+        }
+      },
+      async cancel() {
+        await parts.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const name = `${experimentId}-${table}.${format}`;
+  return {
+    response: new Response(body, {
+      headers: { "content-type": type, "content-disposition": `attachment; filename="${name}"` },
+    }),
+  };
+});
