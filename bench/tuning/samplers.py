@@ -1,4 +1,4 @@
-"""Optuna's samplers over the functions of functions.ts. Reads {"seeds", "trials", "names", "probes", "history", "repeats"},
+"""Optuna's samplers over the functions of functions.ts. Reads {"seeds", "trials", "sampler", "names", "probes", "history", "repeats"},
 prints one line of JSON."""
 
 import json
@@ -93,9 +93,18 @@ def suggest(trial, name, spec):
     return draw(name, spec[1], spec[2], log=spec[3])
 
 
-def best_of(name, seed, trials):
+# CmaEsSampler needs the package cmaes.
+SAMPLERS = {
+    "cmaes": optuna.samplers.CmaEsSampler,
+    "nsga2": optuna.samplers.NSGAIISampler,
+    "random": optuna.samplers.RandomSampler,
+    "sobol": lambda seed: optuna.samplers.QMCSampler(qmc_type="sobol", scramble=True, seed=seed),
+}
+
+
+def best_of(name, seed, trials, sampler):
     space, f = FUNCTIONS[name]
-    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+    study = optuna.create_study(sampler=SAMPLERS.get(sampler, optuna.samplers.TPESampler)(seed=seed))
     study.optimize(lambda trial: f({key: suggest(trial, key, spec) for key, spec in space.items()}), n_trials=trials)
     return study.best_value
 
@@ -125,7 +134,7 @@ def main():
             {
                 "version": optuna.__version__,
                 "probes": [FUNCTIONS[name][1](params) for name, params in task["probes"]],
-                "best": {name: [best_of(name, seed, task["trials"]) for seed in task["seeds"]] for name in task["names"]},
+                "best": {name: [best_of(name, seed, task["trials"], task["sampler"]) for seed in task["seeds"]] for name in task["names"]},
                 "latency": [latency(size, task["repeats"]) for size in task["history"]],
             }
         )

@@ -39,7 +39,7 @@ export async function benchSamplers(args: readonly string[]): Promise<void> {
   const trials = Number(values.trials);
   const seeds = Array.from({ length: Number(values.seeds) }, (_, seed) => seed);
   const names = list(values.functions);
-  const peer = values["no-peer"] ? undefined : runPeer(names, seeds, trials);
+  const peer = values["no-peer"] ? undefined : runPeer(names, seeds, trials, values.sampler);
   const rows = names.map((name) => {
     const f = functions[name];
     if (f === undefined) throw new Error(`the functions are: ${Object.keys(functions).join(", ")}`);
@@ -57,7 +57,8 @@ export async function benchSamplers(args: readonly string[]): Promise<void> {
     process.stdout.write(`${JSON.stringify({ machine, trials, seeds: seeds.length, rows, latencies }, null, 2)}\n`);
     return;
   }
-  const optuna = `Optuna ${peer?.version ?? ""} TPE`;
+  const counterpart = ["cmaes", "nsga2", "random", "sobol"].includes(values.sampler) ? values.sampler : "TPE";
+  const optuna = `Optuna ${peer?.version ?? ""} ${counterpart}`;
   const shown = (value: number | undefined) => value?.toPrecision(3) ?? "–";
   const regrets = rows.map((row) => [row.name, shown(row.own), shown(row.peer), shown(row.ratio)]);
   const times = latencies.map(({ size, own, peer: theirs }) => [String(size), shown(own), shown(theirs)]);
@@ -65,7 +66,7 @@ export async function benchSamplers(args: readonly string[]): Promise<void> {
     `${machineLine(machine)}; ${trials} trials, ${seeds.length} seeds\n\n${markdownTable(
       ["regret, median", `Ringmaster, ${values.sampler}`, optuna, "ratio"],
       regrets,
-    )}\n\n${markdownTable(["trials, 10 parameters", "ms a suggestion", `${optuna}, ms`], times)}\n`,
+    )}\n\n${markdownTable(["trials, 10 parameters", "ms a suggestion", "Optuna TPE, ms"], times)}\n`,
   );
 }
 
@@ -102,14 +103,14 @@ function latency(type: string, size: number): number {
   );
 }
 
-function runPeer(names: readonly string[], seeds: readonly number[], trials: number): Peer {
+function runPeer(names: readonly string[], seeds: readonly number[], trials: number, sampler: string): Peer {
   const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
   const draws = drawsFor(1);
   const probes = names.map((name) => {
     const { space } = functions[name]!;
     return [name, randomSampler({ space, objectives, seed: draws.index(1000) }).suggest([], 0)!] as const;
   });
-  const input = JSON.stringify({ names, seeds, trials, probes, history: sizes, repeats });
+  const input = JSON.stringify({ names, seeds, trials, sampler, probes, history: sizes, repeats });
   const script = join(process.cwd(), "bench", "tuning", "samplers.py");
   const { status, stdout, stderr } = spawnSync(python, [script], { input, encoding: "utf8" });
   if (status !== 0) throw new Error(`Optuna failed; RINGMASTER_PEERS_PYTHON names a Python that has it: ${stderr}`);

@@ -101,7 +101,7 @@ async function requireFit({ datasets }: StudyDependencies, definition: StudyDefi
   const rule = (path: string) => (text: string) => ({ path, rule: text });
   const problems: readonly Problem[] = [
     ...checkJobAgainst(manifest, job as Job).map((problem) => ({ ...problem, path: `job.${problem.path}` })),
-    ...problemsOfSampler(sampler, space).map(rule("sampler")),
+    ...problemsOfSampler(sampler, space, definition.objectives.length).map(rule("sampler")),
     ...problemsOfScheduler(scheduler, job.hyperparameters.epochs).map(rule("scheduler")),
   ];
   if (problems.length > 0) throw new InvalidInputError("the study does not fit its job or dataset", problems);

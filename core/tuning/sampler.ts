@@ -1,10 +1,13 @@
 import * as z from "zod";
 import type { Objective } from "./history";
 import { autoSampler } from "./samplers/auto";
+import { cmaesSampler } from "./samplers/cmaes";
 import { gpSampler } from "./samplers/gp";
 import { gridSampler, gridSize } from "./samplers/grid";
+import { nsga2Sampler } from "./samplers/nsga2";
 import { randomSampler } from "./samplers/random";
 import type { Sampler, SamplerContext } from "./samplers/sampler";
+import { sobolSampler } from "./samplers/sobol";
 import { tpeSampler } from "./samplers/tpe";
 import type { Space } from "./space";
 
@@ -30,6 +33,14 @@ export const samplerSettingsSchema = z.discriminatedUnion("type", [
     /** Trials with a value that are drawn at random before the model is used. */
     startupTrials: z.int().min(2).max(10_000).default(10),
   }),
+  z.strictObject({ type: z.literal("sobol"), seed }),
+  z.strictObject({ type: z.literal("cmaes"), seed }),
+  z.strictObject({
+    type: z.literal("nsga2"),
+    seed,
+    /** Trials of a generation. */
+    population: z.int().min(2).max(1_000).default(50),
+  }),
 ]);
 export type SamplerSettings = Readonly<z.output<typeof samplerSettingsSchema>>;
 
@@ -46,13 +57,23 @@ export function createSampler(settings: SamplerSettings, space: Space, objective
       return tpeSampler(context, settings);
     case "gp":
       return gpSampler(context, settings);
+    case "sobol":
+      return sobolSampler(context);
+    case "cmaes":
+      return cmaesSampler(context);
+    case "nsga2":
+      return nsga2Sampler(context, settings);
   }
 }
 
 const maxGrid = 1_000_000;
 
-/** Returns the rules that the settings break for this space. */
-export function problemsOfSampler(settings: SamplerSettings, space: Space): readonly string[] {
+/** Returns the rules that the settings break for this space and number of objectives. */
+export function problemsOfSampler(settings: SamplerSettings, space: Space, objectives: number): readonly string[] {
+  if (settings.type === "cmaes" && objectives > 1) return ["cmaes searches for one objective: use nsga2 or tpe"];
+  if (settings.type === "cmaes" && Object.values(space).every(({ type }) => type === "categorical")) {
+    return ["cmaes needs a parameter of type float or int: use tpe or random"];
+  }
   if (settings.type !== "grid") return [];
   const size = gridSize(space);
   if (size <= maxGrid) return [];

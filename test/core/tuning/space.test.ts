@@ -81,7 +81,7 @@ describe("a search space", () => {
       { optimizer: "momentum", momentum: 0.8 },
       undefined,
     ]);
-    const [rule] = problemsOfSampler({ type: "grid", seed: 0 }, space({ x: { type: "float", low: 0, high: 1 } }));
+    const [rule] = problemsOfSampler({ type: "grid", seed: 0 }, space({ x: { type: "float", low: 0, high: 1 } }), 1);
     expect(rule).toMatch("needs a step");
   });
 });
