@@ -20,6 +20,7 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     step: progress?.step ?? training?.steps,
     totalSteps: progress?.totalSteps ?? training?.steps,
     weightsSha256: training?.weightsSha256,
+    earlyStopping: training?.earlyStopping && { epoch: training.epochs, ...training.earlyStopping },
     backend: training?.backend ?? progress?.backend,
     cause: run.cause,
     restoredFrom: run.restoredFrom,

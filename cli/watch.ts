@@ -1,9 +1,12 @@
 import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
 import { formatCount, formatDuration } from "../core/quantities";
+import { stoppingText } from "../core/runs/early-stopping";
 import { outcomeText } from "../core/runs/run";
 import { isOpen } from "../core/runs/run-states";
 import type { Run, RunDetails } from "../core/runs/shapes";
+import { findOutput } from "../core/runs/step";
+import type { TrainingOutput } from "../core/runs/training-task";
 import { exitCodes, printJson, shownText } from "./output";
 import { drawRun } from "./run-picture";
 import { printTestMetrics } from "./test-metrics";
@@ -63,7 +66,8 @@ async function follow(client: ApiClient, runId: string, options: WatchOptions): 
     log(details);
     const awaited = await awaitedBy(client, details);
     if (!isOpen(details.run.status) || (awaited.length > 0 && !options.throughApproval)) {
-      if (live) for (const line of warningLines(details)) process.stdout.write(`${line}\n`);
+      if (live)
+        for (const line of [...stoppingLines(details), ...warningLines(details)]) process.stdout.write(`${line}\n`);
       if (!options.quiet) {
         printTestMetrics(details);
         process.stdout.write(`${closingLines(details, awaited).join("\n")}\n`);
@@ -77,6 +81,12 @@ async function follow(client: ApiClient, runId: string, options: WatchOptions): 
 function closingLines(details: RunDetails, awaited: readonly Awaited[]): readonly string[] {
   const waits = awaited.map(({ what, command }) => `${pc.yellow(`waiting for ${what}`)}: ${command}`);
   return isOpen(details.run.status) ? waits : [closingLine(details), ...failedNext(details), ...waits];
+}
+
+/** Returns the line that tells where training with early stopping ended, once it has. */
+function stoppingLines(details: RunDetails): readonly string[] {
+  const training = findOutput<TrainingOutput>(details, "LaunchTraining");
+  return training?.earlyStopping ? [stoppingText(training.earlyStopping, training.epochs)] : [];
 }
 
 export function warningLines({ warnings }: Pick<RunDetails, "warnings">): readonly string[] {
@@ -130,7 +140,7 @@ function changeLog(): (details: RunDetails) => void {
         `  ${record.step}: ${record.reusedFrom ? `reused from ${record.reusedFrom}` : `done in ${formatDuration(milliseconds)}`}`,
       );
     }
-    for (const line of warningLines(details)) {
+    for (const line of [...stoppingLines(details), ...warningLines(details)]) {
       if (printed.has(line)) continue;
       printed.add(line);
       say(`  ${line}`);

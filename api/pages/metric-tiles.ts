@@ -1,5 +1,6 @@
 import { leadingMetrics } from "../../core/evaluation/metric-names";
 import { formatDuration } from "../../core/quantities";
+import type { EarlyStoppingOutcome } from "../../core/runs/early-stopping";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
@@ -84,8 +85,14 @@ function effort({ details }: RunPage): readonly Markup[] {
               : `est. $${usage.estimatedUsd.toFixed(usage.estimatedUsd < 1 ? 4 : 2)}`,
           ),
         ]),
+    ...(training?.earlyStopping ? [stoppingTile(training.earlyStopping, training.epochs)] : []),
     ...(lost === 0 ? [] : [tile("worker losses", String(lost), "")]),
   ];
+}
+
+function stoppingTile({ metric, bestEpoch, value, stopped }: EarlyStoppingOutcome, epochs: number): Markup {
+  const end = stopped ? `stopped at epoch ${epochs}` : `of ${epochs}`;
+  return tile("best epoch", String(bestEpoch), `${metric} ${tileText(value)}; ${end}`);
 }
 
 /** Formats four significant digits; five do not fit after leading zeros. */

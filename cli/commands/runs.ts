@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { formatDuration } from "../../core/quantities";
+import { stoppingText } from "../../core/runs/early-stopping";
 import { displayedStatus, outcomeText } from "../../core/runs/run";
 import { isOpen } from "../../core/runs/run-states";
 import type { LogPage, RunDetails } from "../../core/runs/shapes";
@@ -143,6 +144,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   if (run.cause) line("cause", `${run.cause.id}, by retraining rule ${run.cause.rule}`);
   line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}`);
   line("weights", shown.weightsSha256);
+  if (shown.earlyStopping) line("early stop", stoppingText(shown.earlyStopping, shown.earlyStopping.epoch));
   const reusedFrom = shown.reused.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
   line("training", reusedFrom && `reused from ${reusedFrom}, with its metrics`);
   line("backend", shown.backend);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../shapes";
+import { earlyStoppingSchema } from "./early-stopping";
 import { jobGatesSchema } from "./gate-rules";
 import {
   type Hyperparameters,
@@ -156,6 +157,7 @@ export const jobSchema = z
         keep: z.int().min(1).max(100).default(3),
       })
       .prefault({}),
+    earlyStopping: earlyStoppingSchema.optional(),
     evaluation: evaluation.prefault({}),
     seed: z.int().min(0).max(4_294_967_295).default(0),
     /** Number of further attempts after a failure that is not a spot loss. */

@@ -1,4 +1,5 @@
 import type { ContentReference, Warning } from "../shapes";
+import type { EarlyStopping, EarlyStoppingOutcome } from "./early-stopping";
 import type { Hyperparameters } from "./hyperparameters";
 import type { ModelSpec } from "./job";
 import type { NumericsRecord } from "./shapes";
@@ -19,6 +20,8 @@ export interface TrainingTask {
   readonly minWorkers: number;
   /** Number of finished epochs after which this segment of the run pauses. Default: it trains to the end. */
   readonly pauseAt?: number;
+  /** Absent: every epoch is trained, and the result has the last one's weights. */
+  readonly earlyStopping?: EarlyStopping;
   /**
    * Each worker holds the optimizer's state of two segments instead of all. An execution setting: the weights are
    * bit-identical. Default false.
@@ -61,8 +64,10 @@ export interface TrainingResult {
   readonly weightsSha256: string;
   readonly steps: number;
   readonly epochs: number;
-  /** Metrics of the last epoch: `train/loss`, `validation/loss`, `validation/accuracy`, … */
+  /** Metrics of the epoch whose weights these are: `train/loss`, `validation/loss`, `validation/accuracy`, … */
   readonly metrics: Readonly<Record<string, number>>;
+  /** With early stopping. */
+  readonly earlyStopping?: EarlyStoppingOutcome;
   readonly numerics: NumericsRecord;
   /**
    * Fields of the numerics that changed during training, as the task permits. The weights are then not those of an

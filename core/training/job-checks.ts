@@ -4,6 +4,7 @@ import { classificationMetricNames, regressionMetricNames } from "../evaluation/
 import type { PolicyRules } from "../runs/gate-rules";
 import type { Job } from "../runs/job";
 import type { Warning } from "../shapes";
+import { stoppingMetricProblem } from "./early-stopping";
 
 /** Checks a job against its dataset. Reports every problem, and creates nothing. */
 export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly Problem[] {
@@ -63,6 +64,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     const rule = `must be left out: the label ${label.name} is a value and has no classes`;
     problems.push({ path: "hyperparameters.classWeights", rule });
   }
+  problems.push(...earlyStoppingProblems(manifest, job, !isValue));
   for (const metric of Object.keys(job.evaluation.thresholds)) {
     if (!known.includes(metric)) {
       problems.push({
@@ -79,6 +81,26 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
       value: job.resources.microshards,
       rule: `must be at most the ${trainRows} training rows of ${dataset}`,
     });
+  }
+  return problems;
+}
+
+/** A module's own metrics are known to the trainer alone, which checks them before the first step. */
+function earlyStoppingProblems(
+  { name, version, split }: DatasetManifest,
+  { earlyStopping, model }: Job,
+  hasClasses: boolean,
+): readonly Problem[] {
+  if (earlyStopping === undefined) return [];
+  const problems: Problem[] = [];
+  const found = stoppingMetricProblem(earlyStopping, hasClasses, model.type === "module" ? undefined : []);
+  if (found) {
+    const { field, rule } = found;
+    problems.push({ path: `earlyStopping.${field}`, value: earlyStopping[field], rule });
+  }
+  if (split.indexes.validation.rows === 0) {
+    const rule = `must be left out: ${name}@${version} has no validation rows. Push a version with a validation split`;
+    problems.push({ path: "earlyStopping", rule });
   }
   return problems;
 }

@@ -18,7 +18,7 @@ export const trainingStep = {
   step: "LaunchTraining",
   version: 1,
   inputs(run: Run, details: RunDetails): unknown {
-    const { model, hyperparameters, seed, resources } = run.job;
+    const { model, hyperparameters, seed, resources, earlyStopping } = run.job;
     return {
       features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
       model,
@@ -33,6 +33,7 @@ export const trainingStep = {
       sharded: resources.shardOptimizer && resources.backend !== "wasm" ? true : undefined,
       threads: threadsOf(run),
       moduleSha256: run.code.moduleSha256,
+      earlyStopping,
       // The weights equal those of an undisturbed run only if nothing else differed, so the output is never reused for
       // one.
       restoredFrom: run.restoredFrom && {
@@ -57,6 +58,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     workers: workersOf(run),
     minWorkers: Math.min(job.resources.minWorkers, workersOf(run)),
     ...(run.pauseAt === undefined ? {} : { pauseAt: run.pauseAt }),
+    ...(job.earlyStopping ? { earlyStopping: job.earlyStopping } : {}),
     shardOptimizer: job.resources.shardOptimizer,
     gpusPerWorker: job.resources.gpusPerWorker,
     ...(job.resources.tf32 === true ? { tf32: true } : {}),

@@ -1,6 +1,8 @@
 import { type Clock, isoTime } from "../ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { Run, RunDetails } from "../runs/shapes";
+import { findOutput } from "../runs/step";
+import type { TrainingOutput } from "../runs/training-task";
 import type { MetricStore } from "../tracking/metric-store";
 import { runSegment } from "./decide";
 import type { Trial } from "./shapes";
@@ -37,10 +39,7 @@ export async function observe(
   }
   if ((run.segment ?? 0) < runSegment(trial)) return { kind: "missing", trial };
   if (run.status !== "paused" && run.status !== "completed") return { kind: "working" };
-  const [result, cost] = await Promise.all([
-    resultOf(dependencies, definition, trial, run.status === "completed"),
-    costOf(dependencies, run),
-  ]);
+  const [result, cost] = await Promise.all([resultOf(dependencies, definition, trial, run), costOf(dependencies, run)]);
   if ("reason" in result) return ended("failed", { ...cost, ...result });
   return ended(run.status, { ...cost, ...result });
 }
@@ -48,18 +47,24 @@ export async function observe(
 type Result = Pick<Trial, "reports" | "values" | "constraints">;
 
 async function resultOf(
-  { metrics }: ObserveDependencies,
+  { runs, metrics }: ObserveDependencies,
   { objectives, constraints }: StudyDefinition,
   trial: Trial,
-  complete: boolean,
+  run: Run,
 ): Promise<Result | (Pick<Trial, "reports"> & { readonly reason: string })> {
-  const runId = trial.runId as string;
+  const { runId } = run;
+  const complete = run.status === "completed";
   const [first] = objectives;
   const [points, summaries] = await Promise.all([
     first?.metric.startsWith("validation/") ? metrics.read(runId, first.metric) : [],
     metrics.summaries(runId),
   ]);
   const last = new Map(summaries.map(({ metric, last }) => [metric, last]));
+  if (complete && run.job.earlyStopping) {
+    // The result is the best epoch, not the last one.
+    const training = findOutput<TrainingOutput>((await runs.findDetails(runId)) ?? { steps: [] }, "LaunchTraining");
+    for (const [metric, value] of Object.entries(training?.metrics ?? {})) last.set(metric, value);
+  }
   const read = reportsOf(points, trial);
   const invalid = read.find(({ value }) => !Number.isFinite(value));
   const reports = read.filter(({ value }) => Number.isFinite(value));

@@ -51,6 +51,11 @@ type Add = (path: readonly PropertyKey[], input: unknown, message: string) => vo
 function checkSpace(job: Job, study: Values, add: Add): void {
   const { space, scheduler } = study;
   if (!isMapping(space)) return;
+  const isPopulation = isMapping(scheduler) && scheduler["type"] === "population";
+  if (isPopulation && (job.earlyStopping || Object.keys(space).some((path) => path.startsWith("earlyStopping.")))) {
+    const rule = "cannot be population with earlyStopping in the job: a member takes over the checkpoints of others";
+    add(["scheduler", "type"], "population", `${rule}. Leave one of the two out`);
+  }
   for (const [path, parameter] of Object.entries(space)) {
     if (!isMapping(parameter)) continue;
     const fixed = fixedPaths.find((one) => path === one || path.startsWith(`${one}.`));

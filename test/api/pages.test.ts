@@ -168,6 +168,15 @@ describe("the page of a run", () => {
     expect(page.text).toContain('reused from <a href="../runs/trained">trained</a>');
   });
 
+  it("shows where early stopping ended, and the best epoch", async () => {
+    await platform.runs.create(runOf("stopper"));
+    const earlyStopping = { metric: "validation/loss", bestEpoch: 4, value: 0.25, stopped: true };
+    const output = { ...resultOf("stopper"), epochs: 7, earlyStopping };
+    await platform.runs.recordStep("stopper", { step: "LaunchTraining", inputHash: "h", output, ...stepTimes });
+    const { text } = await look("/runs/stopper");
+    expect(text).toContain("<p>best epoch</p><strong>4</strong><p>validation/loss 0.25; stopped at epoch 7</p>");
+  });
+
   it("is text, whatever anything is called", async () => {
     const runId = await log({
       name: hostile,

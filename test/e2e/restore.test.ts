@@ -115,4 +115,36 @@ describe("a run that continues from a checkpoint", () => {
     expect(again).toMatchObject({ stderr: expect.stringContaining(`run ${runId} is running, not paused`) });
     expect(again.code).not.toBe(0);
   }, 240_000);
+
+  it("stops early, with the result of its best epoch, and says so", async () => {
+    const job = stack.file("job.yaml", toyJob(6));
+    const rule = (metric: string) => `earlyStopping={ metric: ${metric}, patience: 1, minDelta: 100 }`;
+    const unknown = await stack.run("submit", job, "--set", rule("validation/auc"));
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("validation/loss, validation/accuracy") });
+
+    const submitted = await stack.run("submit", job, "--set", rule("validation/loss"), "--wait");
+    const text = /stopped at epoch 2; weights of epoch 1, the best by validation\/loss \(/;
+    expect(submitted.stdout).toMatch(text);
+    const runId = /^run-\w+$/m.exec(submitted.stdout)![0];
+    expect((await stack.run("runs", "show", runId)).stdout).toMatch(text);
+    const stopped = await stack.json<Shown>(["runs", "show", runId]);
+    const lossesOf = async (id: string) => {
+      const path = `/training-runs/${id}/metrics?metric=validation/loss`;
+      return (await stack.get<{ points: readonly { value: number }[] }>(path)).points.map(({ value }) => value);
+    };
+    const [all, own] = [await lossesOf(undisturbed.runId), await lossesOf(runId)];
+    expect(own).toEqual(all.slice(0, 2));
+    expect(stopped).toMatchObject({
+      status: "completed",
+      earlyStopping: { epoch: 2, bestEpoch: 1, value: all[0], stopped: true },
+    });
+    const { checkpoints } = await stack.json<{ checkpoints: readonly CheckpointSummary[] }>([
+      "runs",
+      "checkpoints",
+      runId,
+    ]);
+    expect(checkpoints.find(({ epoch, validation }) => epoch === 1 && validation)?.weightsSha256).toBe(
+      stopped.weightsSha256,
+    );
+  }, 120_000);
 });

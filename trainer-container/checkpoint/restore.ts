@@ -183,12 +183,17 @@ async function fill(
   if (digest !== manifest.weightsSha256) {
     throw new CorruptObjectError(key, `weights of SHA-256 ${manifest.weightsSha256}`, digest);
   }
-  const score = Buffer.from(manifest.epochScore, "base64");
-  if (score.byteLength !== replica.epochScore.byteLength) {
-    throw new CorruptObjectError(key, `${replica.epochScore.byteLength} bytes of epochScore`, `${score.byteLength}`);
-  }
-  new Uint8Array(replica.epochScore.buffer).set(score);
+  unpack(manifest.epochScore, replica.epochScore, key, "epochScore");
+  if (replica.best) unpack(manifest.bestEpoch ?? "", replica.best.numbers, key, "bestEpoch");
   replica.finishedSteps = manifest.finishedSteps;
+}
+
+/** @throws CorruptObjectError if the numbers are not as many as the replica's */
+function unpack(text: string, into: Float64Array, key: string, field: string): void {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.byteLength !== into.byteLength)
+    throw new CorruptObjectError(key, `${into.byteLength} bytes of ${field}`, `${bytes.byteLength}`);
+  new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
 }
 
 /** Whether a failure says nothing about the checkpoint: no answer, or a failure of the store. An older one would lose steps. */

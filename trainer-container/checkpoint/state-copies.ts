@@ -58,7 +58,11 @@ export class StateCopies {
       end = resolve;
     });
     const copy: StateCopy = {
-      header: { ...header, epochScore: replica.epochScore.slice() },
+      header: {
+        ...header,
+        epochScore: replica.epochScore.slice(),
+        ...(replica.best ? { bestEpoch: replica.best.numbers.slice() } : {}),
+      },
       files: stateFiles(buffers, layout),
       live,
       snapshot,

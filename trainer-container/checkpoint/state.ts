@@ -7,7 +7,7 @@ import { tensorGroups } from "./tensor-groups";
 
 /** One buffer of a checkpoint and its parameters. */
 export interface StateBuffer {
-  /** `weights`, or `optimizer/<slot>`. */
+  /** `weights`, `optimizer/<slot>`, or `best/weights` with early stopping. */
   readonly name: string;
   readonly values: Float32Array;
   readonly groups: readonly (readonly ParameterSlot[])[];
@@ -21,6 +21,7 @@ export function stateBuffers(replica: Replica, layout: readonly ParameterSlot[])
   return [
     { name: "weights", values: replica.weights, groups: all },
     ...slots.map(([name, values]) => ({ name: `optimizer/${name}`, values, groups: trainable })),
+    ...(replica.best ? [{ name: "best/weights", values: replica.best.weights, groups: all }] : []),
   ];
 }
 

@@ -16,6 +16,7 @@ export interface CheckpointHeader {
   readonly finishedSteps: number;
   readonly epoch: number;
   readonly epochScore: Float64Array;
+  readonly bestEpoch?: Float64Array;
   readonly validation?: CheckpointManifest["validation"];
 }
 
@@ -38,7 +39,7 @@ export async function writeCheckpoint(
   { tensors, weightsSha256 }: StoredState,
   header: CheckpointHeader,
 ): Promise<CheckpointManifest> {
-  const { finishedSteps, epoch, epochScore, validation } = header;
+  const { finishedSteps, epoch, epochScore, bestEpoch, validation } = header;
   const unsent = unsentMetrics?.(finishedSteps) ?? [];
   const manifest: CheckpointManifest = {
     format: checkpointFormat,
@@ -51,7 +52,8 @@ export async function writeCheckpoint(
     weightsSha256,
     ...(validation === undefined ? {} : { validation }),
     tensors,
-    epochScore: Buffer.from(epochScore.buffer, epochScore.byteOffset, epochScore.byteLength).toString("base64"),
+    epochScore: packed(epochScore),
+    ...(bestEpoch ? { bestEpoch: packed(bestEpoch) } : {}),
     ...(unsent.length === 0 ? {} : { unsentMetrics: { runId, series: packPoints(unsent) } }),
     createdAt: isoTime(clock),
   };
@@ -61,4 +63,8 @@ export async function writeCheckpoint(
     "application/json",
   );
   return manifest;
+}
+
+function packed({ buffer, byteOffset, byteLength }: Float64Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
 }

@@ -57,12 +57,22 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
     weights: weightsReference,
     topology,
     weightsSha256: weightsReference.sha256,
-    steps: plan.totalSteps,
-    epochs: plan.epochs,
+    steps: end.finishedSteps,
+    epochs: end.finishedSteps / plan.sampler.stepsPerEpoch,
     metrics: finite({
       ...namedScore("train", end.train),
       ...(end.validation === undefined ? {} : namedScore("validation", end.validation)),
     }),
+    ...(plan.earlyStopping && end.best
+      ? {
+          earlyStopping: {
+            metric: plan.earlyStopping.metric,
+            bestEpoch: end.best.epoch,
+            value: end.best.value,
+            stopped: end.finishedSteps < plan.totalSteps,
+          },
+        }
+      : {}),
     numerics,
     ...(options.otherNumerics.length === 0 ? {} : { otherNumerics: options.otherNumerics }),
     ...(options.warnings?.length ? { warnings: options.warnings } : {}),

@@ -19,6 +19,7 @@ import { windowedShards } from "../data/row-order";
 import { createShardCache } from "../data/shard-cache";
 import type { Engine, EngineOptions } from "../engine/engine";
 import { type Gang, GangMemberReplacedError } from "../gang/gang";
+import { requireStoppingMetric } from "../loop/best-epoch";
 import { createLeafComputer } from "../loop/gradients";
 import { planTraining } from "../loop/plan";
 import { createReplica } from "../loop/replica";
@@ -148,6 +149,7 @@ async function trainTask(
 
   // This worker's replica, from the newest checkpoint if there is one.
   const layout = scoreLayout(definition.type === "module" ? Object.keys(definition.metrics ?? {}) : []);
+  requireStoppingMetric(plan.earlyStopping, layout, validation, features.label.kind === "class");
   const sharded = task.shardOptimizer ? new ShardedReplica(model, plan, layout) : undefined;
   const replica = sharded ?? createReplica(model, plan, layout);
   const identity = identityOf(plan, model);
@@ -286,13 +288,13 @@ async function trainTask(
       logger.log("info", "paused", { epoch, step: finishedSteps, weightsSha256, cpuSeconds });
     }
     if (end.end === "completed") {
-      const { weights } = replica;
+      const { weights } = end.best ?? replica;
       const warnings = [...executions.warnings, ...damagedCheckpoints(unusable)];
       const published = { store, clock, runId, model, weights, plan, numerics, otherNumerics, warnings, end };
       const result = await retry(() => publishResult({ ...published, beforeVisible }), storeAgain, interruption);
       reporter.completed();
-      const { weightsSha256, steps, metrics } = result;
-      logger.log("info", "completed", { weightsSha256, steps, metrics, cpuSeconds });
+      const { weightsSha256, steps, metrics, earlyStopping } = result;
+      logger.log("info", "completed", { weightsSha256, steps, metrics, earlyStopping, cpuSeconds });
     }
     await gang.leave("completed");
     await checkpointer.idle();

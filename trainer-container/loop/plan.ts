@@ -1,3 +1,4 @@
+import type { EarlyStopping } from "../../core/runs/early-stopping";
 import {
   appliedWeightDecay,
   type Hyperparameters,
@@ -29,6 +30,8 @@ export interface TrainingPlan {
   readonly gradientFormat: GradientFormat;
   /** Format of the factors and results of products in gradients; absent: float32 or TF32. */
   readonly precision?: NarrowPrecision;
+  /** Absent: every epoch is trained, and the result has the last one's weights. */
+  readonly earlyStopping?: EarlyStopping;
 }
 
 /** @throws TrainingHaltedError with `BAD_TASK` if the task cannot be trained on this number of rows */
@@ -90,6 +93,7 @@ export function planTraining(
     optimizer: optimizerConfig(hyperparameters),
     gradientFormat,
     ...(isNarrow(precision) ? { precision } : {}),
+    ...(task.earlyStopping ? { earlyStopping: task.earlyStopping } : {}),
   };
 }
 

@@ -3,6 +3,7 @@ import type { EngineOptimizer, TrainableModel } from "../engine/engine";
 import { simdGround } from "../kernels/updates";
 import { createOptimizer } from "../optimizer/create-optimizer";
 import type { Optimizer } from "../optimizer/optimizer";
+import { type BestEpoch, createBestEpoch } from "./best-epoch";
 import { initialLossScale, type LossScale } from "./loss-scale";
 import type { TrainingPlan } from "./plan";
 import type { ScoreLayout } from "./score";
@@ -22,6 +23,8 @@ export interface Replica {
   readonly epochScore: Float64Array;
   /** Present if gradients are sent or computed in float16. It is a view of `epochScore`, so every copy of the state contains it. */
   lossScale?: LossScale | undefined;
+  /** Present with early stopping. */
+  readonly best?: BestEpoch | undefined;
   /** All of the above except the count, as a gang's `synchronize` sends it; views of the same memory. */
   readonly buffers: readonly Float32Array[];
   /** Returns to step 0. */
@@ -46,8 +49,10 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
     .map((name) => optimizer.state[name]!);
   const scaled = plan.gradientFormat === "float16" || plan.precision === "float16";
   const epochScore = new Float64Array(layout.length + (scaled ? lossScaleNumbers : 0));
+  const best = plan.earlyStopping && createBestEpoch(model, layout);
   const replica: Replica = {
     finishedSteps: 0,
+    best,
     get weights() {
       return newest(weights);
     },
@@ -60,7 +65,8 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
     engineOptimizer,
     epochScore,
     get buffers() {
-      return newest([weights, ...slots, new Float32Array(epochScore.buffer)]);
+      const ofBest = best ? [best.weights, new Float32Array(best.numbers.buffer)] : [];
+      return newest([weights, ...slots, new Float32Array(epochScore.buffer), ...ofBest]);
     },
     reset() {
       engineOptimizer?.read();
@@ -68,6 +74,7 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
       weights.set(initial);
       for (const slot of slots) slot.fill(0);
       epochScore.fill(0);
+      best?.numbers.fill(0);
       if (scaled) this.lossScale = initialLossScale;
     },
   };

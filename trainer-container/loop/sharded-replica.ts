@@ -4,6 +4,7 @@ import { createOptimizer } from "../optimizer/create-optimizer";
 import type { Optimizer } from "../optimizer/optimizer";
 import type { Holding, RankState } from "../sharding/rank-state";
 import { lengthOf } from "../sharding/segments";
+import { type BestEpoch, createBestEpoch } from "./best-epoch";
 import { TrainingHaltedError } from "./errors";
 import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";
@@ -25,6 +26,7 @@ export interface HeldSlots extends Holding {
 export class ShardedReplica implements Replica {
   finishedSteps = 0;
   readonly epochScore: Float64Array;
+  readonly best: BestEpoch | undefined;
   /** Empty: `synchronizeShards` replaces `Generation.synchronize`. */
   readonly buffers: readonly Float32Array[] = [];
   readonly optimizer: Optimizer;
@@ -74,6 +76,7 @@ export class ShardedReplica implements Replica {
     this.present.set(this.initial);
     this.next = allocateSum(model.parameterCount);
     this.epochScore = new Float64Array(layout.length);
+    this.best = plan.earlyStopping && createBestEpoch(model, layout);
     this.slotNames = Object.keys(createOptimizer(plan.optimizer, 0).state).sort();
     this.slotElements = this.slotNames.length === 0 ? 0 : model.trainableCount;
     this.optimizer = this.wholeOptimizer();
@@ -94,6 +97,7 @@ export class ShardedReplica implements Replica {
     this.finishedSteps = 0;
     this.present.set(this.initial);
     this.epochScore.fill(0);
+    this.best?.numbers.fill(0);
     this.makeWhole();
   }
 

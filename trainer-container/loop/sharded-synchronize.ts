@@ -5,6 +5,7 @@ import { agree } from "../sharding/agree";
 import { decodeRankState, encodeRankState, type RankState } from "../sharding/rank-state";
 import { heldSegments, lengthOf, shardSegment } from "../sharding/segments";
 import { planTransfers, slotSpans, type Transfer } from "../sharding/transfers";
+import type { BestEpoch } from "./best-epoch";
 import { Shard } from "./shard";
 import type { HeldSlots, ShardedReplica } from "./sharded-replica";
 
@@ -100,11 +101,18 @@ async function takeOver(
 
   const late = behind.includes(rank);
   const epochScore = late ? new Float64Array(replica.epochScore.length) : replica.epochScore;
+  const best = replica.best && (late ? copyOf(replica.best) : replica.best);
   const number = transfers.length * slotNames.length;
   const weights = late ? replica.next : replica.weights;
   const rest = (other: number): readonly Message[] => [
     { rank: other, number, values: weights },
     { rank: other, number: number + 1, values: asFloats(epochScore) },
+    ...(best
+      ? [
+          { rank: other, number: number + 2, values: best.weights },
+          { rank: other, number: number + 3, values: asFloats(best.numbers) },
+        ]
+      : []),
   ];
   if (late) receives.push(...rest(source));
   if (rank === source) sends.push(...behind.flatMap(rest));
@@ -115,8 +123,16 @@ async function takeOver(
     for (const shard of shards) shard.release();
     throw error;
   }
-  if (late) replica.epochScore.set(epochScore);
+  if (late) {
+    replica.epochScore.set(epochScore);
+    if (best) replica.best?.weights.set(best.weights);
+    if (best) replica.best?.numbers.set(best.numbers);
+  }
   replica.adopt(step, shards, held, late);
+}
+
+function copyOf({ weights, numbers }: BestEpoch): BestEpoch {
+  return { weights: weights.slice(), numbers: numbers.slice() };
 }
 
 /** Returns the part of a slot that a transfer concerns, from the piece that holds it. */

@@ -1,5 +1,6 @@
 import { GenerationLostError } from "../collective/errors";
 import { type Generation, gangSignals } from "../gang/gang";
+import { type FoundBest, recordEpoch, requireBest } from "./best-epoch";
 import { TrainingHaltedError } from "./errors";
 import type { TrainingPlan } from "./plan";
 import type { Replica } from "./replica";
@@ -17,6 +18,9 @@ export type TrainingEnd =
       readonly generation: number;
       readonly train: Score;
       readonly validation?: Score;
+      readonly finishedSteps: number;
+      /** With early stopping: the epoch whose scores these are, and whose weights are the result. */
+      readonly best?: Pick<FoundBest, "epoch" | "value" | "weights">;
       /** Returns the number of earlier ranks that are still connected: a rank leaves the gang once the result is stored. */
       readonly ranksBefore: () => number;
     }
@@ -66,7 +70,7 @@ async function trainGeneration(training: Training, generation: Generation, steps
   let epochEnd = atEpochEnd(plan, replica) ? await finishEpoch(training, generation, steps, raise()) : undefined;
   if (epochEnd?.next) return epochEnd.next;
 
-  while (replica.finishedSteps < plan.lastStep) {
+  while (replica.finishedSteps < plan.lastStep && epochEnd?.stops !== true) {
     const raised = raise();
     const { outcome, signals } = await steps.take(generation, raised).catch(async (error: unknown) => {
       throw await explained(training, generation, error);
@@ -85,15 +89,25 @@ async function trainGeneration(training: Training, generation: Generation, steps
       if (epochEnd.next) return epochEnd.next;
     }
   }
+  const isComplete = epochEnd?.stops === true || plan.lastStep === plan.totalSteps;
   return {
-    end: plan.lastStep === plan.totalSteps ? "completed" : "paused",
+    end: isComplete ? "completed" : "paused",
     rank: generation.rank,
     generation: generation.number,
+    finishedSteps: replica.finishedSteps,
     train: scoreOf(layout, replica.epochScore),
     ranksBefore: () =>
       generation.members.filter(({ rank }) => rank < generation.rank && !generation.departed(rank)).length,
     ...(epochEnd?.validation === undefined ? {} : { validation: epochEnd.validation }),
+    ...(isComplete ? bestOf(training) : {}),
   };
+}
+
+/** Returns the scores and weights of the best epoch. @throws TrainingHaltedError if there is none */
+function bestOf({ plan: { earlyStopping }, replica: { best, finishedSteps }, layout }: Training) {
+  if (best === undefined || earlyStopping === undefined) return {};
+  const { train, validation, epoch, value, weights } = requireBest(best, earlyStopping, layout, finishedSteps);
+  return { train, validation, best: { epoch, value, weights } };
 }
 
 /** Adds to the error of a step whose loss or gradient is not finite where this rank's part of it comes from, if it knows. */
@@ -111,6 +125,8 @@ async function explained(
 
 interface FinishedEpoch {
   readonly validation: Score | undefined;
+  /** The metric of early stopping has not improved for too long: training is complete. */
+  readonly stops: boolean;
   /** End of the generation; undefined: continue with the next step. */
   readonly next: EndOfGeneration | undefined;
 }
@@ -129,16 +145,26 @@ async function finishEpoch(
   const train = scoreOf(layout, replica.epochScore);
   let validation: Score | undefined;
   let signals = 0;
+  let stops = false;
   if (training.validation.count > 0) {
     const blocks = training.validation;
     const scored = await validate(generation, model, blocks, layout, plan.microshards, raised, finishedSteps);
     validation = scored.score;
     signals = scored.signals;
+    if (replica.best && plan.earlyStopping) {
+      await training.writable?.(); // a checkpoint may still need the weights of the best epoch before
+      stops = recordEpoch(replica.best, plan.earlyStopping, layout, {
+        epoch: epoch + 1,
+        trainSums: replica.epochScore,
+        validationSums: scored.sums,
+        weights: replica.weights,
+      });
+    }
   }
   events.epochFinished(epoch, finishedSteps, train, validation);
   if (await steps.atBoundary(generation, true)) events.boundary(replica, generation, validation);
-  const last = finishedSteps === plan.lastStep;
-  return { validation, next: last ? undefined : afterSignals(signals, raised, generation) };
+  const last = finishedSteps === plan.lastStep || stops;
+  return { validation, stops, next: last ? undefined : afterSignals(signals, raised, generation) };
 }
 
 /** Decides from the signals. All ranks saw the same bits, so all decide alike. */

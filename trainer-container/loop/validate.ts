@@ -10,7 +10,7 @@ import { addScore, type Score, type ScoreLayout, scoreOf } from "./score";
  * number of rows. Leaf l of the V leaves is the sum of its fixed, contiguous range of blocks, in order. The gang adds the V
  * leaves in its canonical order, as it does with gradients.
  *
- * @returns the score, and the signals that ranks raised in the meantime
+ * @returns the score, its sums, and the signals that ranks raised in the meantime
  */
 export async function validate(
   generation: Generation,
@@ -20,7 +20,7 @@ export async function validate(
   microshards: number,
   signals: number,
   finishedSteps: number,
-): Promise<{ readonly score: Score; readonly signals: number }> {
+): Promise<{ readonly score: Score; readonly sums: Float32Array; readonly signals: number }> {
   const leaves: Float32Array[] = [];
   for (let leaf = generation.leaves.first; leaf < generation.leaves.end; leaf += 1) {
     const sums = new Float64Array(layout.length);
@@ -34,5 +34,5 @@ export async function validate(
   }
   const total = new Float32Array(layout.length);
   const answer = await generation.allReduce(leaves, total, signals, finishedSteps);
-  return { score: scoreOf(layout, total), signals: answer };
+  return { score: scoreOf(layout, total), sums: total, signals: answer };
 }

@@ -35,6 +35,11 @@ export interface CheckpointManifest {
    * scale, its good steps, and the number of skipped steps. Float64, little-endian, base64.
    */
   readonly epochScore: string;
+  /**
+   * With early stopping: the number of the best epoch (0: none yet), the sums of its training score, and those of its
+   * validation score. Float64, little-endian, base64.
+   */
+  readonly bestEpoch?: string;
   /** Metric points of earlier steps that may not be stored yet. A worker that continues from here sends them. */
   readonly unsentMetrics?: UnsentMetrics;
   /** ISO 8601. */
@@ -68,7 +73,7 @@ export interface TrainingIdentity {
 
 /** A safetensors object that holds some of one buffer's parameters, by name. */
 export interface TensorGroupReference extends ContentReference {
-  /** `weights`, or `optimizer/<slot>`. */
+  /** `weights`, `optimizer/<slot>`, or `best/weights` with early stopping. */
   readonly buffer: string;
 }
 

@@ -6,8 +6,8 @@ const minTrials = 12;
 
 /**
  * Returns a history whose values can be compared: those after the highest rung that enough of the visible trials have
- * reached (BOHB; Falkner et al., 2018). Visible trials that have not reached it are left out. The others show the
- * settings alone, as if they had just begun.
+ * reached (BOHB; Falkner et al., 2018). Visible trials that have not reached it are left out, except those that stopped
+ * early by themselves. The others show the settings alone, as if they had just begun.
  *
  * @param rungs epochs, ascending
  */
@@ -22,10 +22,14 @@ export function comparable(
   const epoch = rungs.findLast(isEnough) ?? rungs[0] ?? 0;
   return trials.flatMap((trial): readonly ObservedTrial[] => {
     if (!isVisible(trial)) return [{ number: trial.number, params: trial.params, state: "running", reports: [] }];
-    if (lastEpoch(trial) < epoch) return [];
+    const isComplete = trial.state === "completed" && lastEpoch(trial) <= epoch;
+    if (lastEpoch(trial) < epoch && !isComplete) return [];
     const { values, ...rest } = trial;
     const reports = trial.reports.filter((report) => report.epoch <= epoch);
-    // With several objectives, trials that have reached the end alone have all values.
-    return [{ ...rest, state: "completed", reports, ...(values && values.length > 1 ? { values } : {}) }];
+    // With several objectives, trials that have reached the end alone have all values. With early stopping, the value is
+    // that of the best epoch, not of the last one.
+    return [
+      { ...rest, state: "completed", reports, ...(values && (values.length > 1 || isComplete) ? { values } : {}) },
+    ];
   });
 }

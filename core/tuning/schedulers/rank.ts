@@ -10,8 +10,9 @@ export function isSettledAt(trial: SchedulerTrial, epoch: number): boolean {
 }
 
 /**
- * Returns the objective at an epoch, so that less is better: the last report up to it. Infinity for NaN, for no report,
- * and for a trial that ended before the epoch without completing.
+ * Returns the objective at an epoch, so that less is better: the last report up to it, or the value of a trial that has
+ * completed by then. With early stopping, that is the value of its best epoch. Infinity for NaN, for no report, and for a
+ * trial that ended before the epoch without completing.
  */
 export function lossAt(trial: SchedulerTrial, epoch: number, { direction }: Objective): number {
   const lost = trial.until <= epoch && (trial.state === "failed" || endedEarly(trial, epoch));
@@ -20,8 +21,10 @@ export function lossAt(trial: SchedulerTrial, epoch: number, { direction }: Obje
   for (const report of trial.reports) {
     if (report.epoch <= epoch && (last === undefined || report.epoch >= last.epoch)) last = report;
   }
-  if (last === undefined || !Number.isFinite(last.value)) return Number.POSITIVE_INFINITY;
-  return direction === "minimize" ? last.value : -last.value;
+  const isComplete = trial.state === "completed" && last !== undefined && last === trial.reports.at(-1);
+  const value = (isComplete ? trial.values?.[0] : undefined) ?? last?.value;
+  if (value === undefined || !Number.isFinite(value)) return Number.POSITIVE_INFINITY;
+  return direction === "minimize" ? value : -value;
 }
 
 function endedEarly({ state, reports }: SchedulerTrial, epoch: number): boolean {

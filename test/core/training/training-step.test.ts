@@ -60,4 +60,15 @@ describe("the identity of a training", () => {
     expect(trainingTaskOf(detailsOf(off!)).tf32).toBeUndefined();
     expect(trainingTaskOf(detailsOf(on!)).tf32).toBe(true);
   });
+
+  it("has early stopping, with the default filled in", () => {
+    const jobs = [undefined, { minDelta: 0 }, {}, { minDelta: 0.1 }, { patience: 3 }].map((more) =>
+      jobSchema.parse(jobInput(more ? { earlyStopping: { metric: "validation/loss", patience: 2, ...more } } : {})),
+    );
+    expect(new Set(jobs.map(hashOf)).size).toBe(4);
+    expect(hashOf(jobs[1]!)).toBe(hashOf(jobs[2]!));
+    const tasks = jobs.map((job) => trainingTaskOf(detailsOf(job)));
+    expect(tasks[0]).not.toHaveProperty("earlyStopping");
+    expect(tasks[4]!.earlyStopping).toEqual({ metric: "validation/loss", patience: 3, minDelta: 0 });
+  });
 });

@@ -32,7 +32,14 @@ describe("publishResult", () => {
       plan: planTraining(taskOf(), 100),
       numerics: { backend: "wasm" } as ResultOptions["numerics"],
       otherNumerics: [],
-      end: { end: "completed", rank, generation: 1, train: { loss: 1, weight: 1, metrics: {} }, ranksBefore },
+      end: {
+        end: "completed",
+        rank,
+        generation: 1,
+        finishedSteps: 12,
+        train: { loss: 1, weight: 1, metrics: {} },
+        ranksBefore,
+      },
       beforeVisible: async () => void stored.push(`rank ${rank}`),
       sleep: async (ms) => {
         slept += ms;

@@ -1,0 +1,106 @@
+import fs from "node:fs";
+import type { TrainingTask } from "../../../core/runs/training-task";
+import { findPause } from "../../../trainer-container/host/result";
+import { buildTrainer } from "./build";
+import { startCloud, type TrainerCloud } from "./cloud";
+import { readResult, storeFeatures, storeTask } from "./task";
+import { TrainerProcess } from "./trainer-process";
+
+const stepsPerEpoch = 31;
+const rate = { learningRate: 0.05, epochs: 12 };
+const earlyStopping = { metric: "validation/loss", patience: 2, minDelta: 0 };
+
+/** Real trainer processes of a run that stops early. */
+describe("a run with early stopping", () => {
+  let cloud: TrainerCloud;
+  let folder: string;
+  let script: string;
+  const running = new Set<TrainerProcess>();
+
+  beforeAll(async () => {
+    ({ folder, script } = buildTrainer());
+    cloud = await startCloud();
+    await storeFeatures(cloud.store);
+  });
+
+  afterAll(async () => {
+    for (const trainer of running) trainer.signal("SIGKILL");
+    await Promise.all([...running].map((trainer) => trainer.ended));
+    await cloud.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+
+  function start(runId: string, segment: number, index: number, attempt = 1): TrainerProcess {
+    const trainer = new TrainerProcess(script, cloud, runId, index, attempt, segment);
+    running.add(trainer);
+    void trainer.ended.then(() => running.delete(trainer));
+    return trainer;
+  }
+
+  async function startSegment(runId: string, segment: number, task: Partial<TrainingTask> & { workers: number }) {
+    await storeTask(cloud.store, runId, { earlyStopping, ...task }, rate, segment);
+    return Array.from({ length: task.workers }, (_, index) => start(runId, segment, index));
+  }
+
+  const trained = (runId: string, steps: number) =>
+    cloud.received((batch) => batch.runId === runId && (batch.progress?.step ?? 0) >= steps);
+
+  async function expectEnd(...trainers: readonly TrainerProcess[]): Promise<void> {
+    const codes = await Promise.all(trainers.map((trainer) => trainer.ended));
+    if (codes.some((code) => code !== 0)) throw new Error(trainers.map((trainer) => trainer.transcript()).join("\n\n"));
+  }
+
+  it.each([
+    ["", {}],
+    [" with a sharded optimizer", { shardOptimizer: true }],
+  ] as const)(
+    "stops at the same epoch with the same weights after kills and a pause, on other numbers of workers%s",
+    async (name, task) => {
+      const [alone, runId] = [`run-alone-${name.length}`, `run-hit-${name.length}`];
+      await expectEnd(...(await startSegment(alone, 0, { workers: 1 })));
+      const expected = await readResult(cloud.store, alone);
+      const { epochs } = expected;
+      const bestEpoch = epochs - earlyStopping.patience;
+      expect(expected.earlyStopping).toMatchObject({ metric: "validation/loss", bestEpoch, stopped: true });
+      expect(expected.metrics["validation/loss"]).toBe(expected.earlyStopping?.value);
+      expect(bestEpoch).toBeGreaterThan(1);
+
+      // One worker is lost, then all; the run pauses right after its best epoch.
+      const first = await startSegment(runId, 0, { ...task, workers: 2, pauseAt: bestEpoch + 1 });
+      await trained(runId, stepsPerEpoch + 5);
+      first[1]!.signal("SIGKILL");
+      await first[1]!.ended;
+      const again = start(runId, 0, 1, 2);
+      await trained(runId, bestEpoch * stepsPerEpoch + 5);
+      for (const trainer of [first[0]!, again]) trainer.signal("SIGKILL");
+      await Promise.all([first[0]!, again].map((trainer) => trainer.ended));
+      await expectEnd(...[0, 1].map((index) => start(runId, 0, index, 3)));
+      expect(await findPause(cloud.store, runId, 0)).toMatchObject({ epoch: bestEpoch + 1 });
+
+      await expectEnd(...(await startSegment(runId, 1, { ...task, workers: 3 })));
+      const found = await readResult(cloud.store, runId);
+      expect(found).toMatchObject({
+        weightsSha256: expected.weightsSha256,
+        metrics: expected.metrics,
+        steps: epochs * stepsPerEpoch,
+        epochs,
+        earlyStopping: expected.earlyStopping,
+      });
+    },
+    120_000, // eight processes in four groups
+  );
+
+  it("has the weights that a run of the best epoch's number of epochs has, at a constant rate", async () => {
+    const changed = { ...rate, schedule: "constant" as const };
+    await storeTask(cloud.store, "run-constant", { earlyStopping, workers: 1 }, changed);
+    await expectEnd(start("run-constant", 0, 0));
+    const stopped = await readResult(cloud.store, "run-constant");
+    const { bestEpoch } = stopped.earlyStopping!;
+    await storeTask(cloud.store, "run-short", { workers: 1 }, { ...changed, epochs: bestEpoch });
+    await expectEnd(start("run-short", 0, 0));
+    const short = await readResult(cloud.store, "run-short");
+    expect(stopped.weightsSha256).toBe(short.weightsSha256);
+    expect(stopped.metrics).toEqual(short.metrics);
+    expect(short).not.toHaveProperty("earlyStopping");
+  });
+});
