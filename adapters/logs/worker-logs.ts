@@ -4,6 +4,9 @@ import type { LogPage } from "../../core/runs/shapes";
 import { readJobLogs } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 
+/** Clocks of Batch and of a worker's host differ by less. */
+const clockSkewMs = 30_000;
+
 /** The maximum number of streams in one FilterLogEvents request. */
 const maxStreams = 100;
 
@@ -22,12 +25,16 @@ export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string)
         }
       }
       if (workerOf.size === 0) return { lines: [] };
+      const times = workers.flatMap(({ startedAt, attempts }) => [startedAt, ...attempts.map((one) => one.startedAt)]);
+      const known = times.filter((time) => time !== undefined);
       const page = await client.send(
         new FilterLogEventsCommand({
           logGroupName: logGroup,
           logStreamNames: [...workerOf.keys()].slice(-maxStreams),
           nextToken,
           limit: 1_000,
+          // The stream of a shared job begins with the lines of other runs.
+          ...(known.length === 0 ? {} : { startTime: Math.max(0, Math.min(...known) - clockSkewMs) }),
         }),
       );
       return {

@@ -115,11 +115,17 @@ async function stateOf({ api }: BenchStack): Promise<StudyState> {
 }
 
 async function trainingCpuOf({ api }: BenchStack, runId: string): Promise<number> {
-  const page = (await (await fetch(`${api}/api/v1/training-runs/${runId}/logs`)).json()) as {
-    readonly lines: readonly { readonly message: string }[];
-  };
-  const line = page.lines.find(({ message }) => message.includes('"cpuSeconds"'));
-  return (JSON.parse(line?.message ?? "{}") as { readonly cpuSeconds?: number }).cpuSeconds ?? Number.NaN;
+  for (let token: string | undefined = ""; token !== undefined; ) {
+    const url = `${api}/api/v1/training-runs/${runId}/logs${token && `?nextToken=${encodeURIComponent(token)}`}`;
+    const page = (await (await fetch(url)).json()) as {
+      readonly lines: readonly { readonly message: string }[];
+      readonly nextToken?: string;
+    };
+    const line = page.lines.find(({ message }) => message.includes('"cpuSeconds"'));
+    if (line) return (JSON.parse(line.message) as { readonly cpuSeconds: number }).cpuSeconds;
+    token = page.nextToken;
+  }
+  return Number.NaN;
 }
 
 function processMemory({ pid, endpoint }: BenchStack): ReadonlyMap<string, number> {
