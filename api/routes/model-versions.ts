@@ -1,12 +1,9 @@
 import type { Platform } from "../../adapters/platform";
 import { answerOutdated, approveOrReject } from "../../core/registry/approval";
 import type { Transition } from "../../core/registry/change";
-import { isPending } from "../../core/registry/gates/external-check";
-import { judgeVersion } from "../../core/registry/gates/judge-version";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
 import { registeredSource } from "../../core/registry/registered-source";
-import { registerRun } from "../../core/registry/registration";
 import { requestVersionApproval, startApproval } from "../../core/registry/request-approval";
 import { setStage } from "../../core/registry/transitions";
 import { checkReferences } from "../../core/tracking/references";
@@ -14,18 +11,14 @@ import * as contracts from "../contracts/model-versions";
 import { defineRoute } from "../http/route";
 import { withLoggedMetrics } from "../services/logged-metrics";
 import { versionAfter } from "../services/next-steps";
+import { registerTrainedRun } from "../services/register-run";
 
 export const modelVersionRoutes = [
   defineRoute(
     contracts.registerTrainingRun,
     async ({ platform, params: { runId }, body: { model, reason }, caller }) => {
       const by = { ...caller, reason };
-      const { version } = await registerRun(platform, runId, model, by);
-      const { gate } = await judgeVersion(platform, model, version, by, `register#${runId}`);
-      if (gate?.passed || (gate && isPending(gate))) {
-        const request = { id: `register#${runId}`, again: false };
-        await requestVersionApproval(platform, { team: platform.team, model, version }, request, by);
-      }
+      const version = await registerTrainedRun(platform, runId, model, by);
       return { status: 200, body: { version: await versionAfter(platform, { name: model, version }) } };
     },
   ),

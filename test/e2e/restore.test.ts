@@ -5,6 +5,7 @@ import type { CheckpointSummary, Run } from "../../core/runs/shapes";
 import { localConfig } from "../../local/settings";
 import { flipBit, objectFiles } from "../support/damage";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
+import { restClient } from "./newcomer/mlflow";
 
 type Shown = ReturnType<typeof describeRun>;
 
@@ -147,4 +148,25 @@ describe("a run that continues from a checkpoint", () => {
       stopped.weightsSha256,
     );
   }, 120_000);
+
+  it("makes a version through MLflow's protocol, once, from its record", async () => {
+    const mlflow = restClient(stack.url);
+    type Created = { readonly model_version: { readonly version: string; readonly run_id: string } };
+    const { runId } = undisturbed;
+    await mlflow.post("registered-models/create", { name: "toy by mlflow" });
+    const { run } = await mlflow.get<{ run: { info: { artifact_uri: string } } }>("runs/get", { run_id: runId });
+    for (const source of [`runs:/${runId}/model`, `${run.info.artifact_uri}/model`]) {
+      const request = { name: "toy by mlflow", source, run_id: runId, tags: [{ key: "from", value: "a notebook" }] };
+      const { model_version } = await mlflow.post<Created>("model-versions/create", request);
+      expect(model_version).toMatchObject({ version: "1", run_id: runId });
+    }
+    const { body } = await stack.as<{ version: object }>("ada", "GET", "/models/toy%20by%20mlflow/versions/1");
+    expect(body.version).toMatchObject({
+      runId,
+      weightsSha256: undisturbed.weightsSha256,
+      metrics: undisturbed.evaluation,
+      tags: { from: "a notebook" },
+      gate: { passed: expect.any(Boolean) },
+    });
+  });
 });

@@ -1,8 +1,10 @@
 import type { Platform } from "../../../adapters/platform";
 import { parseJson } from "../../../core/json-text";
+import { describe, setTag } from "../../../core/registry/labels";
 import type { Actor, ModelVersion } from "../../../core/registry/model";
 import type { ModelUri } from "../../../core/registry/model-uri";
 import { addSubmitters, submittersOfVersion } from "../../../core/registry/registered-source";
+import { registerTrainedRun } from "../../services/register-run";
 import { doesNotExist, invalidParameter } from "../errors";
 import { identifyRun } from "../tracking/ports";
 import { actorOf, findModel, findVersion, translateErrors, versionsOf } from "./reads";
@@ -51,6 +53,8 @@ export async function registerVersion(platform: Platform, caller: Caller, reques
     : await originOf(platform, requested, caller);
   await findModel(platform, name);
   const { source, runId, modelId, submitters } = origin;
+  if (!isPrompt && modelId === "" && (await isTrainedModel(platform, source, runId)))
+    return registerTrained(platform, caller, { name, runId, tags, description });
   const version = await translateErrors(() =>
     platform.registry.register(
       platform.team,
@@ -71,6 +75,41 @@ export async function registerVersion(platform: Platform, caller: Caller, reques
   );
   // A copied version is not recorded on the logged model.
   if (requested.model_id) await recordOnModel(platform, requested.model_id, name, version);
+  return version;
+}
+
+/**
+ * Tests whether a source is the model of a run that was trained here: `runs:/RUN/model`, unless a client has logged files
+ * there itself. MLflow's clients send the place of these files.
+ */
+async function isTrainedModel(platform: Platform, source: string, runId: string): Promise<boolean> {
+  if (runId === "" || (await platform.runs.find(runId)) === undefined) return false;
+  const root = (await platform.records.find(runId))?.artifactUri;
+  if (![`runs:/${runId}/model`, `${root}/model`].includes(source.replace(/\/+$/, ""))) return false;
+  return (await platform.artifacts.listAll({ kind: "run", runId }, "model")).length === 0;
+}
+
+/** Registers the model of a run that was trained here, from the run's record. A run makes one version of a model. */
+async function registerTrained(
+  platform: Platform,
+  caller: Caller,
+  {
+    name,
+    runId,
+    tags,
+    description,
+  }: Pick<VersionRequest, "name"> & {
+    readonly runId: string;
+    readonly tags: Readonly<Record<string, string>>;
+    readonly description: string;
+  },
+): Promise<number> {
+  const version = await translateErrors(() => registerTrainedRun(platform, runId, name, caller));
+  const who = actorOf(platform, caller);
+  for (const [key, value] of Object.entries(tags))
+    await translateErrors(() => platform.registry.apply(name, [version], setTag(version, key, value, who)));
+  if (description !== "")
+    await translateErrors(() => platform.registry.apply(name, [version], describe(version, description, who)));
   return version;
 }
 

@@ -1,0 +1,27 @@
+import type { Platform } from "../../adapters/platform";
+import { isPending } from "../../core/registry/gates/external-check";
+import { judgeVersion } from "../../core/registry/gates/judge-version";
+import type { Actor } from "../../core/registry/model";
+import { registerRun } from "../../core/registry/registration";
+import { requestVersionApproval } from "../../core/registry/request-approval";
+
+/**
+ * Registers the model of a completed run, judges the version, and requests its approval if its gates let it pass.
+ * Idempotent.
+ *
+ * @returns the version's number
+ */
+export async function registerTrainedRun(
+  platform: Platform,
+  runId: string,
+  model: string,
+  by: Omit<Actor, "at">,
+): Promise<number> {
+  const { version } = await registerRun(platform, runId, model, by);
+  const { gate } = await judgeVersion(platform, model, version, by, `register#${runId}`);
+  if (gate?.passed || (gate && isPending(gate))) {
+    const request = { id: `register#${runId}`, again: false };
+    await requestVersionApproval(platform, { team: platform.team, model, version }, request, by);
+  }
+  return version;
+}
