@@ -306,13 +306,18 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   };
 }
 
-function keptOf({ finishedSteps, validation }: CheckpointHeader): KeptCheckpoint {
-  return { finishedSteps, ...(validation === undefined ? {} : { validationLoss: validation.loss }) };
+function keptOf({ finishedSteps, epoch, validation, bestEpoch }: CheckpointHeader): KeptCheckpoint {
+  return {
+    finishedSteps,
+    ...(validation === undefined ? {} : { validationLoss: validation.loss }),
+    ...(bestEpoch ? { endsBestEpoch: validation !== undefined && bestEpoch[0] === epoch } : {}),
+  };
 }
 
 function headerOf(replica: Replica, epoch: number, validation: Score | undefined): CheckpointHeader {
-  const { finishedSteps, epochScore } = replica;
-  if (validation === undefined) return { finishedSteps, epoch, epochScore };
+  const { finishedSteps, epochScore, best } = replica;
+  const header = { finishedSteps, epoch, epochScore, ...(best ? { bestEpoch: best.numbers } : {}) };
+  if (validation === undefined) return header;
   const { loss, accuracy } = validation;
-  return { finishedSteps, epoch, epochScore, validation: { loss, ...(accuracy === undefined ? {} : { accuracy }) } };
+  return { ...header, validation: { loss, ...(accuracy === undefined ? {} : { accuracy }) } };
 }

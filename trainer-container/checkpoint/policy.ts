@@ -10,6 +10,8 @@ export interface CheckpointRule {
 export interface KeptCheckpoint {
   readonly finishedSteps: number;
   readonly validationLoss?: number;
+  /** With early stopping: whether it was taken at the end of the best epoch so far. */
+  readonly endsBestEpoch?: boolean;
 }
 
 /**
@@ -23,8 +25,15 @@ export function isScheduled(
   return finishedSteps > 0 && (finishedSteps % everySteps === 0 || finishedSteps % stepsPerEpoch === 0);
 }
 
-/** Returns the checkpoint with the lowest validation loss; the earliest of equals. */
+/**
+ * Returns the checkpoint with the lowest validation loss; the earliest of equals. With early stopping, returns that of the
+ * best epoch.
+ */
 export function bestCheckpoint<T extends KeptCheckpoint>(checkpoints: readonly T[]): T | undefined {
+  if (checkpoints.some(({ endsBestEpoch }) => endsBestEpoch !== undefined)) {
+    const ofBest = checkpoints.filter(({ endsBestEpoch }) => endsBestEpoch === true);
+    return ofBest.toSorted((a, b) => b.finishedSteps - a.finishedSteps)[0];
+  }
   const lossOf = ({ validationLoss = Number.NaN }: T) => validationLoss;
   const [best] = checkpoints
     .filter((checkpoint) => Number.isFinite(lossOf(checkpoint)))

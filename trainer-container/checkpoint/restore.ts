@@ -115,8 +115,15 @@ export function findKept(
 async function readKept(store: ObjectStore, key: string, finishedSteps: number): Promise<KeptCheckpoint | undefined> {
   try {
     const manifest = await findCheckpointManifest(store, key);
-    const loss = manifest?.validation?.loss;
-    return manifest && { finishedSteps, ...(typeof loss === "number" ? { validationLoss: loss } : {}) };
+    if (manifest === undefined) return undefined;
+    const { epoch, bestEpoch, validation } = manifest;
+    const isEnd = typeof validation?.loss === "number";
+    const numbers = Buffer.from(bestEpoch ?? "", "base64");
+    return {
+      finishedSteps,
+      ...(isEnd ? { validationLoss: validation.loss } : {}),
+      ...(numbers.length < 8 ? {} : { endsBestEpoch: isEnd && numbers.readDoubleLE() === epoch }),
+    };
   } catch (error) {
     if (error instanceof CorruptObjectError) return undefined;
     throw error;

@@ -61,7 +61,7 @@ export class StateCopies {
       header: {
         ...header,
         epochScore: replica.epochScore.slice(),
-        ...(replica.best ? { bestEpoch: replica.best.numbers.slice() } : {}),
+        ...(header.bestEpoch ? { bestEpoch: header.bestEpoch.slice() } : {}),
       },
       files: stateFiles(buffers, layout),
       live,

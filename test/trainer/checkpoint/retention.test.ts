@@ -48,13 +48,21 @@ describe("what is kept of a run", () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  function replicaAt(finishedSteps: number): Replica {
+  function replicaAt(finishedSteps: number, bestEpoch?: number): Replica {
     const state = { m: new Float32Array(4).fill(-finishedSteps) };
     const weights = new Float32Array(4).fill(finishedSteps);
-    return { finishedSteps, weights, optimizer: { state }, epochScore: new Float64Array(2) } as unknown as Replica;
+    const best =
+      bestEpoch === undefined ? {} : { best: { weights: weights.slice(), numbers: Float64Array.of(bestEpoch) } };
+    const replica = { finishedSteps, weights, optimizer: { state }, epochScore: new Float64Array(2), ...best };
+    return replica as unknown as Replica;
   }
 
-  function setUp(more: Partial<CheckpointerOptions> = {}, store = createMemoryObjectStore()) {
+  /** @param bestOf with early stopping: the best epoch after each epoch. */
+  function setUp(
+    more: Partial<CheckpointerOptions> = {},
+    store = createMemoryObjectStore(),
+    bestOf?: (epoch: number) => number,
+  ) {
     const uploader = new SlowUploader(store);
     const clock = { now: 1_000_000 };
     const failures: unknown[] = [];
@@ -90,7 +98,7 @@ describe("what is kept of a run", () => {
     const step = async (finishedSteps: number, role: "leader" | "standby" | "none" = "leader") => {
       const epoch = Math.floor(finishedSteps / stepsPerEpoch);
       const atEnd = finishedSteps % stepsPerEpoch === 0;
-      const replica = replicaAt(finishedSteps);
+      const replica = replicaAt(finishedSteps, bestOf?.(epoch));
       checkpointer.boundary(replica, role, epoch, atEnd ? { loss: lossOf(epoch), weight: 1, metrics: {} } : undefined);
       let free = false;
       const writable = Promise.resolve(checkpointer.writable()).then(() => {
@@ -148,6 +156,22 @@ describe("what is kept of a run", () => {
     uploader.releaseAll();
     await checkpointer.flush();
     expect(await epochsOf(store)).toEqual([7, 18, 19, 20]);
+  });
+
+  it.each([
+    ["by the process that took it", 100],
+    ["by a process that continues", 6],
+  ])("is the newest three and the best by early stopping, not by the loss: %s", async (_, handover) => {
+    const store = createMemoryObjectStore();
+    const bestOf = (epoch: number) => Math.min(epoch, 4);
+    const workers = [setUp({}, store, bestOf), setUp({}, store, bestOf)];
+    for (const { uploader } of workers) uploader.releaseAll();
+    for (let at = 1; at <= epochs * stepsPerEpoch; at += 1) {
+      const { checkpointer, step } = workers[at <= handover * stepsPerEpoch ? 0 : 1]!;
+      await (await step(at)).writable;
+      await checkpointer.flush();
+    }
+    expect(await epochsOf(store)).toEqual([4, 18, 19, 20]);
   });
 
   it("has the bits of its step, however long the upload took", async () => {
