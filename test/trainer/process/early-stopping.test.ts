@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import type { TrainingTask } from "../../../core/runs/training-task";
+import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { findPause } from "../../../trainer-container/host/result";
 import { buildTrainer } from "./build";
 import { startCloud, type TrainerCloud } from "./cloud";
@@ -50,14 +51,18 @@ describe("a run with early stopping", () => {
     if (codes.some((code) => code !== 0)) throw new Error(trainers.map((trainer) => trainer.transcript()).join("\n\n"));
   }
 
-  it.each([
+  const cases: readonly (readonly [name: string, task: Partial<TrainingTask>])[] = [
     ["", {}],
     [" with a sharded optimizer", { shardOptimizer: true }],
-  ] as const)(
+    ...(findBinding("cpu") ? [[" on native TensorFlow", { backend: "native" }] as const] : []),
+  ];
+
+  it.each(cases)(
     "stops at the same epoch with the same weights after kills and a pause, on other numbers of workers%s",
     async (name, task) => {
       const [alone, runId] = [`run-alone-${name.length}`, `run-hit-${name.length}`];
-      await expectEnd(...(await startSegment(alone, 0, { workers: 1 })));
+      const { shardOptimizer: _, ...whole } = task;
+      await expectEnd(...(await startSegment(alone, 0, { ...whole, workers: 1 })));
       const expected = await readResult(cloud.store, alone);
       const { epochs } = expected;
       const bestEpoch = epochs - earlyStopping.patience;
