@@ -11,13 +11,16 @@ export type Prediction =
     }
   | { readonly value: number };
 
-/** Loads a model from its artifact alone and predicts raw rows with the features that were stored with it. */
-export async function predictRows(
-  client: ApiClient,
-  artifact: ModelArtifact,
-  rows: readonly RawRow[],
-): Promise<readonly Prediction[]> {
-  const inputs = createRowTransform(artifact.transform, artifact.inputSchema).apply(rows);
+/** A loaded model, which predicts raw rows with the features that were stored with it. */
+export interface LoadedModel {
+  /** @throws InvalidInputError with every problem of every row */
+  predict(rows: readonly RawRow[]): readonly Prediction[];
+  dispose(): void;
+}
+
+/** Loads a model from its artifact alone. */
+export async function openPredictor(client: ApiClient, artifact: ModelArtifact): Promise<LoadedModel> {
+  const transform = createRowTransform(artifact.transform, artifact.inputSchema);
   // Loaded only by this command, because TensorFlow.js loads slowly.
   const { loadPredictor } = await import("../adapters/tfjs/predictor");
   const [topology, weights] = await Promise.all([
@@ -25,12 +28,13 @@ export async function predictRows(
     download(client, artifact.weights.sha256),
   ]);
   const predictor = await loadPredictor({ topology: new TextDecoder().decode(topology), weights });
-  try {
-    const outputs = predictor.predict(inputs, rows.length);
-    return rows.map((_row, i) => predictionOf(artifact, outputs, i, rows.length));
-  } finally {
-    predictor.dispose();
-  }
+  return {
+    predict(rows) {
+      const outputs = predictor.predict(transform.apply(rows), rows.length);
+      return rows.map((_row, i) => predictionOf(artifact, outputs, i, rows.length));
+    },
+    dispose: () => predictor.dispose(),
+  };
 }
 
 function predictionOf({ outputSchema }: ModelArtifact, outputs: Float32Array, row: number, rows: number): Prediction {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { modelArtifact } from "../../core/evaluation/model-artifact";
 import { decision, model, modelDataset, modelSignature, modelVersion, stage } from "../../core/registry/model";
 import { metrics, sha256 } from "../../core/shapes";
 import { contractsFor } from "../contract";
@@ -104,6 +105,19 @@ export const getModelVersion = contract("getModelVersion", "GET /models/{name}/v
   summary: "Get a version",
   params: nameAndVersion,
   responses: versionAnswer,
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
+});
+
+export const getModelArtifact = contract("getModelArtifact", "GET /models/{name}/versions/{version}/artifact", {
+  summary: "Get the files of a version that serving would load",
+  params: nameAndVersion,
+  responses: {
+    200: {
+      description: "The artifact; absent for a version from elsewhere.",
+      schema: z.object({ artifact: modelArtifact.optional() }).meta({ id: "ModelArtifactAnswer" }),
+      example: {},
+    },
+  },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
 

@@ -1,5 +1,6 @@
 import type { Platform } from "../../adapters/platform";
 import { answerOutdated, approveOrReject } from "../../core/registry/approval";
+import { readArtifact } from "../../core/registry/artifact";
 import type { Transition } from "../../core/registry/change";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
@@ -44,6 +45,11 @@ export const modelVersionRoutes = [
   defineRoute(contracts.getModelVersion, async ({ platform, params: { name, version } }) => {
     const [shown] = await withLoggedMetrics(platform, [await versionAfter(platform, { name, version })]);
     return { status: 200, body: { version: shown! } };
+  }),
+
+  defineRoute(contracts.getModelArtifact, async ({ platform, params: { name, version } }) => {
+    const artifact = await readArtifact(platform.objects, await platform.registry.version(name, version));
+    return { status: 200, body: artifact ? { artifact } : {} };
   }),
 
   defineRoute(contracts.decideModelVersion, async ({ platform, params, body, caller, onceFor }) => {

@@ -1,13 +1,9 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
-import { InvalidInputError } from "../../core/errors";
-import type { RawRow } from "../../core/features/transform";
 import type { HistoryEntry } from "../../core/registry/model";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
-import { predictRows } from "../predict";
 import { awaitedSteps, nextLines } from "../waiting";
 import { wholeNumber } from "../whole-number";
 import { addExportCommand } from "./exports";
@@ -15,6 +11,7 @@ import { addModelChangeCommands } from "./model-changes";
 import { addModelDecisionCommands } from "./model-decisions";
 import { addModelGateCommands } from "./model-gates";
 import { addModelPolicyCommands } from "./model-policies";
+import { addPredictCommand } from "./predictions";
 import { addServingCommands } from "./serving";
 
 type ModelVersion = Answer<"getModelVersion">["version"];
@@ -128,31 +125,7 @@ export function addModelCommands(program: Command): void {
       else printResolved(resolved, loggedMetrics);
     });
 
-  models
-    .command("predict <model>")
-    .description("load the production version in this process and predict the rows of a JSON file")
-    .requiredOption("--file <file>", "JSON list of rows; each row is an object of raw columns")
-    .action(async (name: string, options: { file: string }, command: Command) => {
-      const { client, json } = contextOf(command);
-      const rows = readRows(options.file);
-      const { artifact, version } = await client.production(name);
-      if (artifact === undefined) {
-        const rule = `must have a version in production that was trained by Ringmaster; version ${version} was registered from elsewhere`;
-        throw new InvalidInputError("the model cannot be loaded", [{ path: "model", value: name, rule }]);
-      }
-      const predictions = await predictRows(client, artifact, rows);
-      if (json) printJson({ model: name, version, predictions });
-      else {
-        predictions.forEach((one, i) => {
-          const text =
-            "value" in one
-              ? formatNumber(one.value)
-              : `${one.label}  ${formatNumber(Math.max(...one.probabilities.map(({ probability }) => probability)))}`;
-          process.stdout.write(`row ${i}: ${text}\n`);
-        });
-      }
-    });
-
+  addPredictCommand(models);
   addModelDecisionCommands(models);
   addModelChangeCommands(models);
   addModelPolicyCommands(models);
@@ -227,20 +200,6 @@ function printResolved({ artifact: _, ...summary }: ResolvedModel, loggedMetrics
   for (const [field, value] of Object.entries({ ...summary, ...(loggedMetrics && { loggedMetrics }) })) {
     process.stdout.write(`${field.padEnd(13)} ${typeof value === "object" ? JSON.stringify(value) : value}\n`);
   }
-}
-
-function readRows(file: string): readonly RawRow[] {
-  const bad = (rule: string, cause?: unknown) =>
-    new InvalidInputError("the rows cannot be read", [{ path: "--file", value: file, rule }], cause);
-  let rows: unknown;
-  try {
-    rows = JSON.parse(readFileSync(file, "utf8"));
-  } catch (cause) {
-    throw bad("must be a JSON file that can be read", cause);
-  }
-  if (Array.isArray(rows) && rows.length > 0 && rows.every((row) => row !== null && typeof row === "object"))
-    return rows;
-  throw bad("must hold a list of objects, at least one");
 }
 
 async function waitingVersions(client: ApiClient, models: readonly { readonly name: string }[]) {

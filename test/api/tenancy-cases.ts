@@ -183,6 +183,7 @@ export const cases: Readonly<Record<string, Case>> = {
   "GET /api/v1/models/:name/history": absent,
   "GET /api/v1/models/:name/production": absent,
   "GET /api/v1/models/:name/versions/:version": absent,
+  "GET /api/v1/models/:name/versions/:version/artifact": absent,
   "POST /api/v1/models/:name/versions/:version/approval-requests": { ...absent, body: () => ({}) },
   "POST /api/v1/models/:name/versions/:version/approvals": { ...absent, body: () => ({ decision: "approved" }) },
   "PUT /api/v1/models/:name/versions/:version/stage": { ...absent, body: () => ({ stage: "production" }) },

@@ -106,6 +106,20 @@ describe("raw data to a champion model", () => {
       rows,
     ]);
     expect(predictions.map(({ label }) => label)).toEqual([0, 2]);
+    const table = stack.file("rows.csv", "x1,x2,x3,colour\n0.5,0.5,1,red\n2.5,-1.5,1,never seen\n");
+    const out = stack.file("predictions.csv", "");
+    for (const version of ["toy/1", "toy@champion"]) {
+      expect(await stack.json(["models", "predict", version, "--file", table, "--out", out])).toMatchObject({
+        rows: 2,
+      });
+      const [header, ...lines] = readFileSync(out, "utf8").trim().split("\n");
+      expect(header).toBe("row,label,probability_0,probability_1,probability_2");
+      expect(lines.map((line) => line.split(",")[1])).toEqual(["0", "2"]);
+    }
+    expect(await stack.run("models", "predict", "toy@nobody", "--file", table, "--out", out)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("must name an alias of toy"),
+    });
   });
 
   it("an identical run reuses every step and says so, without a new approval", async () => {
