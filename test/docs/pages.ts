@@ -129,6 +129,17 @@ export const settings: readonly Setting[] = [
     team: "notified",
     exchange: [[/https:\/\/example\.com\/ringmaster/, "https://1.1.1.1/ringmaster"]],
   },
+  // A version of each run would have to pass the gates of the other pages' model.
+  {
+    file: "docs/jobs.md",
+    command: "--set seed=1..5",
+    exchange: [
+      [/submit job\.yaml/, "submit plain.yaml"],
+      [/(submit .*)seed=1\.\.5 --wait/, "$1seed=1..2 --wait | tee group.txt"],
+      [/group-0123456789ab/, "$(grep -o 'group-[0-9a-f]*' group.txt | head -1)"],
+    ],
+  },
+  { file: "docs/tuning.md", command: "study create", exchange: [[/--trials 48 --resume 3=9/, "--trials 3"]] },
   { file: "docs/your-own-data.md", team: "own" },
   { file: "README.md", command: "npx ringmaster up", team: "readme", exchange: fewer },
   { file: "docs/deploy.md", command: "npx ringmaster submit", team: "deploy", exchange: fewer },

@@ -28,6 +28,15 @@ checkpoint: { keep: 5 }
 evaluation: { thresholds: { accuracy: 0 }, slices: [stroke] }
 seed: 1
 `;
+const study = `name: digits-tuning
+job: plain.yaml
+objective: { metric: validation/loss, direction: minimize }
+space:
+  hyperparameters.learningRate: { type: float, low: 0.0001, high: 0.1, log: true }
+sampler: { type: random }
+parallel: 2
+stop: { trials: 2 }
+`;
 const policy = `rules:
   thresholds: { accuracy: 0.5 }
 `;
@@ -178,6 +187,8 @@ export class World {
       .replace("logLoss: 0.3", "logLoss: 100");
     writeFileSync(at("examples/digits/job.yaml"), quick);
     writeFileSync(at("job.yaml"), tinyJob);
+    writeFileSync(at("plain.yaml"), tinyJob.replace(/registerAs: .*\n/, ""));
+    writeFileSync(at("study.yaml"), study);
     writeFileSync(at("policy.yaml"), policy);
     writeFileSync(at("open.yaml"), open);
     writeFileSync(at("reviewed.yaml"), reviewed);
@@ -213,6 +224,8 @@ DuckDBInstance.create(":memory:").then(async (instance) => {
   await connection.run("COPY (SELECT image::VARCHAR AS image, digit, stroke FROM 'march.parquet') TO 'march.csv' (HEADER)");
   await connection.run("COPY (SELECT image::VARCHAR AS image, digit, stroke FROM 'digits.parquet') TO 'digits.csv' (HEADER)");
   const rows = (await connection.runAndReadAll("SELECT image FROM 'digits.parquet' LIMIT 2")).getRowObjectsJson();
+  await connection.run("COPY (SELECT image::VARCHAR AS image FROM 'digits.parquet' LIMIT 3) TO 'rows.csv' (HEADER)");
+  await connection.run("COPY (SELECT image FROM 'digits.parquet' LIMIT 3) TO 'rows.parquet'");
   writeFileSync("rows.json", JSON.stringify(rows.map(({ image }) => ({ image: image.map(Number) }))));
 });
 `;
