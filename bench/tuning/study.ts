@@ -64,6 +64,10 @@ export async function benchStudy(args: readonly string[]): Promise<void> {
         `trials, curves and weights ${equal ? "equal" : "DIFFER"}\n`,
     );
     if (!equal) process.exitCode = 1;
+    for (const [number, trial] of equal ? [] : calm.facts.trials.entries()) {
+      const [expected, found] = [JSON.stringify(trial), JSON.stringify(hit.facts.trials[number])];
+      if (expected !== found) process.stdout.write(`  ${expected}\n  ${found}\n`);
+    }
   }
   const peer = values["no-peer"] ? "left out" : findTorch();
   if (typeof peer === "string") process.stdout.write(`no peer: ${peer}\n`);
@@ -96,7 +100,7 @@ async function runStudy(
   title: string,
   { trials, parallel, epochs, sampler }: Options,
   disturb: (stack: BenchStack) => Promise<void>,
-): Promise<{ readonly result: Result; readonly facts: unknown; readonly file: string }> {
+): Promise<{ readonly result: Result; readonly facts: { readonly trials: readonly object[] }; readonly file: string }> {
   const stack = startStack();
   const file = join(stack.directory, "digits.parquet");
   const write = (path: string, text: string): string => {

@@ -5,14 +5,15 @@ import type { ContentReference } from "../shapes";
 import { type Predictions, predictedClasses } from "./metrics";
 import { type OutcomeMetric, pairedBootstrap } from "./paired-bootstrap";
 import type { PairedInterval } from "./shapes";
-import { readPredictions, readReport } from "./stored-predictions";
+import { predictionTensors, readPredictions, readReport } from "./stored-predictions";
 
 /** The comparison of the champion with the candidate, row by row, on the candidate's test split. */
 export type ChampionComparison =
   | ({
       readonly kind: "compared";
       readonly champion: number;
-      readonly metric: "accuracy" | "rmse";
+      /** `accuracy` or `rmse`, unless a rule names another one. */
+      readonly metric: string;
       /** The metric of each model on the same rows. */
       readonly candidateValue: number;
       readonly championValue: number;
@@ -21,6 +22,8 @@ export type ChampionComparison =
        * the squared error.
        */
       readonly outcomes: ContentReference;
+      /** The champion's predictions for the rows. Comparisons of earlier releases have none. */
+      readonly championPredictions?: ContentReference;
     } & PairedInterval)
   | { readonly kind: "incompatible"; readonly champion: number; readonly reasons: readonly string[] };
 
@@ -55,6 +58,9 @@ export async function compareOutcomes(
     candidateValue: metricOver(outcomes.candidate, statistic),
     championValue: metricOver(outcomes.champion, statistic),
     ...pairedBootstrap(outcomes.candidate, outcomes.champion, statistic, seed),
+    championPredictions: await objects.putContent(
+      encodeSafetensors({ tensors: predictionTensors(champions.predictions) }),
+    ),
     outcomes: await objects.putContent(
       encodeSafetensors({
         tensors: { candidate: tensor(outcomes.candidate), champion: tensor(outcomes.champion) },

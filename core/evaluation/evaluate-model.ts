@@ -8,6 +8,7 @@ import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows }
 import { predictShards, type RowPredictor, testShards } from "./predict";
 import type { ClassReport, EvaluationReport, SliceReport } from "./report";
 import type { LatencyReport } from "./shapes";
+import { predictionTensors } from "./stored-predictions";
 
 /** Output of the step `Evaluate`. */
 export interface EvaluationOutput {
@@ -36,29 +37,13 @@ export async function evaluateModel(input: {
   const shape = { ...features, rows: features.splits.test.rows, slices: features.slices.length };
   const { predictions, slices } = await predictShards(testShards(features, objects), shape, predictor);
   const stored = await objects.putContent(
-    encodeSafetensors({ tensors: { ...tensorsOf(predictions), ...sliceTensor(slices, shape.slices) } }),
+    encodeSafetensors({ tensors: { ...predictionTensors(predictions), ...sliceTensor(slices, shape.slices) } }),
   );
   const report = reportOf(features, predictions, slices, stored);
   return {
     report: await objects.putContent(JSON.stringify(report), "application/json"),
     metrics: report.metrics,
     predictions,
-  };
-}
-
-function tensorsOf(predictions: Predictions): Readonly<Record<string, SafetensorsTensor>> {
-  const { classes, labels, outputs } = predictions;
-  const rows = labels.length;
-  if (classes === 0) {
-    return {
-      label: { dtype: "F32", shape: [rows], data: labels },
-      predicted: { dtype: "F32", shape: [rows], data: outputs },
-    };
-  }
-  return {
-    label: { dtype: "I32", shape: [rows], data: labels },
-    predicted: { dtype: "I32", shape: [rows], data: predictedClasses(predictions) },
-    probabilities: { dtype: "F32", shape: classes === 2 ? [rows] : [rows, classes], data: outputs },
   };
 }
 

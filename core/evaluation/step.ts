@@ -44,8 +44,8 @@ export function evaluationIdentity(
 ): Pick<StepDefinition<EvaluationOutput>, "step" | "version" | "inputs"> {
   return {
     step: "Evaluate",
-    // Version 2 added slices row by row, and the latency.
-    version: 2,
+    // Version 2 added slices row by row, and the latency; version 3 the champion's predictions.
+    version: 3,
     inputs(_run, details) {
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const met = opponentOf(training, champion);

@@ -1,9 +1,38 @@
 import type { ObjectStore } from "../ports";
-import { decodeSafetensors } from "../safetensors/safetensors";
+import { decodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
 import type { ContentReference } from "../shapes";
-import type { Predictions } from "./metrics";
+import { type Predictions, predictedClasses } from "./metrics";
 import type { EvaluationReport } from "./report";
 import type { SlicedPredictions } from "./slices/judge";
+
+/** Returns predictions as the tensors of a safetensors file, one row each. */
+export function predictionTensors(predictions: Predictions): Readonly<Record<string, SafetensorsTensor>> {
+  const { classes, labels, outputs } = predictions;
+  const rows = labels.length;
+  if (classes === 0) {
+    return {
+      label: { dtype: "F32", shape: [rows], data: labels },
+      predicted: { dtype: "F32", shape: [rows], data: outputs },
+    };
+  }
+  return {
+    label: { dtype: "I32", shape: [rows], data: labels },
+    predicted: { dtype: "I32", shape: [rows], data: predictedClasses(predictions) },
+    probabilities: { dtype: "F32", shape: classes === 2 ? [rows] : [rows, classes], data: outputs },
+  };
+}
+
+/** Reads predictions that were stored without a report. */
+export async function readPredictionTensors(
+  objects: ContentReader,
+  { sha256 }: ContentReference,
+): Promise<Predictions> {
+  const { tensors } = decodeSafetensors(await objects.getContent(sha256));
+  const labels = tensors["label"]!.data as Int32Array | Float32Array;
+  const { shape = [], data } = tensors["probabilities"] ?? {};
+  if (data === undefined) return { classes: 0, labels, outputs: tensors["predicted"]!.data as Float32Array };
+  return { classes: shape.length === 1 ? 2 : shape[1]!, labels, outputs: data as Float32Array };
+}
 
 type ContentReader = Pick<ObjectStore, "getContent">;
 

@@ -23,7 +23,9 @@ export interface PolicyRules {
 }
 
 export interface NoRegressionRule {
-  /** Permitted loss of the primary metric, absolute. */
+  /** Metric that is compared. Default: accuracy, or RMSE for labels of type float. */
+  readonly metric?: string;
+  /** Permitted loss of the metric, absolute. */
   readonly tolerance: number;
   /** `credible`: refused if a regression is shown. `excluded`: refused unless a regression is excluded. */
   readonly rule: "credible" | "excluded";
@@ -153,6 +155,7 @@ export const policyRulesSchema = z.strictObject({
         tolerance: share.default(defaultNoRegression.tolerance),
         rule: z.enum(["credible", "excluded"]).default(defaultNoRegression.rule),
         incompatible: z.enum(["refuse", "pass"]).default(defaultNoRegression.incompatible),
+        metric: metric.optional(),
       }),
       z.literal("waived"),
     ])

@@ -126,6 +126,8 @@ const evaluation = z.strictObject({
    * no worse.
    */
   regressionRule: z.enum(["credible", "excluded"]).optional(),
+  /** Metric that is also compared with the champion's, next to the model's. Default: only the model's. */
+  regressionMetric: z.string().min(1).max(250).optional(),
   /** The result for a candidate whose champion cannot read the new columns. */
   incompatibleChampion: z.enum(["refuse", "pass"]).optional(),
   /** Gates on slices, fairness, latency and size (docs/gates.md). Their columns are added to `slices`. */

@@ -40,7 +40,7 @@ export function judge(
     ...Object.entries(thresholds).map(([metric, limit]) =>
       threshold(metric, metrics[metric], limit, subject.missingMetric),
     ),
-    ...(champion ? [noRegression(champion, metrics, regression)] : []),
+    ...(champion ? regression.metrics.map((metric) => noRegression(champion, metrics, regression, metric)) : []),
     ...sliceGates(requirements, subject.sliced, subject.identity),
     ...(latencyP99Ms === undefined ? [] : [latencyGate(latencyP99Ms, subject.latency, lacking)]),
     ...(artifactBytes === undefined ? [] : [sizeGate(artifactBytes, subject.artifactBytes, lacking)]),

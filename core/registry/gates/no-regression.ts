@@ -9,17 +9,27 @@ export interface MetChampion {
   readonly version: number;
   /** `same`: it has the same weights as the candidate. `unmet`: they could be compared, but were not. */
   readonly comparison: ChampionComparison | "same" | { readonly kind: "unmet"; readonly reason: string };
+  /** The same by metrics that rules name. */
+  readonly byMetric?: ReadonlyMap<string, MetChampion["comparison"]>;
 }
 
 type Rules = RegressionRequirement;
 
-/** Compares a candidate with the champion. If the policy waives the rule, the comparison is reported and passes. */
+/**
+ * Compares a candidate with the champion. If the policy waives the rule, the comparison is reported and passes.
+ *
+ * @param named the metric that a rule names; default: that of the task
+ */
 export function noRegression(
   champion: MetChampion,
   metrics: Readonly<Record<string, number>>,
   rules: Rules,
+  named?: string,
 ): GateCheck {
-  const { passed, ...check } = judged(champion, metrics, rules);
+  const { version } = champion;
+  const comparison = (named === undefined ? undefined : champion.byMetric?.get(named)) ?? champion.comparison;
+  const metric = named ?? ("rmse" in metrics && !("accuracy" in metrics) ? "rmse" : "accuracy");
+  const { passed, ...check } = judged({ version, comparison }, metric, metrics, rules);
   if (rules.waived) {
     const evidence = `waived by the policy (noRegression: waived); ${check.evidence}`;
     return { ...check, passed: true, ...(passed ? {} : { waived: true }), evidence };
@@ -39,10 +49,10 @@ function remarks(passed: boolean, { from, milder }: Rules): string {
 
 function judged(
   { version, comparison }: MetChampion,
+  metric: string,
   metrics: Readonly<Record<string, number>>,
   rules: Rules,
 ): GateCheck {
-  const metric = "rmse" in metrics && !("accuracy" in metrics) ? "rmse" : "accuracy";
   const value = metrics[metric] ?? null;
   if (comparison === "same") {
     const evidence = `same weights as version ${version}`;

@@ -11,11 +11,14 @@ export interface JobEvaluation {
   readonly regressionTolerance?: number;
   readonly regressionRule?: RegressionRule;
   readonly incompatibleChampion?: "refuse" | "pass";
+  readonly regressionMetric?: string;
   readonly gates?: JobGates;
 }
 
 /** The requirement for the comparison with the champion. */
-export interface RegressionRequirement extends NoRegressionRule {
+export interface RegressionRequirement extends Omit<NoRegressionRule, "metric"> {
+  /** Metrics that are compared: the model's, and that of the job. `undefined`: the task's default. */
+  readonly metrics: readonly (string | undefined)[];
   /** Origin of the rule. `default`: the policy has none. */
   readonly from: "default" | "policy" | "job";
   /** Whether neither the policy nor the job requires the comparison. It is then only reported. */
@@ -31,16 +34,17 @@ export interface RegressionRequirement extends NoRegressionRule {
  */
 export function regressionOf(job: JobEvaluation, { noRegression }: PolicyRules): RegressionRequirement {
   const { regressionTolerance: tolerance, regressionRule: rule, incompatibleChampion: incompatible } = job;
+  const own = job.regressionMetric;
   if (noRegression === "waived") {
-    const declared = tolerance !== undefined || rule !== undefined || incompatible !== undefined;
-    const own = {
+    const declared = [tolerance, rule, incompatible, own].some((given) => given !== undefined);
+    const limits = {
       tolerance: tolerance ?? defaultNoRegression.tolerance,
       rule: rule ?? defaultNoRegression.rule,
       incompatible: incompatible ?? defaultNoRegression.incompatible,
     };
-    return { ...own, from: declared ? "job" : "policy", waived: !declared, milder: [] };
+    return { ...limits, metrics: [own], from: declared ? "job" : "policy", waived: !declared, milder: [] };
   }
-  const model = noRegression ?? defaultNoRegression;
+  const model: NoRegressionRule = noRegression ?? defaultNoRegression;
   const milder = [
     ...(tolerance !== undefined && tolerance > model.tolerance ? [`regressionTolerance ${tolerance}`] : []),
     ...(rule === "credible" && model.rule === "excluded" ? ["regressionRule credible"] : []),
@@ -50,6 +54,7 @@ export function regressionOf(job: JobEvaluation, { noRegression }: PolicyRules):
     tolerance: Math.min(tolerance ?? model.tolerance, model.tolerance),
     rule: rule === "excluded" ? rule : model.rule,
     incompatible: incompatible === "refuse" ? incompatible : model.incompatible,
+    metrics: own === undefined || own === model.metric ? [model.metric] : [model.metric, own],
     from: noRegression === undefined ? "default" : "policy",
     waived: false,
     milder,

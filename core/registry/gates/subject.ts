@@ -1,7 +1,14 @@
+import { sha256 } from "../../digest";
 import { type ChampionComparison, compareReports } from "../../evaluation/comparison";
 import type { EvaluationOutput } from "../../evaluation/evaluate-model";
 import { classificationMetricNames, regressionMetricNames } from "../../evaluation/metric-names";
-import { readReport, readSlicedPredictions } from "../../evaluation/stored-predictions";
+import { pairedMetric } from "../../evaluation/paired-metric";
+import {
+  readPredictions,
+  readPredictionTensors,
+  readReport,
+  readSlicedPredictions,
+} from "../../evaluation/stored-predictions";
 import type { ObjectStore } from "../../ports";
 import type { Job } from "../../runs/job";
 import type { RunRepository } from "../../runs/run-repository";
@@ -97,6 +104,33 @@ export function subjectsOf(dependencies: SubjectDependencies) {
     return { version, comparison: { kind: "incompatible", champion: version, reasons } };
   }
 
+  /** Adds the comparisons by metrics that rules name. */
+  async function withMetrics(
+    met: MetChampion,
+    candidate: ModelVersion,
+    metrics: readonly (string | undefined)[],
+  ): Promise<MetChampion> {
+    const { comparison } = met;
+    const { evaluationReport, weightsSha256 } = candidate;
+    const named = metrics.filter((metric) => metric !== undefined);
+    if (comparison === "same" || comparison.kind !== "compared" || named.length === 0) return met;
+    if (!evaluationReport || comparison.championPredictions === undefined) {
+      const reason = "their predictions were not stored; submit its job again";
+      return { ...met, byMetric: new Map(named.map((metric) => [metric, { kind: "unmet", reason }])) };
+    }
+    const [{ predictions }, champions] = await Promise.all([
+      readPredictions(objects, await readReport(objects, evaluationReport)),
+      readPredictionTensors(objects, comparison.championPredictions),
+    ]);
+    const byMetric = named.map((metric): [string, MetChampion["comparison"]] => {
+      const seed = Number.parseInt(sha256(`${metric} ${weightsSha256} ${comparison.seed}`).slice(0, 8), 16);
+      const paired = pairedMetric(metric, predictions, champions, seed);
+      const reason = `${metric} is undefined for one of the models on these rows: ${missingMetric(candidate.metrics, metric)}`;
+      return [metric, paired ? { ...comparison, metric, ...paired } : { kind: "unmet", reason }];
+    });
+    return { ...met, byMetric: new Map(byMetric) };
+  }
+
   async function storedComparison(
     candidate: ModelVersion,
     champion: ModelVersion,
@@ -134,10 +168,11 @@ export function subjectsOf(dependencies: SubjectDependencies) {
       strict: boolean,
     ): Promise<GateSubject> {
       const needed = requirements.slices.length + requirements.fairness.length > 0;
-      const [sliced, champion] = await Promise.all([
+      const [sliced, met] = await Promise.all([
         slicedOf(candidate, needed),
         championOf(model, candidate, made, strict),
       ]);
+      const champion = met && (await withMetrics(met, candidate, requirements.regression.metrics));
       const identity = `${candidate.evaluationReport?.sha256} ${candidate.weightsSha256}`;
       if (made) {
         return {

@@ -14,6 +14,7 @@ import { reportMarkdown } from "../../../../core/registry/report/markdown";
 import { versionReport } from "../../../../core/registry/report/report";
 import { decideApproval, promote, requestApproval } from "../../../../core/registry/transitions";
 import type { PolicyRules } from "../../../../core/runs/gate-rules";
+import { defaultNoRegression } from "../../../../core/runs/gate-rules";
 import { jobSchema } from "../../../../core/runs/job";
 import type { RunDetails } from "../../../../core/runs/shapes";
 import { keyText } from "../../../../core/signing-key";
@@ -170,6 +171,27 @@ describe("judging a version", () => {
     });
     expect(reportMarkdown(report)).toContain("# toy version 2: refused");
     expect(reportHtml(report).html).toMatch(/<svg.*slices by parity.*confusion matrix.*calibration/s);
+  });
+
+  it("compares by the metrics that policy and job name, from the stored predictions", async () => {
+    const { judge, decide, trained, first } = await setup("metric", {
+      noRegression: { ...defaultNoRegression, metric: "auc" },
+    });
+    await judge(first);
+    await decide(first);
+    const { gate } = await judge(await trained(100));
+    expect(gate!.checks).toMatchObject([{ gate: "no-regression", metric: "auc", passed: false, limit: 1 }]);
+    expect(gate!.checks[0]!.evidence).toMatch(
+      /^auc 0\.\d+, version 1 1\.0 on the same 400 rows: difference -0\.\d+, 95 % CI/,
+    );
+    const other = await setup("unknown-metric", { noRegression: { ...defaultNoRegression, metric: "rmse" } });
+    await other.judge(other.first);
+    await other.decide(other.first);
+    const refused = await other.judge(await other.trained(100));
+    expect(refused.gate!.checks).toMatchObject([{ metric: "rmse", passed: false, limit: null }]);
+    expect(refused.gate!.checks[0]!.evidence).toMatch(
+      /rmse is undefined.*this task has no metric of that name; it has accuracy/,
+    );
   });
 
   it("waits for a command's answer, passes by it once, and keeps it when judged again", async () => {

@@ -7,6 +7,7 @@ import type { JobEvaluation } from "../../../../core/registry/gates/regression-r
 import { combine } from "../../../../core/registry/gates/requirements";
 import { noRules } from "../../../../core/registry/policy";
 import type { PolicyRules } from "../../../../core/runs/gate-rules";
+import { defaultNoRegression } from "../../../../core/runs/gate-rules";
 
 interface Given extends Partial<Omit<GateSubject, "champion">> {
   readonly thresholds?: Readonly<Record<string, number>>;
@@ -375,6 +376,7 @@ describe("of a job's gates and its model's", () => {
     expect(combine(job, policy)).toEqual({
       thresholds: { accuracy: 0.95, logLoss: 0.3, f1: 0.5, auc: 0.7 },
       regression: {
+        metrics: [undefined],
         tolerance: 0.01,
         rule: "excluded",
         incompatible: "refuse",
@@ -391,8 +393,15 @@ describe("of a job's gates and its model's", () => {
       artifactBytes: 5,
       checks: [review],
     });
-    const byDefault = { tolerance: 0, rule: "credible", incompatible: "refuse", from: "default", waived: false };
+    const byDefault = {
+      ...{ metrics: [undefined], tolerance: 0, rule: "credible", incompatible: "refuse" },
+      ...{ from: "default", waived: false },
+    };
     expect(combine({}, noRules).regression).toEqual({ ...byDefault, milder: [] });
+    const byAuc = { ...noRules, noRegression: { ...defaultNoRegression, metric: "auc" } };
+    expect(combine({ regressionMetric: "f1" }, byAuc).regression.metrics).toEqual(["auc", "f1"]);
+    expect(combine({ regressionMetric: "auc" }, byAuc).regression.metrics).toEqual(["auc"]);
+    expect(combine({ regressionMetric: "auc" }, noRules).regression.metrics).toEqual([undefined, "auc"]);
     // A job that says what the default says asks for nothing else.
     const same = { regressionTolerance: 0, regressionRule: "credible", incompatibleChampion: "refuse" } as const;
     expect(combine(same, noRules).regression).toEqual({ ...byDefault, milder: [] });
