@@ -78,6 +78,14 @@ export function withSharedJobs(jobs: TrainingJobs, shared: SharedJobs, clock: Cl
       return jobs.submit(request);
     },
 
+    async describe(jobId) {
+      const outcome = await jobs.describe(jobId);
+      if (outcome.status === "running" || outcome.hostLoss) return outcome;
+      const job = await shared.find(jobId);
+      // A trial must not use up its retries because the job of other trials ended. It gets another job.
+      return job && job.revision > 1 ? { ...outcome, status: "failed", hostLoss: true } : outcome;
+    },
+
     async terminate(jobId, reason, runId) {
       const job = await shared.find(jobId);
       if (job && (job.idle || job.current.runId !== runId)) return;

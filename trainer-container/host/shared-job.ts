@@ -23,8 +23,8 @@ const shortTrialMs = 300_000;
 const patienceMs = 20_000;
 const firstPauseMs = 150;
 const maxPauseMs = 2_000;
-/** Consecutive failed requests after which the job ends. */
-const maxFailures = 5;
+/** Time after the maximum wait in which a trainer that gets no answer tries to leave. A trial may be assigned to it. */
+const leavingMs = 40_000;
 
 /**
  * Trains the run of a job, then trials that the platform assigns to the same job, one after another, until none comes, a
@@ -57,17 +57,14 @@ async function nextTraining(
   { next, interruption, sleep, now, onTrouble }: SharedJobDependencies,
 ): Promise<JobContinuation["next"]> {
   const deadline = now() + patience;
-  let failures = 0;
   for (let pause = firstPauseMs; ; pause = Math.min(maxPauseMs, pause * 1.5)) {
     try {
       const answer = await next(environment, interruption.raised || now() >= deadline);
       if (answer.leave) return undefined;
       if (answer.next) return answer.next;
-      failures = 0;
     } catch (error) {
       onTrouble(error);
-      failures += 1;
-      if (failures === maxFailures) return undefined;
+      if (now() >= deadline + leavingMs) return undefined;
     }
     await Promise.race([sleep(pause), interruption.happened]);
   }

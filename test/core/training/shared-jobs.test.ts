@@ -162,6 +162,23 @@ describe("a job that trains several trials", () => {
     expect(await shared.find(first.jobId)).toBeUndefined();
   });
 
+  it.each(["succeeded", "failed"] as const)(
+    "does not use up a retry of its current trial when it has %s without the trial's result",
+    async (status) => {
+      const { ports, calls, launched, ask, trained, detailsOf } = world();
+      const first = await launched();
+      await trained(first.runId);
+      await ask(first.runId, first.jobId);
+      const second = await launched();
+      calls.job = { status, hostLoss: false, reason: "Essential container in task exited" };
+      await endSharedJob(ports, first.jobId, first.runId);
+      expect((await detailsOf(second.runId)).attempts).toMatchObject([
+        { reason: "host lost" },
+        { status: "submitted" },
+      ]);
+    },
+  );
+
   it("is found again by a process that continues after one that died before the record", async () => {
     const { ports, clock, calls, prepared, launched, ask, trained, detailsOf } = world();
     const first = await launched();
