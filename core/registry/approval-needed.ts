@@ -15,7 +15,7 @@ export const approvalNeededSchema = z.object({
   team: z.string(),
   model: z.string(),
   version: z.int(),
-  /** The waiting run. */
+  /** The run that trained it. */
   runId: z.string().optional(),
   approvals: z.object({ required: z.int(), given: z.int() }),
   /** The people who may approve; empty: everybody in the team. */
