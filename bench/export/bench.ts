@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createJsonClient, type JsonClient } from "../records/clients";
 import { runContent } from "../records/ways";
-import { processTimeOf } from "../support/cpu";
+import { processTimeOf, residentMiB } from "../support/cpu";
 import { describeMachine, machineLine } from "../support/machine";
 import { type BenchStack, startStack } from "../support/stack";
 import { markdownTable } from "../support/table";
@@ -96,11 +96,6 @@ function exported(stack: BenchStack, format: string, runs: number, points: numbe
     ...{ what: `Ringmaster, ${format}`, runs, points, seconds, cpuSeconds },
     note: `points: ${(size / 2 ** 20).toFixed(1)} MiB; ${memory}`,
   };
-}
-
-function residentMiB(pid: number): number {
-  const [, kib = "0"] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kib) / 1024;
 }
 
 function mlflow(runs: number, points: number): Row | string {

@@ -41,3 +41,9 @@ function childrenOf(pid: number): readonly number[] {
     return [];
   }
 }
+
+/** Returns the resident memory of a process in MiB. @throws Error if there is no such process */
+export function residentMiB(pid: number): number {
+  const [, kib = "0"] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kib) / 1024;
+}

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { StudyState } from "../../core/tuning/ports";
 import { toyCsv, toySchema } from "../../test/support/toy";
-import { wholeCpuMsOf } from "../support/cpu";
+import { residentMiB, wholeCpuMsOf } from "../support/cpu";
 import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
 import { type BenchStack, startStack } from "../support/stack";
@@ -142,9 +142,4 @@ function processMemory({ pid, endpoint }: BenchStack): ReadonlyMap<string, numbe
     }
   }
   return memory;
-}
-
-function residentMiB(pid: number): number {
-  const [, kib = "0"] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kib) / 1024;
 }
