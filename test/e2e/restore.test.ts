@@ -113,7 +113,7 @@ describe("a run that continues from a checkpoint", () => {
       expect(found).toEqual(expected);
     }
     const again = await stack.run("runs", "resume", runId);
-    expect(again).toMatchObject({ stderr: expect.stringContaining(`run ${runId} is running, not paused`) });
+    expect(again).toMatchObject({ stderr: expect.stringContaining(`run ${runId} is completed, not paused`) });
     expect(again.code).not.toBe(0);
   }, 240_000);
 
