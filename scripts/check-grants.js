@@ -44,6 +44,27 @@ const unused = [
     reason: "The next attempt after a lost host, spot notices of EC2, and executions that are stopped.",
   },
   {
+    functions: /^continue-job$/,
+    grants:
+      /^(batch:(ListJobs|SubmitJob|TerminateJob) .*|dynamodb:(ConditionCheckItem table\/Catalog|Query table\/Catalog\/gsi1)|states:SendTaskFailure .*)$/,
+    reason: "Completes a training as finish-training does; a trainer that asks has nearly always stored its result.",
+  },
+  {
+    functions: /^conclude-run$/,
+    grants: /^dynamodb:Query table\/Catalog\/gsi1$/,
+    reason: "Finds the job of a process that died between the assignment of a shared job and its record.",
+  },
+  {
+    functions: /^request-approval$/,
+    grants: /^(states:SendTaskSuccess state-machine|states:DescribeExecution executions)$/,
+    reason: "A decision that came before the wait; an execution of the request that has ended.",
+  },
+  {
+    functions: /^promote$/,
+    grants: /^dynamodb:UpdateItem table\/Catalog$/,
+    reason: "Runs of an earlier release, which promote before their end.",
+  },
+  {
     functions: /^conclude-run$/,
     grants: /^s3:GetObject objects$/,
     reason: "Reads the predictions of slices that the gates of an unregistered run need.",

@@ -125,7 +125,7 @@ export const trainingJobs = sharedPort({
   grants: {
     look: [lookAtJobs, ...sharedJobs("list").grants],
     terminate: [terminateJobs, ...sharedJobs("find").grants],
-    submit: [...submitJobs, ...runKeys("read", "create").grants, ...sharedJobs("list", "write").grants],
+    submit: [...submitJobs, ...runKeys("read", "create").grants, ...sharedJobs("list", "save").grants],
   },
   make: ({ keys, shared }, { config, clock }) => {
     const jobs = createTrainingJobs(new BatchClient({}), new BatchClient({ maxAttempts: 1 }), config, keys);

@@ -36,7 +36,8 @@ export const sharedJobs = sharedPort({
   grants: {
     find: [catalog("GetItem")],
     list: [queryIndex("Catalog", "gsi1")],
-    write: [catalog("PutItem", "DeleteItem")],
+    save: [catalog("PutItem")],
+    remove: [catalog("DeleteItem")],
   },
   make: ({ table }) => createSharedJobs(table),
 });

@@ -18,7 +18,7 @@ export const handler = functionHandler(
     shared: {
       owners: runOwners(),
       keys: runKeys("read", "create"),
-      sharedJobs: sharedJobs("find", "write"),
+      sharedJobs: sharedJobs("find", "save", "remove"),
       jobs: trainingJobs("look", "submit", "terminate"),
       tokens: taskTokens("answer"),
       runEvents: platformEvents("publish"),

@@ -25,7 +25,7 @@ export const handler = functionHandler(
       tokens: taskTokens("answer"),
       runEvents: platformEvents("publish"),
       meter: meter(),
-      sharedJobs: sharedJobs("find", "write"),
+      sharedJobs: sharedJobs("find", "remove"),
     },
     team: {
       runs: runs("details", "steps", "produce", "attempts", "report", "end"),
