@@ -24,6 +24,8 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     backend: training?.backend ?? progress?.backend,
     cause: run.cause,
     restoredFrom: run.restoredFrom,
+    fineTunedFrom: run.fineTunedFrom,
+    fineTune: training?.fineTune,
     otherNumerics: training?.otherNumerics,
     evaluation: evaluation?.metrics,
     workers: (progress?.workers ?? []).map((worker) => ({

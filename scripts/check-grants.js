@@ -101,6 +101,11 @@ const unused = [
   },
   {
     functions: /^retrain$/,
+    grants: /^(s3|kms):/,
+    reason: "Resolves the initial weights of a rule whose job is fine-tuned.",
+  },
+  {
+    functions: /^retrain$/,
     grants: /^scheduler:/,
     reason: "The sweep repairs schedules that a process that died has left.",
   },

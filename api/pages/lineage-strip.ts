@@ -1,4 +1,5 @@
 import type { FeaturesOutput } from "../../core/features/materialize";
+import { sourceText } from "../../core/runs/fine-tune";
 import { findOutput } from "../../core/runs/step";
 import { link } from "./layout";
 import type { Links } from "./links";
@@ -15,6 +16,7 @@ export function lineageStrip(page: RunPage, links: Links): Markup | undefined {
   const { code, datasets } = record;
   const features = details && findOutput<FeaturesOutput>(details, "PrepareFeatures");
   const from = details?.run.restoredFrom;
+  const source = details?.run.fineTunedFrom;
   const again = details?.run.reproducedFrom;
   const before = [
     ...datasets.map(({ name, version, digest }) =>
@@ -32,6 +34,7 @@ export function lineageStrip(page: RunPage, links: Links): Markup | undefined {
     ...(from
       ? [card("checkpoint", link(links.run(from.runId), from.runId), `epoch ${from.epoch}, step ${from.step}`)]
       : []),
+    ...(source ? [card("fine-tuned from", sourceText(source), source.weightsSha256.slice(0, 12))] : []),
     ...(again ? [card("reproduces", link(links.run(again), again))] : []),
     ...(record.parentRunId === undefined
       ? []

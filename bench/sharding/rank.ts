@@ -37,6 +37,7 @@ function parametersOnly(parameters: number): TrainableModel {
     throw new Error("not computed here");
   };
   return {
+    layers: [],
     layout: [{ name: "w", shape: [parameters], offset: 0, size: parameters, trainable: true }],
     parameterCount: parameters,
     trainableCount: parameters,

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { formatDuration } from "../../core/quantities";
 import { stoppingText } from "../../core/runs/early-stopping";
+import { fineTuneText, sourceText } from "../../core/runs/fine-tune";
 import { displayedStatus, outcomeText } from "../../core/runs/run";
 import { isOpen } from "../../core/runs/run-states";
 import type { LogPage, RunDetails } from "../../core/runs/shapes";
@@ -152,6 +153,11 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   line("worker losses", describeLosses(shown.attempts, details.recoveries));
   if (run.restoredFrom)
     line("restored", `from ${run.restoredFrom.runId}, epoch ${run.restoredFrom.epoch}, step ${run.restoredFrom.step}`);
+  line("fine-tuned", run.fineTunedFrom && `from ${sourceText(run.fineTunedFrom)}`);
+  line("layers", shown.fineTune && fineTuneText(shown.fineTune));
+  for (const { layer, initialised } of shown.fineTune?.layers ?? []) {
+    line(`  ${layer}`, initialised === undefined ? "loaded" : `initialised: ${initialised}`);
+  }
   line("numerics", shown.otherNumerics && `changed during training: ${shown.otherNumerics.join(", ")}`);
   for (const { message } of details.warnings) line("warning", shownText(message));
   if (run.failure) line("failure", `${run.failure.code}: ${run.failure.message}`);

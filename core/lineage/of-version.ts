@@ -35,13 +35,29 @@ export async function lineageOfVersion(
     source,
     createdAt: version.createdAt,
   });
-  const record = runId === undefined ? undefined : await dependencies.records.find(runId);
-  if (runId === undefined || !record) {
-    if (version.dataset) await addInput(graph, dependencies, version.dataset, root);
-    return graph.finish(root);
-  }
+  const run = runId === undefined ? undefined : await addOrigin(graph, dependencies, runId, maxGenerations);
+  if (run !== undefined) graph.connect(run, root);
+  else if (version.dataset) await addInput(graph, dependencies, version.dataset, root);
+  return graph.finish(root);
+}
+
+/** Maximum number of runs whose weights began one with the other's. */
+const maxGenerations = 20;
+
+/**
+ * Adds a run with its code and data and, if it began with another run's weights, that run's origin.
+ *
+ * @returns the run's node; `undefined` if there is no such run
+ */
+async function addOrigin(
+  graph: LineageBuilder,
+  dependencies: BackwardDependencies,
+  runId: string,
+  generations: number,
+): Promise<string | undefined> {
+  const record = await dependencies.records.find(runId);
+  if (!record) return undefined;
   const run = addRun(graph, runId, record);
-  graph.connect(run, root);
   addCode(graph, record, run);
   const details = record.source === "training" ? await dependencies.runs.findDetails(runId) : undefined;
   const features = details && findOutput<FeaturesOutput>(details, "PrepareFeatures");
@@ -51,7 +67,19 @@ export async function lineageOfVersion(
   // The run's own inputs became its features. Inputs that people added are attached only to the run.
   for (const [index, input] of record.datasets.entries())
     await addInput(graph, dependencies, input, index === 0 && made ? made : run);
-  return graph.finish(root);
+  const { fineTunedFrom, restoredFrom } = details?.run ?? {};
+  const origin = fineTunedFrom?.runId ?? restoredFrom?.runId;
+  if (origin === undefined) return run;
+  const earlier = generations > 1 ? await addOrigin(graph, dependencies, origin, generations - 1) : undefined;
+  const source = earlier ?? graph.add("run", origin);
+  const { model, version } = fineTunedFrom ?? {};
+  if (model === undefined) graph.connect(source, run);
+  else {
+    const node = graph.add("model-version", `${model}@${version}`, { model, version });
+    graph.connect(source, node);
+    graph.connect(node, run);
+  }
+  return run;
 }
 
 function addCode(graph: LineageBuilder, { code }: RunRecord, run: string): void {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../shapes";
 import { earlyStoppingSchema } from "./early-stopping";
+import { fineTuneSchema } from "./fine-tune";
 import { jobGatesSchema } from "./gate-rules";
 import {
   type Hyperparameters,
@@ -150,6 +151,8 @@ export const jobSchema = z
     /** Registered model of which the run makes a version. Default: the run makes none (`models register` does it later). */
     registerAs: name.optional(),
     model: modelSpec,
+    /** Begins with other weights than random ones. */
+    fineTune: fineTuneSchema.optional(),
     hyperparameters: hyperparameters.prefault({}),
     features: z.strictObject({ standardize: z.boolean().default(true) }).prefault({}),
     resources: resources.prefault({}),

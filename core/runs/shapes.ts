@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { count, datasetReference, instant, nextToken, type Shape, sha256, texts, warning } from "../shapes";
+import { fineTuneSource } from "./fine-tune";
 import { jobSchema } from "./job";
 import { progressSchema } from "./progress";
 import { phases, runStatuses } from "./run-states";
@@ -94,6 +95,7 @@ export const run = z
       .object({ runId: z.string(), epoch: count, step: count, weightsSha256: sha256 })
       .optional()
       .meta({ description: "The checkpoint that training begins with." }),
+    fineTunedFrom: fineTuneSource.optional(),
     reproducedFrom: z.string().optional().meta({
       description: "The run that it does again from its record; it ends behind its evaluation, and makes no version.",
     }),

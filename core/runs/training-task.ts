@@ -1,5 +1,6 @@
 import type { ContentReference, Warning } from "../shapes";
 import type { EarlyStopping, EarlyStoppingOutcome } from "./early-stopping";
+import type { FineTune, FineTuneOutcome } from "./fine-tune";
 import type { Hyperparameters } from "./hyperparameters";
 import type { ModelSpec } from "./job";
 import type { NumericsRecord } from "./shapes";
@@ -44,6 +45,11 @@ export interface TrainingTask {
   readonly profileKey?: string;
   /** The training starts from a checkpoint under the run's own key, and must not start without it. */
   readonly startStep?: number;
+  /**
+   * The weights with which the training begins, if not random ones: the digest of `FineTuneSource.parts`. Absent with
+   * `startStep`.
+   */
+  readonly fineTune?: Pick<FineTune, "match"> & { readonly from: string; readonly parts: string };
   readonly checkpoint: {
     readonly everySteps: number;
     readonly everySeconds: number;
@@ -68,6 +74,7 @@ export interface TrainingResult {
   readonly metrics: Readonly<Record<string, number>>;
   /** With early stopping. */
   readonly earlyStopping?: EarlyStoppingOutcome;
+  readonly fineTune?: FineTuneOutcome;
   readonly numerics: NumericsRecord;
   /**
    * Fields of the numerics that changed during training, as the task permits. The weights are then not those of an

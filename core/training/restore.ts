@@ -1,18 +1,14 @@
 import { digestOf } from "../digest";
-import { eachLimited } from "../each-limited";
 import { InvalidInputError } from "../errors";
-import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import { problemsOf } from "../problems";
-import { CheckpointDamagedError, CheckpointNotFoundError, RunNotFoundError } from "../runs/errors";
+import { RunNotFoundError } from "../runs/errors";
 import { appliedWeightDecay } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
 import type { Run } from "../runs/shapes";
-import { checkpointOfEpoch, readCheckpoints } from "./checkpoint/list";
 import type { CheckpointManifest } from "./checkpoint/manifest";
+import { checkpointStart } from "./checkpoint/start";
 import { findSubmitted, type SubmitDependencies, submitRun } from "./submit";
-
-const tensorChecksAtOnce = 8;
 
 export interface RestoreDependencies extends SubmitDependencies {
   readonly objects: ObjectStore;
@@ -67,52 +63,9 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
     idempotencyKey,
     requestDigest,
     restoredFrom: start.restoredFrom,
+    ...(source.fineTunedFrom ? { fineTunedFrom: source.fineTunedFrom } : {}),
     ...(request.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
     beforeCreation: start.copyTo,
-  });
-}
-
-/**
- * Finds the checkpoint with which a new run starts. `copyTo` copies its manifest to that run.
- *
- * @throws CheckpointNotFoundError, CheckpointDamagedError
- */
-export async function checkpointStart(objects: ObjectStore, runId: string, epoch: number) {
-  const list = await readCheckpoints(objects, runId);
-  const manifest = checkpointOfEpoch(runId, list, epoch);
-  if (!manifest) {
-    const epochs = [...new Set(list.checkpoints.map((one) => one.epoch))];
-    throw new CheckpointNotFoundError(runId, epoch, epochs);
-  }
-  await requireTensors(objects, manifest);
-  const { finishedSteps, weightsSha256 } = manifest;
-  return {
-    manifest,
-    restoredFrom: { runId, epoch: manifest.epoch, step: finishedSteps, weightsSha256 },
-    copyTo: (to: string) =>
-      objects.put(
-        objectKeys.checkpointManifest(to, finishedSteps),
-        // The source run stores its own points.
-        JSON.stringify({ ...manifest, runId: to, unsentMetrics: undefined }, null, 2),
-        "application/json",
-      ),
-  };
-}
-
-/**
- * Checks that all tensors exist, so that a run that cannot start is refused before it is created.
- *
- * @throws CheckpointDamagedError
- */
-async function requireTensors(
-  objects: ObjectStore,
-  { runId, finishedSteps, tensors }: CheckpointManifest,
-): Promise<void> {
-  await eachLimited(tensors, tensorChecksAtOnce, async (tensor) => {
-    if (await objects.hasContent(tensor, "by-checksum")) return;
-    const key = objectKeys.content(tensor.sha256);
-    const damage = `object ${key} (${tensor.buffer}) is missing, or its bytes are not those that were stored.`;
-    throw new CheckpointDamagedError(runId, finishedSteps, damage);
   });
 }
 

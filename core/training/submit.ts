@@ -13,9 +13,10 @@ import { type Job, type RunLimits, withoutLaterOptions } from "../runs/job";
 import type { Executions } from "../runs/ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { CodeReference, MadeEnvironment, Run } from "../runs/shapes";
+import { type FineTuneDependencies, fineTuneSourceOf } from "./fine-tune";
 import { checkJobAgainst, checkPolicyAgainst, jobWarnings } from "./job-checks";
 
-export interface SubmitDependencies {
+export interface SubmitDependencies extends FineTuneDependencies {
   /** Settings of the deployment. */
   readonly config?: {
     readonly trainerImage?: string;
@@ -26,7 +27,7 @@ export interface SubmitDependencies {
   readonly executions: Pick<Executions, "start">;
   readonly clock: Clock;
   /** The model's policy, which may need slices that the job does not have. */
-  readonly registry?: { readonly repository: Pick<ModelRepository, "find"> };
+  readonly registry?: { readonly repository: Pick<ModelRepository, "find" | "findVersion"> };
   /** Returns a new random id, at least 16 lower-case hex digits. */
   readonly randomId: () => string;
 }
@@ -45,6 +46,8 @@ export interface SubmitRequest {
   readonly requestDigest?: string;
   readonly cause?: Run["cause"];
   readonly restoredFrom?: Run["restoredFrom"];
+  /** Default: the present weights of the job's `fineTune`, unless the run begins with a checkpoint. */
+  readonly fineTunedFrom?: Run["fineTunedFrom"];
   readonly reproducedFrom?: string;
   /** The resolved version of the job's dataset. It may have been deprecated since. */
   readonly dataset?: DatasetVersion;
@@ -78,6 +81,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   ];
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);
   const limited = withLimits(request.job, dependencies.config?.teamShares?.[request.team]?.limits);
+  const fineTunedFrom = await initialWeights(dependencies, request);
   const job = reproducedFrom ? limited : withJudgedSlices(limited, dataset.manifest, model);
 
   const { name, version, digest } = dataset.manifest;
@@ -95,6 +99,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     noCache,
     ...(cause ? { cause } : {}),
     ...(restoredFrom ? { restoredFrom } : {}),
+    ...(fineTunedFrom ? { fineTunedFrom } : {}),
     ...(reproducedFrom ? { reproducedFrom } : {}),
     ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
     ...(pauseAt === undefined ? {} : { pauseAt }),
@@ -130,6 +135,14 @@ export async function findSubmitted(
   if (run.requestDigest !== requestDigest) throw new IdempotencyConflictError(idempotencyKey);
   if (run.status === "queued") await dependencies.executions.start(run);
   return run;
+}
+
+async function initialWeights(
+  dependencies: SubmitDependencies,
+  { job, fineTunedFrom, restoredFrom }: SubmitRequest,
+): Promise<Run["fineTunedFrom"]> {
+  if (fineTunedFrom || restoredFrom || !job.fineTune) return fineTunedFrom;
+  return fineTuneSourceOf(dependencies, job.fineTune);
 }
 
 /** A limit of the job replaces the team's. */

@@ -1,6 +1,7 @@
 import type { ValidationOutput } from "../datasets/validation-step";
 import type { FeaturesOutput } from "../features/materialize";
 import { objectKeys } from "../object-keys";
+import { sourceText } from "../runs/fine-tune";
 import { decidingHyperparameters } from "../runs/hyperparameters";
 import { workersOf } from "../runs/run";
 import type { Run, RunDetails } from "../runs/shapes";
@@ -34,6 +35,10 @@ export const trainingStep = {
       threads: threadsOf(run),
       moduleSha256: run.code.moduleSha256,
       earlyStopping,
+      fineTune: run.fineTunedFrom && {
+        match: run.job.fineTune?.match,
+        weightsSha256: run.fineTunedFrom.weightsSha256,
+      },
       // The weights equal those of an undisturbed run only if nothing else differed, so the output is never reused for
       // one.
       restoredFrom: run.restoredFrom && {
@@ -64,7 +69,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     ...(job.resources.tf32 === true ? { tf32: true } : {}),
     threads: threadsOf(run),
     backend: job.resources.backend,
-    ...(run.restoredFrom ? { startStep: run.restoredFrom.step } : {}),
+    ...(run.restoredFrom ? { startStep: run.restoredFrom.step } : fineTuneOf(run)),
     ...(run.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
     featureManifestKey: outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
     ...(job.hyperparameters.classWeights === "balanced"
@@ -72,6 +77,12 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
       : {}),
     checkpoint: { everySteps: job.checkpoint.everySteps, everySeconds: checkpointSeconds, keep: job.checkpoint.keep },
   };
+}
+
+function fineTuneOf({ job, fineTunedFrom }: Run): Pick<TrainingTask, "fineTune"> {
+  if (!job.fineTune || !fineTunedFrom) return {};
+  const { match } = job.fineTune;
+  return { fineTune: { match, from: sourceText(fineTunedFrom), parts: fineTunedFrom.parts.sha256 } };
 }
 
 export function trainingOutputOf({

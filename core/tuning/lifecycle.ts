@@ -9,6 +9,7 @@ import type { Job } from "../runs/job";
 import type { RunRepository } from "../runs/run-repository";
 import { type LogRunDependencies, logRun } from "../tracking/records/log-run";
 import { type CancelDependencies, cancelRun } from "../training/cancel";
+import { type FineTuneDependencies, fineTuneSourceOf } from "../training/fine-tune";
 import { checkJobAgainst } from "../training/job-checks";
 import type { SubmitDependencies } from "../training/submit";
 import { bestTrials } from "./best";
@@ -28,8 +29,9 @@ export interface StudyDependencies extends LogRunDependencies {
   readonly studies: StudyRepository;
   readonly events: StudyEvents;
   readonly datasets: SubmitDependencies["datasets"];
-  readonly objects: Pick<ObjectStore, "put">;
-  readonly runs: Pick<RunRepository, "find">;
+  readonly objects: ObjectStore;
+  readonly runs: Pick<RunRepository, "find" | "findDetails">;
+  readonly registry: NonNullable<FineTuneDependencies["registry"]>;
   readonly clock: Clock;
   readonly pause: Pause;
 }
@@ -58,6 +60,8 @@ export async function createStudy(
   await requireFit(dependencies, definition);
   const warm = await warmTrials(dependencies, definition);
   if (warm.length > 0) await objects.put(objectKeys.studyWarmStart(definition.name), JSON.stringify(warm));
+  const { fineTune } = definition.job;
+  const fineTunedFrom = fineTune && (await fineTuneSourceOf(dependencies, fineTune));
   const parent = await logParent(dependencies, definition, by);
   const at = isoTime(clock);
   const study: Study = {
@@ -69,6 +73,7 @@ export async function createStudy(
     parentRunId: parent,
     best: [],
     extensions: 0,
+    ...(fineTunedFrom ? { fineTunedFrom } : {}),
     warmTrials: warm.length,
     createdBy: by,
     ...(person ? { submitters: [person.id] } : {}),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { fineTuneSource } from "../runs/fine-tune";
 import { count, instant, type Shape } from "../shapes";
 import { settingValue } from "./space";
 import { studyDefinitionSchema } from "./study";
@@ -59,6 +60,7 @@ export const study = z
     bestRunId: z.string().optional().meta({ description: "The run that registers the best trial." }),
     bestFailure: z.string().optional().meta({ description: "Reason why the best trial could not be registered." }),
     extensions: count.meta({ description: "Number of times that it was extended." }),
+    fineTunedFrom: fineTuneSource.optional(),
     warmTrials: count.meta({ description: "Number of earlier trials that its sampler knows." }),
     createdBy: z.string(),
     submitters: z.array(z.string()).optional(),

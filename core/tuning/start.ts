@@ -2,8 +2,8 @@ import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import type { ObjectStore } from "../ports";
 import type { Run } from "../runs/shapes";
+import { checkpointStart } from "../training/checkpoint/start";
 import { type ResumeDependencies, resumeRun } from "../training/pause";
-import { checkpointStart } from "../training/restore";
 import { findSubmitted, type SubmitDependencies, type SubmitRequest, submitRun } from "../training/submit";
 import { runSegment, trialKey } from "./decide";
 import type { StudyRepository, StudyState } from "./ports";
@@ -32,11 +32,17 @@ export async function startSegment(
   }
   await submit(dependencies, study, trialKey(study, trial), async () => ({
     ...pause,
+    ...initialWeights(study, trial),
     ...(await checkpointOf(dependencies, trials, trial)),
     job: { ...trialJob(definition, trial.params), name: `${study.name}-${trial.number}` },
     trial: { study: study.name, number: trial.number },
     parentRunId: study.parentRunId,
   }));
+}
+
+/** All trials begin with the same weights, even if an alias moves while the study runs. */
+function initialWeights({ fineTunedFrom }: Study, { params }: Trial): Pick<SubmitRequest, "fineTunedFrom"> {
+  return fineTunedFrom && !("fineTune.from" in params) ? { fineTunedFrom } : {};
 }
 
 /** Refers to the checkpoint of another trial with which a trial begins. Its tensors are not copied. */
@@ -73,6 +79,7 @@ async function submitBest(
 ): Promise<Pick<Study, "bestRunId" | "bestFailure">> {
   try {
     const run = await submit(dependencies, study, `study ${study.name} best ${study.extensions}`, async () => ({
+      ...initialWeights(study, best),
       job: bestJob(study.definition, best.params),
       parentRunId: study.parentRunId,
     }));
@@ -88,7 +95,10 @@ export function isPermanent(error: unknown): error is RingmasterError {
   return error instanceof RingmasterError && !error.retryable && error.httpStatus < 500;
 }
 
-type Submission = Pick<SubmitRequest, "job" | "pauseAt" | "trial" | "parentRunId" | "restoredFrom" | "beforeCreation">;
+type Submission = Pick<
+  SubmitRequest,
+  "job" | "pauseAt" | "trial" | "parentRunId" | "fineTunedFrom" | "restoredFrom" | "beforeCreation"
+>;
 
 async function submit(
   dependencies: StartDependencies,

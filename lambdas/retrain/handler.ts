@@ -3,6 +3,7 @@ import { meter } from "../../adapters/cloudwatch/emf-meter";
 import { datasets } from "../../adapters/dynamodb/dataset-repository";
 import { registryReads } from "../../adapters/dynamodb/model-repository";
 import { retraining, retrainingIndex } from "../../adapters/dynamodb/retraining-repository";
+import { teamObjects } from "../../adapters/s3/object-store";
 import { retrainingSchedules } from "../../adapters/scheduler/retraining-schedules";
 import { executions } from "../../adapters/stepfunctions/executions";
 import { runs } from "../../adapters/team-runs";
@@ -23,6 +24,7 @@ export const handler = functionHandler(
       runs: runs("create", "steps"),
       datasets: datasets("read", "resolve"),
       registry: registryReads(),
+      objects: teamObjects("read", "write"),
       retraining: retraining("read", "write"),
     },
   },

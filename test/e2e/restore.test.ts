@@ -169,4 +169,63 @@ describe("a run that continues from a checkpoint", () => {
       gate: { passed: expect.any(Boolean) },
     });
   });
+
+  it("begins with another run's weights, and reports them per layer", async () => {
+    const job = stack.file("job.yaml", toyJob(2));
+    const { runId } = undisturbed;
+    const submit = (...settings: readonly string[]) =>
+      stack.run("submit", job, "--wait", ...settings.flatMap((setting) => ["--set", setting]));
+    const idOf = ({ stdout }: { readonly stdout: string }) => /^run-\w+$/m.exec(stdout)![0];
+    const show = (id: string) => stack.json<Shown>(["runs", "show", id]);
+    const firstLoss = async (id: string) => {
+      const path = `/training-runs/${id}/metrics?metric=train/loss`;
+      return (await stack.get<{ points: readonly { value: number }[] }>(path)).points[0]!.value;
+    };
+
+    const tuned = idOf(await submit("fineTune.from=models:/toy by mlflow/1", "seed=9"));
+    expect(await show(tuned)).toMatchObject({
+      fineTunedFrom: { model: "toy by mlflow", version: 1, runId, weightsSha256: undisturbed.weightsSha256 },
+      fineTune: { loaded: { layers: 2 }, initialised: { layers: 0 } },
+    });
+    expect(await firstLoss(tuned)).toBeLessThan((await firstLoss(runId)) / 2);
+    const text = (await stack.run("runs", "show", tuned)).stdout;
+    expect(text).toMatch(/^fine-tuned +from toy by mlflow@1$/m);
+    expect(text).toMatch(/^layers +2 layers loaded, 0 layers initialised \((\d+) of \1 weights loaded\)$/m);
+
+    // The same weights, named in another way, are the same training.
+    const same = await show(idOf(await submit(`fineTune.from=${runId}`, "seed=9")));
+    expect(same.reused).toContainEqual({ step: "LaunchTraining", reusedFrom: tuned });
+
+    type Listed = { readonly checkpoints: readonly CheckpointSummary[] };
+    const { epoch } = (await stack.json<Listed>(["runs", "checkpoints", runId])).checkpoints[0]!;
+    const wider = idOf(
+      await submit(`fineTune={ from: ${runId}@${epoch}, match: prefix }`, "model={ type: mlp, hidden: [16, 8] }"),
+    );
+    expect(await show(wider)).toMatchObject({
+      fineTunedFrom: { runId, epoch },
+      fineTune: {
+        layers: [{ size: 112 }, { initialised: "the source has no dense_2/kernel, dense_2/bias" }, { size: 27 }],
+      },
+    });
+    const refused = await submit(`fineTune.from=${runId}`, "model={ type: mlp, hidden: [16, 8] }");
+    expect(refused.code).toBe(1);
+    expect(refused.stdout + refused.stderr).toContain("FINE_TUNE_MISMATCH");
+
+    const again = await stack.json<Run>(["runs", "reproduce", tuned]);
+    const reproduced = await stack.json<Shown>(["runs", "watch", again.runId], ends);
+    expect(reproduced.weightsSha256).toBe((await show(tuned)).weightsSha256);
+    expect(reproduced.fineTunedFrom).toEqual((await show(tuned)).fineTunedFrom);
+  }, 240_000);
+
+  it.each([
+    ["models:/nothing@champion", "there is no model nothing"],
+    ["models:/toy by mlflow@best", "model toy by mlflow has no alias best; its aliases: none"],
+    ["models:/toy by mlflow/7", "model toy by mlflow has no version 7"],
+    ["models:/toy by mlflow/Production", "must be models:/NAME@ALIAS, models:/NAME/VERSION or models:/NAME/latest"],
+    ["run-0000000000000000", "there is no training run run-0000000000000000"],
+    ["s3://somewhere/weights", "must be models:/NAME@ALIAS, models:/NAME/VERSION, RUN, or RUN@EPOCH"],
+  ])("refuses to fine-tune from %s", async (from, message) => {
+    const refused = await stack.run("submit", stack.file("job.yaml", toyJob(2)), "--set", `fineTune.from=${from}`);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  });
 });

@@ -115,7 +115,15 @@ export interface EngineOptimizer {
   read(): void;
 }
 
+/** A layer with its weights, by name. */
+export interface ModelLayer {
+  readonly name: string;
+  readonly slots: readonly ParameterSlot[];
+}
+
 export interface TrainableModel {
+  /** The layers that have weights, in the model's order, whether they are trained or frozen. */
+  readonly layers: readonly ModelLayer[];
   /** All weights in the order of the flat buffers: trainable ones, then statistics. */
   readonly layout: readonly ParameterSlot[];
   /** Number of elements of the flat buffers. */

@@ -6,7 +6,7 @@ import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition, Rematerialise } from "../../core/runs/model-definition";
 import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
 import { drawKey, withDraws } from "./draws";
-import type { Batch, BatchResult, NonFinite, ParameterSlot, TrainableModel } from "./engine";
+import type { Batch, BatchResult, ModelLayer, NonFinite, ParameterSlot, TrainableModel } from "./engine";
 import { BatchError } from "./errors";
 import { findNonFinite } from "./kernel-spy";
 import { reportCalls } from "./layer-scopes";
@@ -24,6 +24,21 @@ export interface Differentiated extends Scored {
   readonly gradients: readonly (tf.Tensor | undefined)[];
 }
 
+/** Returns the layers that have weights, including those of nested models. A weight that layers share is the first one's. */
+function layersWithWeights(
+  layers: LayersModel["layers"],
+  names: ReadonlyMap<string, string>,
+  unassigned: Map<LayerVariable, ParameterSlot>,
+): readonly ModelLayer[] {
+  return layers.flatMap((layer) => {
+    const nested = (layer as { readonly layers?: LayersModel["layers"] }).layers;
+    if (nested) return layersWithWeights(nested, names, unassigned);
+    const slots = layer.weights.flatMap((variable) => unassigned.get(variable) ?? []);
+    for (const variable of layer.weights) unassigned.delete(variable);
+    return slots.length === 0 ? [] : [{ name: names.get(layer.name) ?? layer.name, slots }];
+  });
+}
+
 /** Leaves a kept tensor to the present `tf.tidy`. */
 function released<T extends tf.Tensor>(kept: T): T {
   const tensor = tf.clone(kept);
@@ -39,6 +54,7 @@ function releaseAtEnd({ loss, outputs, metrics }: Scored): Scored {
 /** Adapts a layers model to the engine's port; the same code on both backends. */
 export class LayersTrainable implements TrainableModel {
   readonly layout: readonly ParameterSlot[];
+  readonly layers: readonly ModelLayer[];
   readonly parameterCount: number;
   readonly trainableCount: number;
   readonly rematerialise: Rematerialise;
@@ -57,6 +73,8 @@ export class LayersTrainable implements TrainableModel {
     this.statistics = model.nonTrainableWeights;
     this.variables = [...model.trainableWeights, ...this.statistics];
     this.layout = layOut(this.variables, model.trainableWeights.length, this.names);
+    const slots = new Map(this.variables.map((variable, index) => [variable, this.layout[index]!]));
+    this.layers = layersWithWeights(model.layers, this.names, slots);
     this.parameterCount = sum(this.layout.map((slot) => slot.size));
     this.trainableCount = sum(this.layout.filter((slot) => slot.trainable).map((slot) => slot.size));
     this.rowSize = definition.inputShape.reduce((product, side) => product * side, 1);

@@ -3,6 +3,7 @@ import type {
   BatchResult,
   EngineOptimizer,
   MicroshardSum,
+  ModelLayer,
   NonFinite,
   OnFinal,
   OptimizerMemory,
@@ -39,6 +40,7 @@ export interface GradientProgram {
 /** A model whose gradients a program computes. The layers model does everything else; its weights are updated on use. */
 export class ProgramTrainable implements TrainableModel {
   readonly layout: readonly ParameterSlot[];
+  readonly layers: readonly ModelLayer[];
   readonly parameterCount: number;
   readonly trainableCount: number;
   readonly takesSparse: boolean;
@@ -47,10 +49,15 @@ export class ProgramTrainable implements TrainableModel {
   private stale = false;
 
   constructor(
-    private readonly layers: LayersTrainable,
+    private readonly tape: LayersTrainable,
     private readonly program: GradientProgram,
   ) {
-    ({ layout: this.layout, parameterCount: this.parameterCount, trainableCount: this.trainableCount } = layers);
+    ({
+      layout: this.layout,
+      layers: this.layers,
+      parameterCount: this.parameterCount,
+      trainableCount: this.trainableCount,
+    } = tape);
     this.takesSparse = program.takesSparse;
     if (program.scaleLoss) this.scaleLoss = (scale) => program.scaleLoss?.(scale);
     program.weights.write(this.weightsOfLayers());
@@ -58,7 +65,7 @@ export class ProgramTrainable implements TrainableModel {
 
   private weightsOfLayers(): Float32Array {
     const weights = new Float32Array(this.parameterCount);
-    this.layers.readWeights(weights);
+    this.tape.readWeights(weights);
     return weights;
   }
 
@@ -66,32 +73,32 @@ export class ProgramTrainable implements TrainableModel {
     if (this.stale) {
       const weights = new Float32Array(this.parameterCount);
       this.program.weights.read(weights);
-      this.layers.writeWeights(weights);
+      this.tape.writeWeights(weights);
       this.stale = false;
     }
-    return this.layers;
+    return this.tape;
   }
 
   readWeights(into: Float32Array): void {
-    this.layers.checkFlat(into);
+    this.tape.checkFlat(into);
     this.program.weights.read(into);
   }
 
   writeWeights(from: Float32Array): void {
-    this.layers.checkFlat(from);
+    this.tape.checkFlat(from);
     this.program.weights.write(from);
     this.stale = true;
   }
 
   shareWeights(weights: Float32Array): void {
-    this.layers.checkFlat(weights);
+    this.tape.checkFlat(weights);
     this.program.weights.share(weights);
     this.stale = true;
   }
 
   gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
-    this.layers.checkBatch(batch, this.takesSparse);
-    this.layers.checkFlat(into);
+    this.tape.checkBatch(batch, this.takesSparse);
+    this.tape.checkFlat(into);
     return this.program.gradients(batch, randomKey, into, onFinal) ?? this.upToDate().gradients(batch, randomKey, into);
   }
 
@@ -108,11 +115,11 @@ export class ProgramTrainable implements TrainableModel {
     if (sum === undefined) throw new RangeError(`this model adds no gradients, but a sum of ${microshards} was begun`);
     return {
       add: (batch, randomKey) => {
-        this.layers.checkBatch(batch);
+        this.tape.checkBatch(batch);
         sum.add(batch, randomKey);
       },
       finish: (into) => {
-        this.layers.checkFlat(into);
+        this.tape.checkFlat(into);
         return sum.finish(into);
       },
     };
@@ -134,7 +141,7 @@ export class ProgramTrainable implements TrainableModel {
           const step = optimizer.beginStep(microshards);
           return {
             add: (batch, randomKey) => {
-              this.layers.checkBatch(batch);
+              this.tape.checkBatch(batch);
               step.add(batch, randomKey);
             },
             finish: (update) => {
@@ -148,7 +155,7 @@ export class ProgramTrainable implements TrainableModel {
   }
 
   evaluate(batch: Batch): BatchResult {
-    this.layers.checkBatch(batch);
+    this.tape.checkBatch(batch);
     return this.program.evaluate?.(batch) ?? this.upToDate().evaluate(batch);
   }
 
@@ -157,11 +164,11 @@ export class ProgramTrainable implements TrainableModel {
   }
 
   topology(): string {
-    return this.layers.topology();
+    return this.tape.topology();
   }
 
   dispose(): void {
     this.program.dispose();
-    this.layers.dispose();
+    this.tape.dispose();
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createJson, findJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
+import type { FineTuneOutcome } from "../../core/runs/fine-tune";
 import type { NumericsRecord } from "../../core/runs/shapes";
 import type { TrainingPause, TrainingResult } from "../../core/runs/training-task";
 import type { Warning } from "../../core/shapes";
@@ -26,6 +27,7 @@ export interface ResultOptions {
   readonly numerics: NumericsRecord;
   readonly otherNumerics: readonly string[];
   readonly warnings?: readonly Warning[];
+  readonly fineTune?: FineTuneOutcome | undefined;
   /** The first connected rank stores at once. The others store only if no result appears for a while. */
   readonly end: LastStep;
   /** The storing rank awaits it first: data that must outlive this process. Never rejects. */
@@ -73,6 +75,7 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
           },
         }
       : {}),
+    ...(options.fineTune ? { fineTune: options.fineTune } : {}),
     numerics,
     ...(options.otherNumerics.length === 0 ? {} : { otherNumerics: options.otherNumerics }),
     ...(options.warnings?.length ? { warnings: options.warnings } : {}),

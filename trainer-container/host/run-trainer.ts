@@ -32,6 +32,7 @@ import type { Telemetry } from "../telemetry/telemetry";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
 import { executionReport } from "./executions";
 import { failedBeforeUpdate, judge } from "./failure";
+import { loadInitialWeights } from "./initial-weights";
 import type { Interruption } from "./interruption";
 import { mapStacks } from "./module-source";
 import { agreeOnNumerics, engineOptionsOf, modelDefinition } from "./prepare";
@@ -143,6 +144,8 @@ async function trainTask(
   if (task.model.type === "module") dependencies.watchLoops?.();
   const definition = await modelDefinition(task, features, store);
   const model = await engine.createModel(definition, task.seed);
+  const fineTune = await loadInitialWeights(model, task, store);
+  if (fineTune) logger.log("info", "begins with other weights", { from: task.fineTune?.from, ...fineTune });
   const sampling = { seed, rows, batchSize, microshards, shardRows };
   const { feed, kind } = await openFeed(features, sampling, cache, { takesSparse: model.takesSparse === true });
   const validation = await openValidation(features, cache, validationRows);
@@ -290,7 +293,7 @@ async function trainTask(
     if (end.end === "completed") {
       const { weights } = end.best ?? replica;
       const warnings = [...executions.warnings, ...damagedCheckpoints(unusable)];
-      const published = { store, clock, runId, model, weights, plan, numerics, otherNumerics, warnings, end };
+      const published = { store, clock, runId, model, weights, plan, numerics, otherNumerics, warnings, fineTune, end };
       const result = await retry(() => publishResult({ ...published, beforeVisible }), storeAgain, interruption);
       reporter.completed();
       const { weightsSha256, steps, metrics, earlyStopping } = result;

@@ -28,7 +28,7 @@ export interface TrainingFacts {
 
 /** Parameters that determine how a run is executed, or how its weights are used. */
 const conduct =
-  /^(experiment|registerAs|dataset|notes|retries|tags\.|evaluation\.|checkpoint\.|resources\.(?!microshards$|backend$|vcpusPerWorker$|gpusPerWorker$|tf32$)|model\.(path|sha256)$)/;
+  /^(experiment|registerAs|dataset|notes|retries|fineTune\.from$|tags\.|evaluation\.|checkpoint\.|resources\.(?!microshards$|backend$|vcpusPerWorker$|gpusPerWorker$|tf32$)|model\.(path|sha256)$)/;
 
 export function factsOf(details: RunDetails): TrainingFacts {
   const { run, steps } = details;
@@ -47,6 +47,7 @@ export function factsOf(details: RunDetails): TrainingFacts {
       dataset: `${run.dataset.name}@${run.dataset.version}`,
       datasetDigest: run.dataset.digest,
       features: findOutput<FeaturesOutput>(details, "PrepareFeatures")?.digest,
+      fineTunedFrom: run.fineTunedFrom?.weightsSha256,
       restoredFrom: run.restoredFrom && `${run.restoredFrom.runId} at step ${run.restoredFrom.step}`,
     }),
     parameters: Object.fromEntries(parameters),

@@ -51,7 +51,7 @@ export async function reproduceRun(dependencies: SubmitDependencies, request: Re
   const details = await runs.findDetails(runId);
   if (!details) throw new RunNotFoundError(runId, "training");
   if (!findOutput<TrainingOutput>(details, "LaunchTraining")) throw new NotTrainedError(runId);
-  const { job, model, dataset, code, environment } = details.run;
+  const { job, model, dataset, code, environment, fineTunedFrom } = details.run;
   return submitRun(dependencies, {
     // Runs of earlier versions have a model although their job does not name it.
     job: {
@@ -68,5 +68,6 @@ export async function reproduceRun(dependencies: SubmitDependencies, request: Re
     idempotencyKey,
     requestDigest,
     reproducedFrom: runId,
+    ...(fineTunedFrom ? { fineTunedFrom } : {}),
   });
 }

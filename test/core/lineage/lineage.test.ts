@@ -112,6 +112,31 @@ describe("lineage, over the stores", () => {
     ]);
   });
 
+  it("of a model's version goes on to the version and run with whose weights its run began", async () => {
+    const dataset = {
+      name: "digits",
+      version: 1,
+      digest: (await platform.datasets.find("digits", 1))!.manifest.digest,
+    };
+    const parts = { sha256: "e".repeat(64), bytes: 2 };
+    const from = { model: "digits", version: 1, runId: "run-1", weightsSha256: "a".repeat(64), parts };
+    await platform.runs.create(runOf("run-tuned", { dataset, fineTunedFrom: from }));
+    await platform.registry.register(
+      platform.team,
+      { model: "tuned", metrics: {}, dataset, runId: "run-tuned", weightsSha256: "b".repeat(64) },
+      { by: "run", at },
+    );
+    const links = linksOf(await lineageOfVersion(platform, await platform.registry.version("tuned", 1)));
+    expect(links).toEqual(
+      expect.arrayContaining([
+        "code:c0ffee → run:run-1",
+        "run:run-1 → model-version:digits@1",
+        "model-version:digits@1 → run:run-tuned",
+        "run:run-tuned → model-version:tuned@1",
+      ]),
+    );
+  });
+
   it("of a version from elsewhere goes back to the data that its maker named", async () => {
     const graph = await lineageOfVersion(platform, await platform.registry.version("digits", 2));
     expect(linksOf(graph)).toContain("dataset:digits@1 → model-version:digits@2");

@@ -249,6 +249,7 @@ describe("reproducing", () => {
       created,
       clock: { now: () => 0 },
       randomId: () => "0123456789abcdef",
+      objects: {} as never,
       executions: { start: jest.fn(async () => undefined) } as never,
       datasets: { find: async () => ({ manifest, deprecation: { at, reason: "labels were wrong" } }) } as never,
       runs: {

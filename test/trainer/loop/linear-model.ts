@@ -54,6 +54,7 @@ export function linearModel(
   }
 
   return {
+    layers: [],
     layout,
     parameterCount: trainableCount + 1,
     trainableCount,

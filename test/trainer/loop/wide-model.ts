@@ -9,6 +9,7 @@ export function wideModel(trainable = 6_500, statistics = 300): TrainableModel {
   const weights = initial.slice(0, count);
   const gradient = new Float32Array(count);
   return {
+    layers: [],
     layout: [
       { name: "dense/kernel", shape: [trainable], offset: 0, size: trainable, trainable: true },
       { name: "norm/moving", shape: [statistics], offset: trainable, size: statistics, trainable: false },

@@ -1,0 +1,66 @@
+import * as z from "zod";
+import { contentReference, count, type DeepReadonly, type Shape, sha256 } from "../shapes";
+
+/** Source of the weights with which a training begins. */
+export const fineTuneSchema = z.strictObject({
+  /** A version (`models:/NAME@ALIAS`, `models:/NAME/3`), a completed run (`run-…`), or its checkpoint (`run-…@EPOCH`). */
+  from: z
+    .string()
+    .max(1_000)
+    .regex(
+      /^(models:\/.+|[^/@\s]+(@[1-9]\d*)?)$/,
+      "must be models:/NAME@ALIAS, models:/NAME/VERSION, RUN, or RUN@EPOCH for a run's checkpoint",
+    ),
+  /**
+   * `strict`: every layer must have the source's name and shapes. `prefix`: the layers from the first one to the last
+   * one before a difference begin with the source's weights, the rest with random ones.
+   */
+  match: z.enum(["strict", "prefix"]).default("strict"),
+});
+export type FineTune = DeepReadonly<z.output<typeof fineTuneSchema>>;
+
+/** The weights with which a run begins, as they were when it was submitted. */
+export const fineTuneSource = z
+  .object({
+    model: z.string().optional(),
+    version: z.int().min(1).optional(),
+    runId: z.string().optional().meta({ description: "The run that trained them." }),
+    epoch: count.optional().meta({ description: "The checkpoint's epoch; absent: the weights of the run's result." }),
+    weightsSha256: sha256,
+    parts: contentReference.meta({ description: "JSON list of the safetensors objects that hold them." }),
+  })
+  .meta({ id: "FineTuneSource", description: "The weights with which a fine-tuned run begins." });
+export interface FineTuneSource extends Shape<typeof fineTuneSource> {}
+
+/** Source of a layer's initial weights. */
+export interface LayerStart {
+  readonly layer: string;
+  /** Number of its weights. */
+  readonly size: number;
+  /** Absent: the source. */
+  readonly initialised?: string;
+}
+
+/** Effect of fine-tuning, as the result of the training records it. */
+export interface FineTuneOutcome {
+  /** In the model's order; at most `maxReportedLayers`. */
+  readonly layers: readonly LayerStart[];
+  /** Numbers of layers and weights, of all layers. */
+  readonly loaded: { readonly layers: number; readonly weights: number };
+  readonly initialised: { readonly layers: number; readonly weights: number };
+}
+
+export const maxReportedLayers = 1_000;
+
+/** Describes the source for people. */
+export function sourceText({ model, version, runId, epoch }: FineTuneSource): string {
+  if (model !== undefined) return `${model}@${version}`;
+  return epoch === undefined ? `${runId}` : `${runId}, checkpoint after epoch ${epoch}`;
+}
+
+/** Describes the outcome for people. */
+export function fineTuneText({ loaded, initialised }: FineTuneOutcome): string {
+  const layers = (count: number) => `${count} ${count === 1 ? "layer" : "layers"}`;
+  const weights = `${loaded.weights} of ${loaded.weights + initialised.weights} weights`;
+  return `${layers(loaded.layers)} loaded, ${layers(initialised.layers)} initialised (${weights} loaded)`;
+}

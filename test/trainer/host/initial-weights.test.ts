@@ -1,0 +1,99 @@
+import type { ModelDefinition } from "../../../core/runs/model-definition";
+import { encodeSafetensors } from "../../../core/safetensors/safetensors";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
+import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import { loadInitialWeights } from "../../../trainer-container/host/initial-weights";
+
+const definition = (outputs: number, frozen = false): ModelDefinition => ({
+  type: "module",
+  inputShape: [4],
+  outputs,
+  task: "classification",
+  factory: ({ tf }: { readonly tf: typeof import("@tensorflow/tfjs-layers") }) => {
+    const base = tf.sequential({
+      layers: [
+        tf.layers.dense({ units: 5, inputShape: [4], trainable: !frozen }),
+        tf.layers.batchNormalization({ trainable: !frozen }),
+      ],
+    });
+    return tf.sequential({ layers: [base, tf.layers.dense({ units: outputs })] });
+  },
+});
+
+/** A store of the model's weights, cut into one object a weight. */
+function storeOf(model: TrainableModel) {
+  const weights = new Float32Array(model.parameterCount);
+  model.readWeights(weights);
+  const objects = new Map<string, Uint8Array>();
+  const parts = model.layout.map(({ name, shape, offset, size }, index) => {
+    const data = weights.slice(offset, offset + size);
+    const bytes = encodeSafetensors({ tensors: { [name]: { dtype: "F32", shape: [...shape], data } } });
+    objects.set(`part-${index}`, bytes);
+    return { sha256: `part-${index}`, bytes: bytes.length };
+  });
+  objects.set("list", new TextEncoder().encode(JSON.stringify(parts)));
+  return { getContent: async (sha256: string) => objects.get(sha256)! };
+}
+
+const weightsOf = (model: TrainableModel): Readonly<Record<string, Float32Array>> => {
+  const weights = new Float32Array(model.parameterCount);
+  model.readWeights(weights);
+  return Object.fromEntries(
+    model.layout.map(({ name, offset, size }) => [name, weights.slice(offset, offset + size)] as const),
+  );
+};
+
+describe("the initial weights of a fine-tuned training", () => {
+  let engine: Engine;
+  const models: TrainableModel[] = [];
+  const create = async (seed: number, ...args: Parameters<typeof definition>) => {
+    const model = await engine.createModel(definition(...args), seed);
+    models.push(model);
+    return model;
+  };
+  const task = (match: "strict" | "prefix") => ({ fineTune: { match, from: "run-a", parts: "list" } });
+  beforeAll(async () => {
+    engine = await createEngine({ preferred: "wasm", threads: 1 });
+  });
+  afterEach(() => {
+    for (const model of models.splice(0)) model.dispose();
+  });
+
+  it("are those of the source, layer by layer, for frozen layers of a nested model too", async () => {
+    const source = await create(1, 3);
+    const model = await create(2, 3, true);
+    expect(model.layers.map(({ name }) => name)).toEqual(source.layers.map(({ name }) => name));
+    expect(model.layout.map(({ name }) => name)).not.toEqual(source.layout.map(({ name }) => name));
+    const outcome = await loadInitialWeights(model, task("strict"), storeOf(source));
+    expect(weightsOf(model)).toEqual(weightsOf(source));
+    expect(outcome).toMatchObject({ loaded: { layers: 3, weights: 63 }, initialised: { layers: 0, weights: 0 } });
+  });
+
+  it("are random from the first layer on that differs, with prefix", async () => {
+    const source = await create(1, 3);
+    const model = await create(2, 7, true);
+    const before = weightsOf(model);
+    const head = model.layers.at(-1)!.slots.map(({ name }) => name);
+    const outcome = await loadInitialWeights(model, task("prefix"), storeOf(source));
+    expect(outcome).toMatchObject({ loaded: { layers: 2, weights: 45 }, initialised: { layers: 1, weights: 42 } });
+    for (const [name, values] of Object.entries(weightsOf(model))) {
+      expect(values).toEqual(head.includes(name) ? before[name] : weightsOf(source)[name]);
+    }
+  });
+
+  it("are refused with every difference, with strict", async () => {
+    const source = await create(1, 3);
+    const model = await create(2, 7);
+    await expect(loadInitialWeights(model, task("strict"), storeOf(source))).rejects.toMatchObject({
+      code: "FINE_TUNE_MISMATCH",
+      message: expect.stringMatching(
+        /not those of run-a: layer .*kernel has shape \[5,7\] here and \[5,3\] in the source/,
+      ),
+    });
+  });
+
+  it("stay random without a source", async () => {
+    const model = await create(1, 3);
+    expect(await loadInitialWeights(model, {}, storeOf(model))).toBeUndefined();
+  });
+});
