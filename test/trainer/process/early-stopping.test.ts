@@ -51,15 +51,28 @@ describe("a run with early stopping", () => {
     if (codes.some((code) => code !== 0)) throw new Error(trainers.map((trainer) => trainer.transcript()).join("\n\n"));
   }
 
+  /** Trains one epoch and stores its weights as a source. */
+  async function storeSource(): Promise<string> {
+    await storeTask(cloud.store, "run-source", { workers: 1, seed: 99 }, { learningRate: 0.0005, epochs: 1 });
+    await expectEnd(start("run-source", 0, 0));
+    const { weights } = await readResult(cloud.store, "run-source");
+    return (await cloud.store.putContent(JSON.stringify([weights]))).sha256;
+  }
+
+  const fineTuned = " with initial weights of another run";
   const cases: readonly (readonly [name: string, task: Partial<TrainingTask>])[] = [
-    ["", {}],
+    [fineTuned, {}],
     [" with a sharded optimizer", { shardOptimizer: true }],
     ...(findBinding("cpu") ? [[" on native TensorFlow", { backend: "native" }] as const] : []),
   ];
 
   it.each(cases)(
     "stops at the same epoch with the same weights after kills and a pause, on other numbers of workers%s",
-    async (name, task) => {
+    async (name, settings) => {
+      const parts = name === fineTuned ? await storeSource() : undefined;
+      const task = parts
+        ? { ...settings, fineTune: { from: "run-source", match: "strict" as const, parts } }
+        : settings;
       const [alone, runId] = [`run-alone-${name.length}`, `run-hit-${name.length}`];
       const { shardOptimizer: _, ...whole } = task;
       await expectEnd(...(await startSegment(alone, 0, { ...whole, workers: 1 })));
@@ -72,7 +85,7 @@ describe("a run with early stopping", () => {
 
       // One worker is lost, then all; the run pauses right after its best epoch.
       const first = await startSegment(runId, 0, { ...task, workers: 2, pauseAt: bestEpoch + 1 });
-      await trained(runId, stepsPerEpoch + 5);
+      await trained(runId, parts ? 1 : stepsPerEpoch + 5);
       first[1]!.signal("SIGKILL");
       await first[1]!.ended;
       const again = start(runId, 0, 1, 2);
