@@ -1,9 +1,10 @@
 import type { ApiClient } from "../client/api-client";
+import { cutOf } from "../core/evaluation/decision";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { createRowTransform, type RawRow } from "../core/features/transform";
 import { download } from "./download";
 
-/** The prediction for one row: the most probable class and each class's probability, or the value. */
+/** The prediction for one row: the class that the model decides for, by default the most probable, and each class's probability, or the value. */
 export type Prediction =
   | {
       readonly label: string | number | boolean;
@@ -37,7 +38,12 @@ export async function openPredictor(client: ApiClient, artifact: ModelArtifact):
   };
 }
 
-function predictionOf({ outputSchema }: ModelArtifact, outputs: Float32Array, row: number, rows: number): Prediction {
+function predictionOf(
+  { outputSchema, decision }: ModelArtifact,
+  outputs: Float32Array,
+  row: number,
+  rows: number,
+): Prediction {
   if (outputSchema.kind === "value") return { value: outputs[row]! };
   const { classes } = outputSchema;
   const width = outputs.length / rows;
@@ -45,5 +51,8 @@ function predictionOf({ outputSchema }: ModelArtifact, outputs: Float32Array, ro
   const of = (k: number): number =>
     width === 1 ? (k === 1 ? outputs[row]! : 1 - outputs[row]!) : outputs[row * width + k]!;
   const probabilities = classes.map((label, k) => ({ label, probability: of(k) }));
+  if (decision && classes.length === 2) {
+    return { label: classes[of(1) > cutOf(classes, decision) ? 1 : 0]!, probabilities };
+  }
   return { label: probabilities.reduce((a, b) => (b.probability > a.probability ? b : a)).label, probabilities };
 }

@@ -28,6 +28,7 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     fineTune: training?.fineTune,
     otherNumerics: training?.otherNumerics,
     evaluation: evaluation?.metrics,
+    decision: evaluation?.decision,
     workers: (progress?.workers ?? []).map((worker) => ({
       ...worker,
       ...batchRecord(workers, worker.workerIndex),

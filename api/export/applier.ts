@@ -35,13 +35,14 @@ export function toInputs({ columns, transform }, rows) {
 }
 
 /** The network's outputs to {label, probabilities} a row, or {value}. */
-export function toAnswers({ label, activation }, outputs) {
+export function toAnswers({ label, activation, cut = 0.5 }, outputs) {
   if (label.kind === "value") return Array.from(outputs, (value) => ({ value }));
   const width = activation === "sigmoid" ? 1 : label.classes.length;
   return Array.from({ length: outputs.length / width }, (_, row) => {
     const logits = Array.from(outputs.slice(row * width, (row + 1) * width));
     const probabilities = activation === "sigmoid" ? binary(logits[0]) : softmax(logits);
-    return { label: label.classes[probabilities.indexOf(Math.max(...probabilities))], probabilities };
+    const best = activation === "sigmoid" ? Number(probabilities[1] > cut) : probabilities.indexOf(Math.max(...probabilities));
+    return { label: label.classes[best], probabilities };
   });
 }
 

@@ -64,7 +64,7 @@ interface WholeModel {
 export function wholeModel({ artifact, model }: Pick<ExportSource, "artifact" | "model">): WholeModel {
   const builder = new GraphBuilder();
   const { dense, inputs } = addFeatures(builder, artifact.transform, artifact.inputSchema);
-  const answer = addAnswer(builder, addNetwork(builder, model.network, dense), artifact.label);
+  const answer = addAnswer(builder, addNetwork(builder, model.network, dense), artifact);
   const described = { columns: JSON.stringify(inputs), missing_text: missingText(artifact.transform) };
   const graph = builder.finish("model", metadataOf(artifact, described));
   return { graph, file: encodeOnnx(graph), inputs, answer };

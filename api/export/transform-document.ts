@@ -1,4 +1,5 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
+import { cutOf } from "../../core/evaluation/decision";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { ExportedFile, ExportSource } from "../../core/export/ports";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
@@ -13,11 +14,14 @@ export interface TransformDocument {
   readonly label: LabelEncoding;
   /** The function that converts the network's output (logits, or values) to probabilities. */
   readonly activation: "softmax" | "sigmoid" | "none";
+  /** Of two classes, the second is predicted if its probability is above this. Absent: above 0.5. */
+  readonly cut?: number;
 }
 
-export function transformDocument({ inputSchema, transform, label }: ModelArtifact): TransformDocument {
+export function transformDocument({ inputSchema, transform, label, decision }: ModelArtifact): TransformDocument {
   const activation = label.kind === "value" ? "none" : label.classes.length === 2 ? "sigmoid" : "softmax";
-  return { format: transformFormat, columns: inputSchema, transform, label, activation };
+  const cut = decision && label.kind === "class" ? { cut: cutOf(label.classes, decision) } : {};
+  return { format: transformFormat, columns: inputSchema, transform, label, activation, ...cut };
 }
 
 /**

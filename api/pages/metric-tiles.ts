@@ -38,8 +38,9 @@ export function tiles(page: RunPage): Markup | undefined {
 
 function testTiles({ evaluation }: RunPage): readonly Markup[] {
   if (!evaluation) return [];
-  const { metrics, classes = [] } = evaluation.report;
-  const ofPositive = classes.length === 2 ? ` of class ${classes[1]?.value}` : "";
+  const { metrics, classes = [], decision } = evaluation.report;
+  const above = decision ? ` above ${tileText(decision.threshold)}` : "";
+  const ofPositive = classes.length === 2 ? ` of class ${decision?.positive ?? classes[1]?.value}${above}` : "";
   return leadingMetrics(evaluation.kind, metrics).map((name) => {
     const detail = `${meanings[name]}${/^(?:prAuc|f1|precision|recall)$/.test(name) ? ofPositive : ""}`;
     return tile(`${testPrefix}${name}`, tileText(metrics[name] ?? Number.NaN), shortened(detail, 60));

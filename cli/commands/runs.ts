@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { formatDuration } from "../../core/quantities";
+import { decisionText } from "../../core/runs/decision";
 import { stoppingText } from "../../core/runs/early-stopping";
 import { fineTuneText, sourceText } from "../../core/runs/fine-tune";
 import { displayedStatus, outcomeText } from "../../core/runs/run";
@@ -158,6 +159,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   for (const { layer, initialised } of shown.fineTune?.layers ?? []) {
     line(`  ${layer}`, initialised === undefined ? "loaded" : `initialised: ${initialised}`);
   }
+  line("decision", shown.decision && decisionText(shown.decision));
   line("numerics", shown.otherNumerics && `changed during training: ${shown.otherNumerics.join(", ")}`);
   for (const { message } of details.warnings) line("warning", shownText(message));
   if (run.failure) line("failure", `${run.failure.code}: ${run.failure.message}`);

@@ -6,6 +6,7 @@ import { ShardEncoder } from "../features/shard-encoder";
 import type { RowSource } from "../features/values";
 import type { ObjectStore } from "../ports";
 import { type ChampionComparison, compareOutcomes } from "./comparison";
+import { decided } from "./decision";
 import type { Predictions } from "./metrics";
 import type { ModelArtifact } from "./model-artifact";
 import { predictShards, type RowPredictor } from "./predict";
@@ -48,6 +49,8 @@ export async function compareWithChampion(input: {
     if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
     return { kind: "incompatible", champion: version, reasons: [error.message] };
   }
+  const { label, decision } = artifact;
+  if (label.kind === "class") theirs = decided(theirs, label, decision);
   return compareOutcomes(objects, {
     champion: version,
     digest: manifest.digest,

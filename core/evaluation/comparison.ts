@@ -5,7 +5,7 @@ import type { ContentReference } from "../shapes";
 import { type Predictions, predictedClasses } from "./metrics";
 import { type OutcomeMetric, pairedBootstrap } from "./paired-bootstrap";
 import type { PairedInterval } from "./shapes";
-import { predictionTensors, readPredictions, readReport } from "./stored-predictions";
+import { encodePredictions, readPredictions, readReport } from "./stored-predictions";
 
 /** The comparison of the champion with the candidate, row by row, on the candidate's test split. */
 export type ChampionComparison =
@@ -58,9 +58,7 @@ export async function compareOutcomes(
     candidateValue: metricOver(outcomes.candidate, statistic),
     championValue: metricOver(outcomes.champion, statistic),
     ...pairedBootstrap(outcomes.candidate, outcomes.champion, statistic, seed),
-    championPredictions: await objects.putContent(
-      encodeSafetensors({ tensors: predictionTensors(champions.predictions) }),
-    ),
+    championPredictions: await objects.putContent(encodePredictions(champions.predictions)),
     outcomes: await objects.putContent(
       encodeSafetensors({
         tensors: { candidate: tensor(outcomes.candidate), champion: tensor(outcomes.champion) },

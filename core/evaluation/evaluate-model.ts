@@ -1,11 +1,13 @@
 import type { FeatureManifest } from "../features/shapes";
 import type { ObjectStore } from "../ports";
+import type { Decision, DecisionSettings } from "../runs/decision";
 import { encodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
 import type { ContentReference } from "../shapes";
 import { classMetrics, confusionMatrix } from "./classification";
 import type { ChampionComparison } from "./comparison";
+import { chooseDecision, decided } from "./decision";
 import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
-import { predictShards, type RowPredictor, testShards } from "./predict";
+import { predictShards, type RowPredictor, splitShards } from "./predict";
 import type { ClassReport, EvaluationReport, SliceReport } from "./report";
 import type { LatencyReport } from "./shapes";
 import { predictionTensors } from "./stored-predictions";
@@ -16,6 +18,8 @@ export interface EvaluationOutput {
   readonly report: ContentReference;
   /** Overall metrics on the test split: `accuracy`, `f1`, `auc`, `logLoss`, … */
   readonly metrics: Readonly<Record<string, number>>;
+  /** Present if the job chose it. */
+  readonly decision?: Decision;
   /** Absent if the model has no champion, or if the candidate has the champion's weights. */
   readonly comparison?: ChampionComparison;
   /** Latency of one row's prediction on the evaluating machine. Absent in evaluations of earlier versions. */
@@ -32,19 +36,31 @@ export async function evaluateModel(input: {
   readonly features: FeatureManifest;
   readonly predictor: RowPredictor;
   readonly objects: ObjectStore;
+  readonly settings?: DecisionSettings;
 }): Promise<EvaluationOutput & { readonly predictions: Predictions }> {
-  const { features, objects, predictor } = input;
+  const { features, objects, predictor, settings = {} } = input;
+  const { label } = features;
   const shape = { ...features, rows: features.splits.test.rows, slices: features.slices.length };
-  const { predictions, slices } = await predictShards(testShards(features, objects), shape, predictor);
+  const tested = await predictShards(splitShards(features, objects, "test"), shape, predictor);
+  const { slices } = tested;
+  const decision = label.kind === "class" ? await chooseDecision(settings, label, () => validated(input)) : undefined;
+  const predictions = label.kind === "class" ? decided(tested.predictions, label, decision) : tested.predictions;
   const stored = await objects.putContent(
     encodeSafetensors({ tensors: { ...predictionTensors(predictions), ...sliceTensor(slices, shape.slices) } }),
   );
-  const report = reportOf(features, predictions, slices, stored);
+  const report = reportOf(features, predictions, slices, stored, decision);
   return {
     report: await objects.putContent(JSON.stringify(report), "application/json"),
     metrics: report.metrics,
+    ...(decision ? { decision } : {}),
     predictions,
   };
+}
+
+/** Predicts the validation split. */
+async function validated({ features, objects, predictor }: Parameters<typeof evaluateModel>[0]): Promise<Predictions> {
+  const shape = { ...features, rows: features.splits.validation.rows, slices: 0 };
+  return (await predictShards(splitShards(features, objects, "validation"), shape, predictor)).predictions;
 }
 
 /** Encodes the rows' slices, so that slice gates need only the stored predictions. */
@@ -59,6 +75,7 @@ function reportOf(
   predictions: Predictions,
   slices: Int32Array,
   stored: ContentReference,
+  decision: Decision | undefined,
 ): EvaluationReport {
   const { dataset, label } = features;
   return {
@@ -67,6 +84,7 @@ function reportOf(
     rows: predictions.labels.length,
     label: label.column,
     metrics: metricsOf(predictions),
+    ...(decision ? { decision } : {}),
     ...(label.kind === "class" ? classReports(label.classes, predictions) : {}),
     slices: sliceReports(features.slices, predictions, slices),
     predictions: stored,

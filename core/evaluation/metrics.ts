@@ -11,16 +11,20 @@ export interface Predictions {
   readonly labels: Int32Array | Float32Array;
   /** `[rows, classes]`. With two classes `[rows]`: the probability of the second. Regression: `[rows]`. */
   readonly outputs: Float32Array;
+  /** Index of the class of interest, of two. Default 1. */
+  readonly positive?: 0 | 1;
+  /** With two classes: the probability of the second above which a row is predicted as the second. Default 0.5. */
+  readonly cut?: number;
 }
 
 /**
  * Returns the class with the highest probability, the first of equals; with two classes, the second if its probability
- * is above 0.5.
+ * is above the cut.
  */
-export function predictedClasses({ classes, labels, outputs }: Predictions): Int32Array {
+export function predictedClasses({ classes, labels, outputs, cut = 0.5 }: Predictions): Int32Array {
   const predicted = new Int32Array(labels.length);
   for (let row = 0; row < predicted.length; row += 1) {
-    if (classes === 2) predicted[row] = outputs[row]! > 0.5 ? 1 : 0;
+    if (classes === 2) predicted[row] = outputs[row]! > cut ? 1 : 0;
     else {
       let best = 0;
       for (let index = 1; index < classes; index += 1) {
@@ -33,24 +37,25 @@ export function predictedClasses({ classes, labels, outputs }: Predictions): Int
 }
 
 /** Returns the predictions of some rows. */
-export function selectRows({ classes, labels, outputs }: Predictions, rows: Uint32Array): Predictions {
+export function selectRows({ labels, outputs, ...of }: Predictions, rows: Uint32Array): Predictions {
+  const { classes } = of;
   const width = classes > 2 ? classes : 1;
   const some = new Float32Array(rows.length * width);
   for (const [at, row] of rows.entries()) some.set(outputs.subarray(row * width, (row + 1) * width), at * width);
   const someLabels = labels instanceof Int32Array ? new Int32Array(rows.length) : new Float32Array(rows.length);
   for (const [at, row] of rows.entries()) someLabels[at] = labels[row]!;
-  return { classes, labels: someLabels, outputs: some };
+  return { ...of, labels: someLabels, outputs: some };
 }
 
 /** Computes all metrics that are defined for these rows; see `Metrics` for their names. */
 export function metricsOf(predictions: Predictions): Metrics {
-  const { classes, labels, outputs } = predictions;
+  const { classes, labels, outputs, positive = 1 } = predictions;
   if (classes === 0) return definedOnly({ ...regressionMetrics(labels, outputs) });
   const confusion = confusionMatrix(labels, predictedClasses(predictions), classes);
   const each = classMetrics(confusion, classes);
   const macro = macroAverage(each);
   const weighted = weightedAverage(each);
-  const { precision, recall, f1 } = classes === 2 ? each[1]! : macro;
+  const { precision, recall, f1 } = classes === 2 ? each[positive]! : macro;
   const rankings = rankingsOf(predictions);
   return definedOnly({
     accuracy: accuracy(confusion, classes),
@@ -69,10 +74,10 @@ export function metricsOf(predictions: Predictions): Metrics {
   });
 }
 
-/** Ranks each class against the rest. With two classes, only the second is ranked. */
+/** Ranks each class against the rest. With two classes, only the positive one is ranked. */
 export function rankingsOf(predictions: Predictions): readonly (Ranking | undefined)[] {
-  const { classes, labels } = predictions;
-  const ranked = classes === 2 ? [1] : Array.from({ length: classes }, (_, index) => index);
+  const { classes, labels, positive = 1 } = predictions;
+  const ranked = classes === 2 ? [positive] : Array.from({ length: classes }, (_, index) => index);
   return ranked.map((index) =>
     rank(
       labels.length,

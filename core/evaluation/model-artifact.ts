@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { columnSchema } from "../datasets/shapes";
 import { featureTransform, labelEncoding } from "../features/shapes";
+import { decision } from "../runs/decision";
 import { numericsRecord } from "../runs/shapes";
 import { category, contentReference, type Shape, sha256 } from "../shapes";
 
@@ -24,6 +25,7 @@ export const modelArtifact = z
     label: labelEncoding,
     inputSchema: z.array(columnSchema),
     outputSchema,
+    decision: decision.optional(),
     numerics: numericsRecord,
   })
   .meta({ id: "ModelArtifact", description: "The files that serving loads." });

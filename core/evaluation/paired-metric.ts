@@ -20,7 +20,9 @@ export function pairedMetric(
   champion: Predictions,
   seed: number,
 ): (PairedInterval & { readonly candidateValue: number; readonly championValue: number }) | undefined {
-  const [ours, theirs] = [metricStatistic(metric, candidate), metricStatistic(metric, champion)];
+  // Each model decides by its own threshold; both are measured on the candidate's positive class.
+  const { positive = 1 } = candidate;
+  const [ours, theirs] = [metricStatistic(metric, candidate), metricStatistic(metric, { ...champion, positive })];
   const count = candidate.labels.length;
   // A class that the champion does not know has the label -1, for which only accuracy is defined.
   if (!ours || !theirs || count === 0 || (metric !== "accuracy" && champion.labels.some(isUnknown))) return undefined;

@@ -16,9 +16,13 @@ export interface RowPredictor {
 /** Number of dense rows in memory at a time. */
 const batchRows = 1024;
 
-/** Reads the test split's shards, one in memory at a time. */
-export async function* testShards(features: FeatureManifest, objects: ObjectStore): AsyncGenerator<FeatureView> {
-  for (const { sha256 } of features.splits.test.shards) {
+/** Reads a split's shards, one in memory at a time. */
+export async function* splitShards(
+  features: FeatureManifest,
+  objects: ObjectStore,
+  split: "validation" | "test",
+): AsyncGenerator<FeatureView> {
+  for (const { sha256 } of features.splits[split].shards) {
     yield decodeFeatureShard(await objects.getContent(sha256), features);
   }
 }

@@ -1,10 +1,11 @@
 import type { Category } from "../datasets/profile";
+import type { Decision } from "../runs/decision";
 import type { ContentReference } from "../shapes";
 
 /**
  * Metrics by name. A metric that is undefined for the rows (AUC of a single class, R² of one row) is absent.
  *
- * Classes: `accuracy`; `precision`, `recall`, `f1` of the second of two classes, else their macro average;
+ * Classes: `accuracy`; `precision`, `recall`, `f1` of the positive one of two classes (default: the second), else their macro average;
  * `precisionMacro`, …, `precisionWeighted`, …; `auc` (binary, else one-vs-rest macro), `prAuc` (average precision,
  * likewise), `logLoss`. Regression: `rmse`, `mae`, `r2`.
  */
@@ -34,6 +35,8 @@ export interface EvaluationReport {
   readonly rows: number;
   readonly label: string;
   readonly metrics: Metrics;
+  /** Present if the job chose it. Absent: the second of two classes, above 0.5. */
+  readonly decision?: Decision;
   /** Present for a label with classes. */
   readonly classes?: readonly ClassReport[];
   /** `counts[true class][predicted class]`, in the order of `classes`. */

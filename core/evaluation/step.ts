@@ -14,7 +14,7 @@ import { type Champion, compareWithChampion } from "./champion";
 import type { ChampionComparison } from "./comparison";
 import { type EvaluationOutput, evaluateModel } from "./evaluate-model";
 import { latencyRows, measureLatency, type Stopwatch } from "./latency";
-import { type RowPredictor, testShards } from "./predict";
+import { type RowPredictor, splitShards } from "./predict";
 
 /** Rebuilds the trained model; the caller disposes of it. */
 export type LoadModel = (artifact: {
@@ -46,13 +46,16 @@ export function evaluationIdentity(
     step: "Evaluate",
     // Version 2 added slices row by row, and the latency; version 3 the champion's predictions.
     version: 3,
-    inputs(_run, details) {
+    inputs({ job: { evaluation } }, details) {
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const met = opponentOf(training, champion);
       return {
         features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
         weightsSha256: training.weightsSha256,
         topology: training.topology.sha256,
+        // Absent where a job does not set them, so that earlier outputs are reused.
+        positive: evaluation.positive,
+        threshold: evaluation.threshold,
         ...(met ? { champion: { version: met.version, artifactKey: met.artifactKey } } : {}),
       };
     },
@@ -112,9 +115,9 @@ export function evaluationStep(
       const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
       const features = await getJson<FeatureManifest>(objects, featureManifestKey);
       const { predictions, ...own } = await withModel(training, async (predictor) => {
-        const evaluated = await evaluateModel({ features, predictor, objects });
+        const evaluated = await evaluateModel({ features, predictor, objects, settings: details.run.job.evaluation });
         if (!stopwatch) return evaluated;
-        const rows = await latencyRows(testShards(features, objects), features.transform.width);
+        const rows = await latencyRows(splitShards(features, objects, "test"), features.transform.width);
         const latency = measureLatency(predictor, rows, stopwatch);
         return latency ? { ...evaluated, latency } : evaluated;
       });

@@ -1,9 +1,21 @@
 import type { ObjectStore } from "../ports";
-import { decodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
+import { decodeSafetensors, encodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
 import type { ContentReference } from "../shapes";
+import { decided } from "./decision";
 import { type Predictions, predictedClasses } from "./metrics";
 import type { EvaluationReport } from "./report";
 import type { SlicedPredictions } from "./slices/judge";
+
+/** Encodes predictions without a report, with the decision that they were made by. */
+export function encodePredictions(predictions: Predictions): Uint8Array {
+  const { positive, cut } = predictions;
+  const metadata = {
+    ...(positive === undefined ? {} : { positive: `${positive}` }),
+    ...(cut === undefined ? {} : { cut: `${cut}` }),
+  };
+  const tensors = predictionTensors(predictions);
+  return encodeSafetensors(Object.keys(metadata).length > 0 ? { tensors, metadata } : { tensors });
+}
 
 /** Returns predictions as the tensors of a safetensors file, one row each. */
 export function predictionTensors(predictions: Predictions): Readonly<Record<string, SafetensorsTensor>> {
@@ -27,11 +39,18 @@ export async function readPredictionTensors(
   objects: ContentReader,
   { sha256 }: ContentReference,
 ): Promise<Predictions> {
-  const { tensors } = decodeSafetensors(await objects.getContent(sha256));
+  const { tensors, metadata } = decodeSafetensors(await objects.getContent(sha256));
   const labels = tensors["label"]!.data as Int32Array | Float32Array;
   const { shape = [], data } = tensors["probabilities"] ?? {};
+  const { positive, cut } = metadata ?? {};
   if (data === undefined) return { classes: 0, labels, outputs: tensors["predicted"]!.data as Float32Array };
-  return { classes: shape.length === 1 ? 2 : shape[1]!, labels, outputs: data as Float32Array };
+  return {
+    classes: shape.length === 1 ? 2 : shape[1]!,
+    labels,
+    outputs: data as Float32Array,
+    ...(positive === undefined ? {} : { positive: positive === "0" ? 0 : 1 }),
+    ...(cut === undefined ? {} : { cut: Number(cut) }),
+  };
 }
 
 type ContentReader = Pick<ObjectStore, "getContent">;
@@ -50,7 +69,9 @@ export async function readPredictions(
   const outputs = tensors[classes > 0 ? "probabilities" : "predicted"]!.data as Float32Array;
   const labels = tensors["label"]!.data as Int32Array | Float32Array;
   const slices = tensors["slices"]?.data as Int32Array | undefined;
-  return { predictions: { classes, labels, outputs }, ...(slices ? { slices } : {}) };
+  const values = report.classes?.map(({ value }) => value) ?? [];
+  const predictions = decided({ classes, labels, outputs }, { classes: values }, report.decision);
+  return { predictions, ...(slices ? { slices } : {}) };
 }
 
 /** Reads predictions with the report's slice columns; no columns if their values were not stored row by row. */

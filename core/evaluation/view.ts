@@ -43,7 +43,7 @@ export async function readEvaluationView(
 }
 
 /**
- * Returns the curves. Of two classes it is the second, or the rarer one if they are imbalanced; the other's ROC curve
+ * Returns the curves. Of two classes it is the positive one if the job names it, else the second, or the rarer one if they are imbalanced; the other's ROC curve
  * is its mirror image. Of more classes than a plot has lines, those with the lowest AUC are returned.
  */
 function curvesOf(
@@ -54,15 +54,18 @@ function curvesOf(
   const { labels } = predictions;
   const known = classes.flatMap(({ value, auc }, index) => (auc === undefined ? [] : [{ value, auc, index }]));
   const isFirstRarer = (classes[0]?.support ?? 0) < (classes[1]?.support ?? 0);
+  const { positive } = predictions;
   const drawn =
-    kind === "imbalanced" && isFirstRarer
-      ? known.slice(0, 1)
-      : classes.length === 2
-        ? known.slice(-1)
-        : known
-            .sort((a, b) => a.auc - b.auc)
-            .slice(0, limits.curves)
-            .sort((a, b) => a.index - b.index);
+    positive !== undefined
+      ? known.filter(({ index }) => index === positive)
+      : kind === "imbalanced" && isFirstRarer
+        ? known.slice(0, 1)
+        : classes.length === 2
+          ? known.slice(-1)
+          : known
+              .sort((a, b) => a.auc - b.auc)
+              .slice(0, limits.curves)
+              .sort((a, b) => a.index - b.index);
   return drawn.flatMap(({ value, auc, index }) => {
     const curves = rankingCurves(
       labels.length,

@@ -100,6 +100,7 @@ async function registerVersion(
     label: features.label,
     inputSchema: manifest.schema.filter((column) => column.role === "feature"),
     outputSchema: outputSchemaOf(features),
+    ...(evaluation.decision ? { decision: evaluation.decision } : {}),
     numerics: training.numerics,
   };
   const version = await registry.register(

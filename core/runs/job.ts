@@ -1,5 +1,6 @@
 import * as z from "zod";
-import type { DeepReadonly } from "../shapes";
+import { category, type DeepReadonly } from "../shapes";
+import { thresholdRule } from "./decision";
 import { earlyStoppingSchema } from "./early-stopping";
 import { fineTuneSchema } from "./fine-tune";
 import { jobGatesSchema } from "./gate-rules";
@@ -114,6 +115,10 @@ export const runLimitsSchema = z.strictObject({
 const evaluation = z.strictObject({
   /** Minimum (accuracy, f1, auc, …) or maximum (logLoss, rmse, …) that the gates accept on the test split. */
   thresholds: z.record(z.string(), z.number()).default({}),
+  /** The class of interest of a label with two. Default: the second. */
+  positive: category.optional(),
+  /** Default: a row is predicted as the class with the higher probability. */
+  threshold: thresholdRule.optional(),
   /** Columns by whose values the evaluation is divided into slices. */
   slices: z.array(z.string().max(255)).max(64).default([]),
   /**

@@ -1,4 +1,5 @@
 import type { ContentReference, Warning } from "../shapes";
+import type { DecisionSettings } from "./decision";
 import type { EarlyStopping, EarlyStoppingOutcome } from "./early-stopping";
 import type { FineTune, FineTuneOutcome } from "./fine-tune";
 import type { Hyperparameters } from "./hyperparameters";
@@ -41,6 +42,8 @@ export interface TrainingTask {
   readonly allowOtherNumerics?: boolean;
   /** Key of the `FeatureManifest` JSON. */
   readonly featureManifestKey: string;
+  /** Settings of the evaluation that need a label of two classes. Checked before the first step. */
+  readonly decision?: DecisionSettings;
   /** Key of the `DatasetProfile` JSON. Present if class weights are `balanced`. */
   readonly profileKey?: string;
   /** The training starts from a checkpoint under the run's own key, and must not start without it. */

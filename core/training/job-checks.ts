@@ -64,7 +64,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     const rule = `must be left out: the label ${label.name} is a value and has no classes`;
     problems.push({ path: "hyperparameters.classWeights", rule });
   }
-  problems.push(...earlyStoppingProblems(manifest, job, !isValue));
+  problems.push(...earlyStoppingProblems(manifest, job, !isValue), ...decisionProblems(manifest, job, isValue));
   for (const metric of Object.keys(job.evaluation.thresholds)) {
     if (!known.includes(metric)) {
       problems.push({
@@ -103,6 +103,22 @@ function earlyStoppingProblems(
     problems.push({ path: "earlyStopping", rule });
   }
   return problems;
+}
+
+/** The trainer checks the classes before the first step: only features and profile know them. */
+function decisionProblems(
+  { name, version, split }: DatasetManifest,
+  { evaluation: { positive, threshold } }: Job,
+  isValue: boolean,
+): readonly Problem[] {
+  const set = Object.entries({ positive, threshold }).filter(([, value]) => value !== undefined);
+  if (isValue) {
+    const rule = "must be left out: the label is a value and has no classes";
+    return set.map(([field, value]) => ({ path: `evaluation.${field}`, value, rule }));
+  }
+  if (threshold === undefined || typeof threshold === "number" || split.indexes.validation.rows > 0) return [];
+  const rule = `must be a number or left out: ${name}@${version} has no validation rows that could choose it`;
+  return [{ path: "evaluation.threshold", value: threshold, rule }];
 }
 
 /**

@@ -54,6 +54,7 @@ export const trainingStep = {
 export function trainingTaskOf(details: RunDetails): TrainingTask {
   const { run } = details;
   const { job } = run;
+  const { positive, threshold } = job.evaluation;
   return {
     runId: run.runId,
     seed: job.seed,
@@ -75,6 +76,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     ...(job.hyperparameters.classWeights === "balanced"
       ? { profileKey: objectKeys.content(outputOf<ValidationOutput>(details, "ValidateDataset").profile.sha256) }
       : {}),
+    ...(positive === undefined && threshold === undefined ? {} : { decision: { positive, threshold } }),
     checkpoint: { everySteps: job.checkpoint.everySteps, everySeconds: checkpointSeconds, keep: job.checkpoint.keep },
   };
 }

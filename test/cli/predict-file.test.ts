@@ -77,6 +77,28 @@ describe("predictions of a file", () => {
     }
   });
 
+  it("have the class that the model decides for", async () => {
+    const schema = [{ name: "x", type: "float", role: "feature" }] as const;
+    const { objects } = createTestPlatform(embedded).platform;
+    const rows = Array.from({ length: 8 }, (_, i) => ({ x: i - 3, late: i % 2 === 0 }));
+    const features = await fitted([...schema, labels.binary], rows);
+    const { artifactKey } = await registered(objects, schema, features, { hidden: [] });
+    const binary = await getJson<ModelArtifact>(objects, artifactKey!);
+    for (const [positive, threshold] of [
+      [true, 0.3],
+      [false, 0.3],
+      [true, 0.7],
+    ] as const) {
+      const model = await openPredictor(client, { ...binary, decision: { positive, threshold } });
+      for (const found of model.predict(rows)) {
+        if ("value" in found) throw new Error("the model has classes");
+        const { probability } = found.probabilities.find(({ label }) => label === positive)!;
+        expect(found.label).toBe(probability > threshold ? positive : !positive);
+      }
+      model.dispose();
+    }
+  });
+
   it("are written in batches, with the rows' numbers", async () => {
     const many = Array.from({ length: 3_000 }, () => given).flat();
     writeFileSync(path("many.csv"), csvOf(many));

@@ -1,3 +1,4 @@
+import { decisionProblem } from "../../core/evaluation/decision";
 import { builtInDefinition, taskOf } from "../../core/features/encoding";
 import type { FeatureManifest } from "../../core/features/shapes";
 import { getJson } from "../../core/object-documents";
@@ -34,6 +35,8 @@ export async function modelDefinition(
   store: ObjectStore,
 ): Promise<ModelDefinition> {
   const { model } = task;
+  const problem = decisionProblem(task.decision ?? {}, features.label);
+  if (problem) throw new TrainingHaltedError("BAD_TASK", `evaluation.${problem.field} ${problem.rule}`);
   const weights = await classWeightsOf(task, features.label, store);
   const weighted = weights === undefined ? {} : { classWeights: weights };
   if (model.type !== "module") return { ...builtInDefinition(model, features), ...weighted };

@@ -1,11 +1,12 @@
-import type { LabelEncoding } from "../../../core/features/shapes";
+import { cutOf } from "../../../core/evaluation/decision";
+import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import type { Task } from "../../../core/runs/model-definition";
 import type { GraphBuilder } from "./builder";
 import type { TensorValue } from "./file";
 
 /** Names of an ONNX file's outputs. */
 export interface AnswerOutputs {
-  /** The class with the highest probability, `[rows]`: text, int64 or bool, like the label. */
+  /** The class that the model decides for, by default the one with the highest probability, `[rows]`: text, int64 or bool, like the label. */
   readonly label?: string;
   /** Probabilities of the classes, `[rows, classes]`, in the order of the label's encoding. */
   readonly probabilities?: string;
@@ -14,7 +15,11 @@ export interface AnswerOutputs {
 }
 
 /** Adds the outputs to logits `[rows, outputs]`: a label and probabilities, or a value. */
-export function addAnswer(builder: GraphBuilder, logits: string, label: LabelEncoding): AnswerOutputs {
+export function addAnswer(
+  builder: GraphBuilder,
+  logits: string,
+  { label, decision }: Pick<ModelArtifact, "label" | "decision">,
+): AnswerOutputs {
   if (label.kind === "value") {
     const flat = builder.add("Reshape", [logits, builder.integers([-1])]);
     return { value: builder.output("value", flat, "float", ["rows"]) };
@@ -22,7 +27,11 @@ export function addAnswer(builder: GraphBuilder, logits: string, label: LabelEnc
   const { classes } = label;
   const probabilities =
     classes.length === 2 ? addBinary(builder, logits) : builder.add("Softmax", [logits], { axis: { int: 1 } });
-  const best = builder.add("ArgMax", [probabilities], { axis: { int: 1 }, keepdims: { int: 0 } });
+  // p > c is p - c > (1 - p) - (1 - c).
+  const cut = decision && cutOf(classes, decision);
+  const scores =
+    cut === undefined ? probabilities : builder.add("Sub", [probabilities, builder.floats([1 - cut, cut], [2])]);
+  const best = builder.add("ArgMax", [scores], { axis: { int: 1 }, keepdims: { int: 0 } });
   const values = classesTensor(classes);
   const named = builder.add("Gather", [builder.constant(values), best]);
   return {

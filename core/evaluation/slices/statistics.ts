@@ -51,14 +51,14 @@ function valueStatistic(metric: string, { labels, outputs }: Predictions): Group
 const averages = { precision: "precision", recall: "recall", f1: "f1" } as const;
 
 function classStatistic(metric: string, predictions: Predictions): GroupStatistic | undefined {
-  const { classes, labels } = predictions;
+  const { classes, labels, positive = 1 } = predictions;
   if (metric === "logLoss") {
     const loss = (_: number, row: number): number =>
       -Math.log(Math.min(Math.max(probabilityOf(predictions, row, labels[row]!), epsilon), 1 - epsilon));
     return meanStatistic(false, Float64Array.from(labels, loss));
   }
   if (metric === "auc" || metric === "prAuc") {
-    const ranked = classes === 2 ? [1] : Array.from({ length: classes }, (_, index) => index);
+    const ranked = classes === 2 ? [positive] : Array.from({ length: classes }, (_, index) => index);
     return rankingStatistic(
       ranked.map((index) => ({
         scoreOf: (row: number) => probabilityOf(predictions, row, index),
@@ -81,7 +81,7 @@ function classStatistic(metric: string, predictions: Predictions): GroupStatisti
   return rowStatistic(true, (rows, weights) => {
     const { hits, support, answers } = count(rows, weights);
     const of = (index: number) => classMetricsOf(hits[index]!, support[index]!, answers[index]!);
-    if (kind === "" && classes === 2) return of(1)[key];
+    if (kind === "" && classes === 2) return of(positive)[key];
     const each = Array.from(hits, (_, index) => of(index));
     return (kind === "Weighted" ? weightedAverage(each) : macroAverage(each))[key];
   });

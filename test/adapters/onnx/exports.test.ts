@@ -3,10 +3,12 @@ import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
 import { applier } from "../../../api/export/applier";
 import { checkRowsOf } from "../../../api/export/check-rows";
 import { type ExportManifest, exportVersion, listExports } from "../../../api/export/export-version";
+import { transformDocument } from "../../../api/export/transform-document";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { exportFormats } from "../../../core/export/ports";
 import { taskOf } from "../../../core/features/encoding";
 import { createRowTransform } from "../../../core/features/transform";
+import { storeArtifact } from "../../../core/registry/artifact";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import type { CachedOutput, StepCache } from "../../../core/runs/run-repository";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
@@ -43,6 +45,12 @@ async function world(task: keyof typeof labels) {
     objects.objects.get(`cas/sha256/${manifest.files.find((file) => file.path === path)!.sha256}`)!;
   return { objects, put, version, dependencies, bytes, text };
 }
+
+const evaluatedApplier = () =>
+  new Function(`${applier.replaceAll("export function", "function")}; return { toInputs, toAnswers };`)() as {
+    toInputs(document: unknown, rows: unknown): Float32Array;
+    toAnswers(document: unknown, outputs: Float32Array): readonly { label: unknown; probabilities: number[] }[];
+  };
 
 describe("exports", () => {
   it.each(["classification", "binary", "regression"] as const)(
@@ -175,18 +183,41 @@ describe("exports", () => {
     const { manifest } = await exportVersion(dependencies, tools, version, "tfjs");
     expect(text(manifest, "transform.mjs")).toBe(applier);
     const document = JSON.parse(text(manifest, "transform.json"));
-    const evaluated = new Function(
-      `${applier.replaceAll("export function", "function")}; return { toInputs, toAnswers };`,
-    )() as {
-      toInputs(document: unknown, rows: unknown): Float32Array;
-      toAnswers(document: unknown, outputs: Float32Array): readonly { label: string; probabilities: number[] }[];
-    };
+    const evaluated = evaluatedApplier();
     const artifact = JSON.parse(new TextDecoder().decode(objects.objects.get(version.artifactKey!))) as ModelArtifact;
     const check = checkRowsOf(artifact, { predict: () => new Float32Array(0) } as never);
     expect(evaluated.toInputs(document, check.rows)).toEqual(check.dense);
     expect(evaluated.toAnswers(document, Float32Array.of(0, Math.log(3), Math.log(4)))).toEqual([
       { label: "c", probabilities: [expect.closeTo(1 / 8), expect.closeTo(3 / 8), expect.closeTo(1 / 2)] },
     ]);
+  });
+
+  it("predict the class that the model decides for, of two", async () => {
+    const { dependencies, objects } = await world("binary");
+    const schema = [{ name: "x", type: "float", role: "feature" }] as const;
+    const rows = Array.from({ length: 8 }, (_, i) => ({ x: i, late: i % 2 === 0 }));
+    const version = await registered(objects, schema, await fitted([...schema, labels.binary], rows), { hidden: [] });
+    const artifact = JSON.parse(new TextDecoder().decode(objects.objects.get(version.artifactKey!))) as ModelArtifact;
+    const x = Float64Array.of(-3, -1, 0.2, 1, 2, 4, 7);
+    const labelsAbove = async (threshold: number) => {
+      const decision = { positive: false, threshold };
+      const artifactKey = await storeArtifact(objects, { ...artifact, decision });
+      const { manifest } = await exportVersion(dependencies, tools, { ...version, artifactKey }, "onnx");
+      const file = manifest.files.find(({ path }) => path === "model.onnx")!;
+      const model = objects.objects.get(`cas/sha256/${file.sha256}`)!;
+      const { label, probabilities } = await runtime.run(model, { x: { type: "double", data: x, dims: [7, 1] } });
+      const first = [...(probabilities!.data as Float32Array)].filter((_, i) => i % 2 === 0);
+      const logits = Float32Array.from(first, (one) => Math.log((1 - one) / one));
+      const answers = evaluatedApplier().toAnswers(transformDocument({ ...artifact, decision }), logits);
+      const named = answers.map((one) => one.label);
+      const found = [...(label!.data as Uint8Array)].map(Boolean);
+      expect(named).toEqual(found);
+      expect(found).toEqual(first.map((one) => !(one > threshold)));
+      return found.filter((one) => !one).length;
+    };
+    const counts = [await labelsAbove(0.2), await labelsAbove(0.5), await labelsAbove(0.8)];
+    expect(counts).toEqual([...counts].sort((a, b) => b - a));
+    expect(counts[0]).toBeGreaterThan(counts[2]!);
   });
 
   it("of an image network have its shape", async () => {

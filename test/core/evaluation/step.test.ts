@@ -43,7 +43,7 @@ async function setup() {
   const weights = await objects.putContent("weights");
   const record = (step: Phase, output: unknown) => ({ step, inputHash: "", output, startedAt: "", finishedAt: "" });
   const details = (weightsSha256 = weights.sha256): RunDetails => ({
-    run: {} as Run,
+    run: { job: { evaluation: {} } } as Run,
     steps: [
       record("PrepareFeatures", { featureManifestKey, digest: "feature digest" }),
       record("LaunchTraining", { weights, topology, weightsSha256 }),

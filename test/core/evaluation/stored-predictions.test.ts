@@ -57,7 +57,7 @@ async function evaluated(probabilityOf: (x: number) => number, digest = "d".repe
   await objects.put(featureManifestKey, JSON.stringify(features));
   const [topology, weights] = [await objects.putContent("{}"), await objects.putContent("weights")];
   const details = {
-    run: {},
+    run: { job: { evaluation: {} } },
     steps: [
       { step: "PrepareFeatures", output: { featureManifestKey, digest: "features" } },
       { step: "LaunchTraining", output: { weights, topology, weightsSha256: weights.sha256 } },

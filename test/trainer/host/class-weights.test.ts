@@ -1,6 +1,7 @@
-import type { LabelEncoding } from "../../../core/features/shapes";
+import type { FeatureManifest, LabelEncoding } from "../../../core/features/shapes";
 import type { TrainingTask } from "../../../core/runs/training-task";
 import { classWeightsOf } from "../../../trainer-container/host/class-weights";
+import { modelDefinition } from "../../../trainer-container/host/prepare";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { taskOf } from "../loop/in-process";
 
@@ -38,5 +39,14 @@ describe("class weights of a task", () => {
     await expect(weightsOf(task({ yes: 2 }), { kind: "value", column: "price" })).rejects.toThrow(
       "hyperparameters.classWeights must be left out: the label price has no classes",
     );
+  });
+});
+
+it("a decision between classes that the label does not have ends the run before its first step", async () => {
+  const features = { label } as unknown as FeatureManifest;
+  const decision = { positive: "maybe", threshold: "f1" } as const;
+  await expect(modelDefinition(taskOf({ decision }), features, createMemoryObjectStore())).rejects.toMatchObject({
+    code: "BAD_TASK",
+    message: "evaluation.positive must be one of the classes of fraud: false, true",
   });
 });
