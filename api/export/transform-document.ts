@@ -14,7 +14,7 @@ export interface TransformDocument {
   readonly label: LabelEncoding;
   /** The function that converts the network's output (logits, or values) to probabilities. */
   readonly activation: "softmax" | "sigmoid" | "none";
-  /** Of two classes, the second is predicted if its probability is above this. Absent: above 0.5. */
+  /** Probability of the second of two classes above which it is predicted. Absent: 0.5. */
   readonly cut?: number;
 }
 

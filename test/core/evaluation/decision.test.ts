@@ -154,7 +154,7 @@ describe("a decision", () => {
   });
 
   it.each([
-    ["best", "threshold", 'must be one of "f1", "accuracy", "balancedAccuracy"'],
+    ["best", "threshold", 'must be a number, or one of "f1", "accuracy", "balancedAccuracy", or a mapping'],
     [{ recall: 0 }, "threshold.recall", "must be more than 0"],
     [{ recall: 0.5, precision: 0.5 }, "threshold.precision", "is not a known key"],
     [1, "threshold", "must be less than 1"],
