@@ -22,13 +22,7 @@ export interface LoadedModel {
 /** Loads a model from its artifact alone. */
 export async function openPredictor(client: ApiClient, artifact: ModelArtifact): Promise<LoadedModel> {
   const transform = createRowTransform(artifact.transform, artifact.inputSchema);
-  // Loaded only by this command, because TensorFlow.js loads slowly.
-  const { loadPredictor } = await import("../adapters/tfjs/predictor");
-  const [topology, weights] = await Promise.all([
-    download(client, artifact.topology.sha256),
-    download(client, artifact.weights.sha256),
-  ]);
-  const predictor = await loadPredictor({ topology: new TextDecoder().decode(topology), weights });
+  const predictor = await loadModel(client, artifact);
   return {
     predict(rows) {
       const outputs = predictor.predict(transform.apply(rows), rows.length);
@@ -36,6 +30,14 @@ export async function openPredictor(client: ApiClient, artifact: ModelArtifact):
     },
     dispose: () => predictor.dispose(),
   };
+}
+
+/** Loads a model for dense rows. */
+export async function loadModel(client: ApiClient, { topology, weights }: ModelArtifact) {
+  // Loaded only by these commands, because TensorFlow.js loads slowly.
+  const { loadPredictor } = await import("../adapters/tfjs/predictor");
+  const [json, tensors] = await Promise.all([download(client, topology.sha256), download(client, weights.sha256)]);
+  return loadPredictor({ topology: new TextDecoder().decode(json), weights: tensors });
 }
 
 function predictionOf(

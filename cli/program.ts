@@ -1,6 +1,7 @@
 import { Command, Help, type Option } from "commander";
 import { version } from "../package.json";
 import { addDatasetCommands } from "./commands/datasets";
+import { addEvaluateCommand } from "./commands/evaluate";
 import { addExperimentExportCommand } from "./commands/experiment-export";
 import { addExperimentCommands } from "./commands/experiments";
 import { addLineageCommand } from "./commands/lineage";
@@ -43,6 +44,7 @@ export function createProgram(): Command {
   addPageCommands(addRunCommands(program), experiments, addStudyCommands(program));
   addBrowseCommand(program);
   addModelCommands(program);
+  addEvaluateCommand(program);
   addLineageCommand(program);
   addRetrainCommands(program);
   addNotifyCommands(program);

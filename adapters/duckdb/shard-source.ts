@@ -12,8 +12,10 @@ import { type DuckDbSession, quoteText } from "./session";
  */
 const keptBytes = 384 * 1024 * 1024;
 
+type Contents = Pick<ObjectStore, "getContent">;
+
 /** Streams a dataset version's rows shard by shard from the content store, and checks each shard against its digest. */
-export function createShardSource(session: DuckDbSession, objects: ObjectStore, manifest: DatasetManifest): RowSource {
+export function createShardSource(session: DuckDbSession, objects: Contents, manifest: DatasetManifest): RowSource {
   const keep = manifest.bytes <= keptBytes;
   return {
     async *read(columns: readonly ColumnSchema[]): AsyncGenerator<ColumnBatch> {
@@ -31,7 +33,7 @@ export function createShardSource(session: DuckDbSession, objects: ObjectStore, 
 /** Downloads all shards as local files, in their order. The disk must have room for all of them. */
 export async function fetchAllShards(
   session: DuckDbSession,
-  objects: ObjectStore,
+  objects: Contents,
   manifest: DatasetManifest,
 ): Promise<readonly string[]> {
   const files: string[] = [];
@@ -39,7 +41,7 @@ export async function fetchAllShards(
   return files;
 }
 
-async function fetchShard(session: DuckDbSession, objects: ObjectStore, sha256: string): Promise<string> {
+async function fetchShard(session: DuckDbSession, objects: Contents, sha256: string): Promise<string> {
   const file = path.join(session.directory, `${sha256}.parquet`);
   if (!fs.existsSync(file)) fs.writeFileSync(file, await objects.getContent(sha256));
   return file;

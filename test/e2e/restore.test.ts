@@ -2,12 +2,19 @@ import { join } from "node:path";
 import type { describeRun } from "../../cli/run-description";
 import { objectKeys } from "../../core/object-keys";
 import type { CheckpointSummary, Run } from "../../core/runs/shapes";
+import type { MetricSummary } from "../../core/tracking/metric-store";
+import type { RunRecord } from "../../core/tracking/shapes";
 import { localConfig } from "../../local/settings";
 import { flipBit, objectFiles } from "../support/damage";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 import { restClient } from "./newcomer/mlflow";
 
 type Shown = ReturnType<typeof describeRun>;
+
+interface RunView {
+  readonly run: RunRecord;
+  readonly metrics: readonly MetricSummary[];
+}
 
 /** Disables the gates, which are not tested here. */
 const ends = [0, 3];
@@ -216,6 +223,39 @@ describe("a run that continues from a checkpoint", () => {
     expect(reproduced.weightsSha256).toBe((await show(tuned)).weightsSha256);
     expect(reproduced.fineTunedFrom).toEqual((await show(tuned)).fineTunedFrom);
   }, 240_000);
+
+  it("makes a version that is evaluated on any dataset, and recorded once", async () => {
+    type Evaluated = { readonly metrics: object; readonly own: object; readonly runId?: string };
+    const evaluate = (...options: readonly string[]) =>
+      stack.json<Evaluated>(["evaluate", "toy by mlflow/1", "--dataset", "toy", ...options]);
+    const tested = await evaluate();
+    expect(tested).toMatchObject({ dataset: "toy@1", split: "test", rows: 120, own: undisturbed.evaluation });
+    for (const [name, value] of Object.entries(tested.metrics))
+      expect(value).toBeCloseTo(undisturbed.evaluation![name]!, 6);
+    expect((await evaluate()).runId).toBe(tested.runId);
+    const { run, metrics } = await stack.get<RunView>(`/runs/${tested.runId}`);
+    expect(run).toMatchObject({
+      status: "completed",
+      name: "toy by mlflow@1 on toy@1 (test)",
+      params: { model: "toy by mlflow", version: "1", weightsSha256: undisturbed.weightsSha256 },
+      datasets: [{ name: "toy", version: 1 }],
+    });
+    expect(metrics.map(({ metric }) => metric)).toContain("test/accuracy");
+    expect(await evaluate("--split", "all", "--no-record")).not.toHaveProperty("runId");
+    const text = await stack.run("evaluate", "toy by mlflow/1", "--dataset", "toy@1", "--split", "validation");
+    expect(text.stdout).toMatch(/^accuracy +[\d.]+ +[\d.]+ *$/m);
+  });
+
+  it.each([
+    [["toy by mlflow/1", "--dataset", "toy", "--split", "half"], "must be one of train, validation, test, all"],
+    [["toy by mlflow/9", "--dataset", "toy"], "has no version 9"],
+    [["toy by mlflow@best", "--dataset", "toy"], "must name an alias"],
+    [["toy by mlflow/1", "--dataset", "nothing"], "nothing"],
+    [["toy by mlflow/1", "--dataset", "toy@7"], "toy"],
+    [["toy by mlflow/1", "--dataset", "Toy!"], "must be NAME, NAME@VERSION or NAME@latest"],
+  ])("refuses to evaluate %j", async (args, message) => {
+    expect(await stack.run("evaluate", ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  });
 
   it.each([
     ["models:/nothing@champion", "there is no model nothing"],
