@@ -8,6 +8,7 @@ import { exitCodes, printJson, printTable } from "../output";
 import { prepareStudy } from "../study-file";
 import { type JobOptions, withJobOptions } from "../submission";
 import { wholeNumber } from "../whole-number";
+import { addStudyImportCommand } from "./study-import";
 
 export function addStudyCommands(program: Command): Command {
   const study = program.command("study").description("search for the best settings of a job");
@@ -24,6 +25,8 @@ export function addStudyCommands(program: Command): Command {
       if (json) printJson({ created, study });
       else {
         const what = created ? "is running" : `already exists and is ${study.status}`;
+        const { warmTrials } = study;
+        if (warmTrials > 0) process.stdout.write(`its sampler knows ${warmTrials} earlier trials\n`);
         process.stdout.write(`study ${study.name} ${what}; follow it with: ringmaster study watch ${study.name}\n`);
       }
     });
@@ -106,6 +109,7 @@ export function addStudyCommands(program: Command): Command {
       const { study } = await client.call("extendStudy", { params: { study: name }, body });
       report(study, json);
     });
+  addStudyImportCommand(study);
   return study;
 }
 

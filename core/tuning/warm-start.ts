@@ -1,17 +1,20 @@
 import { mapLimited } from "../each-limited";
 import { InvalidInputError } from "../errors";
+import type { ObjectStore } from "../ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { MetricStore } from "../tracking/metric-store";
 import { StudyNotFoundError } from "./errors";
 import type { ObservedTrial } from "./history";
+import { pointIn, trialsOfImport } from "./imported-trials";
 import type { StudyRepository } from "./ports";
-import { contains, isActive, type Json, type Point, parameterOrder, type Space } from "./space";
+import type { Json, Point, Space } from "./space";
 import type { StudyDefinition } from "./study";
 
 export interface WarmStartDependencies {
   readonly studies: Pick<StudyRepository, "load">;
   readonly runs: Pick<RunRepository, "find">;
   readonly metrics: Pick<MetricStore, "summaries">;
+  readonly objects: Pick<ObjectStore, "size" | "getContent">;
 }
 
 const readsAtOnce = 8;
@@ -27,11 +30,13 @@ export async function warmTrials(
   definition: StudyDefinition,
 ): Promise<readonly ObservedTrial[]> {
   const found: ObservedTrial[] = [];
-  for (const source of definition.warmStart) {
+  for (const [i, source] of definition.warmStart.entries()) {
     found.push(
       ...("study" in source
         ? await trialsOfStudy(dependencies, definition, source.study)
-        : await runsAsTrials(dependencies, definition, source.runs)),
+        : "runs" in source
+          ? await runsAsTrials(dependencies, definition, source.runs)
+          : await importedAsTrials(dependencies, definition, source.trials, i)),
     );
   }
   // Numbers below 0, because those of the study begin with 0.
@@ -66,6 +71,16 @@ async function trialsOfStudy(
   });
 }
 
+async function importedAsTrials(
+  { objects }: WarmStartDependencies,
+  definition: StudyDefinition,
+  sha256: string,
+  index: number,
+): Promise<readonly ObservedTrial[]> {
+  const trials = await trialsOfImport(objects, definition, { path: `warmStart.${index}.trials`, sha256 });
+  return trials.map((trial) => ({ ...trial, number: 0 }));
+}
+
 async function runsAsTrials(
   { runs, metrics }: WarmStartDependencies,
   { space, objectives }: StudyDefinition,
@@ -97,17 +112,4 @@ function settingsOf(job: unknown, space: Space): Point {
       return value === undefined ? [] : [[path, value as Json]];
     }),
   );
-}
-
-/** Returns the values of the active parameters; `undefined` if one is missing or outside of the space. */
-function pointIn(space: Space, params: Point): Point | undefined {
-  const point: Record<string, Json> = {};
-  for (const name of parameterOrder(space)) {
-    const parameter = space[name] as Space[string];
-    if (!isActive(parameter, point)) continue;
-    const value = params[name];
-    if (value === undefined || !contains(parameter, value)) return undefined;
-    point[name] = value;
-  }
-  return point;
 }
