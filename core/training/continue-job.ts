@@ -4,7 +4,6 @@ import { problemsOf } from "../problems";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
 import type { Run, RunDetails, WorkerRecord } from "../runs/shapes";
 import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
-import { attemptsOfSegment } from "./launch";
 import { type SharedJob, type SharedJobs, sharingOf } from "./shared-jobs";
 
 export interface ContinueJobDependencies extends CompleteTrainingDependencies {
@@ -64,7 +63,10 @@ export async function continueJob(
 
     const details = await runs.findDetails(runId);
     const found = details && sharedAttempt(details, request);
-    if (!found) return { leave: true };
+    if (!found) {
+      if (!job || (await sharedJobs.remove(job))) return { leave: true };
+      continue;
+    }
     if (!job?.idle) {
       await completeTraining(dependencies, runId);
       await runs.recordWorker(runId, ended(found.worker, clock.now()));
@@ -83,15 +85,18 @@ function isOf({ current }: SharedJob, { runId, segment }: z.output<typeof contin
   return current.runId === runId && (current.segment ?? 0) === segment;
 }
 
-/** Returns the run's attempt that this job trains; `undefined` if another job does, or the job cannot be shared. */
-function sharedAttempt(details: RunDetails, { jobId }: z.output<typeof continueRequest>) {
-  const attempt = attemptsOfSegment(details).at(-1);
+/**
+ * Returns the attempt that this job has trained; `undefined` if another job did, or the job cannot be shared. The run may
+ * have been resumed since: its next segment has no attempt yet, and may get this job.
+ */
+function sharedAttempt(details: RunDetails, { jobId, segment }: z.output<typeof continueRequest>) {
+  const attempt = details.attempts.filter((each) => (each.segment ?? 0) === segment).at(-1);
   const known = details.workers.find((one) => one.jobId === jobId);
   const worker = known ?? { workerIndex: 0, jobId, status: "RUNNING", attempts: [] };
   const sharing = attempt && sharingOf(details.run, attempt);
   if (attempt?.jobId !== jobId || sharing === undefined) return undefined;
-  const { runId, segment } = details.run;
-  const current = { runId, attempt: attempt.attempt, ...(segment === undefined ? {} : { segment }) };
+  const { runId } = details.run;
+  const current = { runId, attempt: attempt.attempt, ...(segment === 0 ? {} : { segment }) };
   return { sharing, current, worker };
 }
 

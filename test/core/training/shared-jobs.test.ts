@@ -4,6 +4,7 @@ import type { TrainingJobs } from "../../../core/runs/ports";
 import type { Run } from "../../../core/runs/shapes";
 import { continueJob, endSharedJob } from "../../../core/training/continue-job";
 import { launchAttempt, nextAttempt, takeOverAttempt } from "../../../core/training/launch";
+import { resumeRun } from "../../../core/training/pause";
 import { type SharedJob, type SharedJobs, sharingOf, withSharedJobs } from "../../../core/training/shared-jobs";
 import { trainingKeys } from "../../../core/training/training-step";
 import { localConfig } from "../../../local/settings";
@@ -11,7 +12,8 @@ import { createTestPlatform, type Embedded, startEmbedded } from "../../support/
 import { resultOf, runOf } from "../../support/fixtures";
 import { ManualClock } from "../../support/manual-clock";
 
-const epoch = Date.parse("2026-01-01T00:00:00.000Z");
+const at = "2026-01-01T00:00:00.000Z";
+const epoch = Date.parse(at);
 
 describe("a job that trains several trials", () => {
   let embedded: Embedded;
@@ -89,6 +91,23 @@ describe("a job that trains several trials", () => {
     await trained(second.runId);
     expect(await ask(second.runId, first.jobId)).toEqual({});
     expect(calls.succeeded).toHaveLength(2);
+  });
+
+  it("waits for the next segment of its own run, which has been resumed and has no attempt yet", async () => {
+    const { ports, platform, launched, ask, detailsOf } = world();
+    const { runId, jobId } = await launched({ pauseAt: 1 });
+    const pause = { runId, segment: 0, epoch: 1, finishedSteps: 5, weightsSha256: "a".repeat(64), pausedAt: at };
+    await platform.objects.put(trainingKeys(runId, 0).pause, JSON.stringify(pause));
+    expect(await ask(runId, jobId)).toEqual({});
+    expect((await detailsOf(runId)).run.status).toBe("paused");
+    await resumeRun(ports, { runId });
+    expect(await ask(runId, jobId)).toEqual({});
+
+    await platform.runs.enterPhase(runId, "LaunchTraining", at);
+    const details = await detailsOf(runId);
+    const attempt = await launchAttempt(ports, details.run, nextAttempt(details));
+    expect(attempt).toMatchObject({ jobId, segment: 1 });
+    expect(await ask(runId, jobId)).toEqual({ next: { runId, segment: 1, runKey: `key-${runId}` } });
   });
 
   it("is taken by one of two trials at the same time", async () => {
