@@ -36,7 +36,7 @@ export async function benchHyperband(args: readonly string[]): Promise<void> {
       trials: { type: "string", default: "100" },
       epochs: { type: "string", default: "81" },
       seeds: { type: "string", default: "20" },
-      samplers: { type: "string", default: "random,tpe" },
+      samplers: { type: "string", default: "auto,gp,tpe,random" },
       parallel: { type: "string", default: "4" },
       "no-peer": { type: "boolean" },
       json: { type: "boolean" },

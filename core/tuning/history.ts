@@ -9,6 +9,11 @@ export interface ObservedTrial {
   readonly state: "running" | "paused" | "completed" | "stopped" | "failed";
   /** Values of the first objective by epoch, ascending, in its own direction. */
   readonly reports: readonly { readonly epoch: number; readonly value: number }[];
+  /**
+   * Values of the first objective at the epochs at which a scheduler compares trials, ascending, in its own direction.
+   * `at` is 0 at the first of these epochs, 1 at the last, and even between.
+   */
+  readonly curve?: readonly { readonly at: number; readonly value: number }[];
   /** Values of all objectives at the end, each in its own direction. */
   readonly values?: readonly number[];
   /** At most 0 where a constraint is kept. */

@@ -1,19 +1,20 @@
 import { lossesOf } from "../history";
 import { cardinality } from "../space";
-import { gpSampler } from "./gp";
+import { gpSampler, hasCurves } from "./gp";
 import type { Sampler, SamplerContext } from "./sampler";
 import { tpeSampler } from "./tpe";
 
 /** Trials with a value above which the Gaussian process takes too long: its cost grows with the cube. */
 const maxModelled = 300;
 const maxDimensions = 20;
-/** Every third trial comes from the Gaussian process. */
+/** Every third trial comes from the Gaussian process; two of three where a scheduler stops trials early. */
 const turn = 3;
 const startupTrials = 10;
 
 /**
  * Suggests by TPE, and every third trial by a Gaussian process while it is affordable. Each knows all trials. The
- * process converges on smooth functions, where TPE does not; TPE explores where the process models badly.
+ * process converges on smooth functions, where TPE does not; TPE explores where the process models badly. Where trials are
+ * stopped early, the process also learns from these, and TPE does not.
  */
 export function autoSampler(context: SamplerContext): Sampler {
   const tpe = tpeSampler(context, { startupTrials, candidates: 48 });
@@ -29,7 +30,8 @@ export function autoSampler(context: SamplerContext): Sampler {
     usesHistory: true,
     suggest(history, number) {
       const known = history.filter((trial) => lossesOf(trial, objectives) !== undefined).length;
-      return (number % turn === turn - 1 && known <= maxModelled ? gp : tpe).suggest(history, number);
+      const isTurn = hasCurves(history) ? number % turn > 0 : number % turn === turn - 1 && known <= maxModelled;
+      return (isTurn ? gp : tpe).suggest(history, number);
     },
   };
 }

@@ -1,6 +1,8 @@
 import { type Draws, drawsFor } from "../draws";
+import type { ObservedTrial } from "../history";
 import type { Point } from "../space";
 import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
+import { detrended, type Observation } from "./curves";
 import { type Features, GaussianProcess } from "./gaussian-process";
 import { logExpectedImprovement } from "./improvement";
 import { bestFirst, scored } from "./order";
@@ -19,6 +21,10 @@ const maxCentres = 5;
 const refinements = 5;
 /** Parallel trials must not be the same, whatever the model takes for noise. */
 const minSquaredDistance = 1e-4;
+/** Values of curves that are modelled, the latest in training first: the cost grows with the cube of their number. */
+const maxObservations = 300;
+/** Number of the latest of these that always fit the hyperparameters. */
+const lateObservations = 32;
 /** Share of the suggestions that take the least lower bound instead, this many deviations below the mean. */
 const [exploringShare, boundFactor] = [0.5, 3];
 
@@ -27,32 +33,32 @@ const [exploringShare, boundFactor] = [0.5, 3];
  * the trials, by their number, that with the least lower bound (Srinivas et al., 2010), which explores more. Values are
  * compared on a logarithmic scale above the best, so that a few large ones do not hide the differences near it. Running
  * trials count with their predicted value, so that parallel trials spread (kriging believer; Ginsbourger et al., 2010).
+ *
+ * With a scheduler that stops trials early, the process models the place in training next to the parameters (Swersky et al.,
+ * 2013; Kandasamy et al., 2017), and the improvement at the end of training counts: trials that learn fast are not taken
+ * for those that end best.
  */
 export function gpSampler({ space, objectives, seed }: SamplerContext, { startupTrials }: GpOptions): Sampler {
   const dimensions = dimensionsOf(space);
   const groups = dimensions.flatMap(({ choices }, at) => new Array<number>(Math.max(1, choices)).fill(at));
+  const [objective] = objectives;
   return {
     usesHistory: true,
     suggest(history, number) {
       const draws = drawsFor(seed, number);
+      const curves = objective && objectives.length === 1 && hasCurves(history) ? detrended(history, objective) : [];
       const known = scored(history, objectives);
-      if (known.length < startupTrials) return pointOf(space, () => draws.uniform());
-      const ordered = bestFirst(known).map(({ trial }) => trial);
-      const losses = bestFirst(known).map(({ losses: [loss = 0] }, at) => [loss, at] as const);
-      const points = ordered.map(({ params }) => featuresOf(dimensions, params));
-      const values = warped(losses.map(([loss]) => loss));
-      const first = new GaussianProcess(points, values, groups, fittedOf(points.length, draws));
+      if (curves.length === 0 && known.length < startupTrials) return pointOf(space, () => draws.uniform());
       const valued = new Set(known.map(({ trial }) => trial.number));
-      const running = history
-        .filter((trial) => trial.state === "running" && !valued.has(trial.number))
-        .map(({ params }) => featuresOf(dimensions, params));
-      const model = withBelieved(first, points, values, groups, running);
-      const best = Math.min(...values);
-      const explores = draws.uniform() < exploringShare;
+      const running = history.filter((trial) => trial.state === "running" && !valued.has(trial.number));
+      const { model, best, ordered, place } =
+        curves.length > 0 ? modelOfCurves(curves, running, draws) : modelOfValues(known, running, draws);
+      const taken = running.map(({ params }) => place(params));
+      // A lower bound at the end of training is lowest where nothing is known of it: everywhere but near few trials.
+      const explores = curves.length === 0 && draws.uniform() < exploringShare;
       const score = (coordinates: readonly number[]): number => {
-        const point = pointAt(dimensions, (_dimension, at) => coordinates[at] as number);
-        const features = featuresOf(dimensions, point);
-        if (running.some((one) => squaredDistance(one, features) < minSquaredDistance)) return -Infinity;
+        const features = place(pointAt(dimensions, (_dimension, at) => coordinates[at] as number));
+        if (taken.some((one) => squaredDistance(one, features) < minSquaredDistance)) return -Infinity;
         const { mean, deviation } = model.predict(features);
         if (explores) return boundFactor * deviation - mean;
         return logExpectedImprovement((best - mean) / deviation) + Math.log(deviation);
@@ -62,6 +68,53 @@ export function gpSampler({ space, objectives, seed }: SamplerContext, { startup
       return pointAt(dimensions, (_dimension, at) => chosen[at] as number);
     },
   };
+
+  function modelOfValues(known: ReturnType<typeof scored>, running: readonly ObservedTrial[], draws: Draws): Surrogate {
+    const place = (params: Point) => featuresOf(dimensions, params);
+    const ordered = bestFirst(known).map(({ trial }) => trial);
+    const values = warped(bestFirst(known).map(({ losses: [loss = 0] }) => loss));
+    const points = ordered.map(({ params }) => place(params));
+    const first = new GaussianProcess(points, values, groups, fittedOf(points.length, draws));
+    const believed = running.map(({ params }) => place(params));
+    return { model: withBelieved(first, points, values, groups, believed), best: Math.min(...values), ordered, place };
+  }
+
+  function modelOfCurves(all: readonly Observation[], running: readonly ObservedTrial[], draws: Draws): Surrogate {
+    const placeAt = (params: Point, at: number) => Float64Array.of(...featuresOf(dimensions, params), at);
+    const place = (params: Point) => placeAt(params, 1);
+    const latest = [...all].sort((a, b) => b.at - a.at || a.loss - b.loss).slice(0, maxObservations);
+    const sorted = [...latest.keys()].sort((a, b) => latest[a]!.loss - latest[b]!.loss);
+    const points = sorted.map((i) => placeAt(latest[i]!.trial.params, latest[i]!.at));
+    const values = warped(sorted.map((i) => latest[i]!.loss));
+    const curveGroups = [...groups, dimensions.length];
+    // Values late in training are few, and tell most of its end.
+    const late = new Set(sorted.flatMap((i, at) => (i < lateObservations ? at : [])));
+    const fitted = [...late, ...fittedOf(points.length, draws).filter((i) => !late.has(i))];
+    const first = new GaussianProcess(points, values, curveGroups, fitted);
+    const believed = running.map(({ params }) => place(params));
+    const model = withBelieved(first, points, values, curveGroups, believed);
+    const trials = [...new Map(latest.map(({ trial }) => [trial.number, trial])).values()];
+    const predicted = trials
+      .map((trial) => ({ trial, mean: model.predict(place(trial.params)).mean }))
+      .sort((a, b) => a.mean - b.mean || a.trial.number - b.trial.number);
+    return { model, best: predicted[0]?.mean ?? 0, ordered: predicted.map(({ trial }) => trial), place };
+  }
+}
+
+/** A model with the data that the search for the next point needs. */
+interface Surrogate {
+  readonly model: GaussianProcess;
+  /** The value to improve on. */
+  readonly best: number;
+  /** The trials, best first. */
+  readonly ordered: readonly ObservedTrial[];
+  /** Returns the features of a point at the end of training. */
+  readonly place: (params: Point) => Features;
+}
+
+/** Tests whether trials were compared at more than one epoch. */
+export function hasCurves(history: readonly ObservedTrial[]): boolean {
+  return history.some(({ curve = [] }) => curve.length > 1);
 }
 
 /** Returns a coordinate of a trial; the middle for an inactive parameter. */

@@ -158,6 +158,8 @@ describe("Hyperband", () => {
     );
     expect(seen.map(({ number, reports }) => [number, reports.at(-1)?.value])).toEqual([
       ...Array.from({ length: 12 }, (_, number) => [number, number / 3]),
+      [12, undefined],
+      [13, undefined],
       [14, undefined],
     ]);
     expect(seen[0]).not.toHaveProperty("values");
