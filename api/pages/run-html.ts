@@ -98,7 +98,7 @@ function tagChips(tags: Readonly<Record<string, string>>): Markup | undefined {
   return html`<div class="chips">${chips}${more}</div>`;
 }
 
-function banners({ record, details, next }: RunPage): readonly (Markup | undefined)[] {
+function banners({ record, details, next, versions }: RunPage): readonly (Markup | undefined)[] {
   const { failure, outcome, cause } = details?.run ?? {};
   return [
     record.deletedAt === undefined
@@ -110,7 +110,11 @@ function banners({ record, details, next }: RunPage): readonly (Markup | undefin
     failure &&
       html`<div class="banner bad"><strong>${failure.code}</strong>${failure.phase === undefined ? undefined : ` in ${failure.phase}`}<pre>${shortened(failure.message, 4_000)}</pre></div>`,
     outcome &&
-      html`<p class="banner ${isGood(outcome) ? "good" : "warn"}">${shortened(sentence(outcomeText(outcome)), 2_000)}</p>`,
+      html`<p class="banner ${isGood(outcome) ? "good" : "warn"}">${shortened(sentence(outcomeText(outcome)), 2_000)}${
+        outcome.decision === "not-registered" && versions.length === 0
+          ? html`. Register it: <code>ringmaster models register ${record.runId} --as NAME</code>`
+          : undefined
+      }</p>`,
     ...next.map(
       ({ version, steps }) =>
         html`<div class="banner warn"><strong>${version.model} version ${version.version}</strong>: next:${steps.map(

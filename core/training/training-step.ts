@@ -10,6 +10,11 @@ import type { TrainingOutput, TrainingResult, TrainingTask } from "../runs/train
 
 /** Maximum seconds between checkpoints, even if steps take long. */
 const checkpointSeconds = 600;
+/**
+ * Minimum seconds between the checkpoints of a trial within an epoch. Steps of a small model take less time than their
+ * checkpoints. A gang's workers have different clocks, so this holds for one worker.
+ */
+const trialCheckpointSeconds = 2;
 
 /**
  * Everything that determines the weights, as the training step's inputs. Workers, market and retries are execution
@@ -77,7 +82,12 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
       ? { profileKey: objectKeys.content(outputOf<ValidationOutput>(details, "ValidateDataset").profile.sha256) }
       : {}),
     ...(positive === undefined && threshold === undefined ? {} : { decision: { positive, threshold } }),
-    checkpoint: { everySteps: job.checkpoint.everySteps, everySeconds: checkpointSeconds, keep: job.checkpoint.keep },
+    checkpoint: {
+      everySteps: job.checkpoint.everySteps,
+      everySeconds: checkpointSeconds,
+      keep: job.checkpoint.keep,
+      ...(run.trial && workersOf(run) === 1 ? { minSeconds: trialCheckpointSeconds } : {}),
+    },
   };
 }
 

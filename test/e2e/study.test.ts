@@ -168,6 +168,10 @@ stop: {}
     ])
       expect(page).toContain(part);
     expect(page).not.toContain("href=");
+    const trialPage = calm.file("trial.html", "");
+    const trialRun = trials.find(({ number }) => number === study.best[0])?.runId as string;
+    await calm.json(["runs", "page", trialRun, "--html", trialPage]);
+    expect(readFileSync(trialPage, "utf8")).toContain(`<code>ringmaster models register ${trialRun} --as NAME</code>`);
     // The best trial was trained to the end, so its training is reused.
     expect(await weightsOf(calm, study.bestRunId!)).toBe(await weightsOf(calm, trials[study.best[0]!]!.runId!));
   });

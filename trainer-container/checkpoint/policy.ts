@@ -5,6 +5,8 @@ export interface CheckpointRule {
   /** A checkpoint is also taken when the last one is this old. */
   readonly everySeconds: number;
   readonly keep: number;
+  /** See `TrainingTask.checkpoint`. Default 0. */
+  readonly minSeconds?: number;
 }
 
 export interface KeptCheckpoint {

@@ -4,7 +4,11 @@ import path from "node:path";
 import { objectKeys } from "../../../core/object-keys";
 import type { NumericsRecord } from "../../../core/runs/shapes";
 import { parseCheckpointManifest } from "../../../core/training/checkpoint/manifest";
-import { type Checkpointer, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
+import {
+  type Checkpointer,
+  type CheckpointerOptions,
+  createCheckpointer,
+} from "../../../trainer-container/checkpoint/checkpointer";
 import { otherNumericsOf, restoreNewest } from "../../../trainer-container/checkpoint/restore";
 import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
 import { identityOf, stateBuffers } from "../../../trainer-container/checkpoint/state";
@@ -69,7 +73,13 @@ function held(store: MemoryObjectStore): { open(): void } {
 }
 
 /** A worker that checkpoints into the bench's store, waiting for each upload so that tests know what is there. */
-function checkpointing(at: Bench, gang = new FakeGang(6, ["a"]), keep = 3, sleep: () => Promise<void> = forever) {
+function checkpointing(
+  at: Bench,
+  gang = new FakeGang(6, ["a"]),
+  keep = 3,
+  sleep: () => Promise<void> = forever,
+  more: Partial<CheckpointerOptions["rule"]> = {},
+) {
   let checkpointer: Checkpointer | undefined;
   const worker = createWorker(gang.member("a"), taskOf(), undefined, {
     boundary: (replica, generation, validation) => {
@@ -79,7 +89,7 @@ function checkpointing(at: Bench, gang = new FakeGang(6, ["a"]), keep = 3, sleep
   });
   checkpointer = createCheckpointer({
     ...optionsFor(worker, at, () => at.now),
-    rule: { everySteps: 5, stepsPerEpoch: 4, everySeconds: 600, keep },
+    rule: { everySteps: 5, stepsPerEpoch: 4, everySeconds: 600, keep, ...more },
     now: () => 0,
     events: {
       written: (manifest) => at.written.push(manifest.finishedSteps),
@@ -164,6 +174,18 @@ describe("checkpoints", () => {
     await checkpointer.idle();
     expect(at.written).toEqual([4, 5, 8, 10, 12]); // epochs of 4 steps; multiples of 5
     expect(at.failures).toEqual([]);
+  });
+
+  it("within an epoch are omitted while the last one is younger than the minimum", async () => {
+    const at = bench();
+    const { worker, checkpointer } = checkpointing(at, undefined, undefined, undefined, { minSeconds: 2 });
+    await run(worker);
+    await checkpointer.idle();
+    expect(at.written).toEqual([4, 8, 12]); // the clock stands still
+    at.now += 1_999;
+    expect([15, 16].map((step) => checkpointer.due(step))).toEqual([false, true]);
+    at.now += 1;
+    expect([15, 16].map((step) => checkpointer.due(step))).toEqual([true, true]);
   });
 
   it("carry the metric points of their steps that are not known to be stored", async () => {

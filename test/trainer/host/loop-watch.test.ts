@@ -50,7 +50,7 @@ describe("a loop without an end", () => {
 
   async function verdictOf(source: string): Promise<unknown> {
     const env = { ...process.env, NODE_PATH: path.join(root, "node_modules") };
-    const child = spawn(process.execPath, [path.join(folder, "main.js"), source], { timeout: 40_000, env });
+    const child = spawn(process.execPath, [path.join(folder, "main.js"), source], { timeout: 100_000, env });
     const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return out === "" ? errors : JSON.parse(out);
   }
