@@ -62,7 +62,7 @@ export interface StoredExport {
 export async function exportVersion(
   dependencies: ExportDependencies,
   tools: () => Promise<ExportTools>,
-  version: ModelVersion,
+  version: Pick<ModelVersion, "model" | "version" | "artifactKey" | "weightsSha256">,
   format: ExportFormat,
 ): Promise<StoredExport> {
   const { objects, artifacts, cache, clock } = dependencies;
@@ -112,7 +112,10 @@ async function findExport(
 
 const keyOf = (artifact: ModelArtifact, format: ExportFormat): string => digestOf({ artifact, format, revision });
 
-async function findArtifact(objects: ObjectStore, version: ModelVersion): Promise<ModelArtifact | undefined> {
+async function findArtifact(
+  objects: ObjectStore,
+  version: Pick<ModelVersion, "artifactKey" | "weightsSha256">,
+): Promise<ModelArtifact | undefined> {
   try {
     return await readArtifact(objects, version);
   } catch (error) {
@@ -121,7 +124,10 @@ async function findArtifact(objects: ObjectStore, version: ModelVersion): Promis
   }
 }
 
-async function readArtifactOf(objects: ObjectStore, version: ModelVersion): Promise<ModelArtifact> {
+async function readArtifactOf(
+  objects: ObjectStore,
+  version: Parameters<typeof exportVersion>[2],
+): Promise<ModelArtifact> {
   const artifact = await findArtifact(objects, version);
   if (!artifact)
     throw new NothingToExportError(`${version.model} version ${version.version} has no artifact of a training run`);

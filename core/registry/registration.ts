@@ -68,11 +68,45 @@ export async function registerRun(
   const details = await dependencies.runs.findDetails(runId);
   if (!details) throw new RunNotFoundError(runId, "training");
   if (details.run.status !== "completed") throw new RunNotCompletedError(runId, details.run.status);
-  const recorded = (["PrepareFeatures", "LaunchTraining", "Evaluate"] as const).every((step) =>
-    findOutput(details, step),
-  );
-  if (!recorded) throw new RunNotEvaluatedError(runId);
+  if (!isEvaluated(details)) throw new RunNotEvaluatedError(runId);
   return registerVersion(dependencies, model, details, actor);
+}
+
+/**
+ * Returns the artifact of a run's model, with everything that serving needs.
+ *
+ * @throws if the run has not trained or was not evaluated
+ */
+export async function artifactOfRun(
+  { objects, datasets }: Pick<RegistrationDependencies, "objects" | "datasets">,
+  details: RunDetails,
+  model: string,
+): Promise<ModelArtifact> {
+  const { run } = details;
+  const training = outputOf<TrainingOutput>(details, "LaunchTraining");
+  const { decision } = outputOf<EvaluationOutput>(details, "Evaluate");
+  const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
+  const features = await getJson<FeatureManifest>(objects, featureManifestKey);
+  const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
+  return {
+    format: 1,
+    runId: run.runId,
+    model,
+    weights: training.weights,
+    topology: training.topology,
+    weightsSha256: training.weightsSha256,
+    transform: features.transform,
+    label: features.label,
+    inputSchema: manifest.schema.filter((column) => column.role === "feature"),
+    outputSchema: outputSchemaOf(features),
+    ...(decision ? { decision } : {}),
+    numerics: training.numerics,
+  };
+}
+
+/** Tests whether a run has recorded everything that a version is made of. */
+export function isEvaluated(details: RunDetails): boolean {
+  return (["PrepareFeatures", "LaunchTraining", "Evaluate"] as const).every((step) => findOutput(details, step));
 }
 
 async function registerVersion(
@@ -86,23 +120,7 @@ async function registerVersion(
   if (run.reproducedFrom) throw new ReproductionNotRegisteredError(run.runId, run.reproducedFrom);
   const training = outputOf<TrainingOutput>(details, "LaunchTraining");
   const evaluation = outputOf<EvaluationOutput>(details, "Evaluate");
-  const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
-  const features = await getJson<FeatureManifest>(objects, featureManifestKey);
-  const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
-  const artifact: ModelArtifact = {
-    format: 1,
-    runId: run.runId,
-    model,
-    weights: training.weights,
-    topology: training.topology,
-    weightsSha256: training.weightsSha256,
-    transform: features.transform,
-    label: features.label,
-    inputSchema: manifest.schema.filter((column) => column.role === "feature"),
-    outputSchema: outputSchemaOf(features),
-    ...(evaluation.decision ? { decision: evaluation.decision } : {}),
-    numerics: training.numerics,
-  };
+  const artifact = await artifactOfRun({ objects, datasets }, details, model);
   const version = await registry.register(
     run.team,
     {

@@ -167,6 +167,17 @@ describe("a run that continues from a checkpoint", () => {
       const { model_version } = await mlflow.post<Created>("model-versions/create", request);
       expect(model_version).toMatchObject({ version: "1", run_id: runId });
     }
+    // The client looks for the model's files before it registers, and loads them by the run.
+    const { files } = await mlflow.get<{ files: readonly { path: string; file_size: number }[] }>("artifacts/list", {
+      run_id: runId,
+      path: "model",
+    });
+    expect(files.map(({ path }) => path)).toEqual(expect.arrayContaining(["model/MLmodel", "model/model.onnx"]));
+    const place = run.info.artifact_uri.replace("mlflow-artifacts:/", "");
+    const file = await fetch(`${stack.url}/api/2.0/mlflow-artifacts/artifacts/${place}/model/MLmodel`);
+    expect([file.status, await file.text()]).toEqual([200, expect.stringContaining("python_function")]);
+    const missing = await fetch(`${stack.url}/api/2.0/mlflow-artifacts/artifacts/${place}/model/nothing`);
+    expect(missing.status).toBe(404);
     const { body } = await stack.as<{ version: object }>("ada", "GET", "/models/toy%20by%20mlflow/versions/1");
     expect(body.version).toMatchObject({
       runId,

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import type { MetricBatch } from "../../core/tracking/metric-batch";
@@ -83,6 +84,9 @@ export function createOutboxThread(
       const last = worker;
       worker = undefined;
       await last?.terminate();
+      // A thread that was too slow to answer has not removed its folder.
+      const directory = path.join(settings.directory, String(threads - 1));
+      await rm(directory, { recursive: true, force: true }).catch(() => undefined);
       for (const id of [...waiting.keys()]) settle(id);
     },
   };

@@ -9,6 +9,7 @@ import { findExportedFile, listExportedFiles } from "../export-place";
 import { attachment, mediaTypeOf } from "./media-types";
 import type { Place } from "./places";
 import { baseName } from "./safe-path";
+import { trainedModelPlace } from "./trained-model";
 
 /**
  * The way to send a file: as a `stream` through the API, or by a `redirect` to the store. A function behind a gateway can
@@ -34,6 +35,8 @@ export async function findFile(platform: Platform, place: Place): Promise<Artifa
   if (inside.length > 0) {
     throw invalidParameter(`Artifact path refers to a directory, not a file: '${path}'`);
   }
+  const model = "owner" in place ? await trainedModelPlace(platform, place) : undefined;
+  if (model) return findFile(platform, model);
   throw doesNotExist(`No such artifact: '${path}'`);
 }
 

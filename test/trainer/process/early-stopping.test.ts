@@ -59,10 +59,9 @@ describe("a run with early stopping", () => {
     return (await cloud.store.putContent(JSON.stringify([weights]))).sha256;
   }
 
-  const fineTuned = " with initial weights of another run";
+  const fineTuned = " with initial weights of another run and a sharded optimizer";
   const cases: readonly (readonly [name: string, task: Partial<TrainingTask>])[] = [
-    [fineTuned, {}],
-    [" with a sharded optimizer", { shardOptimizer: true }],
+    [fineTuned, { shardOptimizer: true }],
     ...(findBinding("cpu") ? [[" on native TensorFlow", { backend: "native" }] as const] : []),
   ];
 
