@@ -1,4 +1,4 @@
-"""Loads a model version by its `models:/` URI and predicts a JSON file's rows: answers and what was loaded as JSON."""
+"""Loads a model by its URI and predicts a JSON file's rows: answers and what was loaded as JSON. Registers a run's model."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 import mlflow
 import pandas
 
-uri, file = sys.argv[1:]
+uri, file, again = sys.argv[1:]
 with open(file, encoding="utf-8") as source:
     rows = json.load(source)
 model = mlflow.pyfunc.load_model(uri)
@@ -35,6 +35,7 @@ print(
     json.dumps(
         {
             "answers": answers,
+            "registered": mlflow.register_model(uri, again).version if uri.startswith("runs:/") else None,
             "files": sorted(os.listdir(directory)),
             "onnx": [each.name for each in loaded.graph.input],
             "columns": model.metadata.get_input_schema().input_names(),

@@ -138,9 +138,14 @@ seed: 7
       const { predictions } = await stack.json<{ readonly predictions: readonly Prediction[] }>([
         ...["models", "predict", name, "--file", file],
       ]);
-      for (const uri of [`models:/${name}/1`, `models:/${name}@champion`]) {
-        const found = load(uri, file);
-        expect(found.files).toEqual(expect.arrayContaining(["MLmodel", "model.onnx", "registered_model_meta"]));
+      const { versions } = await stack.json<{ versions: readonly { runId: string }[] }>(["models", "show", name]);
+      for (const uri of [`models:/${name}/1`, `models:/${name}@champion`, `runs:/${versions[0]!.runId}/model`]) {
+        const found = load(uri, file, `${name}-again`);
+        const isRun = uri.startsWith("runs:");
+        expect(found.files).toEqual(
+          expect.arrayContaining(["MLmodel", "model.onnx", ...(isRun ? [] : ["registered_model_meta"])]),
+        );
+        expect(found.registered).toBe(isRun ? "1" : null);
         expect(found.onnx).toEqual(found.columns);
         expect(found.answers).toHaveLength(rows.length);
         for (const [i, answer] of found.answers.entries()) {
@@ -166,14 +171,16 @@ seed: 7
       readonly probabilities?: readonly number[];
     }[];
     readonly files: readonly string[];
+    /** Version of the model `again`, of a run's model. */
+    readonly registered: string | null;
     /** Names of the ONNX file's inputs, and of the signature's. */
     readonly onnx: readonly string[];
     readonly columns: readonly string[];
   }
 
   /** Loads a version by the stock client, which knows the server's address alone, and predicts the file's rows. */
-  function load(uri: string, rows: string): Loaded {
-    const { status, stdout, stderr } = spawnSync(python, [path.join(__dirname, "mlflow-load.py"), uri, rows], {
+  function load(uri: string, rows: string, again: string): Loaded {
+    const { status, stdout, stderr } = spawnSync(python, [path.join(__dirname, "mlflow-load.py"), uri, rows, again], {
       encoding: "utf8",
       env: {
         ...process.env,
