@@ -140,6 +140,7 @@ export const settings: readonly Setting[] = [
     ],
   },
   { file: "docs/tuning.md", command: "study create", exchange: [[/--trials 48 --resume 3=9/, "--trials 3"]] },
+  { file: "docs/registry.md", command: "ringmaster evaluate", exchange: [[/digits-2026/, "digits"]] },
   { file: "docs/your-own-data.md", team: "own" },
   { file: "README.md", command: "npx ringmaster up", team: "readme", exchange: fewer },
   { file: "docs/deploy.md", command: "npx ringmaster submit", team: "deploy", exchange: fewer },

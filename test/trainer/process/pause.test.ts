@@ -60,8 +60,7 @@ describe("a run that pauses", () => {
   }
 
   const cases: readonly (readonly [name: string, task: Partial<TrainingTask>])[] = [
-    ["on WebAssembly", {}],
-    ["with a sharded optimizer", { shardOptimizer: true }],
+    ["on WebAssembly with a sharded optimizer", { shardOptimizer: true }],
     ...(findBinding("cpu") ? [["on native TensorFlow", { backend: "native" }] as const] : []),
   ];
 

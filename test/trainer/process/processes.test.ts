@@ -92,10 +92,9 @@ describe("trainer processes", () => {
     expect(stepsOf("run-alone", "system/worker-0/rss")).toEqual([totalSteps]);
   });
 
-  it.each([2, 3])("give the same weights on %i workers", async (workers) => {
-    const runId = `run-world-${workers}`;
-    await storeTask(cloud.store, runId, { workers });
-    await expectReference(runId, startAll(runId, workers));
+  it("give the same weights on three workers", async () => {
+    await storeTask(cloud.store, "run-world", { workers: 3 });
+    await expectReference("run-world", startAll("run-world", 3));
   });
 
   it("give the same weights when one of two is killed and comes back", async () => {
