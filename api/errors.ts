@@ -18,6 +18,7 @@ export const errorCatalogue = {
   },
   UNAUTHENTICATED: { status: 401, meaning: "The request is not signed, or its token is missing, expired or wrong." },
   FORBIDDEN: { status: 403, meaning: "The caller may not do this." },
+  CROSS_SITE_REQUEST: { status: 403, meaning: "A browser sent the form, but not from a page of this API." },
   NO_TEAM: { status: 403, meaning: "The caller is in no team: an operator must put it into one." },
   INSUFFICIENT_SCOPE: {
     status: 403,

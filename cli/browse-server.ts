@@ -1,8 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { RawGet } from "../client/raw";
+import type { RawRequest } from "../client/raw";
 
 /** Paths that are linked from pages. No other path is requested with the caller's credentials. */
-const forwarded = /^\/(?:$|api\/v1\/(?:pages\/|docs$|openapi\.json$))/;
+const forwarded = {
+  GET: /^\/(?:$|api\/v1\/(?:pages\/|docs$|openapi\.json$))/,
+  POST: /^\/api\/v1\/pages\/runs\/[^/]+\/register$/,
+} as const;
+const refusal = "only pages of experiments and runs, and the form that registers a run, are served here";
 /** Headers of a response that a browser needs. */
 const kept = [
   "content-type",
@@ -16,18 +20,24 @@ const kept = [
 /**
  * Serves the API's pages on this machine with the credentials of the command line, for browsers, which neither sign
  * requests nor have tokens. Only a client that knows the secret in the URL has access: neither other users of this
- * machine nor pages of other sites.
+ * machine nor pages of other sites. The API checks that a form was sent by one of its own pages, by a header that only
+ * browsers set.
  */
-export function createBrowseServer(get: RawGet, secret: string): Server {
+export function createBrowseServer(send: RawRequest, secret: string): Server {
   return createServer((request, response) => {
-    answer(get, secret, request, response).catch((error) => {
+    answer(send, secret, request, response).catch((error) => {
       if (!response.headersSent) response.writeHead(502, { "content-type": "text/plain; charset=utf-8" });
       response.end(`${(error as Error).message}\n`);
     });
   });
 }
 
-async function answer(get: RawGet, secret: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  send: RawRequest,
+  secret: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { method, url = "/", headers } = request;
   const prefix = `/${secret}`;
   const refuse = (status: number, why: string): void => {
@@ -36,10 +46,17 @@ async function answer(get: RawGet, secret: string, request: IncomingMessage, res
   };
   if (!url.startsWith(`${prefix}/`)) return refuse(404, "open the URL that `ringmaster browse` printed");
   const path = url.slice(prefix.length);
-  if (method !== "GET" || !forwarded.test(path.split("?", 1)[0]!) || /(?:^|\/)(?:\.|%2e){1,2}(?:\/|\?|$)/i.test(path)) {
-    return refuse(404, "only GET requests for pages of experiments and runs are served here");
+  if (method !== "GET" && method !== "POST") return refuse(404, refusal);
+  if (!forwarded[method].test(path.split("?", 1)[0]!) || /(?:^|\/)(?:\.|%2e){1,2}(?:\/|\?|$)/i.test(path)) {
+    return refuse(404, refusal);
   }
-  const answered = await get(path, { accept: headers.accept ?? "text/html" });
+  const accept = headers.accept ?? "text/html";
+  const site = headers["sec-fetch-site"];
+  const stated: Readonly<Record<string, string>> =
+    typeof site === "string" && method === "POST" ? { "sec-fetch-site": site } : {};
+  // The browser may wait for the connection to take the rest of the body, which is not forwarded.
+  request.resume();
+  const answered = await send(path, { accept, ...stated }, method);
   for (const name of kept) {
     const value = answered.headers.get(name);
     if (value !== null) response.setHeader(name, value);

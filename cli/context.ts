@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type ApiClient, createClient } from "../client/api-client";
-import { createRawGet, type RawGet } from "../client/raw";
+import { createRawRequest, type RawRequest } from "../client/raw";
 import type { TransportOptions } from "../client/transport";
 import { checkTeamName } from "../core/access/teams";
 import { InvalidInputError } from "../core/errors";
@@ -30,9 +30,9 @@ export function contextOf(command: Command): CliContext {
 }
 
 /** Returns the URL of the API and its request headers, for content other than JSON. */
-export function pagesOf(command: Command): { readonly baseUrl: string; readonly get: RawGet } {
+export function pagesOf(command: Command): { readonly baseUrl: string; readonly request: RawRequest } {
   const options = transportOf(command);
-  return { baseUrl: options.baseUrl.replace(/\/$/, ""), get: createRawGet(options) };
+  return { baseUrl: options.baseUrl.replace(/\/$/, ""), request: createRawRequest(options) };
 }
 
 function transportOf(command: Command): TransportOptions {

@@ -2,12 +2,16 @@ import { ApiUnreachableError } from "./errors";
 import type { TransportOptions } from "./transport";
 
 /**
- * Creates a function that GETs content other than JSON (a page, a file's address), by paths below the base URL. It
- * returns redirects instead of following them.
+ * Creates a function that requests content other than JSON (a page, a file's address), by paths below the base URL. It
+ * returns redirects instead of following them. A POST has no body.
  */
-export function createRawGet(options: TransportOptions) {
+export function createRawRequest(options: TransportOptions) {
   const { baseUrl, actor, team, token, authorize, timeoutMs = 30_000 } = options;
-  return async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> => {
+  return async (
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+    method: "GET" | "POST" = "GET",
+  ): Promise<Response> => {
     const url = new URL(`${baseUrl.replace(/\/$/, "")}${path}`);
     const all = {
       ...headers,
@@ -15,9 +19,10 @@ export function createRawGet(options: TransportOptions) {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(team === undefined ? {} : { "x-ringmaster-team": team }),
     };
-    const signature = (await authorize?.({ method: "GET", url, headers: all, body: undefined })) ?? {};
+    const signature = (await authorize?.({ method, url, headers: all, body: undefined })) ?? {};
     try {
       return await (options.fetch ?? fetch)(url, {
+        method,
         headers: { ...all, ...signature },
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
@@ -28,4 +33,4 @@ export function createRawGet(options: TransportOptions) {
   };
 }
 
-export type RawGet = ReturnType<typeof createRawGet>;
+export type RawRequest = ReturnType<typeof createRawRequest>;

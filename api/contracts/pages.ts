@@ -2,6 +2,7 @@ import * as z from "zod";
 import { searchLimits } from "../../core/tracking/search/native";
 import { contractsFor } from "../contract";
 import { nameText } from "../schemas/common";
+import { modelName } from "../schemas/models";
 import { experimentIdText, runIdText } from "../schemas/tracking";
 
 const contract = contractsFor("Pages");
@@ -39,6 +40,29 @@ export const getRunPage = contract("getRunPage", "GET /pages/runs/{runId}", {
   query: z.strictObject({ links }),
   responses: { 200: page },
   errors: ["RUN_NOT_FOUND"],
+});
+
+const registration = { params: run, query: z.strictObject({ as: modelName }) } as const;
+
+export const getRegisterPage = contract("getRegisterPage", "GET /pages/runs/{runId}/register", {
+  summary: "Look at what registering a run's model does, and confirm it",
+  ...registration,
+  responses: { 200: page },
+  errors: ["RUN_NOT_FOUND"],
+});
+
+export const confirmRegistration = contract("confirmRegistration", "POST /pages/runs/{runId}/register", {
+  summary: "Register a run's model, from its page",
+  description:
+    "For the form of `GET` on the same path. A browser must state that the form belongs to the API's own page (`Sec-Fetch-Site: same-origin`). Programs use `POST /training-runs/{runId}/register`. Idempotent.",
+  ...registration,
+  headers: z.object({ "sec-fetch-site": z.string().max(100).optional() }),
+  idempotent: true,
+  responses: { 303: { description: "To the run's page.", content: [], headers: { Location: "Relative." } } },
+  errors: [
+    ...(["CROSS_SITE_REQUEST", "RUN_NOT_FOUND", "RUN_NOT_COMPLETED", "RUN_NOT_EVALUATED"] as const),
+    ...(["REPRODUCTION_NOT_REGISTERED", "REGISTRY_BUSY"] as const),
+  ],
 });
 
 export const getStudyPage = contract("getStudyPage", "GET /pages/studies/{study}", {

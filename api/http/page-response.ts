@@ -4,12 +4,12 @@ import { pageOf } from "../pages/layout";
 import { html } from "../pages/markup";
 import { shortened } from "../pages/tables";
 
-export function pageResponse({ html, contentSecurityPolicy }: Page, status = 200): Response {
+export function pageResponse({ html, contentSecurityPolicy, referrerPolicy }: Page, status = 200): Response {
   const headers = {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": contentSecurityPolicy,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": referrerPolicy,
     // A page belongs to one team, and is soon outdated.
     "cache-control": "private, no-store",
   };

@@ -4,8 +4,9 @@ import { html, Markup } from "./markup";
 /** A self-contained page. */
 export interface Page {
   readonly html: string;
-  /** Value of the response's header. */
+  /** Values of the response's headers. */
   readonly contentSecurityPolicy: string;
+  readonly referrerPolicy: string;
 }
 
 export interface DocumentParts {
@@ -20,6 +21,8 @@ export interface DocumentParts {
   readonly sandbox?: string;
   /** Present for a page about something that still changes. */
   readonly refreshSeconds?: number;
+  /** Default: `no-referrer`. With it, a browser states no origin for a form that it posts. */
+  readonly referrerPolicy?: "no-referrer" | "same-origin";
 }
 
 /**
@@ -28,6 +31,7 @@ export interface DocumentParts {
  */
 export function documentOf(parts: DocumentParts): Page {
   const { title, style, script, body, bodyClass, directives = "form-action 'none'", sandbox, refreshSeconds } = parts;
+  const { referrerPolicy = "no-referrer" } = parts;
   const scripts = script === undefined ? "" : ` script-src '${digest(script)}';`;
   const policy = `default-src 'none'; style-src '${digest(style)}';${scripts} base-uri 'none'; ${directives}`;
   const page = html`<!doctype html>
@@ -36,7 +40,7 @@ export function documentOf(parts: DocumentParts): Page {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">${refreshSeconds && html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
+<meta name="referrer" content="${referrerPolicy}">${refreshSeconds && html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
 <title>${title}</title>
 <style>${new Markup(style)}</style>
 </head>
@@ -46,7 +50,8 @@ ${body}${script && html`\n<script>${new Markup(script)}</script>`}
 </html>
 `;
   const sandboxed = sandbox === undefined ? "" : `; sandbox ${sandbox}`;
-  return { html: page.text, contentSecurityPolicy: `${policy}; frame-ancestors 'none'${sandboxed}`.trimEnd() };
+  const contentSecurityPolicy = `${policy}; frame-ancestors 'none'${sandboxed}`.trimEnd();
+  return { html: page.text, contentSecurityPolicy, referrerPolicy };
 }
 
 function digest(content: string): string {

@@ -7,6 +7,8 @@ export interface Links {
   ) => string | undefined;
   readonly experiments: (after?: string) => string | undefined;
   readonly compare: (runIds: readonly string[], baseline?: string) => string | undefined;
+  /** The page that registers a run's model; its query has the model's name. */
+  readonly register: (runId: string) => string | undefined;
   readonly artifact: (runId: string, path: string) => string | undefined;
   readonly documentation: () => string | undefined;
 }
@@ -29,6 +31,7 @@ export function relativeLinks(pages: string): Links {
       const href = `${pages}compare${queryText({ runs: JSON.stringify(runIds), baseline })}`;
       return href.length > maxQuery ? undefined : href;
     },
+    register: (runId) => `${pages}runs/${part(runId)}/register`,
     artifact: (runId, path) => `${pages}runs/${part(runId)}/artifact${queryText({ path })}`,
     documentation: () => `${pages}../docs`,
   };
@@ -41,6 +44,7 @@ export const noLinks: Links = {
   experiment: nowhere,
   experiments: nowhere,
   compare: nowhere,
+  register: nowhere,
   artifact: nowhere,
   documentation: nowhere,
 };

@@ -28,7 +28,7 @@ export function runHtml(page: RunPage, links: Links, now: number): Page {
   // A client that died leaves its run open permanently. A run without a recent sign of life is not refreshed.
   const isLive = isOpen && now - lastSign(page) < 900_000;
   const body = html`${header(page, links, now)}
-${banners(page)}
+${banners(page, links)}
 ${tiles(page)}
 ${lineageStrip(page, links)}
 ${evaluationSection(page.evaluation)}
@@ -98,8 +98,9 @@ function tagChips(tags: Readonly<Record<string, string>>): Markup | undefined {
   return html`<div class="chips">${chips}${more}</div>`;
 }
 
-function banners({ record, details, next, versions }: RunPage): readonly (Markup | undefined)[] {
+function banners({ record, details, next, versions }: RunPage, links: Links): readonly (Markup | undefined)[] {
   const { failure, outcome, cause } = details?.run ?? {};
+  const canRegister = outcome?.decision === "not-registered" && versions.length === 0;
   return [
     record.deletedAt === undefined
       ? undefined
@@ -111,10 +112,8 @@ function banners({ record, details, next, versions }: RunPage): readonly (Markup
       html`<div class="banner bad"><strong>${failure.code}</strong>${failure.phase === undefined ? undefined : ` in ${failure.phase}`}<pre>${shortened(failure.message, 4_000)}</pre></div>`,
     outcome &&
       html`<p class="banner ${isGood(outcome) ? "good" : "warn"}">${shortened(sentence(outcomeText(outcome)), 2_000)}${
-        outcome.decision === "not-registered" && versions.length === 0
-          ? html`. Register it: <code>ringmaster models register ${record.runId} --as NAME</code>`
-          : undefined
-      }</p>`,
+        canRegister ? html`. Register it: <code>ringmaster models register ${record.runId} --as NAME</code>` : undefined
+      }</p>${canRegister ? registerForm(links.register(record.runId)) : undefined}`,
     ...next.map(
       ({ version, steps }) =>
         html`<div class="banner warn"><strong>${version.model} version ${version.version}</strong>: next:${steps.map(
@@ -124,6 +123,12 @@ function banners({ record, details, next, versions }: RunPage): readonly (Markup
     ),
     cause && html`<p class="banner">Triggered by retraining rule <b>${cause.rule}</b>: ${cause.id}</p>`,
   ];
+}
+
+/** Renders the form that leads to the page that registers the run's model. */
+function registerForm(action: string | undefined): Markup | undefined {
+  if (action === undefined) return undefined;
+  return html`<form class="filter" method="get" action="${action}"><input type="text" name="as" required maxlength="250" spellcheck="false" aria-label="name of the model" placeholder="name of the model"><button>Register…</button></form>`;
 }
 
 function isGood(outcome: RunOutcome): boolean {

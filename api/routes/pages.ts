@@ -1,8 +1,10 @@
 import * as z from "zod";
-import { InvalidInputError } from "../../core/errors";
+import type { Platform } from "../../adapters/platform";
+import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { parseJson } from "../../core/json-text";
 import { isoTime } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
+import type { Run } from "../../core/runs/shapes";
 import { compareLimits, compareRuns } from "../../core/tracking/compare/compare";
 import { ArtifactNotFoundError } from "../../core/tracking/records/errors";
 import { getStudy } from "../../core/tuning/lifecycle";
@@ -15,9 +17,11 @@ import { experimentHtml } from "../pages/experiment-html";
 import { readExperimentPage } from "../pages/experiment-page";
 import { experimentsHtml } from "../pages/experiments-html";
 import { noLinks, relativeLinks } from "../pages/links";
+import { registerHtml } from "../pages/register-html";
 import { runHtml } from "../pages/run-html";
 import { readRunPage } from "../pages/run-page";
 import { studyHtml } from "../pages/study-html";
+import { registerTrainedRun } from "../services/register-run";
 import { experimentPage } from "./experiments";
 
 const experimentsOnPage = 200;
@@ -46,6 +50,21 @@ export const pageRoutes: readonly Route[] = [
     return { response: pageResponse(made) };
   }),
 
+  defineRoute(contracts.getRegisterPage, async ({ platform, params: { runId }, query: { as } }) => {
+    return { response: pageResponse(registerHtml(await trainingRun(platform, runId), as)) };
+  }),
+
+  defineRoute(
+    contracts.confirmRegistration,
+    async ({ platform, params: { runId }, query: { as }, headers, caller }) => {
+      await trainingRun(platform, runId);
+      checkOwnForm(headers["sec-fetch-site"]);
+      await registerTrainedRun(platform, runId, as, { ...caller, reason: "registered from the run's page" });
+      const location = `../${encodeURIComponent(runId)}`;
+      return { response: new Response(null, { status: 303, headers: { location, "cache-control": "no-store" } }) };
+    },
+  ),
+
   defineRoute(contracts.getStudyPage, async ({ platform, params: { study }, query: { links } }) => {
     const state = await getStudy(platform.studies, study);
     const made = studyHtml(state, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
@@ -65,6 +84,25 @@ export const pageRoutes: readonly Route[] = [
     return { response: new Response(null, { status: 307, headers: { location, "cache-control": "no-store" } }) };
   }),
 ];
+
+/** @throws RunNotFoundError */
+async function trainingRun({ runs }: Pick<Platform, "runs">, runId: string): Promise<Run> {
+  const run = await runs.find(runId);
+  if (!run) throw new RunNotFoundError(runId, "training");
+  return run;
+}
+
+/**
+ * Checks that a form was sent by a page of this API. Browsers send credentials of their own with forms of any site, but
+ * only they set the header.
+ *
+ * @throws RingmasterError if another page sent it
+ */
+function checkOwnForm(site: string | undefined): void {
+  if (site === "same-origin") return;
+  const message = `the form was sent with Sec-Fetch-Site ${site ?? "absent"}, but must be sent by a page of this API (same-origin); programs use POST /training-runs/{runId}/register`;
+  throw new RingmasterError(message, { code: "CROSS_SITE_REQUEST", httpStatus: 403 });
+}
 
 const runIdList = z.array(z.string().min(1).max(255)).min(1).max(compareLimits.runs);
 

@@ -45,7 +45,7 @@ async function download(command: Command, path: string, file: string): Promise<n
   const partial = `${file}.partial`;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const response = await pagesOf(command).get(path, { accept: "*/*" });
+      const response = await pagesOf(command).request(path, { accept: "*/*" });
       if (!response.ok || !response.body) {
         const { error } = (await response.json()) as { error: ConstructorParameters<typeof ApiError>[0] };
         throw new ApiError(error, response.status, response.headers);

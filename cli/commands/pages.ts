@@ -47,14 +47,14 @@ export function addPageCommands(runs: Command, experiments: Command, studies: Co
 
 async function show(path: string, { html: file }: PageOptions, command: Command): Promise<void> {
   const { json } = contextOf(command);
-  const { baseUrl, get } = pagesOf(command);
+  const { baseUrl, request } = pagesOf(command);
   if (file === undefined) {
     const url = `${baseUrl}${path}`;
     if (json) printJson({ url });
     else process.stdout.write(`${url}\n`);
     return;
   }
-  const response = await get(`${path}?links=false`, { accept: "application/json" });
+  const response = await request(`${path}?links=false`, { accept: "application/json" });
   const text = await response.text();
   if (!response.ok) throw new ApiError(errorOf(text), response.status, response.headers);
   writeFileOf("--html", file, text);
@@ -85,12 +85,12 @@ export function addBrowseCommand(program: Command): void {
         throw new InvalidInputError("the pages cannot be served", [{ path: "--port", value: port, rule }]);
       }
       const fragment = fragmentOf(link);
-      const { get } = pagesOf(command);
+      const { request } = pagesOf(command);
       // An error is more useful here than in the browser.
-      const first = await get("/api/v1/pages/experiments", { accept: "application/json" });
+      const first = await request("/api/v1/pages/experiments", { accept: "application/json" });
       if (!first.ok) throw new ApiError(errorOf(await first.text()), first.status, first.headers);
       const secret = randomBytes(16).toString("hex");
-      const server = createBrowseServer(get, secret).listen(Number(port), "127.0.0.1");
+      const server = createBrowseServer(request, secret).listen(Number(port), "127.0.0.1");
       await once(server, "listening");
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${secret}/${fragment}`;
       if (json) printJson({ url });

@@ -327,3 +327,40 @@ describe("what cannot be shown", () => {
     expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([status, code]);
   });
 });
+
+describe("the form that registers a run", () => {
+  const post = (runId: string, headers: Readonly<Record<string, string>>) =>
+    app.request(`/api/v1/pages/runs/${runId}/register?as=m`, {
+      method: "POST",
+      headers: { accept: "text/html", ...headers },
+    });
+
+  it("is confirmed on a page without script, which states its origin when it posts", async () => {
+    await platform.runs.create(runOf("run-form"));
+    const { status, headers, text } = await look("/runs/run-form/register?as=a%26b");
+    expect([status, headers.get("referrer-policy")]).toEqual([200, "same-origin"]);
+    const policy = headers.get("content-security-policy");
+    expect(policy).toMatch(/default-src 'none'; style-src 'sha256-\S+'; base-uri 'none'; form-action 'self'/);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/sandbox|script-src/);
+    expect(text).toContain('method="post" action="register?as=a%26b"');
+    expect(text).not.toContain("<script");
+  });
+
+  it.each([[{}], [{ "sec-fetch-site": "cross-site" }], [{ "sec-fetch-site": "same-site" }]])(
+    "is refused with the headers %j, and shown why",
+    async (headers) => {
+      const response = await post("run-form", headers);
+      expect([response.status, response.headers.get("content-type")]).toEqual([403, "text/html; charset=utf-8"]);
+      expect(await response.text()).toContain("must be sent by a page of this API");
+    },
+  );
+
+  it("shows why a run cannot be registered", async () => {
+    expect((await look("/runs/no-run/register?as=m")).status).toBe(404);
+    expect((await look("/runs/run-form/register?as=")).status).toBe(400);
+    const response = await post("run-form", { "sec-fetch-site": "same-origin" });
+    expect([response.status, await response.text()]).toEqual([409, expect.stringContaining("RUN_NOT_COMPLETED")]);
+    expect((await platform.registry.repository.list()).map(({ name }) => name)).not.toContain("m");
+  });
+});

@@ -133,6 +133,9 @@ export const cases: Readonly<Record<string, Case>> = {
   "GET /api/v1/pages/runs/:runId": absent,
   "GET /api/v1/pages/studies/:study": absent,
   "GET /api/v1/pages/runs/:runId/artifact": { owner: 307, other: "absent" },
+  "GET /api/v1/pages/runs/:runId/register": absent,
+  // The request has no header of a browser, which is checked after the run is found.
+  "POST /api/v1/pages/runs/:runId/register": { owner: 403, other: "absent" },
   "GET /api/v1/pages/compare": absent,
   "DELETE /api/v1/runs/:runId": absent,
   "POST /api/v1/runs/:runId/restore": absent,
@@ -277,6 +280,8 @@ export const cases: Readonly<Record<string, Case>> = {
 const queries: Readonly<Record<string, string>> = {
   "GET /api/v1/runs/:runId/artifacts/content": "?path=its%2Ffile.txt",
   "GET /api/v1/pages/runs/:runId/artifact": "?path=its%2Ffile.txt",
+  "GET /api/v1/pages/runs/:runId/register": "?as=its-model",
+  "POST /api/v1/pages/runs/:runId/register": "?as=its-model",
   "GET /api/v1/experiments/:experimentId/export": "?table=params&format=csv",
   "GET /api/v1/pages/compare": "?runs=%5B%22:runId%22%5D",
   "GET /api/v1/runs/:runId/metrics/history": "?metric=seen",

@@ -8,8 +8,16 @@ const requested: string[] = [];
 let server: Server;
 let base: string;
 beforeAll(async () => {
-  const get = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> => {
-    requested.push(`${path} ${headers["accept"]}`);
+  const send = async (
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+    method = "GET",
+  ): Promise<Response> => {
+    requested.push(
+      [...(method === "GET" ? [] : [method]), path, headers["accept"], headers["sec-fetch-site"]]
+        .filter(Boolean)
+        .join(" "),
+    );
     if (path.includes("unreachable")) throw new Error("no API answers");
     if (path.includes("artifact")) return new Response(null, { status: 307, headers: { location: "http://store/x" } });
     return new Response("<!doctype html>", {
@@ -17,7 +25,7 @@ beforeAll(async () => {
       headers: { "content-type": "text/html", "content-security-policy": "sandbox", "set-cookie": "a=b" },
     });
   };
-  server = createBrowseServer(get, secret).listen(0, "127.0.0.1");
+  server = createBrowseServer(send, secret).listen(0, "127.0.0.1");
   await once(server, "listening");
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -62,9 +70,20 @@ describe("ringmaster browse", () => {
     else expect([status, requested]).toEqual([404, []]);
   });
 
-  it("changes nothing", async () => {
-    expect((await open(`/${secret}/api/v1/pages/experiments`, { method: "POST" })).status).toBe(404);
+  it.each([
+    ["POST", "/api/v1/pages/experiments"],
+    ["POST", "/api/v1/pages/runs/run-1"],
+    ["POST", "/api/v1/pages/runs/a/b/register"],
+    ["PUT", "/api/v1/pages/runs/run-1/register"],
+  ])("does not forward %s %s", async (method, path) => {
+    expect((await open(`/${secret}${path}`, { method })).status).toBe(404);
     expect(requested).toEqual([]);
+  });
+
+  it("forwards the form that registers a run, with what the browser says of its sender", async () => {
+    const headers = { accept: "text/html", "sec-fetch-site": "cross-site" };
+    await open(`/${secret}/api/v1/pages/runs/run-1/register?as=m`, { method: "POST", headers });
+    expect(requested).toEqual(["POST /api/v1/pages/runs/run-1/register?as=m text/html cross-site"]);
   });
 
   it("hands on where a file lies, what is missing, and that nobody answers", async () => {

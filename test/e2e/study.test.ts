@@ -172,9 +172,25 @@ stop: {}
     const trialRun = trials.find(({ number }) => number === study.best[0])?.runId as string;
     await calm.json(["runs", "page", trialRun, "--html", trialPage]);
     expect(readFileSync(trialPage, "utf8")).toContain(`<code>ringmaster models register ${trialRun} --as NAME</code>`);
+    await registersByForm(trialRun);
     // The best trial was trained to the end, so its training is reused.
     expect(await weightsOf(calm, study.bestRunId!)).toBe(await weightsOf(calm, trials[study.best[0]!]!.runId!));
   });
+
+  /** Registers a run as a browser does from the run's page: two forms, then the run's page again. */
+  async function registersByForm(runId: string): Promise<void> {
+    const page = `${calm.url}/api/v1/pages/runs/${runId}`;
+    const send = (method: string, path: string, site: string) =>
+      fetch(page + path, { method, redirect: "manual", headers: { accept: "text/html", "sec-fetch-site": site } });
+    expect(await (await send("GET", "", "none")).text()).toContain(`method="get" action="../runs/${runId}/register"`);
+    const confirmation = await (await send("GET", "/register?as=by-form", "none")).text();
+    expect(confirmation).toContain('method="post" action="register?as=by-form"');
+    const answered = await send("POST", "/register?as=by-form", "same-origin");
+    expect([answered.status, answered.headers.get("location")]).toEqual([303, `../${runId}`]);
+    expect((await send("POST", "/register?as=by-form", "same-origin")).status).toBe(303);
+    expect(await calm.json(["models", "show", "by-form"])).toMatchObject({ versions: [{ version: 1, runId }] });
+    expect(await (await send("GET", "", "none")).text()).not.toContain("/register");
+  }
 
   it("is the same study if created twice, and can be extended", async () => {
     const file = calm.file("study.yaml", study("rates"));

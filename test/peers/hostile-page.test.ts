@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DynamoDBClient, ListTablesCommand, PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { TestStack, until } from "../e2e/harness";
 import { presign } from "../support/sign";
+import { toyCsv, toyJob, toySchema } from "../support/toy";
 import { Browser, chromium, type Page } from "./chromium";
 
 const title = chromium
@@ -27,6 +28,8 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
   let page: Page;
   let dynamodb: DynamoDBClient;
   let runId: string;
+  /** A completed run without a version. */
+  let trained: string;
 
   beforeAll(async () => {
     attacker = createServer((request, response) => {
@@ -42,6 +45,10 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
     page = await browser.page();
     const { run } = await call<{ run: { info: { run_id: string } } }>("runs/create", { experiment_id: "0" });
     runId = run.info.run_id;
+    const csv = stack.file("toy.csv", toyCsv(300));
+    await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
+    const job = stack.file("job.yaml", toyJob(1).replace("workers: 2", "workers: 1").replace("registerAs: toy\n", ""));
+    trained = (await stack.json<{ run: { runId: string } }>(["submit", job, "--wait"])).run.runId;
   }, 120_000);
 
   afterAll(async () => {
@@ -163,6 +170,29 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
       expect(saved).toBe(files()["report.html"]);
     });
 
+    it("registers a run by the forms on its page", async () => {
+      const model = `by-form-${tokens}`;
+      const path = `${stack.url}/api/v1/pages/runs/${trained}`;
+      // The first form is shown only for a run without a version.
+      await page.open(tokens ? `${path}/register?as=${model}` : path);
+      if (!tokens) {
+        await page.evaluate(`document.querySelector("input[name=as]").value = "${model}"`);
+        await page.evaluate(`document.querySelector("form[action$='/register'] button").click()`);
+      }
+      const confirmation = () => page.evaluate<boolean>(`document.querySelector("form[method=post]") !== null`);
+      await until("the confirmation", async () => (await confirmation().catch(() => false)) || undefined);
+      await page.evaluate(`document.querySelector("form[method=post] button").click()`);
+      const shown = await until("the run's page", async () => {
+        const at = await page.evaluate<string>("location.pathname").catch(() => "");
+        return at.endsWith(`/runs/${trained}`) || /not be shown/.test(await page.evaluate("document.body.innerText"))
+          ? at
+          : undefined;
+      });
+      expect(shown).toBe(`/api/v1/pages/runs/${trained}`);
+      const response = await fetch(`${stack.url}/api/v1/models/${model}/versions/1`, { headers: authorization });
+      expect(await response.json()).toMatchObject({ version: { runId: trained } });
+    }, 120_000);
+
     it.each([
       ["a page of another port", () => evil],
       ["a page of the same machine under another name", () => evil.replace("127.0.0.1", "localhost")],
@@ -179,6 +209,7 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
           [`${stack.url}/api/2.0/mlflow/runs/create`, JSON.stringify({ experiment_id: "0" })],
           // Takes a body of any type: a form could send it.
           [`${stack.url}/ajax-api/2.0/mlflow/upload-artifact?run_uuid=${runId}&path=${name}`, "written"],
+          [`${stack.url}/api/v1/pages/runs/${trained}/register?as=${name.replace(".", "-")}`, "{}"],
           [`${stack.connection.endpoint}/`, JSON.stringify(put)],
           [`${stack.connection.endpoint}/ringmaster-data/?list-type=2`, ""],
           [`${stack.connection.endpoint}/_ringmaster/clock`, '{"advanceSeconds":60}'],
