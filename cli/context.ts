@@ -62,7 +62,7 @@ export function teamOf(command: Command): string | undefined {
  * default data directory, else the default port. A given directory always means its own stack, whatever the environment
  * or the port has.
  */
-function apiUrlOf(command: Command): string {
+export function apiUrlOf(command: Command): string {
   const { api, data } = command.optsWithGlobals<GlobalOptions>();
   if (api !== undefined) {
     if (/^https?:/.test(api) && URL.canParse(api)) return api;

@@ -1,6 +1,7 @@
 import { Command, Help, type Option } from "commander";
 import { version } from "../package.json";
 import { addDatasetCommands } from "./commands/datasets";
+import { addDoctorCommand } from "./commands/doctor";
 import { addEvaluateCommand } from "./commands/evaluate";
 import { addExperimentExportCommand } from "./commands/experiment-export";
 import { addExperimentCommands } from "./commands/experiments";
@@ -37,6 +38,7 @@ export function createProgram(): Command {
   addStackCommands(program);
   addRepairCommand(program);
   addNativeCommand(program);
+  addDoctorCommand(program);
   addDatasetCommands(program);
   addSubmitCommand(program);
   const experiments = addExperimentCommands(program);

@@ -16,13 +16,18 @@ export interface SigningScope {
 }
 
 /** Thrown when there is neither a token nor an AWS credential. */
-class NoCredentialsError extends RingmasterError {
+export class NoCredentialsError extends RingmasterError {
   constructor(host: string, cause: unknown) {
     super(
       `${host} requires signed requests, but no AWS credentials were found: sign in (aws sso login, AWS_PROFILE, AWS_ACCESS_KEY_ID), or set RINGMASTER_TOKEN if the API accepts tokens`,
       { code: "NO_CREDENTIALS", httpStatus: 401, cause },
     );
   }
+}
+
+/** Tests whether a URL's host name is this machine's. */
+export function isOnThisMachine(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\./.test(hostname);
 }
 
 /**
@@ -33,7 +38,7 @@ export function createSigner(
   baseUrl: string,
 ): ((request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>) | undefined {
   const { hostname } = new URL(baseUrl);
-  if (hostname === "localhost" || hostname === "[::1]" || /^127\./.test(hostname)) return undefined;
+  if (isOnThisMachine(hostname)) return undefined;
   let found: Promise<{ readonly credentials: () => Promise<Credentials>; readonly region: string }> | undefined;
   return async (request) => {
     found ??= findCredentials(hostname);

@@ -1,0 +1,55 @@
+/**
+ * Reads the settings of an AWS account and region that decide whether a platform can train there. Each may be denied, so
+ * each is read separately.
+ */
+export interface AccountReader {
+  readonly account: string;
+  readonly region: string;
+  readonly prefix: string;
+  /** Reads the platform's queues. A queue that does not exist is absent. */
+  queues(): Promise<readonly Resource[]>;
+  /** Reads the compute environments of these queues. */
+  environments(): Promise<readonly ComputeEnvironment[]>;
+  /** Reads the value of a quota that is in effect. */
+  quota(serviceCode: "ec2" | "lambda", quotaCode: string): Promise<number>;
+  /** Reads the effective value of the ECS account setting `dualStackIPv6`. */
+  dualStackIPv6(): Promise<string>;
+  /** Tests whether the trainers' network has public addresses (`network.mode: "public"`). */
+  publicNetwork(): Promise<boolean>;
+  /** Tests whether the service-linked role of EC2 Spot exists. */
+  spotRole(): Promise<boolean>;
+  /** Reads the subscriptions of the alarm topic. Undefined if there is no topic. */
+  subscriptions(topicArn: string): Promise<readonly Subscription[] | undefined>;
+  /** Reads the status of the cost allocation tag `ringmaster`. Undefined until Billing has seen the tag. */
+  costTag(): Promise<string | undefined>;
+}
+
+export interface Resource {
+  readonly name: string;
+  readonly state: string;
+  /** `VALID`, `INVALID`, `UPDATING`, … */
+  readonly status: string;
+  readonly reason: string;
+}
+
+export interface ComputeEnvironment extends Resource {
+  readonly market: "spot" | "on-demand";
+  /** Families or instance types. */
+  readonly instanceTypes: readonly string[];
+  readonly maxVcpus: number;
+}
+
+export interface Subscription {
+  readonly endpoint: string;
+  readonly confirmed: boolean;
+}
+
+/** The result of one check. */
+export interface Finding {
+  readonly check: string;
+  /** `unchecked`: the check could not be done, so it counts as a failure. */
+  readonly result: "ok" | "warning" | "problem" | "unchecked";
+  readonly found: string;
+  /** The next step. Absent if nothing is to be done. */
+  readonly fix?: string;
+}

@@ -1,0 +1,301 @@
+import { spawn } from "node:child_process";
+import * as path from "node:path";
+import type { Finding } from "../../../cli/doctor/account";
+import { openAccount } from "../../../cli/doctor/aws-account";
+import { checkAccount } from "../../../cli/doctor/check-account";
+import { TestStack } from "../../e2e/harness";
+import { type FakeAccount, healthyAccount, serveAccount } from "./fake-account";
+
+const cli = path.resolve(__dirname, "..", "..", "..", "bin", "ringmaster.js");
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly findings: readonly Finding[];
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Runs the command in the environment of an operator of the account at `endpoint`. */
+function doctor(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Result> {
+  return new Promise((resolve) => {
+    const env = { ...process.env, RINGMASTER_API_URL: undefined, NO_COLOR: "1", ...environment };
+    const child = spawn(process.execPath, [cli, "doctor", ...args], { env });
+    let out = "";
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+    });
+    child.on("close", (code) => {
+      const parsed = args.includes("--json") ? JSON.parse(out) : {};
+      resolve({ code: code ?? -1, out, findings: [], ...parsed });
+    });
+  });
+}
+
+const operator = (endpoint: string): NodeJS.ProcessEnv => ({
+  AWS_ENDPOINT_URL: endpoint,
+  AWS_REGION: "eu-central-1",
+  AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE",
+  AWS_SECRET_ACCESS_KEY: "secret",
+});
+
+describe("ringmaster doctor on an AWS account", () => {
+  const account = healthyAccount();
+  const environment = { ...process.env };
+  let served: Awaited<ReturnType<typeof serveAccount>>;
+  beforeAll(async () => {
+    served = await serveAccount(account);
+    Object.assign(process.env, operator(served.endpoint));
+  });
+  afterAll(() => {
+    for (const name of Object.keys(operator(""))) delete process.env[name];
+    Object.assign(process.env, environment);
+    return served.stop();
+  });
+  beforeEach(() => void Object.assign(account, healthyAccount()));
+  /** Returns the findings that are not `ok`, without the time that a process takes. */
+  const defectsOf = async (gpusWanted = true) =>
+    (await checkAccount(await openAccount("ringmaster", undefined), gpusWanted)).filter(
+      ({ result }) => result !== "ok",
+    );
+
+  it("finds nothing in an account without defects", async () => {
+    const { code, findings } = await doctor(["--account", "--steps", "none", "--json"], operator(served.endpoint));
+    expect(findings.filter(({ result }) => result !== "ok")).toEqual([]);
+    expect([code, findings.length]).toEqual([0, 4 + 4 + 4 + 5]);
+  });
+
+  it("exits with 1 and prints the fix of a problem", async () => {
+    account.spotRole = false;
+    const { code, out } = await doctor(["--account", "--steps", "none"], operator(served.endpoint));
+    expect(out).toContain(
+      "problem  service-linked role AWSServiceRoleForEC2Spot: it does not exist: no spot instance can start\n         fix: aws iam create-service-linked-role",
+    );
+    expect([code, out.split("\n").at(-2)]).toEqual([1, "1 of 17 checks failed"]);
+  });
+
+  it("only warns of a missing quota for GPUs if none are used", async () => {
+    account.quotas["L-3819A6DF"] = 0;
+    expect(await defectsOf(false)).toEqual([expect.objectContaining({ result: "warning" })]);
+  });
+
+  const defects: readonly (readonly [name: string, plant: (account: FakeAccount) => void, expected: Finding])[] = [
+    [
+      "no vCPUs of GPU instances, as in a new account",
+      ({ quotas }) => delete quotas["L-3819A6DF"],
+      {
+        check: "quota L-3819A6DF (All G and VT Spot Instance Requests)",
+        result: "problem",
+        found: expect.stringMatching(/^0 vCPUs: no instance can start/),
+        fix: expect.stringContaining("--quota-code L-3819A6DF --desired-value 192"),
+      },
+    ],
+    [
+      "no vCPUs of CPU instances",
+      ({ quotas }) => void Object.assign(quotas, { "L-34B43A08": 1 }),
+      {
+        check: "quota L-34B43A08 (All Standard Spot Instance Requests)",
+        result: "problem",
+        found: expect.stringMatching(/^1 vCPUs: no instance can start/),
+        fix: expect.stringContaining("--quota-code L-34B43A08 --desired-value 256"),
+      },
+    ],
+    [
+      "fewer vCPUs than the compute environment may request",
+      ({ quotas }) => void Object.assign(quotas, { "L-1216C47A": 32 }),
+      {
+        check: "quota L-1216C47A (Running On-Demand Standard instances)",
+        result: "warning",
+        found: "32 vCPUs, but the compute environments may request 256: jobs above the quota wait",
+        fix: expect.stringContaining("--quota-code L-1216C47A --desired-value 256"),
+      },
+    ],
+    [
+      "ten concurrent functions",
+      ({ quotas }) => void Object.assign(quotas, { "L-B99A9384": 10 }),
+      {
+        check: "quota L-B99A9384 (Lambda concurrent executions)",
+        result: "warning",
+        found: expect.stringMatching(/^10: /),
+        fix: expect.stringContaining("functions.accountConcurrency"),
+      },
+    ],
+    [
+      "a queue that was not deployed",
+      ({ queues }) => void queues.splice(0, 1),
+      {
+        check: "queue ringmaster-spot",
+        result: "problem",
+        found: "it does not exist in this account and region",
+        fix: expect.stringContaining("npx cdk deploy --all"),
+      },
+    ],
+    [
+      "a disabled queue",
+      ({ queues }) => void Object.assign(queues[1]!, { state: "DISABLED" }),
+      {
+        check: "queue ringmaster-spot-gpu",
+        result: "problem",
+        found: "it is DISABLED: no job starts",
+        fix: "aws batch update-job-queue --job-queue ringmaster-spot-gpu --state ENABLED",
+      },
+    ],
+    [
+      "an invalid compute environment",
+      ({ environments }) =>
+        void Object.assign(environments[0]!, { status: "INVALID", statusReason: "CLIENT_ERROR - subnet not found" }),
+      {
+        check: "compute environment spot (spot, c6i)",
+        result: "problem",
+        found: "INVALID: CLIENT_ERROR - subnet not found",
+        fix: expect.stringContaining("aws batch update-compute-environment --compute-environment spot --state ENABLED"),
+      },
+    ],
+    [
+      "no IPv6 in a public network",
+      (one) => void Object.assign(one, { dualStackIPv6: "disabled" }),
+      {
+        check: "ECS account setting dualStackIPv6",
+        result: "problem",
+        found: expect.stringMatching(/^disabled: /),
+        fix: "aws ecs put-account-setting-default --name dualStackIPv6 --value enabled",
+      },
+    ],
+    [
+      "no role for spot instances",
+      (one) => void Object.assign(one, { spotRole: false }),
+      {
+        check: "service-linked role AWSServiceRoleForEC2Spot",
+        result: "problem",
+        found: "it does not exist: no spot instance can start",
+        fix: "aws iam create-service-linked-role --aws-service-name spot.amazonaws.com",
+      },
+    ],
+    [
+      "a subscription that was not confirmed",
+      (one) => void Object.assign(one, { subscriptions: [{ endpoint: "ops@example.com", confirmed: false }] }),
+      {
+        check: "alarm subscription",
+        result: "problem",
+        found: "ops@example.com has not confirmed its subscription, so it receives no alarms",
+        fix: expect.stringContaining("Follow the link in the e-mail"),
+      },
+    ],
+    [
+      "a topic without a subscription",
+      (one) => void Object.assign(one, { subscriptions: [] }),
+      {
+        check: "alarm subscription",
+        result: "problem",
+        found: "the topic has no subscription, so nobody receives alarms",
+        fix: expect.stringContaining("alarms.email"),
+      },
+    ],
+    [
+      "no topic of alarms",
+      (one) => void Object.assign(one, { subscriptions: undefined }),
+      {
+        check: "alarm subscription",
+        result: "problem",
+        found: "there is no topic arn:aws:sns:eu-central-1:111122223333:ringmaster-alarms",
+        fix: expect.stringContaining("observability"),
+      },
+    ],
+    [
+      "an inactive cost allocation tag",
+      (one) => void Object.assign(one, { costTag: "Inactive" }),
+      {
+        check: "cost allocation tag ringmaster",
+        result: "warning",
+        found: "Inactive: the account's budget stays at zero",
+        fix: expect.stringContaining("TagKey=ringmaster,Status=Active"),
+      },
+    ],
+    [
+      "a caller who may not read account settings",
+      (one) => void Object.assign(one, { denied: ["ListAccountSettings"] }),
+      {
+        check: "ECS account setting dualStackIPv6",
+        result: "unchecked",
+        found: "AWS refused ListAccountSettings: AccessDeniedException: not authorized to perform ListAccountSettings",
+        fix: expect.stringContaining("ReadOnlyAccess"),
+      },
+    ],
+  ];
+  it.each(defects)("names %s and its fix, and nothing else", async (_name, plant, expected) => {
+    plant(account);
+    expect(await defectsOf()).toEqual([expected]);
+  });
+
+  it("needs no IPv6 in a private network", async () => {
+    Object.assign(account, { publicNetwork: false, dualStackIPv6: "disabled" });
+    expect(await defectsOf()).toEqual([]);
+  });
+
+  it("does not start the GPU step without a quota for it", async () => {
+    account.quotas["L-3819A6DF"] = 0;
+    const { code, findings } = await doctor(["--account", "--steps", "gpu", "--json"], operator(served.endpoint));
+    expect([code, findings.at(-1)]).toEqual([
+      1,
+      {
+        check: "one GPU step",
+        result: "unchecked",
+        found: "not started, because the quota above gives no GPU",
+        fix: expect.stringContaining("--steps gpu"),
+      },
+    ]);
+  });
+
+  it("requires credentials", async () => {
+    const { code, error } = await doctor(["--account", "--steps", "none", "--json"], {
+      ...operator(served.endpoint),
+      AWS_ACCESS_KEY_ID: undefined,
+      AWS_SECRET_ACCESS_KEY: undefined,
+      AWS_EC2_METADATA_DISABLED: "true",
+      AWS_CONFIG_FILE: "/nonexistent",
+      AWS_SHARED_CREDENTIALS_FILE: "/nonexistent",
+    });
+    expect([code, error]).toEqual([2, { code: "NO_CREDENTIALS", details: undefined, message: expect.any(String) }]);
+  });
+
+  it.each([
+    [["--steps", "tpu"], "INVALID_INPUT"],
+    [["--wait", "soon"], "INVALID_INPUT"],
+  ])("refuses %j with exit code 2", async (args, expected) => {
+    const { code, error } = await doctor([...args, "--json"]);
+    expect([code, error?.code]).toEqual([2, expected]);
+  });
+});
+
+describe("ringmaster doctor on one machine", () => {
+  const stack = new TestStack();
+  beforeAll(() => stack.up());
+  afterAll(() => stack.remove());
+
+  it("trains one step on a CPU and checks no account", async () => {
+    const { code, stdout } = await stack.run("doctor");
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^ok {7}one CPU step: run-\S+ took [^\n]+\n\nno problems\n$/),
+    ]);
+  });
+
+  it("trains again when it is repeated", async () => {
+    const [first, second] = [await stack.json<Result>(["doctor"]), await stack.json<Result>(["doctor"])];
+    expect(first.findings[0]?.found).not.toBe(second.findings[0]?.found);
+  });
+
+  it("cancels a step for which no machine starts", async () => {
+    const { findings } = await stack.json<Result>(["doctor", "--steps", "gpu", "--wait", "0"], [1]);
+    expect(findings).toEqual([
+      {
+        check: "one GPU step",
+        result: "problem",
+        found: expect.stringMatching(/^run-\S+ was not done after .* and was cancelled$/),
+        fix: expect.any(String),
+      },
+    ]);
+    const [, runId = ""] = /^(run-\S+)/.exec(findings[0]!.found) ?? [];
+    const { run } = await stack.json<{ run: { status: string } }>(["runs", "show", runId]);
+    expect(run.status).toBe("killed");
+  });
+});
