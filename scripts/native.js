@@ -3,9 +3,10 @@
  * Obtains the native TensorFlow binding: keeps the installed one where its files are intact and it works, else builds it
  * against the library in TensorFlow's Python wheel. Prints in one line which backend training uses, and why.
  *
- *     node scripts/native.js [--library cpu|gpu] [--json]
+ *     node scripts/native.js [--library cpu|gpu] [--timeout SECONDS] [--wheels FOLDER] [--json]
  *
- * Always exits with 0, is idempotent, may run in several processes at once, and ends within about 90 s.
+ * `--wheels` names a folder of `scripts/native/wheel-download.js`. Idempotent; may run in several processes at once. Ends
+ * within the timeout, by default 90 s. Always exits with 0.
  */
 const fs = require("node:fs");
 const path = require("node:path");
@@ -14,24 +15,26 @@ const { digestsIn, verifyFile } = require("./native/digests");
 const { nativeFolder } = require("./native/location");
 const { probe } = require("./native/probe");
 const { buildAgainstWheel } = require("./native/wheel");
+const { secondsOf } = require("./native/wheel-download");
 
 const manifestName = "native.json";
-const totalMilliseconds = 90_000;
-const buildMilliseconds = 85_000;
+const defaultTimeoutSeconds = 90;
+/** The time that remains for the check of a new binding, in milliseconds. */
+const probeMilliseconds = 5_000;
 
 /**
- * @param {{ library?: "cpu" | "gpu" }} options
+ * @param {{ library?: "cpu" | "gpu", timeoutSeconds?: number, wheels?: string }} options
  * @returns {Promise<{ backend: "native" | "wasm", tensorflow?: string, folder?: string, reasons: string[] }>}
  */
-async function ensureNative({ library = "cpu" } = {}) {
-  const end = Date.now() + totalMilliseconds;
+async function ensureNative({ library = "cpu", timeoutSeconds = defaultTimeoutSeconds, wheels } = {}) {
+  const end = Date.now() + timeoutSeconds * 1_000;
   const folder = nativeFolder(library);
   const reasons = [];
   try {
     const present = await presentBinding(folder, end, reasons);
     if (present) return { backend: "native", ...present, folder, reasons };
     removeStaleStaging(folder);
-    return { backend: "native", ...(await install(folder, library, end)), folder, reasons };
+    return { backend: "native", ...(await install(folder, library, end, wheels)), folder, reasons };
   } catch (error) {
     reasons.push(error.message);
   }
@@ -59,12 +62,11 @@ async function presentBinding(folder, deadline, reasons) {
 }
 
 /** Builds next to the folder and renames, so that the folder is complete or absent. */
-async function install(folder, library, end) {
+async function install(folder, library, end, wheels) {
   const staging = `${folder}.tmp-${process.pid}`;
   fs.mkdirSync(staging, { recursive: true });
   try {
-    const deadline = Math.min(end, Date.now() + buildMilliseconds);
-    const binding = await buildAgainstWheel(staging, library, deadline);
+    const binding = await buildAgainstWheel(staging, library, end - probeMilliseconds, wheels);
     const tensorflow = await probe(path.join(staging, binding), end);
     const manifest = { binding, tensorflow, library, files: await digestsIn(staging) };
     fs.writeFileSync(path.join(staging, manifestName), JSON.stringify(manifest));
@@ -101,11 +103,14 @@ async function main() {
   const { values } = parseArgs({
     options: {
       library: { type: "string", default: "cpu" },
+      timeout: { type: "string", default: String(defaultTimeoutSeconds) },
+      wheels: { type: "string" },
       json: { type: "boolean", default: false },
     },
   });
-  const result = await ensureNative(values);
-  process.stdout.write(`${values.json ? JSON.stringify(result) : describe(result)}\n`);
+  const { library, timeout, wheels, json } = values;
+  const result = await ensureNative({ library, timeoutSeconds: secondsOf(timeout), wheels });
+  process.stdout.write(`${json ? JSON.stringify(result) : describe(result)}\n`);
 }
 
 module.exports = { ensureNative, describe };

@@ -4,10 +4,10 @@
  */
 const fs = require("node:fs");
 const path = require("node:path");
-const { verifyFile, wheels } = require("./digests");
 const { nodeHeaders } = require("./headers");
 const { napiVersion, packageFolder } = require("./location");
 const { run } = require("./run");
+const { downloadWheel, findPython, firstThatRuns } = require("./wheel-download");
 
 const isMac = process.platform === "darwin";
 const libraries = isMac
@@ -27,55 +27,23 @@ for name in archive.namelist():
         archive.extract(name, target)
 `;
 
-/** The wheel of this machine's kind; the one without CUDA is published for Linux on x64 only. */
-function wheelName(library) {
-  return library === "cpu" && process.platform === "linux" && process.arch === "x64" ? "tensorflow-cpu" : "tensorflow";
-}
-
-/** @returns {Promise<string>} the binding's path within `staging`. */
-async function buildAgainstWheel(staging, library, deadline) {
+/**
+ * @param {string | undefined} wheelFolder a folder with wheels that were downloaded earlier; they stay there.
+ * @returns {Promise<string>} the binding's path within `staging`.
+ */
+async function buildAgainstWheel(staging, library, deadline, wheelFolder) {
   const compiler = await firstThatRuns([process.env.CXX, "c++", "g++", "clang++"], ["--version"], deadline);
   if (!compiler) throw new Error("no C++ compiler (c++, g++ or clang++)");
-  const python = await firstThatRuns(["python3", "python"], ["-m", "pip", "--version"], deadline);
-  if (!python) throw new Error("no Python with pip");
+  const python = await findPython(deadline);
   const headers = await nodeHeaders(staging, deadline);
 
-  const wheel = await downloadWheel(python, wheelName(library), staging, deadline);
+  const wheel = await downloadWheel(library, wheelFolder ?? staging, deadline);
   await run(python, ["-c", unpackScript, wheel, staging, libraries.join(), headerFolders.join()], { deadline });
-  fs.rmSync(wheel);
+  if (wheelFolder === undefined) fs.rmSync(wheel);
   for (const name of libraries) fs.renameSync(path.join(staging, "tensorflow", name), path.join(staging, name));
   await compile(compiler, headers, staging, deadline);
   fs.rmSync(path.join(staging, "tensorflow"), { recursive: true });
   return "tfjs_binding.node";
-}
-
-async function firstThatRuns(commands, args, deadline) {
-  for (const command of commands.filter(Boolean)) {
-    try {
-      await run(command, args, { deadline });
-      return command;
-    } catch {
-      // not there: try the next
-    }
-  }
-  return undefined;
-}
-
-/**
- * Downloads the wheel for this machine. pip unpacks or runs nothing of it.
- *
- * @throws Error where its bytes are not the pinned ones. pip's cache, index and `find-links` folders are not trusted.
- */
-async function downloadWheel(python, name, staging, deadline) {
-  const quiet = ["--no-deps", "--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1"];
-  const anyPython = ["--only-binary=:all:", "--python-version", wheels.python];
-  const args = ["-m", "pip", "download", `${name}==${wheels.version}`, ...quiet, ...anyPython, "--dest", staging];
-  await run(python, args, { deadline });
-  const file = fs.readdirSync(staging).find((entry) => entry.endsWith(".whl"));
-  if (!file) throw new Error(`pip left no wheel of ${name}`);
-  const wheel = path.join(staging, file);
-  await verifyFile(wheel, "sha256", wheels.sha256[file]);
-  return wheel;
 }
 
 async function compile(compiler, headers, staging, deadline) {

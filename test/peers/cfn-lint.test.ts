@@ -66,6 +66,12 @@ const title = found ? "cfn-lint" : `cfn-lint (skipped: there is no ${program})`;
     ).toEqual([]);
   });
 
+  it("finds nothing in the recipe that builds the trainer's image", () => {
+    const file = path.join(__dirname, "../../trainer-container/image-build.yaml");
+    const { stdout } = spawnSync(program, ["--format", "json", "--", file], { encoding: "utf8" });
+    expect(JSON.parse(stdout)).toEqual([]);
+  });
+
   it("needs each of the exceptions", () => {
     expect(exceptions.filter((exception) => !used.has(exception))).toEqual([]);
   });

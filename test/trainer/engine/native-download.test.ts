@@ -126,6 +126,51 @@ const python = findPython();
   });
 });
 
+(python ? describe : describe.skip)("scripts/native/wheel-download.js", () => {
+  const script = path.join(scripts, "native", "wheel-download.js");
+  const download = async (args: readonly string[], pip: NodeJS.ProcessEnv = {}) => {
+    const env = { PATH: path.dirname(python!), HOME: folder, PIP_CONFIG_FILE: os.devNull, ...pip };
+    const child = spawn(process.execPath, [script, ...args], { env });
+    let error = "";
+    child.stderr.on("data", (chunk) => {
+      error += chunk;
+    });
+    return { code: await new Promise((closed) => child.on("close", closed)), error };
+  };
+  const name = Object.keys(wheels.sha256).find((file) => file.startsWith("tensorflow-") && file.includes("x86_64"))!;
+  const target = () => path.join(folder, "wheels");
+
+  it("ends at its time limit and says so", async () => {
+    const origin = await serve((request, response) => {
+      if (request.url!.endsWith(".whl")) return void response.writeHead(200, { "content-length": "1000" }).write("PK");
+      response.setHeader("content-type", "text/html");
+      return response.end(`<!DOCTYPE html><html><body><a href="/files/${name}">${name}</a></body></html>`);
+    });
+    const { code, error } = await download(["--library", "gpu", "--to", target(), "--timeout", "5"], {
+      PIP_INDEX_URL: `${origin}/simple`,
+    });
+    expect([code, error]).toEqual([1, expect.stringMatching(/^error: python3 did not finish in its time\n$/)]);
+  });
+
+  it("refuses a wheel in the folder with other bytes than the pinned ones", async () => {
+    mkdirSync(target());
+    writeFileSync(path.join(target(), name), "forged");
+    const { code, error } = await download(["--library", "gpu", "--to", target()]);
+    expect([code, error]).toEqual([
+      1,
+      `error: ${name} has the sha256 ${digestOf(Buffer.from("forged"), "sha256")}, expected is ${wheels.sha256[name]}\n`,
+    ]);
+  });
+
+  it.each([
+    [["--library", "gpu"], "--to is missing"],
+    [["--to", "x", "--timeout", "soon"], '--timeout is "soon", but must be a whole number of seconds'],
+  ])("refuses %j", async (args, message) => {
+    const { code, error } = await download(args.map((one) => (one === "x" ? target() : one)));
+    expect([code, error]).toEqual([1, expect.stringContaining(message)]);
+  });
+});
+
 describe("the headers' package", () => {
   it("is refused where the registry sends other bytes, whatever digest the registry states", async () => {
     const { package: name, version, sha512 } = headers;
