@@ -34,6 +34,9 @@ import { createTelemetry, noTelemetry } from "./telemetry/telemetry";
 const uploadScript = path.join(__dirname, "checkpoint-upload-worker.js");
 const outboxScript = path.join(__dirname, "metrics-outbox-worker.js");
 
+/** Interval between batches of metrics of a job's later trials, which are short: most of them send one batch. */
+const laterFlushMs = 2_000;
+
 const clock = { now: () => Date.now() };
 
 /** Parts that a process has once, for all trainings of its job. */
@@ -111,7 +114,8 @@ async function trainRun(own: Process, environment: Environment, threads = true):
     config.ingestFunction === undefined
       ? undefined
       : createSender(config.ingestFunction, memberId, session, logger, threads);
-  const telemetry = sender === undefined ? noTelemetry : createTelemetry(runId, sender, clock);
+  const telemetry =
+    sender === undefined ? noTelemetry : createTelemetry(runId, sender, clock, threads ? undefined : laterFlushMs);
   if (config.metadataEndpoint !== undefined) {
     void readMachine(config.metadataEndpoint, fetch, memberId).then((machine) => machine && telemetry.machine(machine));
   }

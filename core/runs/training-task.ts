@@ -57,7 +57,7 @@ export interface TrainingTask {
     readonly everySteps: number;
     readonly everySeconds: number;
     readonly keep: number;
-    /** Within an epoch, a checkpoint by steps is omitted if the last one is younger than this. Default 0. */
+    /** A checkpoint is omitted if the last one is younger than this, except at the end of the training. Default 0. */
     readonly minSeconds?: number;
   };
 }

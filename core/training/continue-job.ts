@@ -2,7 +2,7 @@ import * as z from "zod";
 import { InvalidInputError } from "../errors";
 import { problemsOf } from "../problems";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
-import type { Run, RunDetails, WorkerRecord } from "../runs/shapes";
+import type { RunDetails, WorkerRecord } from "../runs/shapes";
 import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
 import { type SharedJob, type SharedJobs, sharingOf } from "./shared-jobs";
 
@@ -34,6 +34,8 @@ export const continueRequest = z.object({
   leave: z.boolean().default(false),
 });
 
+/** Age of a job's last request after which the next one is recorded. Less than `seenWithinMs`. */
+const recordedEveryMs = 1_500;
 /** Rounds against other writers of the same job. */
 const rounds = 5;
 
@@ -60,6 +62,7 @@ export async function continueJob(
   for (let round = 0; round < rounds; round++) {
     const job = await sharedJobs.find(jobId);
     if (job && !isOf(job, request)) return { next: await handOver(dependencies, request, job) };
+    if (job?.idle && !request.leave && (await staysIdle(dependencies, job))) return {};
 
     const details = await runs.findDetails(runId);
     const found = details && sharedAttempt(details, request);
@@ -71,11 +74,13 @@ export async function continueJob(
       await completeTraining(dependencies, runId);
       await runs.recordWorker(runId, ended(found.worker, clock.now()));
     }
-    if (request.leave || !(await isActive(dependencies, details.run))) {
+    if (request.leave || !(await isActive(dependencies, details.run.trial?.study))) {
       if (!job || (await sharedJobs.remove(job))) return { leave: true };
       continue;
     }
-    const next = { jobId, sharing: found.sharing, current: found.current, idle: true, seenAt: clock.now() };
+    const { sharing, current } = found;
+    const study = details.run.trial?.study;
+    const next = { jobId, sharing, current, ...(study ? { study } : {}), idle: true, seenAt: clock.now() };
     if (await sharedJobs.save({ ...next, revision: (job?.revision ?? 0) + 1 })) return {};
   }
   return {};
@@ -100,8 +105,13 @@ function sharedAttempt(details: RunDetails, { jobId, segment }: z.output<typeof 
   return { sharing, current, worker };
 }
 
-async function isActive({ studies }: ContinueJobDependencies, { trial }: Run): Promise<boolean> {
-  return trial !== undefined && (await studies.find(trial.study))?.status === "running";
+async function isActive({ studies }: ContinueJobDependencies, study: string | undefined): Promise<boolean> {
+  return study !== undefined && (await studies.find(study))?.status === "running";
+}
+
+/** Whether an idle job goes on waiting, and its record is new enough. Most requests of a trainer end here. */
+async function staysIdle(dependencies: ContinueJobDependencies, { study, seenAt }: SharedJob): Promise<boolean> {
+  return dependencies.clock.now() - seenAt < recordedEveryMs && (await isActive(dependencies, study));
 }
 
 /** Gives the trainer the job's current training. Its worker is the job's: the same process and log. */

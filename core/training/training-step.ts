@@ -11,8 +11,8 @@ import type { TrainingOutput, TrainingResult, TrainingTask } from "../runs/train
 /** Maximum seconds between checkpoints, even if steps take long. */
 const checkpointSeconds = 600;
 /**
- * Minimum seconds between the checkpoints of a trial within an epoch. Steps of a small model take less time than their
- * checkpoints. A gang's workers have different clocks, so this holds for one worker.
+ * Minimum seconds between the checkpoints of a trial. Epochs of a small model take less time than their checkpoints. A
+ * gang's workers have different clocks, so this holds for one worker.
  */
 const trialCheckpointSeconds = 2;
 

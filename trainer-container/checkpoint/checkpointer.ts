@@ -111,8 +111,8 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
 
   function isDue(finishedSteps: number, validated: boolean): boolean {
     if (isScheduled(rule, finishedSteps)) {
-      const isEpochEnd = finishedSteps % rule.stepsPerEpoch === 0;
-      if (!isEpochEnd && clock.now() - last.at < (rule.minSeconds ?? 0) * 1000) return false;
+      const isNeeded = finishedSteps === rule.lastStep || (rule.everyEpoch && finishedSteps % rule.stepsPerEpoch === 0);
+      if (!isNeeded && clock.now() - last.at < (rule.minSeconds ?? 0) * 1000) return false;
       return finishedSteps !== last.finishedSteps || (validated && !last.validated);
     }
     return finishedSteps > last.finishedSteps && clock.now() - last.at >= rule.everySeconds * 1000 && isIdle();

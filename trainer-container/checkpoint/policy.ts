@@ -7,6 +7,10 @@ export interface CheckpointRule {
   readonly keep: number;
   /** See `TrainingTask.checkpoint`. Default 0. */
   readonly minSeconds?: number;
+  /** The last step of this training, with `minSeconds`. Its checkpoint is never omitted. */
+  readonly lastStep?: number;
+  /** Whether the checkpoints at the ends of epochs are never omitted: early stopping reads the weights of the best one. */
+  readonly everyEpoch?: boolean;
 }
 
 export interface KeptCheckpoint {

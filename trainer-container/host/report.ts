@@ -161,10 +161,11 @@ export function createReporter(options: ReporterOptions) {
   return {
     events,
     checkpointEvents,
-    /** The training is over for all workers. */
+    /** Records that the training is over for all workers. Idempotent. */
     completed(): void {
       roster.end(step);
       sendProgress();
+      sample();
     },
     close(): void {
       clearInterval(timer);

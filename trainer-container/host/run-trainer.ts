@@ -214,7 +214,12 @@ async function trainTask(
     identity,
     numerics,
     otherNumerics,
-    rule: { ...task.checkpoint, stepsPerEpoch: plan.sampler.stepsPerEpoch },
+    rule: {
+      ...task.checkpoint,
+      stepsPerEpoch: plan.sampler.stepsPerEpoch,
+      lastStep: plan.lastStep,
+      everyEpoch: plan.earlyStopping !== undefined,
+    },
     restored,
     events: reporter.checkpointEvents,
     now,
@@ -270,7 +275,10 @@ async function trainTask(
     // A rank that stores the end may have outlived the leader, so it sends the leader's unsent points again.
     const beforeVisible = async () => {
       telemetry.lead(true);
-      await Promise.all([checkpointer.flush(), telemetry.settled(settlePatienceMs)]);
+      await checkpointer.flush();
+      // The last batch has the points of the checkpoints and the final progress.
+      reporter.completed();
+      await telemetry.settled(settlePatienceMs);
     };
     const storeAgain = (error: unknown) => logger.log("warn", "the result cannot be stored yet", { error });
     if (end.end === "paused") {
@@ -286,7 +294,6 @@ async function trainTask(
         );
       // A rank without the whole state cannot store the checkpoint. It starts again and trains the lost steps.
       const pause = isWhole(replica) ? await retry(publish, storeAgain, interruption) : await publish();
-      reporter.completed();
       const { epoch, weightsSha256 } = pause;
       logger.log("info", "paused", { epoch, step: finishedSteps, weightsSha256, cpuSeconds });
     }
@@ -295,7 +302,6 @@ async function trainTask(
       const warnings = [...executions.warnings, ...damagedCheckpoints(unusable)];
       const published = { store, clock, runId, model, weights, plan, numerics, otherNumerics, warnings, fineTune, end };
       const result = await retry(() => publishResult({ ...published, beforeVisible }), storeAgain, interruption);
-      reporter.completed();
       const { weightsSha256, steps, metrics, earlyStopping } = result;
       logger.log("info", "completed", { weightsSha256, steps, metrics, earlyStopping, cpuSeconds });
     }

@@ -35,13 +35,14 @@ export interface Telemetry {
   close(patienceMs: number): Promise<void>;
 }
 
-const flushMs = 500;
+/** Default interval between batches. */
+const defaultFlushMs = 500;
 const pointsABatch = 5_000;
 /** Points per metric that a rank keeps as a standby. */
 const keptPoints = 2_000;
 
-/** Batches points each half second. Recording never waits, encodes or sends: the sender does that. */
-export function createTelemetry(runId: string, sender: Sender, clock: Clock): Telemetry {
+/** Batches points at an interval. Recording never waits, encodes or sends: the sender does that. */
+export function createTelemetry(runId: string, sender: Sender, clock: Clock, flushMs = defaultFlushMs): Telemetry {
   const mine = new PointBuffer();
   const everyones = new PointBuffer();
   const unsent = new Unsent();

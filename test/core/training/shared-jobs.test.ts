@@ -72,6 +72,25 @@ describe("a job that trains several trials", () => {
     return { platform, calls, clock, ports, shared, status, prepared, launched, ask, trained, detailsOf };
   }
 
+  it("reads only its own record and the study's while it waits, and records each second and a half that it is alive", async () => {
+    const { ports, shared, status, clock, launched, ask, trained } = world();
+    const { runId, jobId } = await launched();
+    await trained(runId);
+    await ask(runId, jobId);
+    const idle = await shared.find(jobId);
+    const { runs } = ports;
+    Object.assign(ports, { runs: { ...runs, findDetails: () => Promise.reject(new Error("the run was read")) } });
+    clock.advance(1_499);
+    expect(await ask(runId, jobId)).toEqual({});
+    expect(await shared.find(jobId)).toEqual(idle);
+    Object.assign(ports, { runs });
+    clock.advance(1);
+    expect(await ask(runId, jobId)).toEqual({});
+    expect(await shared.find(jobId)).toEqual({ ...idle, seenAt: epoch + 1_500, revision: 2 });
+    status.study = "stopped";
+    expect(await ask(runId, jobId)).toEqual({ leave: true });
+  });
+
   it("completes the trial that has ended, waits, and gets the next one without a new job", async () => {
     const { calls, launched, ask, trained, detailsOf } = world();
     const first = await launched();

@@ -176,14 +176,17 @@ describe("checkpoints", () => {
     expect(at.failures).toEqual([]);
   });
 
-  it("within an epoch are omitted while the last one is younger than the minimum", async () => {
+  it.each([
+    [{ lastStep: 12, everyEpoch: false }, [12]],
+    [{ lastStep: 12, everyEpoch: true }, [4, 8, 12]],
+  ])("are omitted while the last one is younger than the minimum, with %j", async (rule, written) => {
     const at = bench();
-    const { worker, checkpointer } = checkpointing(at, undefined, undefined, undefined, { minSeconds: 2 });
+    const { worker, checkpointer } = checkpointing(at, undefined, undefined, undefined, { minSeconds: 2, ...rule });
     await run(worker);
     await checkpointer.idle();
-    expect(at.written).toEqual([4, 8, 12]); // the clock stands still
+    expect(at.written).toEqual(written); // the clock stands still
     at.now += 1_999;
-    expect([15, 16].map((step) => checkpointer.due(step))).toEqual([false, true]);
+    expect([15, 16].map((step) => checkpointer.due(step))).toEqual([false, rule.everyEpoch]);
     at.now += 1;
     expect([15, 16].map((step) => checkpointer.due(step))).toEqual([true, true]);
   });
