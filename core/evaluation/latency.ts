@@ -22,7 +22,9 @@ export interface Stopwatch {
 }
 
 /** The p99 of 1,000 predictions has ten above it. Fewer than 100 predictions have no p99. */
-const maxPredictions = 1_000;
+export const maxPredictions = 1_000;
+/** For a trial: a thousand predictions of a small model take a third of its evaluation. */
+export const maxPredictionsOfTrial = 200;
 const minPredictions = 100;
 const warmUp = 50;
 /** Time limit for measuring; a large model is measured with fewer predictions. */
@@ -40,6 +42,7 @@ export function measureLatency(
   predictor: RowPredictor,
   rows: readonly Float32Array[],
   stopwatch: Stopwatch,
+  predictions = maxPredictions,
 ): LatencyReport | undefined {
   if (rows.length === 0) return undefined;
   const begun = stopwatch.now();
@@ -50,7 +53,7 @@ export function measureLatency(
   }
   const times: number[] = [];
   const first = stopwatch.now();
-  for (let before = first; times.length < maxPredictions; ) {
+  for (let before = first; times.length < predictions; ) {
     if (times.length >= minPredictions && before - first >= budgetMs) break;
     predictor.predict(rows[times.length % rows.length]!, 1);
     const after = stopwatch.now();

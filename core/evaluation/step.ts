@@ -13,7 +13,7 @@ import type { ContentReference } from "../shapes";
 import { type Champion, compareWithChampion } from "./champion";
 import type { ChampionComparison } from "./comparison";
 import { type EvaluationOutput, evaluateModel } from "./evaluate-model";
-import { latencyRows, measureLatency, type Stopwatch } from "./latency";
+import { latencyRows, maxPredictions, maxPredictionsOfTrial, measureLatency, type Stopwatch } from "./latency";
 import { type RowPredictor, splitShards } from "./predict";
 
 /** Rebuilds the trained model; the caller disposes of it. */
@@ -118,7 +118,8 @@ export function evaluationStep(
         const evaluated = await evaluateModel({ features, predictor, objects, settings: details.run.job.evaluation });
         if (!stopwatch) return evaluated;
         const rows = await latencyRows(splitShards(features, objects, "test"), features.transform.width);
-        const latency = measureLatency(predictor, rows, stopwatch);
+        const predictions = details.run.trial ? maxPredictionsOfTrial : maxPredictions;
+        const latency = measureLatency(predictor, rows, stopwatch, predictions);
         return latency ? { ...evaluated, latency } : evaluated;
       });
       const met = opponent(training);

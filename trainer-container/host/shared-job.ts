@@ -21,7 +21,7 @@ export interface SharedJobDependencies {
 const shortTrialMs = 300_000;
 /** Maximum wait for the next trial. Longer than the platform takes from a trial's end to the next one's start. */
 const patienceMs = 20_000;
-const firstPauseMs = 250;
+const firstPauseMs = 400;
 const maxPauseMs = 2_000;
 /** Time after the maximum wait in which a trainer that gets no answer tries to leave. A trial may be assigned to it. */
 const leavingMs = 40_000;

@@ -6,7 +6,6 @@
  * block are summed in the order of k. Its bits therefore depend on its row of A, its column of B and K, but not on M, N
  * or the other rows.
  */
-import { range } from "./define";
 import { maxRows } from "./micro-kernel";
 import { panelColumns } from "./pack";
 import type { Simd } from "./simd";
@@ -45,7 +44,10 @@ export function blocks(total: number, max: number): readonly (readonly [number, 
   const count = Math.ceil(total / max);
   const size = Math.floor(total / count);
   const larger = total % count;
-  return range(count).map((i) => [i * size + Math.min(i, larger), size + (i < larger ? 1 : 0)] as const);
+  // A loop, because small models compute thousands of products a second, most of one block.
+  const made: (readonly [number, number])[] = [];
+  for (let i = 0; i < count; i++) made.push([i * size + Math.min(i, larger), size + (i < larger ? 1 : 0)]);
+  return made;
 }
 
 /** Returns the maximum rows of A whose packed block of that depth fits. */
@@ -65,11 +67,11 @@ export function panelsOf(m: number, max: number = maxRows): readonly Panels[] {
   const count = Math.ceil(m / max);
   const rows = Math.floor(m / count);
   const larger = m % count;
-  const all = [
-    { rows: rows + 1, count: larger, first: 0 },
-    { rows, count: count - larger, first: larger * (rows + 1) },
-  ];
-  return all.filter((panels) => panels.count > 0);
+  const largest = { rows: rows + 1, count: larger, first: 0 };
+  const others = { rows, count: count - larger, first: larger * (rows + 1) };
+  if (count === 0) return [];
+  if (larger === 0) return [others];
+  return larger === count ? [largest] : [largest, others];
 }
 
 /** Copies `[k, k + depth)` of `panels` of A to `to`. */
@@ -105,7 +107,8 @@ export function gemm(simd: Simd, { m, n, k, a, b, c, packed: whole, add = false 
 }
 
 export function packRowsOfA(simd: Simd, pack: PackA, panels: readonly Panels[], k: number, depth: number): number {
-  const rows = panels.reduce((total, each) => total + each.count * each.rows, 0);
+  let rows = 0;
+  for (const each of panels) rows += each.count * each.rows;
   const to = simd.scratch("a", rows * depth * float);
   for (const each of panels) pack(to + each.first * depth * float, each, k, depth);
   return to;

@@ -55,6 +55,7 @@ describe("measureLatency", () => {
   it("has one bin where all times are the same, and none to tell without rows", () => {
     const { predictor, stopwatch } = bench(() => 2);
     expect(measureLatency(predictor, rows, stopwatch)!.histogram).toEqual([{ fromMs: 2, toMs: 2, count: 1_000 }]);
+    expect(measureLatency(predictor, rows, stopwatch, 200)).toMatchObject({ predictions: 200 });
     expect(measureLatency(predictor, [], stopwatch)).toBeUndefined();
   });
 });
