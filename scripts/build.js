@@ -54,6 +54,15 @@ function sourceKey() {
   return hash.digest("hex").slice(0, 16);
 }
 
+/** The entry points of the trainer, in the form of `entryPoints`. Its image has no others. */
+const trainerEntryPoints = {
+  trainer: "trainer-container/main.ts",
+  "define-training": "trainer-container/define-training.ts",
+  "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
+  "metrics-outbox-worker": "trainer-container/telemetry/outbox-worker.ts",
+  "prefetch-worker": "trainer-container/data/prefetch-worker.ts",
+};
+
 /** Entry points: output name without ending → source file. */
 function entryPoints() {
   const entries = {
@@ -63,11 +72,7 @@ function entryPoints() {
     preload: "local/start/preload.ts",
     "lambda-runtime": "local/lambda/runtime.ts",
     "batch-host": "local/batch/host.ts",
-    trainer: "trainer-container/main.ts",
-    "define-training": "trainer-container/define-training.ts",
-    "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
-    "metrics-outbox-worker": "trainer-container/telemetry/outbox-worker.ts",
-    "prefetch-worker": "trainer-container/data/prefetch-worker.ts",
+    ...trainerEntryPoints,
   };
   for (const entry of fs.readdirSync(path.join(root, "lambdas"), { withFileTypes: true })) {
     if (entry.isDirectory()) entries[`lambdas/${entry.name}`] = `lambdas/${entry.name}/handler.ts`;
@@ -125,10 +130,10 @@ const englishOnly = {
   },
 };
 
-async function bundleInto(directory) {
-  await require("esbuild").build({
+function bundle(entries, directory) {
+  return require("esbuild").build({
     ...settings,
-    entryPoints: entryPoints(),
+    entryPoints: entries,
     outdir: directory,
     sourcemap: true,
     sourcesContent: false, // traces need positions only, and every start of a process reads the map
@@ -136,6 +141,10 @@ async function bundleInto(directory) {
     external: [...external],
     plugins: [evaluateModules, englishOnly],
   });
+}
+
+async function bundleInto(directory) {
+  await bundle(entryPoints(), directory);
   fs.writeFileSync(path.join(directory, "openapi.json"), evaluate("api/openapi/text.ts", "openApiText"));
   const permissions = evaluate("lambdas/permissions.ts", "functionPermissions");
   fs.writeFileSync(path.join(directory, "permissions.json"), `${JSON.stringify(permissions, undefined, 1)}\n`);
@@ -190,5 +199,7 @@ module.exports = { ensureBuild, entryPoints, external, root };
 if (require.main === module) {
   const [option, directory] = process.argv.slice(2);
   if (option === "--into") bundleInto(directory);
+  // Only the trainer: its image lacks the sources of everything else.
+  else if (option === "--trainer") bundle(trainerEntryPoints, directory);
   else process.stdout.write(`${ensureBuild()}\n`);
 }

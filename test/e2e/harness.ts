@@ -32,7 +32,9 @@ export class TestStack {
   private endpoint = "";
   /** By name; empty while the stack requires no token. */
   private readonly tokens = new Map<string, string>();
-  private readonly bundles = ensureBuild();
+
+  /** @param bundles the folder of the command line and the stack; by default the current build */
+  constructor(private readonly bundles = ensureBuild()) {}
 
   run(...args: readonly string[]): Promise<CliResult> {
     return this.start(...args).ended;
