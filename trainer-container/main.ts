@@ -22,6 +22,7 @@ import { advertisedHost } from "./host/advertised-host";
 import { createInterruption, type Interruption, interruptOnSignals } from "./host/interruption";
 import { createLoopWatch } from "./host/loop-watch";
 import { readMachine } from "./host/machine";
+import { trainInProcess } from "./host/process-per-training";
 import { runTrainer } from "./host/run-trainer";
 import { continueRequests, trainInTurn } from "./host/shared-job";
 import { watchSpot } from "./host/spot-watcher";
@@ -62,10 +63,6 @@ async function main(): Promise<number> {
 
   const interruption = createInterruption((reason) => logger.log("warn", "this host is going away", { reason }));
   interruptOnSignals(interruption, process);
-  refuseModuleExit(process);
-  const loops = createLoopWatch();
-  const uncaught = Promise.race([uncaughtException(process), loops.found]);
-  uncaught.catch(() => undefined); // raced during training
   if (config.metadataEndpoint !== undefined) {
     watchSpot({
       endpoint: config.metadataEndpoint,
@@ -74,11 +71,13 @@ async function main(): Promise<number> {
     });
   }
 
-  const own = { interruption, uncaught, watchLoops: () => loops.start() };
-  if (config.continueFunction === undefined) return trainRun(own, process.env);
+  const train = config.processPerTraining
+    ? (environment: Environment) => trainInProcess(environment, interruption)
+    : trainingHere(interruption);
+  if (config.continueFunction === undefined) return train(process.env);
   const ask = continueRequests(new LambdaClient({ maxAttempts: 1 }), config.continueFunction);
   return trainInTurn(process.env, {
-    train: (environment) => trainRun(own, environment, environment === process.env),
+    train,
     next: (environment, leave) => {
       const { runId, segment, jobId } = configOf(environment);
       return ask({ runId, segment, jobId, leave, runKey: environment["RINGMASTER_RUN_KEY"] ?? "" });
@@ -88,6 +87,16 @@ async function main(): Promise<number> {
     now: () => performance.now(),
     onTrouble: (error) => logger.log("warn", "the job's next trial cannot be requested", { error }),
   });
+}
+
+/** Returns the function that trains one run after another in this process. */
+function trainingHere(interruption: Interruption): (environment: Environment) => Promise<number> {
+  refuseModuleExit(process);
+  const loops = createLoopWatch();
+  const uncaught = Promise.race([uncaughtException(process), loops.found]);
+  uncaught.catch(() => undefined); // raced during training
+  const own = { interruption, uncaught, watchLoops: () => loops.start() };
+  return (environment) => trainRun(own, environment, environment === process.env);
 }
 
 function loggerOf({ runId, memberId, workerIndex }: TrainerConfig): Logger {

@@ -89,7 +89,9 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
       { name: "RINGMASTER_TEAM", value: request.team },
       { name: "RINGMASTER_RUN_KEY", value: runKey },
       ...(request.segment === undefined ? [] : [{ name: "RINGMASTER_SEGMENT", value: String(request.segment) }]),
-      ...(request.sharing === undefined ? [] : [{ name: "RINGMASTER_SHARED_JOB", value: "1" }]),
+      ...(request.sharing === undefined
+        ? []
+        : [{ name: "RINGMASTER_SHARED_JOB", value: request.processPerTraining ? "processes" : "1" }]),
     ],
     resourceRequirements: [
       { type: "VCPU" as const, value: String(request.vcpusPerWorker) },

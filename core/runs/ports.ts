@@ -67,6 +67,8 @@ export interface JobRequest {
   readonly memoryMbPerWorker: number;
   /** Present if the job may train other trials of the study afterwards: digest of what they must have in common. */
   readonly sharing?: string;
+  /** Whether each training of a shared job has a process of its own: the state of a user's module must not reach the next. */
+  readonly processPerTraining?: boolean;
 }
 
 /** Training jobs in AWS Batch. */

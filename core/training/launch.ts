@@ -84,7 +84,7 @@ export function jobRequestOf(
   return {
     ...{ runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
     ...(segment === undefined ? {} : { segment }),
-    ...(sharing === undefined ? {} : { sharing }),
+    ...(sharing === undefined ? {} : { sharing, processPerTraining: run.job.model.type === "module" }),
   };
 }
 

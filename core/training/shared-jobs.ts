@@ -44,14 +44,13 @@ const seenWithinMs = 6_000;
 
 /**
  * Returns what trials must have in common to share a job: the study, the machine, and everything that TensorFlow reads
- * once in a process. `undefined` for a training that has a job of its own: of several workers, or of a user's module,
- * whose state would reach the next trial.
+ * once in a process. `undefined` for a training of several workers, which has a job of its own.
  */
 export function sharingOf(
   { team, trial, job }: Run,
   { market, workers }: Pick<TrainingAttempt, "market" | "workers">,
 ): string | undefined {
-  if (trial === undefined || workers !== 1 || job.model.type === "module") return undefined;
+  if (trial === undefined || workers !== 1) return undefined;
   const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker, backend, tf32 } = job.resources;
   const machine = { market, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker, backend, tf32 };
   return digestOf({ team, study: trial.study, ...machine });

@@ -20,6 +20,7 @@ const schema = z.object({
   RINGMASTER_TABLE_GANGS: z.string().min(1),
   RINGMASTER_INGEST_FUNCTION: optional,
   RINGMASTER_CONTINUE_FUNCTION: optional,
+  /** `1`: the process trains all runs of a shared job. `processes`: each in a process of its own. */
   RINGMASTER_SHARED_JOB: optional,
   RINGMASTER_ADVERTISE_HOST: optional,
   RINGMASTER_CACHE_DIR: optional,
@@ -46,6 +47,8 @@ export interface TrainerConfig {
   readonly ingestFunction: string | undefined;
   /** Function that names the job's next trial; `undefined`: the job trains one run. */
   readonly continueFunction: string | undefined;
+  /** Whether each run of the job is trained in a process of its own. */
+  readonly processPerTraining: boolean;
   /** The whole Batch job, of which this worker is a child or a node. */
   readonly jobId: string;
   readonly workerIndex: number;
@@ -87,7 +90,8 @@ export function readTrainerConfig(
     bucket: env.RINGMASTER_BUCKET,
     gangsTable: env.RINGMASTER_TABLE_GANGS,
     ingestFunction: env.RINGMASTER_INGEST_FUNCTION,
-    continueFunction: env.RINGMASTER_SHARED_JOB === "1" ? env.RINGMASTER_CONTINUE_FUNCTION : undefined,
+    continueFunction: env.RINGMASTER_SHARED_JOB === undefined ? undefined : env.RINGMASTER_CONTINUE_FUNCTION,
+    processPerTraining: env.RINGMASTER_SHARED_JOB === "processes",
     workerIndex: env.AWS_BATCH_JOB_ARRAY_INDEX ?? env.AWS_BATCH_JOB_NODE_INDEX ?? 0,
     jobId: wholeJobOf(job),
     memberId: `${job}/${env.AWS_BATCH_JOB_ATTEMPT ?? "1"}`,

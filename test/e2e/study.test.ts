@@ -253,6 +253,45 @@ stop: {}
     }
   });
 
+  it("trains a module's trials in one job, each in a process of its own, with early stopping", async () => {
+    calm.file(
+      "model.ts",
+      `import { defineTraining } from "ringmaster";
+const trained = globalThis as { before?: boolean };
+if (trained.before) throw new Error("another trial's state");
+trained.before = true;
+export default defineTraining({
+  model: ({ tf, inputShape, outputs }) =>
+    tf.sequential({ layers: [tf.layers.dense({ inputShape: [...inputShape], units: outputs })] }),
+});
+`,
+    );
+    const job = `${toyJob(6).replace("workers: 2", "workers: 1").replace("registerAs: toy\n", "")}earlyStopping: { metric: validation/loss, patience: 1 }\n`;
+    calm.file(
+      "module.yaml",
+      job.replace("model: { type: mlp, hidden: [16] }", "model: { type: module, path: model.ts }"),
+    );
+    const text = `name: modules
+job: module.yaml
+objective: { metric: validation/loss, direction: minimize }
+space:
+  hyperparameters.learningRate: { type: float, low: 0.5, high: 3 }
+sampler: { type: random, seed: 2 }
+parallel: 1
+stop: { trials: 3 }
+`;
+    await calm.json(["study", "create", calm.file("modules.yaml", text)]);
+    const { trials } = await until("the end", async () => {
+      const state = await calm.get<StudyState>("/hpo/studies/modules");
+      return state.study.status === "completed" ? state : undefined;
+    });
+    expect(trials.map(({ state, reason }) => [state, reason])).toEqual(trials.map(() => ["completed", undefined]));
+    const details = await Promise.all(trials.map(({ runId }) => calm.get<RunDetails>(`/training-runs/${runId}`)));
+    expect(new Set(details.flatMap(({ workers }) => workers.map(({ jobId }) => jobId))).size).toBe(1);
+    const epochs = trials.map(({ reports }) => reports.at(-1)?.epoch ?? 0);
+    expect(Math.min(...epochs)).toBeLessThan(6);
+  });
+
   it("records why a trial failed, and goes on", async () => {
     const text = study("failing")
       .replace("validation/loss", "test/r2")

@@ -3,7 +3,7 @@ import { Table } from "../../../adapters/dynamodb/table";
 import type { TrainingJobs } from "../../../core/runs/ports";
 import type { Run } from "../../../core/runs/shapes";
 import { continueJob, endSharedJob } from "../../../core/training/continue-job";
-import { launchAttempt, nextAttempt, takeOverAttempt } from "../../../core/training/launch";
+import { jobRequestOf, launchAttempt, nextAttempt, takeOverAttempt } from "../../../core/training/launch";
 import { resumeRun } from "../../../core/training/pause";
 import { type SharedJob, type SharedJobs, sharingOf, withSharedJobs } from "../../../core/training/shared-jobs";
 import { trainingKeys } from "../../../core/training/training-step";
@@ -240,14 +240,17 @@ describe("a job that trains several trials", () => {
     expect(await ask(first.runId, other.jobId)).toEqual({ leave: true });
   });
 
-  it("is not shared by trainings of several workers or of a user's module, or by runs without a study", () => {
+  it("is not shared by trainings of several workers, or by runs without a study", () => {
     const run = { ...runOf("run-1"), trial: { study: "s", number: 0 } };
     const one = { market: "spot", workers: 1 } as const;
     expect(sharingOf(run, one)).toMatch(/^[0-9a-f]{64}$/);
     expect(sharingOf(run, { ...one, workers: 2 })).toBeUndefined();
     expect(sharingOf({ ...run, trial: undefined }, one)).toBeUndefined();
     const model = { type: "module", path: "model.ts", options: {} } as const;
-    expect(sharingOf({ ...run, job: { ...run.job, model } } as Run, one)).toBeUndefined();
+    const ofModule = { ...run, job: { ...run.job, model } } as Run;
+    const attempt = { attempt: 1, market: "spot", workers: 1 } as const;
+    expect(jobRequestOf(ofModule, attempt)).toMatchObject({ sharing: sharingOf(run, one), processPerTraining: true });
+    expect(jobRequestOf(run, attempt)).toMatchObject({ sharing: sharingOf(run, one), processPerTraining: false });
     expect(sharingOf(run, { ...one, market: "on-demand" })).not.toBe(sharingOf(run, one));
   });
 
