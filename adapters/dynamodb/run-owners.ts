@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../core/bounded-map";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { defaultExperimentId } from "../../core/tracking/experiments";
 import { canBeRunId } from "../../core/tracking/run-records";
@@ -6,12 +7,19 @@ import { sharedPort } from "../port";
 import { runIdentities } from "./run-identities";
 import { runTeams } from "./run-steps";
 
+const maxKnown = 1_000;
+
 /** Finds out which team a run belongs to, by its record; by its own row where an earlier version created it without a record. */
 export const runOwners = sharedPort({
   uses: { identities: runIdentities("read"), teams: runTeams("read") },
   make({ identities, teams }) {
-    const teamOf = async (runId: string): Promise<string | undefined> =>
-      (await identities.identify(runId))?.team ?? teams.teamOf(runId);
+    /** The team of a run never changes. */
+    const known = new BoundedMap<string, string>(maxKnown);
+    const teamOf = async (runId: string): Promise<string | undefined> => {
+      const team = known.get(runId) ?? (await identities.identify(runId))?.team ?? (await teams.teamOf(runId));
+      if (team !== undefined) known.set(runId, team);
+      return team;
+    };
     return {
       /** `undefined` where there is no such run. */
       teamOf,
