@@ -4,6 +4,7 @@ import { Aws, Stack } from "aws-cdk-lib";
 import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import {
   arnsOf,
+  bucketKeyActions,
   type FunctionPermissions,
   functionPermissionsFile,
   type Permission,
@@ -27,18 +28,34 @@ export function readFunctionPermissions(bundles: string): FunctionPermissions {
   return JSON.parse(fs.readFileSync(path.join(bundles, functionPermissionsFile), "utf8")) as FunctionPermissions;
 }
 
-/** Gives a role these permissions, and nothing else. */
-export function grant(role: Role, permissions: readonly Permission[], prefix: string): void {
-  for (const statement of statementsOf(Stack.of(role), permissions, prefix)) role.addToPrincipalPolicy(statement);
+/**
+ * Gives a role these permissions, and nothing else.
+ *
+ * @param bucketKeyArn the key of the data bucket. A role that may use the bucket may use its key.
+ */
+export function grant(role: Role, permissions: readonly Permission[], prefix: string, bucketKeyArn?: string): void {
+  for (const statement of statementsOf(Stack.of(role), permissions, prefix, bucketKeyArn))
+    role.addToPrincipalPolicy(statement);
 }
 
 export function statementsOf(
   stack: Stack,
   permissions: readonly Permission[],
   prefix: string,
+  bucketKeyArn?: string,
 ): readonly PolicyStatement[] {
   const world = worldOf(stack, prefix);
-  return permissions.map(
+  const statements = permissions.map(
     ({ resource, actions }) => new PolicyStatement({ actions: [...actions], resources: [...arnsOf(resource, world)] }),
   );
+  const usesBucket = permissions.some(({ actions }) => actions.some((action) => action.startsWith("s3:")));
+  if (bucketKeyArn === undefined || !usesBucket) return statements;
+  return [
+    ...statements,
+    new PolicyStatement({
+      actions: [...bucketKeyActions],
+      resources: [bucketKeyArn],
+      conditions: { StringEquals: { "kms:ViaService": `s3.${stack.region}.${Aws.URL_SUFFIX}` } },
+    }),
+  ];
 }

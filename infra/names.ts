@@ -51,7 +51,7 @@ export class PlatformArns {
 /** Returns the environment of functions and trainers. The embedded cloud sets the same variables. */
 export function platformEnvironment(
   scope: Construct,
-  { prefix, teams }: Pick<DeploymentConfig, "prefix" | "teams">,
+  { prefix, teams, encryption }: Pick<DeploymentConfig, "prefix" | "teams" | "encryption">,
 ): Readonly<Record<string, string>> {
   const names = resourceNames(prefix);
   const arns = new PlatformArns(scope, prefix);
@@ -59,6 +59,7 @@ export function platformEnvironment(
   return environmentOf({
     prefix,
     bucket: bucketNameIn(prefix),
+    bucketKeyArn: encryption.bucketKeyArn,
     tables: {
       catalog: tableNameIn(prefix, "Catalog"),
       metrics: tableNameIn(prefix, "Metrics"),

@@ -2,6 +2,7 @@ import path from "node:path";
 import { type App, Tags } from "aws-cdk-lib";
 import { acknowledgeFindings } from "./acknowledgements";
 import { type RingmasterConfig, readConfig } from "./config";
+import { addBoundary } from "./permissions-boundary";
 import type { PlatformStacks } from "./platform-stacks";
 import { ApiStack } from "./stacks/api-stack";
 import { ComputeStack } from "./stacks/compute-stack";
@@ -71,6 +72,7 @@ export function definePlatform(
   for (const [key, value] of Object.entries(config.tags)) {
     Tags.of(app).add(key, value, { excludeResourceTypes: [...tagsAtCreationOnly] });
   }
+  if (config.permissionsBoundary !== undefined) addBoundary(app, config.permissionsBoundary);
   const stacks: PlatformStacks = { data, compute, workflow, api, triggers, observability };
   acknowledgeFindings(prefix, stacks);
   return stacks;

@@ -76,6 +76,14 @@ export const domainName = text(
   /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
   'must be a domain name in lower case, such as "ringmaster.example.com"',
 );
+export const keyArn = text(
+  /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
+  "must be the ARN of a symmetric KMS key in the region of the deployment, not of an alias",
+);
+export const policyArn = text(
+  /^arn:aws[a-z-]*:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+$/,
+  'must be the ARN of an IAM policy, such as "arn:aws:iam::111122223333:policy/boundary"',
+);
 export const certificateArn = text(
   /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
   "must be the ARN of a certificate in AWS Certificate Manager, in the region of the deployment",

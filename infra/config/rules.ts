@@ -1,3 +1,4 @@
+import { maxSessionPolicy, sessionPolicy } from "../../platform/permissions";
 import type { ConfigProblem } from "./error";
 import type { DeploymentConfig } from "./schema";
 
@@ -88,6 +89,29 @@ const teamsFit: Rule = function* ({ teams, api }) {
       path: "teams",
       text: `teams take ${size} bytes as names, principals, groups, shares and priorities, together with api.corsOrigins, but must take at most ${teamsLimit}: functions get them in their environment, which AWS Lambda limits to 4 KiB. Name roles by patterns ("…:role/vision-*") or use groups.`,
     };
+  }
+};
+
+/**
+ * Checks that the trainers' session policy has room for the key of the bucket. Its length depends on the names of the
+ * platform and of its teams.
+ */
+const bucketKeyFits: Rule = function* ({ prefix, region, account, teams, encryption: { bucketKeyArn } }) {
+  if (bucketKeyArn === undefined) return;
+  const path = "encryption.bucketKeyArn";
+  const [, partition = "", , keyRegion = "", keyAccount = ""] = bucketKeyArn.split(":");
+  if (region !== undefined && region !== keyRegion)
+    yield problem(path, bucketKeyArn, `must be a key in the region of the deployment, ${region}`);
+  const team = teams.map(({ name }) => name).reduce((a, b) => (b.length > a.length ? b : a));
+  const names = { partition, region: keyRegion, account: account ?? keyAccount, prefix, bucketKeyArn };
+  const policy = sessionPolicy(
+    { team, runId: `run-${"f".repeat(16)}`, segment: 10 },
+    { ...names, bucket: `${prefix}-data-${names.account}-${keyRegion}` },
+  );
+  const { length } = JSON.stringify(policy);
+  if (length > maxSessionPolicy) {
+    const rule = `the policy of a trainer's session then has ${length} characters, of which STS accepts ${maxSessionPolicy}: shorten prefix (now "${prefix}") or the longest team's name ("${team}")`;
+    yield problem(path, bucketKeyArn, rule);
   }
 };
 
@@ -194,6 +218,7 @@ const rules: readonly Rule[] = [
   callersCount,
   sharesAgree,
   teamsFit,
+  bucketKeyFits,
   cpuFamilies,
   gpuFamily,
   partition,

@@ -149,6 +149,11 @@ export const schema = z.strictObject(
         .default(100),
       /** The size of each instance's disk in GiB, for the image and the shard cache. */
       diskGib: part.wholeNumber(64, 16_384, "the size of an instance's disk in GiB").default(200),
+      /**
+       * Whether operators can open a shell on trainer instances with Session Manager. Off by default: the instances run
+       * users' code.
+       */
+      sessionManager: part.flag.default(false),
     }),
     functions: section({
       /**
@@ -207,6 +212,18 @@ export const schema = z.strictObject(
      * The trainer image in a registry. Without it, the deployment builds the image from `trainer-container/Dockerfile`.
      */
     trainerImage: part.image.optional(),
+    encryption: section({
+      /**
+       * The customer-managed key of the data bucket. Its policy must let the account's IAM policies grant its use. Without
+       * it, S3 encrypts with its own key. It cannot be disabled without losing access to the data.
+       */
+      bucketKeyArn: part.keyArn.optional(),
+    }),
+    /**
+     * The permissions boundary of all roles but the trainers', which has one of its own. For accounts that let nobody
+     * create a role without it.
+     */
+    permissionsBoundary: part.policyArn.optional(),
     /** The tags of every resource, in addition to `ringmaster: <prefix>`. */
     tags: z.record(part.tagKey, part.tag, { error: "must be an object of tags and their values" }).default({}),
   },

@@ -1,8 +1,10 @@
 import { Duration } from "aws-cdk-lib";
+import { Key } from "aws-cdk-lib/aws-kms";
 import {
   BlockPublicAccess,
   Bucket,
   BucketEncryption,
+  type BucketProps,
   type CfnBucket,
   ObjectOwnership,
   StorageClass,
@@ -40,6 +42,7 @@ export class DataBucket extends Construct {
     });
     const bucket = new Bucket(this, "Bucket", {
       ...secure,
+      ...this.encryption(config),
       removalPolicy,
       bucketName: bucketNameIn(config.prefix),
       // Overwritten or deleted objects can be restored for some days.
@@ -79,5 +82,13 @@ export class DataBucket extends Construct {
     resource.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
     resource.overrideLogicalId("DataBucket");
     (accessLogs.node.defaultChild as CfnBucket).overrideLogicalId("AccessLogBucket");
+  }
+
+  /** The bucket of access logs keeps S3's own key, because S3 cannot deliver them with another. */
+  private encryption({ encryption: { bucketKeyArn } }: DeploymentConfig): Partial<BucketProps> {
+    if (bucketKeyArn === undefined) return {};
+    const encryptionKey = Key.fromKeyArn(this, "Key", bucketKeyArn);
+    // A key of the bucket's own spares a call of KMS for each object.
+    return { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true };
   }
 }

@@ -25,6 +25,8 @@ export interface PlatformFunctionProps {
   readonly layers: readonly ILayerVersion[];
   readonly environment: Readonly<Record<string, string>>;
   readonly prefix: string;
+  /** The customer-managed key of the data bucket, if it has one. */
+  readonly bucketKeyArn?: string | undefined;
   readonly retention: RetentionDays;
   /** Whether the account has concurrency to reserve. */
   readonly reserve?: boolean;
@@ -35,7 +37,8 @@ export interface PlatformFunctionProps {
 /** A function with a role of its own that may do what its ports need, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
   constructor(scope: Construct, props: PlatformFunctionProps) {
-    const { definition, code, permissions, layers, environment, prefix, retention, reserve = false, givenUp } = props;
+    const { definition, code, permissions, layers, environment, prefix, bucketKeyArn } = props;
+    const { retention, reserve = false, givenUp } = props;
     const { name, timeoutSeconds, memoryMb, storageMb, asynchronous, atOnce } = definition;
     const keeper = asynchronous?.keepGivenUp ? givenUp : undefined;
     const functionName = functionNameIn(prefix, name);
@@ -46,7 +49,7 @@ export class PlatformFunction extends LambdaFunction {
     });
     const role = new Role(scope, `${name}-role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
-    grant(role, permissions, prefix);
+    grant(role, permissions, prefix, bucketKeyArn);
     super(scope, name, {
       functionName,
       code,

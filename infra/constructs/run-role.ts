@@ -4,6 +4,14 @@ import type { Construct } from "constructs";
 import { endedRunsPolicy, endedRunsPolicyName, runRoleNameIn, runRolePermissions } from "../../platform/permissions";
 import { statementsOf } from "../grants";
 
+export interface RunRoleProps {
+  readonly prefix: string;
+  /** The role that opens the sessions. */
+  readonly broker: IRole;
+  /** The customer-managed key of the data bucket, if it has one. */
+  readonly bucketKeyArn?: string | undefined;
+}
+
 /**
  * The role of trainers, used in sessions that `run-credentials` opens and narrows to one run each. Nobody else may
  * assume it, neither the trainers' job nor the account's users.
@@ -13,10 +21,10 @@ import { statementsOf } from "../grants";
  * them.
  */
 export class RunRole extends Role {
-  constructor(scope: Construct, id: string, { prefix, broker }: { readonly prefix: string; readonly broker: IRole }) {
+  constructor(scope: Construct, id: string, { prefix, broker, bucketKeyArn }: RunRoleProps) {
     const permissions = new ManagedPolicy(scope, `${id}Permissions`, {
       description: "The maximum permissions of a trainer",
-      statements: [...statementsOf(Stack.of(scope), runRolePermissions, prefix)],
+      statements: [...statementsOf(Stack.of(scope), runRolePermissions, prefix, bucketKeyArn)],
     });
     super(scope, id, {
       roleName: runRoleNameIn({ prefix, region: Stack.of(scope).region }),

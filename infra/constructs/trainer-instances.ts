@@ -5,13 +5,22 @@ import {
   LaunchTemplate,
   LaunchTemplateHttpTokens,
 } from "aws-cdk-lib/aws-ec2";
-import { type IRole, ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
 import type { DeploymentConfig } from "../config";
 
+/** The minimum for a shell by Session Manager (its user guide, "Verify or add instance permissions"). */
+const sessionManagerActions = [
+  "ssm:UpdateInstanceInformation",
+  "ssmmessages:CreateControlChannel",
+  "ssmmessages:CreateDataChannel",
+  "ssmmessages:OpenControlChannel",
+  "ssmmessages:OpenDataChannel",
+];
+
 /** The common settings of the instances of every queue: role, disk and metadata service. */
 export class TrainerInstances extends Construct {
-  readonly role: IRole;
+  readonly role: Role;
   readonly launchTemplate: LaunchTemplate;
 
   constructor(scope: Construct, id: string, { prefix, compute, tags: configured }: DeploymentConfig) {
@@ -20,6 +29,10 @@ export class TrainerInstances extends Construct {
       assumedBy: new ServicePrincipal("ec2.amazonaws.com"),
       managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName("service-role/AmazonEC2ContainerServiceforEC2Role")],
     });
+    // AWS's own policy for the agent would also allow the instance to read every parameter of the account. These actions
+    // support no resources.
+    if (compute.sessionManager)
+      this.role.addToPrincipalPolicy(new PolicyStatement({ actions: sessionManagerActions, resources: ["*"] }));
     this.launchTemplate = new LaunchTemplate(this, "Template", {
       httpTokens: LaunchTemplateHttpTokens.REQUIRED,
       httpEndpoint: true,

@@ -51,6 +51,7 @@ export class WorkflowStack extends Stack {
   ) {
     super(scope, id, props);
     const { prefix } = config;
+    const { bucketKeyArn } = config.encryption;
     const environment = platformEnvironment(this, config);
     const permissions = readFunctionPermissions(bundles);
     const layers = {
@@ -87,6 +88,7 @@ export class WorkflowStack extends Stack {
             ...(makesRuns.has(definition.name) ? { RINGMASTER_TRAINER_IMAGE: trainerImage } : {}),
           },
           prefix,
+          bucketKeyArn,
           retention: retentionOf(config),
           reserve: config.functions.accountConcurrency >= concurrencyToReserve,
           givenUp,
@@ -95,7 +97,7 @@ export class WorkflowStack extends Stack {
     );
     const broker = this.functions.get("run-credentials")?.role;
     if (!broker) throw new Error("platform/functions.ts: run-credentials, which opens trainers' sessions, has no role");
-    new RunRole(this, "RunRole", { prefix, broker });
+    new RunRole(this, "RunRole", { prefix, broker, bucketKeyArn });
     this.stateMachine = new TrainingStateMachine(this, "TrainingRun", {
       prefix,
       definitionFile: path.join(bundles, "state-machines", "training-run.asl.json"),

@@ -12,6 +12,7 @@ const resource = z.string().min(1);
 const environmentSchema = z.object({
   RINGMASTER_PREFIX: resource,
   RINGMASTER_BUCKET: resource,
+  RINGMASTER_BUCKET_KEY_ARN: resource.optional(),
   RINGMASTER_TABLE_CATALOG: resource,
   RINGMASTER_TABLE_METRICS: resource,
   RINGMASTER_TABLE_GANGS: resource,
@@ -35,6 +36,8 @@ const environmentSchema = z.object({
 export interface PlatformConfig {
   readonly prefix: string;
   readonly bucket: string;
+  /** The customer-managed key of the bucket. Absent if S3 encrypts with its own. */
+  readonly bucketKeyArn?: string | undefined;
   readonly tables: { readonly catalog: string; readonly metrics: string; readonly gangs: string };
   readonly stateMachineArn: string;
   /** The role of the trainers' sessions, each narrowed to one run. */
@@ -75,6 +78,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return {
     prefix: env.RINGMASTER_PREFIX,
     bucket: env.RINGMASTER_BUCKET,
+    ...(env.RINGMASTER_BUCKET_KEY_ARN === undefined ? {} : { bucketKeyArn: env.RINGMASTER_BUCKET_KEY_ARN }),
     tables: {
       catalog: env.RINGMASTER_TABLE_CATALOG,
       metrics: env.RINGMASTER_TABLE_METRICS,
@@ -106,6 +110,7 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
   return {
     RINGMASTER_PREFIX: config.prefix,
     RINGMASTER_BUCKET: config.bucket,
+    ...(config.bucketKeyArn === undefined ? {} : { RINGMASTER_BUCKET_KEY_ARN: config.bucketKeyArn }),
     RINGMASTER_TABLE_CATALOG: config.tables.catalog,
     RINGMASTER_TABLE_METRICS: config.tables.metrics,
     RINGMASTER_TABLE_GANGS: config.tables.gangs,
@@ -128,7 +133,7 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
 }
 
 /** Returns partition, account and region, from the platform's own ARNs. */
-export function worldOf({ prefix, bucket, stateMachineArn }: PlatformConfig): World {
+export function worldOf({ prefix, bucket, bucketKeyArn, stateMachineArn }: PlatformConfig): World {
   const [, partition = "", , region = "", account = ""] = stateMachineArn.split(":");
-  return { partition, region, account, prefix, bucket };
+  return { partition, region, account, prefix, bucket, bucketKeyArn };
 }

@@ -9,5 +9,5 @@ export {
   type PolicyStatement,
   policyOf,
 } from "./policy";
-export { jobPermissions, runRolePermissions, sessionPolicy } from "./trainer";
+export { bucketKeyActions, jobPermissions, maxSessionPolicy, runRolePermissions, sessionPolicy } from "./trainer";
 export { arnsOf, type Resource, runRoleNameIn, type World } from "./world";

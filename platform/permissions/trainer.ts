@@ -19,6 +19,12 @@ export const runRolePermissions: readonly Permission[] = [
   invoke("ingest-metrics"),
 ];
 
+/** The use of the data bucket's key that S3 needs for reading and writing objects. */
+export const bucketKeyActions = ["kms:Decrypt", "kms:GenerateDataKey"] as const;
+
+/** The maximum length of a session policy, in characters (STS). */
+export const maxSessionPolicy = 2_048;
+
 /**
  * Returns the session policy of one run's trainers, which narrows the run role's permissions.
  *
@@ -64,6 +70,7 @@ export function sessionPolicy(
         },
       ),
       allow(["lambda:InvokeFunction"], arnsOf("function/ingest-metrics", world)),
+      ...(world.bucketKeyArn === undefined ? [] : [allow(bucketKeyActions, [world.bucketKeyArn])]),
     ],
   };
 }

@@ -11,6 +11,8 @@ export interface World {
   readonly account: string;
   readonly prefix: string;
   readonly bucket: string;
+  /** The customer-managed key of the bucket, if it has one. */
+  readonly bucketKeyArn?: string | undefined;
 }
 
 /** Resources of permissions, by their names in this repository. */

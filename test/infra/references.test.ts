@@ -43,6 +43,7 @@ const unset: Readonly<Record<string, string>> = {
   RINGMASTER_CACHE_GIB: "has a default",
   RINGMASTER_TRACE_STEPS: "for tests of the gang",
   RINGMASTER_NATIVE_DIR: "the image's own, by its Dockerfile",
+  RINGMASTER_BUCKET_KEY_ARN: "only with encryption.bucketKeyArn",
   RINGMASTER_PERSONAL_ROLES: "only where personal roles are configured",
   RINGMASTER_HOOKS_ALLOW_LOOPBACK: "one machine's: on AWS hooks go to public addresses only",
   RINGMASTER_STACK_PORTS: "one machine's",
@@ -161,7 +162,8 @@ describe("what code refers to is deployed", () => {
     const readAnywhere = new Set([...read, ...variablesIn("platform/config", "api", "lambdas")]);
     expect([...set].filter((name) => !readAnywhere.has(name))).toEqual([]);
     // The required variables. The image is set for functions that create runs.
-    const required = [...variablesIn(...configOf("platform"))].filter((name) => name !== "RINGMASTER_TRAINER_IMAGE");
+    const optional = ["RINGMASTER_TRAINER_IMAGE", "RINGMASTER_BUCKET_KEY_ARN"];
+    const required = [...variablesIn(...configOf("platform"))].filter((name) => !optional.includes(name));
     for (const variables of ofFunctions) expect(Object.keys(variables)).toEqual(expect.arrayContaining(required));
   });
 

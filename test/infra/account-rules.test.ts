@@ -1,0 +1,128 @@
+import { App } from "aws-cdk-lib";
+import { ConfigError, type RingmasterConfig, readConfig } from "../../infra/config";
+import { maxSessionPolicy, sessionPolicy } from "../../platform/permissions";
+import { configurations } from "./configurations";
+import { rolesOf } from "./policies";
+import { type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
+
+const keyArn = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
+const boundary = "arn:aws:iam::111122223333:policy/boundary";
+
+/** Settings with which a platform follows the rules of an account: key, boundary, shells on instances. */
+describe("a platform with a key, a boundary and Session Manager", () => {
+  let platform: Synthesized;
+  let names: readonly (keyof Synthesized["stacks"])[];
+  beforeAll(() => {
+    platform = synthesizePlatform(withoutAssets, configurations["with everything"]);
+    names = Object.keys(platform.stacks) as typeof names;
+  });
+  afterAll(() => platform.remove());
+
+  it("encrypts the data bucket with the key, and the access logs with S3's own", () => {
+    const { DataBucket, AccessLogBucket } = platform.template("data").findResources("AWS::S3::Bucket");
+    const encryptionOf = (bucket: typeof DataBucket) =>
+      bucket?.["Properties"].BucketEncryption.ServerSideEncryptionConfiguration[0];
+    expect(encryptionOf(DataBucket)).toEqual({
+      BucketKeyEnabled: true,
+      ServerSideEncryptionByDefault: { SSEAlgorithm: "aws:kms", KMSMasterKeyID: keyArn },
+    });
+    expect(encryptionOf(AccessLogBucket)).toEqual({ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } });
+  });
+
+  it("lets exactly the roles that use the bucket use the key, through S3", () => {
+    const roles = rolesOf(platform.template("workflow")).map(({ logicalId, rights }) => ({
+      logicalId,
+      bucket: rights.some((right) => /^s3:(Get|Put)/.test(right)),
+      key: rights.filter((right) => right.startsWith("kms:")),
+    }));
+    expect(roles.filter(({ bucket }) => bucket).length).toBeGreaterThan(5);
+    for (const { logicalId, bucket, key } of roles) {
+      const expected = bucket ? [`kms:Decrypt ${keyArn}`, `kms:GenerateDataKey ${keyArn}`] : [];
+      expect([logicalId, key]).toEqual([logicalId, expected]);
+    }
+  });
+
+  it("gives every role the boundary, except for the trainers', which keeps its own", () => {
+    const boundaries = names.flatMap((stack) =>
+      Object.entries(platform.template(stack).findResources("AWS::IAM::Role")).map(([id, { Properties }]) => ({
+        id,
+        boundary: Properties["PermissionsBoundary"] as unknown,
+      })),
+    );
+    const others = boundaries.filter((one) => one.boundary !== boundary);
+    expect(boundaries.length).toBeGreaterThan(25);
+    expect(others).toEqual([{ id: expect.stringMatching(/^RunRole/), boundary: { Ref: expect.any(String) } }]);
+  });
+
+  it("lets operators open a shell on trainer instances, without AWS's broad policy", () => {
+    const role = rolesOf(platform.template("compute")).find(({ logicalId }) => logicalId.startsWith("InstancesRole"))!;
+    expect(role.rights.map((right) => right.split(" ")[0])).toEqual([
+      "ssm:UpdateInstanceInformation",
+      "ssmmessages:CreateControlChannel",
+      "ssmmessages:CreateDataChannel",
+      "ssmmessages:OpenControlChannel",
+      "ssmmessages:OpenDataChannel",
+    ]);
+    expect(role.managed.join()).not.toContain("SSM");
+  });
+});
+
+it("has none of these by default", () => {
+  const platform = synthesizePlatform(withoutAssets);
+  const text = (Object.keys(platform.stacks) as (keyof Synthesized["stacks"])[])
+    .filter((stack) => stack !== "observability") // The alarms' topic has a key of its own.
+    .map((stack) => JSON.stringify(platform.template(stack).toJSON()))
+    .join();
+  platform.remove();
+  expect(text).not.toMatch(/"kms:|ssmmessages|BUCKET_KEY/);
+});
+
+describe("the settings", () => {
+  const problemsOf = (settings: RingmasterConfig): readonly string[] => {
+    try {
+      readConfig(settings, new App().node);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems.map(({ text }) => text);
+      throw error;
+    }
+    return [];
+  };
+  const bucketKeyArn = keyArn;
+
+  it("refuse a key by alias, a policy by name, and a key of another region", () => {
+    expect(
+      problemsOf({
+        encryption: { bucketKeyArn: "arn:aws:kms:us-east-1:111122223333:alias/data" },
+        permissionsBoundary: "boundary",
+      }),
+    ).toEqual([
+      'encryption.bucketKeyArn is "arn:aws:kms:us-east-1:111122223333:alias/data", but must be the ARN of a symmetric KMS key in the region of the deployment, not of an alias.',
+      'permissionsBoundary is "boundary", but must be the ARN of an IAM policy, such as "arn:aws:iam::111122223333:policy/boundary".',
+    ]);
+    expect(problemsOf({ region: "eu-central-1", encryption: { bucketKeyArn } })).toEqual([
+      `encryption.bucketKeyArn is "${keyArn}", but must be a key in the region of the deployment, eu-central-1.`,
+    ]);
+  });
+
+  it("refuse names with which the session policy has no room for the key", () => {
+    expect(problemsOf({ encryption: { bucketKeyArn } })).toEqual([]);
+    expect(problemsOf({ prefix: "p".repeat(24), teams: [{ name: "t".repeat(32) }] })).toEqual([]);
+    const [problem] = problemsOf({
+      prefix: "p".repeat(24),
+      teams: [{ name: "t".repeat(32) }],
+      encryption: { bucketKeyArn },
+    });
+    expect(problem).toMatch(/the policy of a trainer's session then has \d{4} characters, of which STS accepts 2048/);
+  });
+});
+
+it("a trainer's session may use the key, and fits into the limit of STS", () => {
+  const world = { partition: "aws", region: "us-east-1", account: "111122223333", prefix: "ringmaster", bucket: "b" };
+  const policy = sessionPolicy({ team: "vision", runId: "run-1" }, { ...world, bucketKeyArn: keyArn });
+  expect(policy.Statement.at(-1)).toEqual({
+    Effect: "Allow",
+    Action: ["kms:Decrypt", "kms:GenerateDataKey"],
+    Resource: keyArn,
+  });
+  expect(JSON.stringify(policy).length).toBeLessThan(maxSessionPolicy);
+});
