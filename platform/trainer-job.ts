@@ -3,16 +3,18 @@ export const trainerJob = {
   /** Batch's own attempts absorb spot losses; ten is its limit. */
   attempts: 10,
   /**
-   * The first match applies, and Batch retries if none matches; hence the last rule. A reclaimed host has the reason
-   * `Host EC2*`. 75 is the trainer's request to be restarted (`trainerExitCodes.retry`). 137 is SIGKILL from outside,
-   * unless the container ran out of memory, which would happen again. Five rules are Batch's limit.
+   * The first match applies, and Batch retries if none matches. The rules therefore name what would happen again: the
+   * container's memory limit, and the exit codes of a recorded failure (1), an abort such as V8's heap limit (134) and
+   * a segmentation fault (139). A host that goes away may leave any exit code, so its rule is first. All else is
+   * retried: images and volumes that are not ready, lost agents, SIGKILL from outside (137), and the trainer's request
+   * to be restarted (75, `trainerExitCodes.retry`). Five rules are Batch's limit. Tested with a table of Batch's reasons.
    */
   evaluateOnExit: [
     { onStatusReason: "Host EC2*", action: "RETRY" },
     { onReason: "OutOfMemoryError*", action: "EXIT" },
-    { onExitCode: "75", action: "RETRY" },
-    { onExitCode: "137", action: "RETRY" },
-    { onReason: "*", action: "EXIT" },
+    { onExitCode: "1", action: "EXIT" },
+    { onExitCode: "134", action: "EXIT" },
+    { onExitCode: "139", action: "EXIT" },
   ],
   /** Time limit of a run's training, in seconds. */
   timeoutSeconds: 2_419_200,

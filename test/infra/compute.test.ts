@@ -172,7 +172,7 @@ describe("job definitions", () => {
     Object.fromEntries(Object.entries(rule).map(([key, value]) => [key[0]!.toUpperCase() + key.slice(1), value]));
   const RetryStrategy = { Attempts: trainerJob.attempts, EvaluateOnExit: trainerJob.evaluateOnExit.map(capital) };
 
-  it("allow user code only a scratch disk, and retry by the platform's rules, which end with EXIT", () => {
+  it("allow user code only a scratch disk, and retry by the platform's rules", () => {
     compute.hasResourceProperties("AWS::Batch::JobDefinition", {
       JobDefinitionName: "ringmaster-trainer",
       Type: "container",
@@ -180,7 +180,6 @@ describe("job definitions", () => {
       ContainerProperties: container,
       ResourceRetentionPolicy: { SkipDeregisterOnUpdate: true },
     });
-    expect(trainerJob.evaluateOnExit.at(-1)).toEqual({ onReason: "*", action: "EXIT" });
     expect(trainerJob.evaluateOnExit.length).toBeLessThanOrEqual(5); // Batch's limit.
   });
 
