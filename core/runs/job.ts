@@ -64,6 +64,10 @@ const modelSpec = z.discriminatedUnion("type", [
   }),
 ]);
 
+/** MiB. With a GPU, the CUDA libraries and the copies of transfers take more than 2 GiB of a worker's own memory. */
+const memoryMbDefaults = { cpu: 2_048, gpu: 8_192 } as const;
+const minMemoryMbWithGpu = 4_096;
+
 const resourceFields = z.strictObject({
   workers: z.int().min(1).max(1_000).default(1),
   /** Minimum number of workers with which training continues. */
@@ -76,7 +80,8 @@ const resourceFields = z.strictObject({
    */
   tf32: z.boolean().optional(),
   vcpusPerWorker: z.int().min(1).max(192).default(1),
-  memoryMbPerWorker: z.int().min(512).max(1_572_864).default(2048),
+  /** Default: 2,048 without a GPU, 8,192 with one. */
+  memoryMbPerWorker: z.int().min(512).max(1_572_864).default(memoryMbDefaults.cpu),
   market: z.enum(["spot", "on-demand"]).default("spot"),
   /**
    * V: the number of microshards of each global batch. Part of the run's identity, so it does not follow `workers`: any
@@ -91,7 +96,11 @@ const resourceFields = z.strictObject({
   backend: z.enum(["auto", "native", "wasm"]).default("auto"),
 });
 
-const resources = resourceFields
+const checkedResources = resourceFields
+  .refine(({ gpusPerWorker, memoryMbPerWorker }) => gpusPerWorker === 0 || memoryMbPerWorker >= minMemoryMbWithGpu, {
+    path: ["memoryMbPerWorker"],
+    error: `must be at least ${minMemoryMbWithGpu} where resources.gpusPerWorker is above 0: TensorFlow's GPU libraries need it. Leave it out for ${memoryMbDefaults.gpu}`,
+  })
   .check(({ value: { tf32, gpusPerWorker }, issues }) => {
     if (tf32 !== true || gpusPerWorker > 0) return;
     const message =
@@ -99,6 +108,15 @@ const resources = resourceFields
     issues.push({ code: "custom", path: ["tf32"], input: tf32, message });
   })
   .overwrite((given) => (given.gpusPerWorker > 0 ? { ...given, tf32: given.tf32 ?? false } : given));
+
+/** The default of one field depends on another. The cast keeps the types, which `preprocess` widens to unknown input. */
+const resources = z.preprocess(withMemoryDefault, checkedResources) as unknown as typeof checkedResources;
+
+function withMemoryDefault(given: unknown): unknown {
+  if (typeof given !== "object" || given === null || "memoryMbPerWorker" in given) return given;
+  const usesGpu = "gpusPerWorker" in given && given.gpusPerWorker !== 0;
+  return usesGpu ? { ...given, memoryMbPerWorker: memoryMbDefaults.gpu } : given;
+}
 
 /** Limits of a run's training. A run that exceeds one is killed, and its checkpoints are kept. */
 export const runLimitsSchema = z.strictObject({

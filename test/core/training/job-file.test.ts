@@ -47,6 +47,21 @@ describe("the job file", () => {
     expect(tf32Of("resources.gpusPerWorker=1", "resources.tf32=true")).toBe(true);
   });
 
+  it("gives a worker with a GPU 8 GiB of memory, and refuses less than 4", () => {
+    const memoryOf = (...overrides: string[]) => parseJobFile("job.yaml", good, overrides).resources.memoryMbPerWorker;
+    const gpu = "resources.gpusPerWorker=1";
+    expect([memoryOf(), memoryOf(gpu)]).toEqual([2_048, 8_192]);
+    expect(memoryOf(gpu, "resources.memoryMbPerWorker=4096")).toBe(4_096);
+    expect(problemsOf(good, [gpu, "resources.memoryMbPerWorker=2048"])).toEqual([
+      expect.objectContaining({
+        path: "resources.memoryMbPerWorker",
+        value: 2_048,
+        rule: expect.stringMatching(/^must be at least 4096 where resources.gpusPerWorker is above 0/),
+      }),
+    ]);
+    expect(problemsOf(good, [gpu, "resources.memoryMbPerWorker=x", "resources.workers=0"]).length).toBe(2);
+  });
+
   it("takes overrides, also of sections that the file lacks", () => {
     const job = parseJobFile("job.yaml", good, [
       "resources.workers=3",
