@@ -14,7 +14,7 @@ const sampled = 20;
 
 /**
  * Measures what the platform adds to the training of many short trials: processor time of all of its processes and of the
- * trainers, without that of the training loops. Also the memory of the processes, early and at the end.
+ * trainers, without that of the training loops. Also the memory of the processes, early, halfway and at the end.
  */
 export async function benchOverhead(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -37,9 +37,9 @@ export async function benchOverhead(args: readonly string[]): Promise<void> {
   const study = write("study.yaml", studyOf(trials, Number(values.parallel)));
   const [began, cpu] = [performance.now(), wholeCpuMsOf(stack.pid)];
   stack.ringmaster(["study", "create", study]);
-  const early = Math.ceil(trials / 10);
-  const afterEarly = await finished(stack, early);
-  const memory = await finished(stack, trials);
+  const marks = [...new Set([Math.ceil(trials / 10), Math.ceil(trials / 2), trials])];
+  const memory: ReadonlyMap<string, number>[] = [];
+  for (const mark of marks) memory.push(await finished(stack, mark));
   const cpuSeconds = (wholeCpuMsOf(stack.pid) - cpu) / 1_000;
   const seconds = (performance.now() - began) / 1_000;
   const state = await stateOf(stack);
@@ -66,11 +66,10 @@ export async function benchOverhead(args: readonly string[]): Promise<void> {
   process.stdout.write("\n");
   process.stdout.write(
     markdownTable(
-      ["memory, MiB", `after ${early} trials`, `after ${trials} trials`],
-      [...memory.keys()].map((kind) => [
+      ["memory, MiB", ...marks.map((mark) => `after ${mark} trials`)],
+      ["stack", "largest function", "largest trainer"].map((kind) => [
         kind,
-        (afterEarly.get(kind) ?? 0).toFixed(0),
-        (memory.get(kind) as number).toFixed(0),
+        ...memory.map((at) => at.get(kind)?.toFixed(0) ?? "–"),
       ]),
     ),
   );

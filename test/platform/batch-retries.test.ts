@@ -5,7 +5,7 @@ import { trainerJob } from "../../platform/trainer-job";
 const inTask = "Essential container in task exited";
 const notStarted = "Task failed to start";
 
-/** How Batch reports the ends of an attempt, and whether the trainer's rules start it again. */
+/** Ends of an attempt as Batch reports them, and whether the rules start it again. */
 const endings: readonly (readonly [what: string, ending: Ending, again: boolean, why: string])[] = [
   ["a reclaimed host", { statusReason: "Host EC2 (instance i-1) terminated." }, true, "another host can train"],
   [
