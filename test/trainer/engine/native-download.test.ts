@@ -129,7 +129,7 @@ const python = findPython();
 (python ? describe : describe.skip)("scripts/native/wheel-download.js", () => {
   const script = path.join(scripts, "native", "wheel-download.js");
   const download = async (args: readonly string[], pip: NodeJS.ProcessEnv = {}) => {
-    const env = { PATH: path.dirname(python!), HOME: folder, PIP_CONFIG_FILE: os.devNull, ...pip };
+    const env = { PATH: path.dirname(python!), HOME: folder, TMPDIR: folder, PIP_CONFIG_FILE: os.devNull, ...pip };
     const child = spawn(process.execPath, [script, ...args], { env });
     let error = "";
     child.stderr.on("data", (chunk) => {
