@@ -1,16 +1,26 @@
-import { BatchClient, ListJobsCommand, SubmitJobCommand, TerminateJobCommand } from "@aws-sdk/client-batch";
+import {
+  BatchClient,
+  DescribeJobDefinitionsCommand,
+  ListJobsCommand,
+  SubmitJobCommand,
+  TerminateJobCommand,
+} from "@aws-sdk/client-batch";
+import type { Clock } from "../../core/ports";
 import { JobRefusedError } from "../../core/runs/errors";
-import { type JobRequest, jobNameOf, type TrainingJobs } from "../../core/runs/ports";
+import { type JobDefinitions, type JobRequest, jobNameOf, type TrainingJobs } from "../../core/runs/ports";
 import { isMultiNode } from "../../core/runs/run";
 import type { RunKeys } from "../../core/runs/run-key";
 import { withSharedJobs } from "../../core/training/shared-jobs";
 import type { PlatformConfig } from "../../platform/config";
-import { lookAtJobs, submitJobs, terminateJobs } from "../../platform/permissions/grants";
+import { describeJobDefinitions, lookAtJobs, submitJobs, terminateJobs } from "../../platform/permissions/grants";
 import { schedulingOf } from "../../platform/shares";
 import { runKeys } from "../dynamodb/run-keys";
 import { sharedJobs } from "../dynamodb/shared-jobs";
 import { sharedPort } from "../port";
 import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";
+
+/** Time for which the newest revisions count as known. A run that begins in it may begin with the ones before. */
+const newestForMs = 60_000;
 
 /**
  * Submits, describes and stops training jobs. On Spot, the workers are an array of single-node jobs (one worker: a
@@ -25,12 +35,27 @@ export function createTrainingJobs(
   once: BatchClient,
   config: Pick<PlatformConfig, "jobQueues" | "jobDefinitions" | "teamShares">,
   keys: Pick<RunKeys, "keyOf">,
+  clock: Clock,
 ): TrainingJobs {
+  let newest: { readonly definitions: JobDefinitions; readonly readAt: number } | undefined;
+
   /** Returns the queue for a market and a kind of machine. */
   function queueOf({ market, gpusPerWorker }: JobRequest): string {
     const { spot, spotGpu, onDemand, onDemandGpu } = config.jobQueues;
     if (gpusPerWorker > 0) return market === "spot" ? spotGpu : onDemandGpu;
     return market === "spot" ? spot : onDemand;
+  }
+
+  /** Returns the newest active revision, which a submission by name alone would get. */
+  async function newestRevision(jobDefinitionName: string): Promise<string> {
+    let newest = 0;
+    for (let nextToken: string | undefined, more = true; more; more = nextToken !== undefined) {
+      const command = new DescribeJobDefinitionsCommand({ jobDefinitionName, status: "ACTIVE", nextToken });
+      const page = await client.send(command);
+      newest = Math.max(newest, ...(page.jobDefinitions ?? []).map(({ revision = 0 }) => revision));
+      nextToken = page.nextToken;
+    }
+    return newest === 0 ? jobDefinitionName : `${jobDefinitionName}:${newest}`;
   }
 
   return {
@@ -47,7 +72,7 @@ export function createTrainingJobs(
         jobName,
         jobQueue: queueOf(request),
         ...schedulingOf(request.team, config.teamShares),
-        ...shapeOf(request, await keys.keyOf(request.runId), config.jobDefinitions),
+        ...shapeOf(request, await keys.keyOf(request.runId), request.definitions ?? config.jobDefinitions),
       });
       try {
         const { jobId } = await once.send(job);
@@ -56,6 +81,16 @@ export function createTrainingJobs(
         if (isRefusal(error)) throw new JobRefusedError(jobName, error.message, error);
         throw error;
       }
+    },
+
+    async definitions() {
+      if (newest && clock.now() - newest.readAt < newestForMs) return newest.definitions;
+      const readAt = clock.now();
+      const names = [config.jobDefinitions.single, config.jobDefinitions.gang] as const;
+      const [single, gang] = await Promise.all(names.map(newestRevision));
+      const definitions = { single: single as string, gang: gang as string };
+      newest = { definitions, readAt };
+      return definitions;
     },
 
     async describe(jobId) {
@@ -127,10 +162,11 @@ export const trainingJobs = sharedPort({
   grants: {
     look: [lookAtJobs, ...sharedJobs("list").grants],
     terminate: [terminateJobs, ...sharedJobs("find").grants],
+    definitions: [describeJobDefinitions],
     submit: [...submitJobs, ...runKeys("read", "create").grants, ...sharedJobs("list", "save").grants],
   },
   make: ({ keys, shared }, { config, clock }) => {
-    const jobs = createTrainingJobs(new BatchClient({}), new BatchClient({ maxAttempts: 1 }), config, keys);
+    const jobs = createTrainingJobs(new BatchClient({}), new BatchClient({ maxAttempts: 1 }), config, keys, clock);
     return withSharedJobs(jobs, shared, clock);
   },
 });

@@ -69,6 +69,14 @@ export interface JobRequest {
   readonly sharing?: string;
   /** Whether each training of a shared job has a process of its own: the state of a user's module must not reach the next. */
   readonly processPerTraining?: boolean;
+  /** Revisions of the job definitions. Default: the newest. */
+  readonly definitions?: JobDefinitions;
+}
+
+/** Revisions of the trainer's job definitions, `name:3`: for an array or a plain job, and for a multi-node job. */
+export interface JobDefinitions {
+  readonly single: string;
+  readonly gang: string;
 }
 
 /** Training jobs in AWS Batch. */
@@ -84,6 +92,11 @@ export interface TrainingJobs {
    * @throws JobRefusedError if Batch refuses such a job permanently
    */
   submit(request: JobRequest): Promise<{ readonly jobId: string }>;
+  /**
+   * Returns the newest revisions of the job definitions. A run's first attempt records them, so that a deployment during
+   * the run does not change the trainer's image under it.
+   */
+  definitions(): Promise<JobDefinitions>;
   describe(jobId: string): Promise<JobOutcome>;
   /** Returns when and where the job's workers ran, as far as Batch knows. */
   spans(jobId: string, request: Pick<JobRequest, "workers" | "market">): Promise<readonly WorkerSpan[]>;

@@ -45,7 +45,9 @@ export async function beginTraining(
   await createJson(objects, trainingKeys(runId, details.run.segment).task, trainingTaskOf(details));
   // The job may have ended before the token was stored.
   if (attemptsOfSegment(details).length > 0) return { move: await completeTraining(dependencies, runId) };
-  const attempt = await launchAttempt(dependencies, details.run, nextAttempt(details));
+  const next = nextAttempt(details);
+  const definitions = next.definitions ?? (await dependencies.jobs.definitions());
+  const attempt = await launchAttempt(dependencies, details.run, { ...next, definitions });
   return { attempt: attempt?.attempt, jobId: attempt?.jobId };
 }
 

@@ -9,7 +9,7 @@ import type { RunDetails, TrainingAttempt } from "../runs/shapes";
 import { finishStep, inputHashOf, type StepDependencies } from "../runs/step";
 import type { TrainingFailure, TrainingPause, TrainingResult } from "../runs/training-task";
 import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";
-import { attemptsOfSegment, launchAttempt, takeOverAttempt } from "./launch";
+import { attemptsOfSegment, launchAttempt, nextAttempt, takeOverAttempt } from "./launch";
 import { finishPause } from "./pause";
 import { trainingKeys, trainingOutputOf, trainingStep } from "./training-step";
 
@@ -65,7 +65,7 @@ export async function completeTraining(
       if (await runs.pause(runId, { segment, at: isoTime(dependencies.clock) })) await finishPause(dependencies, runId);
     } else if (next.move === "resubmit") {
       await completeAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
-      await launchAttempt(dependencies, details.run, { attempt: attempt.attempt + 1, market: next.market });
+      await launchAttempt(dependencies, details.run, { ...nextAttempt(details), market: next.market });
     } else if (next.move === "fail") {
       if (job.status === "running" && attempt.jobId !== undefined) await jobs.terminate(attempt.jobId, next.why, runId);
       await completeAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");

@@ -30,13 +30,14 @@ export const launchPatienceMs = 30_000;
 export async function launchAttempt(
   dependencies: LaunchDependencies,
   run: Run,
-  plan: Pick<TrainingAttempt, "attempt" | "market">,
+  plan: Pick<TrainingAttempt, "attempt" | "market" | "definitions">,
 ): Promise<TrainingAttempt | undefined> {
   const at = isoTime(dependencies.clock);
   const attempt: TrainingAttempt = {
     attempt: plan.attempt,
     ...(run.segment === undefined ? {} : { segment: run.segment }),
     market: plan.market,
+    ...(plan.definitions ? { definitions: plan.definitions } : {}),
     workers: workersOf(run),
     status: "submitting",
     startedAt: at,
@@ -64,9 +65,16 @@ export function isAbandoned(attempt: TrainingAttempt, clock: Clock): boolean {
 }
 
 /** Returns the attempt to launch if none is running. */
-export function nextAttempt({ run, attempts }: RunDetails): Pick<TrainingAttempt, "attempt" | "market"> {
+export function nextAttempt({
+  run,
+  attempts,
+}: RunDetails): Pick<TrainingAttempt, "attempt" | "market" | "definitions"> {
   const latest = attempts.at(-1);
-  return { attempt: (latest?.attempt ?? 0) + 1, market: latest?.market ?? run.job.resources.market };
+  return {
+    attempt: (latest?.attempt ?? 0) + 1,
+    market: latest?.market ?? run.job.resources.market,
+    ...(latest?.definitions ? { definitions: latest.definitions } : {}),
+  };
 }
 
 /** Returns the attempts of the run's current segment. */
@@ -76,14 +84,21 @@ export function attemptsOfSegment({ run, attempts }: Pick<RunDetails, "run" | "a
 
 export function jobRequestOf(
   run: Run,
-  { attempt, market, workers, segment }: Pick<TrainingAttempt, "attempt" | "market" | "workers" | "segment">,
+  {
+    attempt,
+    market,
+    workers,
+    segment,
+    definitions,
+  }: Pick<TrainingAttempt, "attempt" | "market" | "workers" | "segment" | "definitions">,
 ): JobRequest {
   const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
   const { runId, team } = run;
-  const sharing = sharingOf(run, { market, workers });
+  const sharing = sharingOf(run, { market, workers, definitions });
   return {
     ...{ runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
     ...(segment === undefined ? {} : { segment }),
+    ...(definitions === undefined ? {} : { definitions }),
     ...(sharing === undefined ? {} : { sharing, processPerTraining: run.job.model.type === "module" }),
   };
 }

@@ -48,11 +48,19 @@ const seenWithinMs = 6_000;
  */
 export function sharingOf(
   { team, trial, job }: Run,
-  { market, workers }: Pick<TrainingAttempt, "market" | "workers">,
+  { market, workers, definitions }: Pick<TrainingAttempt, "market" | "workers" | "definitions">,
 ): string | undefined {
   if (trial === undefined || workers !== 1) return undefined;
   const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker, backend, tf32 } = job.resources;
-  const machine = { market, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker, backend, tf32 };
+  const machine = {
+    market,
+    gpusPerWorker,
+    vcpusPerWorker,
+    memoryMbPerWorker,
+    backend,
+    tf32,
+    definition: definitions?.single,
+  };
   return digestOf({ team, study: trial.study, ...machine });
 }
 

@@ -17,7 +17,7 @@ export const handler = stepHandler(
     cache: stepCache("read", "write"),
     metrics: metrics("write"),
     objects: teamObjects("read", "write"),
-    jobs: trainingJobs("look", "submit", "terminate"),
+    jobs: trainingJobs("look", "definitions", "submit", "terminate"),
     tokens: taskTokens("answer"),
     runEvents: platformEvents(),
     meter: meter(),

@@ -52,6 +52,7 @@ export const submitJobs: readonly Permission[] = [
 export const terminateJobs: Permission = on("jobs", "batch")("TerminateJob");
 /** These actions have no resources. */
 export const lookAtJobs: Permission = on("*", "batch")("DescribeJobs", "ListJobs");
+export const describeJobDefinitions: Permission = on("*", "batch")("DescribeJobDefinitions");
 
 export const readJobLogs: Permission = on("job-logs", "logs")("FilterLogEvents");
 

@@ -34,6 +34,7 @@ const trainerLog = `arn:${partition}:logs:${region}:${account}:log-group:/aws/ba
 /** The actions without resource-level permissions (service authorization reference), which need "*". */
 const withoutResources = new Set([
   "batch:DescribeJobs",
+  "batch:DescribeJobDefinitions",
   "batch:ListJobs",
   "ecr:GetAuthorizationToken",
   "logs:CreateLogDelivery",

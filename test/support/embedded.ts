@@ -41,6 +41,7 @@ import {
   type ApprovalExecution,
   type ApprovalExecutions,
   type Executions,
+  type JobDefinitions,
   type JobRequest,
   segmentNameOf,
   type TaskTokens,
@@ -161,6 +162,8 @@ export interface Calls {
   spans: readonly WorkerSpan[];
   /** Batch's state of any job; a test changes it. */
   job: JobOutcome;
+  /** The newest revisions of the job definitions. */
+  definitions: JobDefinitions;
 }
 
 /** The ports of the API and those that other functions use. */
@@ -212,6 +215,7 @@ export function createTestPlatform(
     spans: [],
     schedules: new Map(),
     job: { status: "running", hostLoss: false },
+    definitions: { single: "ringmaster-trainer:1", gang: "ringmaster-trainer-gang:1" },
   };
   const scope: Scope = {
     ...readScope({ ...environmentOf(config) }),
@@ -264,6 +268,7 @@ export function createTestPlatform(
       calls.submitted.push(request);
       return { jobId: `job-${request.runId}-${request.attempt}` };
     },
+    definitions: async () => calls.definitions,
     describe: async () => calls.job,
     terminate: async (jobId) => void calls.terminated.push(jobId),
   };

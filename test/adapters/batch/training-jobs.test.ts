@@ -1,4 +1,8 @@
-import { BatchClient, type SubmitJobCommandInput } from "@aws-sdk/client-batch";
+import {
+  BatchClient,
+  type DescribeJobDefinitionsCommandInput,
+  type SubmitJobCommandInput,
+} from "@aws-sdk/client-batch";
 import { createTrainingJobs } from "../../../adapters/batch/training-jobs";
 import type { JobRequest } from "../../../core/runs/ports";
 import { localConfig } from "../../../local/settings";
@@ -11,7 +15,8 @@ async function submitted(request: Partial<JobRequest>, teamShares = {}): Promise
     input = command.input;
     return { jobId: "job-1" };
   };
-  const jobs = createTrainingJobs(client, client, { ...localConfig(), teamShares }, { keyOf: async () => "key" });
+  const keys = { keyOf: async () => "key" };
+  const jobs = createTrainingJobs(client, client, { ...localConfig(), teamShares }, keys, { now: () => 0 });
   await jobs.submit({
     runId: "run-1",
     team: "default",
@@ -33,6 +38,20 @@ it.each<[Partial<JobRequest>, string, string]>([
   [{ market: "on-demand" }, "ringmaster-on-demand", "ringmaster-trainer"],
   [{ market: "on-demand", gpusPerWorker: 1 }, "ringmaster-on-demand-gpu", "ringmaster-trainer"],
   [{ market: "on-demand", gpusPerWorker: 1, workers: 2 }, "ringmaster-on-demand-gpu", "ringmaster-trainer-gang"],
+  [
+    { workers: 2, definitions: { single: "ringmaster-trainer:3", gang: "ringmaster-trainer-gang:4" } },
+    "ringmaster-spot",
+    "ringmaster-trainer:3",
+  ],
+  [
+    {
+      market: "on-demand",
+      workers: 2,
+      definitions: { single: "ringmaster-trainer:3", gang: "ringmaster-trainer-gang:4" },
+    },
+    "ringmaster-on-demand",
+    "ringmaster-trainer-gang:4",
+  ],
 ])("submits %j to %s as %s", async (request, jobQueue, jobDefinition) => {
   expect(await submitted(request)).toMatchObject({ jobName: "run-1-1", jobQueue, jobDefinition });
 });
@@ -43,4 +62,39 @@ it("names the team's share, which a fair-share queue requires", async () => {
     shareIdentifier: "text",
     schedulingPriorityOverride: 9,
   });
+});
+
+it("finds the newest active revision over all pages, and knows it for a minute", async () => {
+  const client = new BatchClient({ region: "us-east-1" });
+  const asked: string[] = [];
+  client.send = async ({ input }: { readonly input: DescribeJobDefinitionsCommandInput }) => {
+    const { jobDefinitionName = "", nextToken, status } = input;
+    asked.push(`${jobDefinitionName} ${status} ${nextToken ?? ""}`);
+    if (jobDefinitionName.endsWith("gang")) return { jobDefinitions: [] };
+    return nextToken
+      ? { jobDefinitions: [{ revision: 12 }, { revision: 2 }] }
+      : { jobDefinitions: [{ revision: 9 }], nextToken: "more" };
+  };
+  let time = 0;
+  const jobs = createTrainingJobs(
+    client,
+    client,
+    { ...localConfig(), teamShares: {} },
+    { keyOf: async () => "" },
+    {
+      now: () => time,
+    },
+  );
+  const definitions = { single: "ringmaster-trainer:12", gang: "ringmaster-trainer-gang" };
+  expect(await jobs.definitions()).toEqual(definitions);
+  time = 59_999;
+  expect(await jobs.definitions()).toEqual(definitions);
+  expect(asked.sort()).toEqual([
+    "ringmaster-trainer ACTIVE ",
+    "ringmaster-trainer ACTIVE more",
+    "ringmaster-trainer-gang ACTIVE ",
+  ]);
+  time = 60_000;
+  await jobs.definitions();
+  expect(asked.length).toBe(6);
 });

@@ -32,7 +32,8 @@ describe("the end of a run's training", () => {
     await platform.runs.enterPhase(runId, "LaunchTraining", "2026-01-01T00:00:02.000Z");
     await platform.runs.putTaskToken(runId, "LaunchTraining", `token-${runId}`);
     const details = (await platform.runs.findDetails(runId))!;
-    await launchAttempt(platform, details.run, nextAttempt(details));
+    const definitions = await platform.jobs.definitions();
+    await launchAttempt(platform, details.run, { ...nextAttempt(details), definitions });
     return { platform, calls, runId };
   }
 
@@ -110,6 +111,17 @@ describe("the end of a run's training", () => {
     for (let loss = 0; loss < 3; loss += 1) expect(await completeTraining(platform, runId)).toBe("resubmit");
     expect(calls.submitted.map(({ market }) => market)).toEqual(["spot", "spot", "spot", "on-demand"]);
     expect((await platform.runs.find(runId))!.status).toBe("running");
+  });
+
+  it("all attempts have the job definitions of the first, whatever was deployed since", async () => {
+    const { platform, calls, runId } = await launched();
+    const first = calls.definitions;
+    calls.definitions = { single: "ringmaster-trainer:2", gang: "ringmaster-trainer-gang:2" };
+    calls.job = { status: "failed", hostLoss: true, reason: "Host EC2 (instance i-1) terminated." };
+    for (let loss = 0; loss < 3; loss += 1) await completeTraining(platform, runId);
+    expect(calls.submitted.map(({ definitions }) => definitions)).toEqual([first, first, first, first]);
+    const { attempts } = (await platform.runs.findDetails(runId))!;
+    expect(attempts.map(({ definitions }) => definitions)).toEqual([first, first, first, first]);
   });
 
   it("a launch that died before it could record its job finds it again by its attempt", async () => {

@@ -87,6 +87,7 @@ export class World {
         submit: async (request: Parameters<ModelBatch["submit"]>[0]) => batch().submit(request),
         describe: async (jobId: string) => batch().describe(jobId),
         terminate: async (jobId: string) => batch().terminate(jobId),
+        definitions: async () => ({ single: "trainer:1", gang: "trainer-gang:1" }),
         spans: async (jobId: string) => [{ memberId: `${jobId}/1`, startedAt: now() - 1_000, stoppedAt: now() }],
       }),
     };
