@@ -1,4 +1,5 @@
-import type { StudyIndex, StudyRepository } from "../../core/tuning/ports";
+import { BoundedMap } from "../../core/bounded-map";
+import type { StudyIndex, StudyRepository, StudyState } from "../../core/tuning/ports";
 import type { Study, Trial } from "../../core/tuning/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
@@ -6,6 +7,13 @@ import { absent, ex } from "./expression";
 import { catalogTable, type Item, type Table, type Write } from "./table";
 
 const openStudies = "STUDIES#OPEN";
+const maxLoaded = 8;
+
+/**
+ * States that this process has read or written, by partition. Every write of a study or a trial raises the study's revision,
+ * so a state is current while the stored study has its revision. A driver therefore reads one item instead of all trials.
+ */
+const loadedFrom = new WeakMap<Table, BoundedMap<string, StudyState>>();
 
 /** Stores a team's studies in the Catalog table (docs/access-patterns.md, "Studies"). */
 export function createStudyRepository(table: Table, team: string): StudyRepository {
@@ -31,6 +39,16 @@ export function createStudyRepository(table: Table, team: string): StudyReposito
     record: trial,
   });
   const find = async (name: string) => (await table.get(head(name)))?.["record"] as Study | undefined;
+  const loaded = loadedFrom.get(table) ?? new BoundedMap<string, StudyState>(maxLoaded);
+  loadedFrom.set(table, loaded);
+
+  async function loadAll(name: string): Promise<StudyState | undefined> {
+    const items = await table.all(ex`pk = ${pk(name)}`);
+    const study = items.find(({ sk }) => sk === "STUDY")?.["record"] as Study | undefined;
+    if (study === undefined) return undefined;
+    const trials = items.filter(({ sk }) => String(sk).startsWith("TRIAL#"));
+    return { study, trials: trials.map((item) => item["record"] as Trial) };
+  }
 
   return {
     async create(study) {
@@ -44,11 +62,12 @@ export function createStudyRepository(table: Table, team: string): StudyReposito
     find,
 
     async load(name) {
-      const items = await table.all(ex`pk = ${pk(name)}`);
-      const study = items.find(({ sk }) => sk === "STUDY")?.["record"] as Study | undefined;
-      if (study === undefined) return undefined;
-      const trials = items.filter(({ sk }) => String(sk).startsWith("TRIAL#"));
-      return { study, trials: trials.map((item) => item["record"] as Trial) };
+      const known = loaded.get(pk(name));
+      if (known && (await find(name))?.revision === known.study.revision) return known;
+      const state = await loadAll(name);
+      // A write between two pages of trials must not be kept under the revision before it.
+      if (state && (await find(name))?.revision === state.study.revision) loaded.set(pk(name), state);
+      return state;
     },
 
     list: (page) =>
@@ -58,12 +77,20 @@ export function createStudyRepository(table: Table, team: string): StudyReposito
         (item) => item["record"] as Study,
       ),
 
-    save: (study, trials) =>
-      table.tryTransact([
+    async save(study, trials) {
+      const saved = await table.tryTransact([
         table.putting(headRow(study), ex`revision = ${study.revision - 1}`),
         openRow(study),
         ...trials.map((trial) => table.putting(trialRow(study.name, trial))),
-      ]),
+      ]);
+      const known = loaded.get(pk(study.name));
+      if (saved && known?.study.revision === study.revision - 1) {
+        const byNumber = new Map([...known.trials, ...trials].map((trial) => [trial.number, trial]));
+        const after = [...byNumber.values()].sort((a, b) => a.number - b.number);
+        loaded.set(pk(study.name), { study, trials: after });
+      }
+      return saved;
+    },
   };
 }
 
