@@ -171,12 +171,9 @@ export const attempt = z
     claimedAt: instant.optional(),
     endedAt: instant.optional(),
     usage: usage.optional().meta({ description: "Once it has ended." }),
-    definitions: z
-      .object({ single: z.string(), gang: z.string() })
-      .optional()
-      .meta({
-        description: "Revisions of Batch's job definitions, `name:3`. All attempts of a run have the first one's.",
-      }),
+    definitions: z.object({ single: z.string(), gang: z.string() }).optional().meta({
+      description: "Revisions of Batch's job definitions, `name:3`. All attempts of a run have the first one's.",
+    }),
   })
   .meta({
     id: "TrainingAttempt",

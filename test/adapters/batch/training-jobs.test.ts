@@ -66,10 +66,10 @@ it("names the team's share, which a fair-share queue requires", async () => {
 
 it("finds the newest active revision over all pages, and knows it for a minute", async () => {
   const client = new BatchClient({ region: "us-east-1" });
-  const asked: string[] = [];
+  const requested: string[] = [];
   client.send = async ({ input }: { readonly input: DescribeJobDefinitionsCommandInput }) => {
     const { jobDefinitionName = "", nextToken, status } = input;
-    asked.push(`${jobDefinitionName} ${status} ${nextToken ?? ""}`);
+    requested.push(`${jobDefinitionName} ${status} ${nextToken ?? ""}`);
     if (jobDefinitionName.endsWith("gang")) return { jobDefinitions: [] };
     return nextToken
       ? { jobDefinitions: [{ revision: 12 }, { revision: 2 }] }
@@ -89,12 +89,12 @@ it("finds the newest active revision over all pages, and knows it for a minute",
   expect(await jobs.definitions()).toEqual(definitions);
   time = 59_999;
   expect(await jobs.definitions()).toEqual(definitions);
-  expect(asked.sort()).toEqual([
+  expect(requested.sort()).toEqual([
     "ringmaster-trainer ACTIVE ",
     "ringmaster-trainer ACTIVE more",
     "ringmaster-trainer-gang ACTIVE ",
   ]);
   time = 60_000;
   await jobs.definitions();
-  expect(asked.length).toBe(6);
+  expect(requested.length).toBe(6);
 });
