@@ -19,7 +19,10 @@ const { Session } = require("node:inspector");
 const { workerData: { beats, calls, port, periodMs, patience, folder } } = require("node:worker_threads");
 let last = -1;
 let missed = 0;
+let pausing = false;
+let reported = false;
 const pause = () => {
+  pausing = true;
   const scripts = new Map();
   const session = new Session();
   session.connectToMainThread();
@@ -32,7 +35,11 @@ const pause = () => {
     const isUsers = frames.some((frame) => frame.includes("(" + folder));
     const isLimited = Atomics.load(calls, 0) > 0;
     if (isUsers) port.postMessage({ stack: frames.join("\\n"), ended: !isLimited });
-    session.post("Debugger.resume", { terminateOnResume: isUsers && !isLimited }, () => session.disconnect());
+    reported = isUsers;
+    session.post("Debugger.resume", { terminateOnResume: isUsers && !isLimited }, () => {
+      session.disconnect();
+      pausing = false;
+    });
   });
   session.post("Debugger.enable");
   session.post("Debugger.pause");
@@ -40,8 +47,10 @@ const pause = () => {
 setInterval(() => {
   const beat = Atomics.load(beats, 0);
   missed = beat === last ? missed + 1 : 0;
+  if (missed === 0) reported = false;
   last = beat;
-  if (missed === patience) pause();
+  // A loop of awaits may be paused between two of them, in none of the user's functions.
+  if (missed >= patience && !pausing && !reported) pause();
 }, periodMs);
 `;
 
