@@ -183,10 +183,10 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
       await until("the confirmation", async () => (await confirmation().catch(() => false)) || undefined);
       await page.evaluate(`document.querySelector("form[method=post] button").click()`);
       const shown = await until("the run's page", async () => {
-        const at = await page.evaluate<string>("location.pathname").catch(() => "");
-        return at.endsWith(`/runs/${trained}`) || /not be shown/.test(await page.evaluate("document.body.innerText"))
-          ? at
-          : undefined;
+        const [at, text] = await page
+          .evaluate<[string, string]>("[location.pathname, document.body.innerText]")
+          .catch(() => ["", ""]);
+        return at.endsWith(`/runs/${trained}`) || /not be shown/.test(text) ? at : undefined;
       });
       expect(shown).toBe(`/api/v1/pages/runs/${trained}`);
       const response = await fetch(`${stack.url}/api/v1/models/${model}/versions/1`, { headers: authorization });

@@ -255,6 +255,7 @@ function batchRequest(endpoint: string, operation: string): PortRequest {
     ],
     terminatejob: [{ action: "batch:TerminateJob", resource: job }],
     canceljob: [{ action: "batch:CancelJob", resource: job }],
+    describejobdefinitions: [{ action: "batch:DescribeJobDefinitions", resource: "*" }],
     describejobs: [{ action: "batch:DescribeJobs", resource: "*" }],
     listjobs: [{ action: "batch:ListJobs", resource: "*" }],
   };
