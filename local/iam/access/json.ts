@@ -34,6 +34,8 @@ export function batchAccesses(operation: string, body: Body): readonly Access[] 
       return [{ action: "batch:TerminateJob", resource: arn("batch", `job/${text(body, "jobId")}`) }];
     case "canceljob":
       return [{ action: "batch:CancelJob", resource: arn("batch", `job/${text(body, "jobId")}`) }];
+    case "describejobdefinitions":
+      return [{ action: "batch:DescribeJobDefinitions", resource: "*" }];
     case "describejobs":
       return [{ action: "batch:DescribeJobs", resource: "*" }];
     case "listjobs":
