@@ -32,7 +32,12 @@ export function modelKeyPart(name: string): string {
 
 /** Returns the SHA-256 that a key implies for its content; `undefined` if it implies none. */
 export function contentDigestOf(key: string): string | undefined {
-  return /^teams\/[^/]+\/cas\/sha256\/([0-9a-f]{64})$/.exec(key)?.[1];
+  return /^teams\/[^/]+\/(?:cas\/sha256|runs\/[^/]+\/(?:tensors\/\d+|training\/files))\/([0-9a-f]{64})$/.exec(key)?.[1];
+}
+
+/** Returns the run whose trainers stored the tensors at a key; `undefined` for other keys. */
+export function ownerOfTensors(key: string): string | undefined {
+  return /^runs\/([^/]+)\/tensors\//.exec(key)?.[1];
 }
 
 /**
@@ -51,6 +56,8 @@ export const objectKeys = {
   trainingTask: (runId: string, segment = 0): string =>
     `runs/${runId}/training/${segment === 0 ? "task" : `task-${segment}`}.json`,
   trainingResult: (runId: string): string => `runs/${runId}/training/result.json`,
+  /** A file of the result, until it is copied to the content store, where trainers do not write. */
+  trainingFile: (runId: string, sha256: string): string => `runs/${runId}/training/files/${sha256}`,
   /** The end of a segment that pauses. */
   trainingPause: (runId: string, segment: number): string => `runs/${runId}/training/pause-${segment}.json`,
   /** The failure of one Batch job. Each attempt has its own, even if it is written late. */
@@ -61,6 +68,12 @@ export const objectKeys = {
   checkpointManifest: (runId: string, step: number): string =>
     `runs/${runId}/checkpoints/${String(step).padStart(12, "0")}/manifest.json`,
   checkpointPrefix: (runId: string): string => `runs/${runId}/checkpoints/`,
+  /** Tensors of a checkpoint that no earlier checkpoint of the run has stored. Only the run's trainers write them. */
+  tensors: (runId: string, step: number, sha256: string): string =>
+    `runs/${runId}/tensors/${String(step).padStart(12, "0")}/${sha256}`,
+  /** Tensors of a run that another run's checkpoint refers to. Trainers cannot write it, and do not delete these. */
+  tensorPin: (runId: string, by: string, step: number): string => `runs/${runId}/pins/${by}/${step}.json`,
+  tensorPinPrefix: (runId: string): string => `runs/${runId}/pins/`,
   /** The root of the keys that sign requests to external receivers: `core/signing-key.ts`. */
   signingRoot: (): string => "keys/check-hooks",
   /** Key of artifact manifests in earlier releases. */

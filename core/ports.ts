@@ -21,7 +21,7 @@ export interface ObjectStore {
   putNew(key: string, body: Uint8Array | string, contentType?: string): Promise<boolean>;
   /**
    * Stores by content; returns the lower-case hex SHA-256. Sends nothing if the content exists, and replaces an object
-   * with its name and other bytes.
+   * with its name and other bytes. Reclamation leaves the content alone for a day.
    */
   putContent(body: Uint8Array | string, contentType?: string): Promise<ContentReference>;
   /**
@@ -29,19 +29,41 @@ export interface ObjectStore {
    * content does not exist yet, once more to send it. Both must give the same bytes; otherwise nothing becomes visible.
    * Each chunk is read before the next is requested.
    */
-  putContentStream(open: () => AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference>;
+  putContentStream(
+    open: () => AsyncIterable<Uint8Array>,
+    contentType?: string,
+    place?: ContentPlace,
+  ): Promise<ContentReference>;
   /**
-   * Tests whether the content exists. An object of its name with damaged or other bytes does not count. Reads the
-   * object if the store has no checksum of all its bytes; `by-checksum` relies on the store's checksum of its parts
-   * instead.
+   * Tests whether the content exists, under its name or under `key`. An object with damaged or other bytes does not
+   * count. Reads the object if the store has no checksum of all its bytes; `by-checksum` relies on the store's checksum
+   * of its parts instead.
    */
-  hasContent(reference: ContentReference, how?: "by-checksum"): Promise<boolean>;
-  /** Reads by content and verifies the digest; rejects with `CorruptObjectError` if it differs. */
-  getContent(sha256: string): Promise<Uint8Array>;
+  hasContent(reference: ContentReference & { readonly key?: string }, how?: "by-checksum"): Promise<boolean>;
+  /**
+   * Returns the size of content to which the caller will refer; `undefined` if it is missing. Reclamation leaves it alone
+   * for a day: content that has not been written for a day is written again.
+   */
+  claimContent(sha256: string): Promise<number | undefined>;
+  /** Reads content, under its name or under `key`, and verifies the digest; rejects with `CorruptObjectError`. */
+  getContent(sha256: string, key?: string): Promise<Uint8Array>;
+  /**
+   * Copies content from another key of the team to its name, within the store. Returns false if the object at that key
+   * does not exist or has other bytes.
+   */
+  copyContent(content: ContentReference, from: string): Promise<boolean>;
   /** Lists keys under a prefix, in lexical order. */
   list(prefix: string): Promise<readonly string[]>;
   delete(key: string): Promise<void>;
+  /** Deletes an object permanently: also in a bucket that keeps deleted objects for some days. */
+  erase(key: string): Promise<void>;
 }
+
+/**
+ * Chooses the key of content other than its name. With `stored`, the object at that key has the content, and nothing is
+ * sent.
+ */
+export type ContentPlace = (content: ContentReference) => Promise<{ readonly key: string; readonly stored: boolean }>;
 
 /** Returns the time as ISO 8601 in UTC with milliseconds; lexical order is the order of time. */
 export function isoTime(clock: Clock): string {

@@ -7,6 +7,7 @@ const wildcardReasons = {
   "*": "These actions do not support resources (service authorization reference); test/infra/roles.test.ts lists them.",
   objects: "The teams' data in the platform's own bucket.",
   "training-objects": "The output of trainers. Each session is narrowed to one run.",
+  tensors: "The tensors of checkpoints. Each session is narrowed to one run.",
   executions: "Executions have no name before they exist.",
   jobs: "Jobs have no id before they exist.",
   "job-definitions": "Any revision of the platform's own definitions.",

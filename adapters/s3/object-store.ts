@@ -9,12 +9,14 @@ import {
 } from "@aws-sdk/client-s3";
 import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
 import { objectKeys, teamPrefix } from "../../core/object-keys";
-import type { ObjectStore } from "../../core/ports";
+import type { Clock, ObjectStore } from "../../core/ports";
+import { claimedMs } from "../../core/reclamation/grace";
 import type { ContentReference } from "../../core/shapes";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { BufferPool } from "./buffer-pool";
 import { describeContent, partBytes, uploadInParts } from "./content-upload";
+import { copyObject } from "./copy-object";
 import { setPayloadHash } from "./payload-digest";
 import { withRetries } from "./retries";
 import {
@@ -27,7 +29,7 @@ import {
   isServerFailure,
   translated,
 } from "./service-errors";
-import { holdsContent, isCutBody } from "./stored-content";
+import { type FoundContent, findContent, isCutBody } from "./stored-content";
 
 /** The size below which a check for existing content costs as much as sending it. */
 const smallBytes = 64 * 1024;
@@ -43,6 +45,7 @@ export interface ObjectStoreOptions {
    * may list the whole bucket. A run's trainers may list only some prefixes, which does not count.
    */
   readonly deniedIsMissing?: boolean;
+  readonly clock?: Clock;
 }
 
 /**
@@ -56,7 +59,7 @@ export function createObjectStore(
   client: S3Client,
   bucket: string,
   prefix = "",
-  { deniedIsMissing = false }: ObjectStoreOptions = {},
+  { deniedIsMissing = false, clock = { now: () => Date.now() } }: ObjectStoreOptions = {},
 ): ObjectStore {
   const missing = (error: unknown): boolean => isMissing(error) || (deniedIsMissing && isDenied(error));
   const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` });
@@ -118,16 +121,21 @@ export function createObjectStore(
       return reference;
     },
 
-    async putContentStream(open, contentType = defaultType) {
+    async putContentStream(open, contentType = defaultType, place) {
       const { whole, ...description } = await describeContent(open(), pool);
       const { sha256, bytes } = description;
-      const reference: ContentReference = { sha256, bytes };
+      const content: ContentReference = { sha256, bytes };
       try {
-        if (await isStored(reference, description.parts)) return reference;
+        const { key, stored } = (await place?.(content)) ?? {
+          key: objectKeys.content(sha256),
+          stored: await isStored(content, description.parts),
+        };
+        if (stored) return content;
+        const reference = { ...content, key };
         if (whole) await writeContent(reference, whole.subarray(0, bytes), contentType);
         else {
           await createOrReplace(reference, description.parts, (condition) =>
-            uploadInParts(client, at(objectKeys.content(sha256)), description, open(), pool, {
+            uploadInParts(client, at(key), description, open(), pool, {
               created: { ContentType: contentType, ...encrypted },
               condition,
             }),
@@ -136,17 +144,36 @@ export function createObjectStore(
       } finally {
         if (whole) pool.give(whole);
       }
-      return reference;
+      return content;
     },
 
     hasContent: (reference, how) => holds(reference, how === undefined ? [] : "any"),
 
-    async getContent(sha256) {
-      const key = objectKeys.content(sha256);
+    async claimContent(sha256) {
+      const object = at(objectKeys.content(sha256));
+      const head = await unlessMissing(missing, () => client.send(new HeadObjectCommand(object)));
+      if (head === undefined) return undefined;
+      const { ContentLength: bytes = 0, LastModified: modified, ContentType: contentType } = head;
+      return (await claim({ sha256, bytes }, { modified, contentType })) ? bytes : undefined;
+    },
+
+    async getContent(sha256, key = objectKeys.content(sha256)) {
       const body = await store.get(key);
       const actual = createHash("sha256").update(body).digest("hex");
       if (actual !== sha256) throw new CorruptObjectError(key, `SHA-256 ${sha256}`, `${actual} (${body.length} bytes)`);
       return body;
+    },
+
+    async copyContent(content, from) {
+      if (!(await holds({ ...content, key: from }, "any"))) return false;
+      const source = { ...content, key: `${prefix}${from}`, contentType: defaultType };
+      try {
+        await copyObject(client, bucket, source, `${prefix}${keyOf(content)}`);
+        return true;
+      } catch (error) {
+        if (missing(error)) return false;
+        throw error;
+      }
     },
 
     async list(under) {
@@ -165,6 +192,13 @@ export function createObjectStore(
     async delete(key) {
       await client.send(new DeleteObjectCommand(at(key)));
     },
+
+    async erase(key) {
+      const head = await unlessMissing(missing, () => client.send(new HeadObjectCommand(at(key))));
+      if (head === undefined) return;
+      const { VersionId } = head;
+      await client.send(new DeleteObjectCommand({ ...at(key), ...(VersionId === undefined ? {} : { VersionId }) }));
+    },
   };
 
   async function read(key: string, range?: string): Promise<Uint8Array> {
@@ -182,12 +216,34 @@ export function createObjectStore(
     });
   }
 
-  function holds(reference: ContentReference, parts: readonly Buffer[] | "any" = []): Promise<boolean> {
-    return holdsContent(client, at(objectKeys.content(reference.sha256)), reference, { missing, parts });
+  async function holds(reference: PlacedContent, parts: readonly Buffer[] | "any" = []): Promise<boolean> {
+    return (await findContent(client, at(keyOf(reference)), reference, { missing, parts })) !== undefined;
   }
 
   async function isStored(reference: ContentReference, parts?: readonly Buffer[]): Promise<boolean> {
-    return reference.bytes > smallBytes && (await holds(reference, parts));
+    return reference.bytes > smallBytes && (await isClaimed(reference, parts));
+  }
+
+  /** Tests whether the content exists, and keeps it from reclamation. */
+  async function isClaimed(reference: PlacedContent, parts: readonly Buffer[] = []): Promise<boolean> {
+    const found = await findContent(client, at(keyOf(reference)), reference, { missing, parts });
+    return found !== undefined && (reference.key !== undefined || (await claim(reference, found)));
+  }
+
+  /**
+   * Writes content again that has not been written for a day. Reclamation deletes only versions that are at least two
+   * days old, so the new one stays while the caller stores its reference. Returns false if the content was deleted.
+   */
+  async function claim(content: ContentReference, { modified, contentType }: FoundContent): Promise<boolean> {
+    if (modified !== undefined && clock.now() - modified.getTime() < claimedMs) return true;
+    const key = `${prefix}${keyOf(content)}`;
+    try {
+      await copyObject(client, bucket, { ...content, key, contentType: contentType ?? defaultType }, key);
+      return true;
+    } catch (error) {
+      if (missing(error)) return false;
+      throw error;
+    }
   }
 
   /**
@@ -196,7 +252,7 @@ export function createObjectStore(
    * @throws CorruptObjectError if the caller may only create objects
    */
   async function createOrReplace(
-    reference: ContentReference,
+    reference: PlacedContent,
     parts: readonly Buffer[] | undefined,
     send: (condition: { readonly IfNoneMatch?: "*" }) => Promise<void>,
   ): Promise<void> {
@@ -205,14 +261,13 @@ export function createObjectStore(
       await withRetries(isConflict, () => send({ IfNoneMatch: "*" }));
     } catch (error) {
       if (!isPreconditionFailure(error)) throw error;
-      if (await holds(reference, parts)) return;
+      if (await isClaimed(reference, parts)) return;
       try {
         await withRetries(isConflict, () => send({}));
       } catch (refused) {
         if (!isDenied(refused)) throw refused;
-        const key = objectKeys.content(reference.sha256);
         throw new CorruptObjectError(
-          key,
+          keyOf(reference),
           `SHA-256 ${reference.sha256}`,
           "other content, which this caller may not replace",
         );
@@ -221,13 +276,13 @@ export function createObjectStore(
   }
 
   async function writeContent(
-    reference: ContentReference,
+    reference: PlacedContent,
     body: Uint8Array | string,
     contentType: string = defaultType,
   ): Promise<void> {
     const ChecksumSHA256 = Buffer.from(reference.sha256, "hex").toString("base64");
     await createOrReplace(reference, undefined, (condition) =>
-      write(objectKeys.content(reference.sha256), body, contentType, { ...condition, ChecksumSHA256 }),
+      write(keyOf(reference), body, contentType, { ...condition, ChecksumSHA256 }),
     );
   }
 
@@ -245,6 +300,13 @@ export function createObjectStore(
   }
 
   return store;
+}
+
+/** Content, and its key if that is not its name. */
+type PlacedContent = ContentReference & { readonly key?: string };
+
+function keyOf({ sha256, key = objectKeys.content(sha256) }: PlacedContent): string {
+  return key;
 }
 
 async function unlessMissing<T>(

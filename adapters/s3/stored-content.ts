@@ -3,13 +3,19 @@ import { GetObjectCommand, HeadObjectCommand, type S3Client } from "@aws-sdk/cli
 import type { ContentReference } from "../../core/shapes";
 import { damageOf, isMissing, isServerFailure } from "./service-errors";
 
+/** An object with the content. The time is unknown if S3 cannot describe the object. */
+export interface FoundContent {
+  readonly modified: Date | undefined;
+  readonly contentType: string | undefined;
+}
+
 /**
- * Returns whether the store has that content under that key. It compares the bytes, not only name and size. It uses
+ * Finds that content under that key. Returns undefined if the store does not have it. It compares the bytes, not only name and size. It uses
  * S3's own checksum if there is one, and otherwise reads the object.
  * @param parts SHA-256 of the parts in which the content would be uploaded, to compare with S3's checksum of a
  * multipart upload. `any` accepts every such checksum.
  */
-export async function holdsContent(
+export async function findContent(
   client: S3Client,
   object: { readonly Bucket: string; readonly Key: string },
   { sha256, bytes }: ContentReference,
@@ -17,19 +23,23 @@ export async function holdsContent(
     parts = [],
     missing = isMissing,
   }: { readonly parts?: readonly Buffer[] | "any"; readonly missing?: (error: unknown) => boolean } = {},
-): Promise<boolean> {
+): Promise<FoundContent | undefined> {
+  let found: FoundContent = { modified: undefined, contentType: undefined };
   try {
     const head = await client.send(new HeadObjectCommand({ ...object, ChecksumMode: "ENABLED" }));
+    found = { modified: head.LastModified, contentType: head.ContentType };
     const known = head.ChecksumSHA256;
-    if (known !== undefined && !known.includes("-")) return known === Buffer.from(sha256, "hex").toString("base64");
-    if ((head.ContentLength ?? 0) !== bytes) return false;
-    if (known !== undefined && (parts === "any" || known === compositeOf(parts))) return true;
+    if (known !== undefined && !known.includes("-")) {
+      return known === Buffer.from(sha256, "hex").toString("base64") ? found : undefined;
+    }
+    if ((head.ContentLength ?? 0) !== bytes) return undefined;
+    if (known !== undefined && (parts === "any" || known === compositeOf(parts))) return found;
   } catch (error) {
-    if (missing(error)) return false;
+    if (missing(error)) return undefined;
     // An answer to HEAD has no body. Only a read shows whether the object is damaged.
     if (!isServerFailure(error)) throw error;
   }
-  return (await digestOfObject(client, object, missing)) === sha256;
+  return (await digestOfObject(client, object, missing)) === sha256 ? found : undefined;
 }
 
 /** Returns the SHA-256 (lowercase hex) of a stored object, or undefined if the object is missing or damaged. */

@@ -52,7 +52,11 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
     prefix: "",
   });
   await store.put("warm", "up");
-  await upload({ memory: new Uint8Array(new SharedArrayBuffer(4)) }, smallest);
+  await upload({ memory: new Uint8Array(new SharedArrayBuffer(4)) }, smallest, {
+    runId: "warm",
+    step: 0,
+    earlier: {},
+  });
   const baseBytes = resident("VmRSS");
 
   const state = { m: allocateSum(parameters), v: allocateSum(parameters) };

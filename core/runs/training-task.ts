@@ -62,6 +62,12 @@ export interface TrainingTask {
   };
 }
 
+/** A file that a trainer has stored. */
+export interface ResultFile extends ContentReference {
+  /** The object's key. Absent in results of earlier releases, whose files are in the content store. */
+  readonly key?: string;
+}
+
 /**
  * Content of `objectKeys.trainingResult(runId)`. Training is complete when it exists, whatever the job's status is.
  * Every worker that reaches the end writes the same bytes except `finishedAt`; the first write stays.
@@ -69,9 +75,9 @@ export interface TrainingTask {
 export interface TrainingResult {
   readonly runId: string;
   /** The model's weights as safetensors; its SHA-256 is the run's `weightsSha256`. */
-  readonly weights: ContentReference;
+  readonly weights: ResultFile;
   /** tfjs-layers topology JSON. */
-  readonly topology: ContentReference;
+  readonly topology: ResultFile;
   readonly weightsSha256: string;
   readonly steps: number;
   readonly epochs: number;
@@ -138,5 +144,9 @@ export const trainerExitCodes = {
   retry: 75,
 } as const;
 
-/** Output of the step `LaunchTraining`. */
-export type TrainingOutput = Omit<TrainingResult, "runId" | "finishedAt" | "warnings">;
+/** Output of the step `LaunchTraining`. Its files are in the content store. */
+export interface TrainingOutput
+  extends Omit<TrainingResult, "runId" | "finishedAt" | "warnings" | "weights" | "topology"> {
+  readonly weights: ContentReference;
+  readonly topology: ContentReference;
+}

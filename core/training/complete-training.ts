@@ -1,4 +1,5 @@
 import { findJson } from "../object-documents";
+import { CorruptObjectError } from "../object-errors";
 import { isoTime, type ObjectStore } from "../ports";
 import { decideNextMove, type JobOutcome, type NextMove, recordedOutcome } from "../runs/attempts";
 import { JobRefusedError } from "../runs/errors";
@@ -55,6 +56,7 @@ export async function completeTraining(
     } else if (next.move === "wait") {
       measureWait(dependencies, details, attempt);
     } else if (next.move === "succeed" && result) {
+      await takeInFiles(objects, result);
       await completeAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");
       for (const warning of result.warnings ?? []) await runs.recordWarning(runId, warning);
       await recordResult(dependencies, details, result, attempt.startedAt);
@@ -72,11 +74,25 @@ export async function completeTraining(
       await answerFailure(next.code, next.message);
     }
   } catch (error) {
-    if (!(error instanceof JobRefusedError)) throw error;
+    if (!(error instanceof JobRefusedError || error instanceof CorruptObjectError)) throw error;
     await answerFailure(error.code, error.message);
     return "fail";
   }
   return next.move;
+}
+
+/**
+ * Copies the files of a result to the content store, where the trainer cannot write. Idempotent.
+ *
+ * @throws CorruptObjectError if a file is missing or damaged
+ */
+async function takeInFiles(objects: ObjectStore, { weights, topology }: TrainingResult): Promise<void> {
+  for (const { key, ...content } of [weights, topology]) {
+    if (key === undefined || (await objects.copyContent(content, key))) continue;
+    if (!(await objects.hasContent(content, "by-checksum"))) {
+      throw new CorruptObjectError(key, `SHA-256 ${content.sha256}`, "missing or damaged");
+    }
+  }
 }
 
 /** Measures how long a job waits for its first worker, because Batch itself does not. */

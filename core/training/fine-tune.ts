@@ -1,3 +1,4 @@
+import { mapLimited } from "../each-limited";
 import { InvalidInputError, RingmasterError } from "../errors";
 import type { ObjectStore } from "../ports";
 import { readArtifact } from "../registry/artifact";
@@ -11,13 +12,17 @@ import type { TrainingOutput } from "../runs/training-task";
 import type { ContentReference } from "../shapes";
 import { checkpointStart } from "./checkpoint/start";
 
+const checksAtOnce = 8;
+
 export interface FineTuneDependencies {
   readonly objects: ObjectStore;
   readonly runs: Pick<RunRepository, "findDetails">;
   readonly registry?: { readonly repository: Pick<ModelRepository, "find" | "findVersion"> };
 }
 
-type Found = Omit<FineTuneSource, "parts"> & { readonly objects: readonly ContentReference[] };
+type Found = Omit<FineTuneSource, "parts"> & {
+  readonly objects: readonly (ContentReference & { readonly key?: string })[];
+};
 
 /**
  * Finds the weights with which a run begins. An alias may move and a checkpoint may expire later; the result refers to
@@ -33,11 +38,25 @@ export async function fineTuneSourceOf(
   const { objects, ...found } = from.startsWith("models:")
     ? await weightsOfVersion(dependencies, from)
     : await weightsOfRun(dependencies, from);
-  const stored = await Promise.all(objects.map((each) => dependencies.objects.hasContent(each, "by-checksum")));
-  const missing = objects.filter((_, i) => !stored[i]).map(({ sha256 }) => sha256);
+  const contents = await mapLimited(objects, checksAtOnce, (each) => asContent(dependencies.objects, each));
+  const missing = objects.filter((_, i) => contents[i] === undefined).map(({ sha256 }) => sha256);
   if (missing.length > 0) throw refused(from, `its weights are damaged or missing in the store: ${missing.join(", ")}`);
-  const parts = await dependencies.objects.putContent(JSON.stringify(objects), "application/json");
+  const parts = await dependencies.objects.putContent(JSON.stringify(contents), "application/json");
   return { ...found, parts };
+}
+
+/**
+ * Returns content that is stored under its name; `undefined` if it is damaged or missing. The tensors of a checkpoint
+ * are copied, because the run's trainers may delete them.
+ */
+async function asContent(
+  objects: ObjectStore,
+  { key, sha256, bytes }: Found["objects"][number],
+): Promise<ContentReference | undefined> {
+  const content = { sha256, bytes };
+  const found = (await objects.hasContent(content, "by-checksum")) && (await objects.claimContent(sha256));
+  if (typeof found === "number") return content;
+  return key !== undefined && (await objects.copyContent(content, key)) ? content : undefined;
 }
 
 async function weightsOfVersion({ objects, registry }: FineTuneDependencies, from: string): Promise<Found> {
@@ -79,7 +98,7 @@ async function weightsOfRun({ objects, runs }: FineTuneDependencies, from: strin
       runId,
       epoch: manifest.epoch,
       weightsSha256: manifest.weightsSha256,
-      objects: parts.map(({ sha256, bytes }) => ({ sha256, bytes })),
+      objects: parts,
     };
   }
   const training = findOutput<TrainingOutput>(details, "LaunchTraining");

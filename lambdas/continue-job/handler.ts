@@ -27,7 +27,7 @@ export const handler = functionHandler(
     team: {
       runs: runs("details", "steps", "produce", "attempts", "report", "end"),
       cache: stepCache("read", "write"),
-      objects: teamObjects("read"),
+      objects: teamObjects("read", "write", "upload"),
       studies: studies("read"),
     },
   },

@@ -30,7 +30,7 @@ export const handler = functionHandler(
     team: {
       runs: runs("details", "steps", "produce", "attempts", "report", "end"),
       cache: stepCache("read", "write"),
-      objects: teamObjects("read"),
+      objects: teamObjects("read", "write", "upload"),
     },
   },
   async (ports, event: FinishEvent) => {

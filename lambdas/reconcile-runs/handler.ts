@@ -33,7 +33,7 @@ export const handler = functionHandler(
       registry: registryReads(),
       outbox: outbox("publish"),
       cache: stepCache("read", "write"),
-      objects: teamObjects("read"),
+      objects: teamObjects("read", "write", "upload"),
     },
   },
   async ({ clock, meter, logger, openRuns, outboxIndex, forTeam }, _event: unknown, context) => {

@@ -12,6 +12,12 @@ export interface WriteCondition {
   readonly etag?: string;
 }
 
+/** The condition of a removal. */
+export interface RemovalCondition extends WriteCondition {
+  /** Removes only this version. Another one stays, without an error. */
+  readonly version?: string | undefined;
+}
+
 export function writeCondition(headers: IncomingHttpHeaders): WriteCondition {
   const noneMatch = headers["if-none-match"];
   const match = headers["if-match"];

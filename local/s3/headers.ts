@@ -124,6 +124,8 @@ export function objectHeaders(record: ObjectRecord, tagCount: number): Record<st
     "accept-ranges": "bytes",
     etag: `"${record.etag}"`,
     "last-modified": new Date(record.modified).toUTCString(),
+    // The bucket keeps only the newest version. Its id lets a client delete it and no newer one.
+    "x-amz-version-id": record.writeId,
     ...storedHeaders(record),
   };
   for (const [name, value] of Object.entries(record.metadata)) headers[metadataPrefix + name] = value;

@@ -14,7 +14,7 @@ import { completeMultipartUpload } from "./operations/complete";
 import { copyObject } from "./operations/copy";
 import { deleteObject, deleteObjects } from "./operations/delete";
 import { getObject, headObject } from "./operations/get";
-import { listObjectsV1, listObjectsV2 } from "./operations/list";
+import { listObjectsV1, listObjectsV2, listObjectVersions } from "./operations/list";
 import {
   abortMultipartUpload,
   createMultipartUpload,
@@ -37,6 +37,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   "bucket GET": listObjectsV1,
   "bucket GET list-type": listObjectsV2,
   "bucket GET location": getBucketLocation,
+  "bucket GET versions": listObjectVersions,
   "bucket GET notification": getBucketNotification,
   "bucket PUT notification": putBucketNotification,
   "bucket GET uploads": listMultipartUploads,
@@ -52,6 +53,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   "object HEAD": headObject,
   "object DELETE": deleteObject,
   "object DELETE tagging": deleteObjectTagging,
+  "object DELETE versionId": deleteObject,
   "object DELETE uploadId": abortMultipartUpload,
   "object POST uploads": createMultipartUpload,
   "object POST uploadId": completeMultipartUpload,
@@ -63,7 +65,9 @@ export function route(call: Call): Operation {
   const copy = method === "PUT" && request.headers["x-amz-copy-source"] !== undefined ? " copy" : "";
   const name = operationName({ method, bucket, key, query }) + copy;
   const versionId = query.get("versionId");
-  if (versionId !== null && versionId !== "null") throw notImplemented("object versions");
+  if (versionId !== null && versionId !== "null" && operations[name] !== deleteObject) {
+    throw notImplemented("object versions");
+  }
   const operation = operations[name];
   if (operation) return operation;
   if (["GET", "HEAD", "PUT", "POST", "DELETE"].includes(method)) throw notImplemented(`this operation (${name})`);

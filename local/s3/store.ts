@@ -4,7 +4,7 @@ import path from "node:path";
 import { BoundedMap } from "../../core/bounded-map";
 import type { Clock } from "../../core/ports";
 import { Buckets } from "./buckets";
-import type { WriteCondition } from "./conditions";
+import type { RemovalCondition, WriteCondition } from "./conditions";
 import { checkWrite } from "./conditions";
 import { DamagedFileError, isDamage, namingDamage } from "./damage";
 import { Directories } from "./directories";
@@ -179,12 +179,12 @@ export class Store {
     bucket: string,
     key: BinaryKey,
     announcement: Announcement,
-    condition: WriteCondition = {},
+    { version, ...condition }: RemovalCondition = {},
   ): Promise<boolean> {
     let removed = this.replaced(bucket, key);
     for (;;) {
       checkWrite(condition, removed, fromBinary(key));
-      if (!removed) {
+      if (!removed || (version !== undefined && version !== writeIdOf(removed))) {
         await this.settled(bucket, key);
         return false;
       }

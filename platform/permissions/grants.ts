@@ -38,6 +38,13 @@ export const objects = (
 
 export const writeTrainingObjects = on("training-objects", "s3")("PutObject", "DeleteObject", "AbortMultipartUpload");
 
+/** Deletes any object permanently. Only reclamation may. */
+export const eraseObjects: Permission = on("objects", "s3")("DeleteObject", "DeleteObjectVersion");
+export const listVersions: Permission = on("bucket", "s3")("ListBucketVersions");
+export const scanCatalog: Permission = on("table/Catalog", "dynamodb")("Scan");
+
+export const eraseTensors: Permission = on("tensors", "s3")("DeleteObjectVersion");
+
 /** Permits lists. Without it, S3 returns 403 instead of 404 for missing objects. */
 export const listBucket: Permission = on("bucket", "s3")("ListBucket");
 

@@ -1,5 +1,5 @@
 import { segmentNameOf } from "../../core/runs/ports";
-import { invoke, listBucket, objects, table, writeTrainingObjects } from "./grants";
+import { eraseTensors, invoke, listBucket, objects, table, writeTrainingObjects } from "./grants";
 import type { Permission, PolicyDocument, PolicyStatement } from "./policy";
 import { arnsOf, type World } from "./world";
 
@@ -15,6 +15,7 @@ export const runRolePermissions: readonly Permission[] = [
   table("Gangs", "Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
   objects("GetObject"),
   writeTrainingObjects,
+  eraseTensors,
   listBucket,
   invoke("ingest-metrics"),
 ];
@@ -28,9 +29,9 @@ export const maxSessionPolicy = 2_048;
 /**
  * Returns the session policy of one run's trainers, which narrows the run role's permissions.
  *
- * The whole team can read stored content, and no run can change it: an object under `cas/` must be new
- * (`If-None-Match`). Parts of a multipart upload cannot have this condition and make nothing visible; its completion
- * must have it. STS accepts 2,048 characters, so the run role determines which of a run's objects may be written.
+ * The whole team can read stored content and the tensors of checkpoints. No run can write content. A run erases tensors of
+ * its own checkpoints, because a bucket with versions keeps what is only deleted. STS accepts 2,048 characters, so the
+ * run role determines which of a run's objects may be written.
  */
 export function sessionPolicy(
   run: { readonly team: string; readonly runId: string; readonly segment?: number },
@@ -55,10 +56,12 @@ export function sessionPolicy(
     Version: "2012-10-17",
     Statement: [
       // Aborting is a permission on the key. It is included here to save a statement.
-      allow(["s3:GetObject", "s3:AbortMultipartUpload"], [`${bucket}/${own}`, content, `${bucket}/${team}/features/*`]),
+      allow(
+        ["s3:GetObject", "s3:AbortMultipartUpload"],
+        [`${bucket}/${own}`, content, `${bucket}/${team}/features/*`, `${bucket}/${team}/runs/*/tensors/*`],
+      ),
       allow(["s3:PutObject", "s3:DeleteObject"], [`${bucket}/${own}`]),
-      allow(["s3:PutObject"], [content], { Null: { "s3:if-none-match": "false" } }),
-      allow(["s3:PutObject"], [content], { Bool: { "s3:ObjectCreationOperation": "false" } }),
+      allow(["s3:DeleteObjectVersion"], [`${bucket}/${team}/runs/${run.runId}/tensors/*`]),
       allow(["s3:ListBucket"], [bucket], { StringLike: { "s3:prefix": own } }),
       allow(
         ["Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem"].map((operation) => `dynamodb:${operation}`),

@@ -25,10 +25,12 @@ export type Resource =
   /** Every object of the teams in the bucket. */
   | "objects"
   /**
-   * The objects that trainers write: the output of training, and content. Exports and other results of later steps are
-   * excluded.
+   * The objects that trainers write: the output of training and its checkpoints. Exports and other results of later
+   * steps are excluded, and content.
    */
   | "training-objects"
+  /** The tensors of checkpoints, which trainers also delete permanently. */
+  | "tensors"
   | "state-machine"
   /** Executions of the state machine, whose names are not known in advance. */
   | "executions"
@@ -50,6 +52,8 @@ export type Resource =
   | "team-topics"
   /** For actions without resources (service authorization reference). */
   | "*";
+
+const tensorKeys = "runs/*/tensors/*";
 
 /** Returns the name of the role of trainers' sessions; `run-credentials` narrows each session to one run. */
 export function runRoleNameIn({ prefix, region }: Pick<World, "prefix" | "region">): string {
@@ -73,9 +77,11 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
     case "objects":
       return [`arn:${partition}:s3:::${bucket}/teams/*`];
     case "training-objects":
-      return ["runs/*/training/*", "runs/*/checkpoints/*", "cas/sha256/*"].map(
+      return ["runs/*/training/*", "runs/*/checkpoints/*", tensorKeys].map(
         (keys) => `arn:${partition}:s3:::${bucket}/teams/*/${keys}`,
       );
+    case "tensors":
+      return [`arn:${partition}:s3:::${bucket}/teams/*/${tensorKeys}`];
     case "state-machine":
       return [arn("states", `stateMachine:${names.stateMachine}`)];
     case "executions":

@@ -76,6 +76,7 @@ export function hostileWorld(known: {
     keys: {
       "its training": `${own}/training/hostile`,
       "its checkpoints": `${own}/checkpoints/999999999999/manifest.json`,
+      "its tensors": `${own}/tensors/000000000001/${known.newContent}`,
       "its artifact manifest": `${own}/artifacts/manifest.json`,
       "its exports": `${own}/exports/tfjs-1.json`,
       "the rest of its run": `${own}/hostile`,
@@ -121,19 +122,9 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "its artifact manifest": { list: "done" },
   "its exports": { list: "done" },
   "the rest of its run": { list: "done" },
-  content: {
-    ...{ "put if new": "BadDigest", get: "done", "copy from": "done", "begin parts": "done" },
-    "end parts if new": "BadDigest",
-  },
-  "new content": {
-    ...{ "put if new": "done", get: "done", "copy from": "done", "begin parts": "done" },
-    "end parts if new": "PreconditionFailed",
-  },
-  "new content under a wrong digest": {
-    "put if new": "BadDigest",
-    "begin parts": "done",
-    "end parts if new": "BadDigest",
-  },
+  // The copy has other bytes than the key's digest says.
+  "its tensors": { ...writable, "copy onto": "BadDigest" },
+  content: { get: "done", "copy from": "done" },
   features: { get: "done", "copy from": "done" },
   "ringmaster-Gangs: its gang": { put: "done", get: "done", query: "done", "get many": "done", update: "done" },
   // A task's state machine is known by its token alone, which is checked first.

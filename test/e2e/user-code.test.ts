@@ -185,7 +185,6 @@ describe("user code", () => {
       faults(during.outcomes.session, "session", {
         "its artifact manifest": there,
         "its exports": there,
-        "new content": { "put if new": "PreconditionFailed" },
       }),
     ).toEqual([]);
     expect(faults(during.outcomes.job, "job")).toEqual([]);

@@ -110,7 +110,7 @@ describe("the settings", () => {
     const [problem] = problemsOf({
       prefix: "p".repeat(24),
       teams: [{ name: "t".repeat(32) }],
-      encryption: { bucketKeyArn },
+      encryption: { bucketKeyArn: `arn:aws-us-gov:kms:us-gov-west-1:111122223333:key/mrk-${"0".repeat(32)}` },
     });
     expect(problem).toMatch(/the policy of a trainer's session then has \d{4} characters, of which STS accepts 2048/);
   });

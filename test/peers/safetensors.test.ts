@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { objectKeys } from "../../core/object-keys";
 import { stateBuffers } from "../../trainer-container/checkpoint/state";
 import { contentOf, fileOf, readLive, stateFiles, storeState } from "../../trainer-container/checkpoint/state-files";
 import type { ParameterSlot } from "../../trainer-container/engine/engine";
@@ -55,14 +54,15 @@ const title = found
     const buffers = stateBuffers(replica, layout);
     const store = createMemoryObjectStore();
     const read = readLive(buffers.map(({ values }) => values));
-    const { tensors } = await storeState(store, stateFiles(buffers, layout), read);
+    const places = { runId: "run-1", step: 1, earlier: {} };
+    const { tensors } = await storeState(store, stateFiles(buffers, layout), read, places);
     expect(tensors.map(({ buffer }) => buffer)).toEqual(
       ["weights", "optimizer/m", "optimizer/v"].flatMap((buffer) => [buffer, buffer]),
     );
 
-    const files = tensors.map(({ sha256 }, i) => {
+    const files = tensors.map(({ key }, i) => {
       const file = path.join(directory, `group-${i}.safetensors`);
-      writeFileSync(file, store.objects.get(objectKeys.content(sha256))!);
+      writeFileSync(file, store.objects.get(key!)!);
       return file;
     });
     const whole = path.join(directory, "weights.safetensors");

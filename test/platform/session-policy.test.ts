@@ -25,6 +25,9 @@ it("names one run and one team, and no action by a wildcard", () => {
   expect([...new Set(objects)].sort()).toEqual([
     "arn:aws-us-gov:s3:::b/teams/vision/cas/sha256/*",
     "arn:aws-us-gov:s3:::b/teams/vision/features/*",
+    // The trainers of a restored run read the tensors of its source.
+    "arn:aws-us-gov:s3:::b/teams/vision/runs/*/tensors/*",
     "arn:aws-us-gov:s3:::b/teams/vision/runs/run-1/*",
+    "arn:aws-us-gov:s3:::b/teams/vision/runs/run-1/tensors/*",
   ]);
 });

@@ -3,10 +3,11 @@ import type { CheckpointManifest } from "../../core/training/checkpoint/manifest
 import type { Replica } from "../loop/replica";
 import type { Score } from "../loop/score";
 import { bestCheckpoint, type CheckpointRule, expiredCheckpoints, isScheduled, type KeptCheckpoint } from "./policy";
-import { findKept, listCheckpoints } from "./restore";
+import { findKept, listCheckpoints, type VisibleCheckpoint, visibleOf } from "./restore";
 import type { SnapshotSpace } from "./snapshot";
 import { StateCopies, type StateCopy } from "./state-copies";
-import { readLive, type StoredState, storeState } from "./state-files";
+import { bytesOf, readLive, type StoredState, storeState } from "./state-files";
+import { eraseTensors, tensorPlaces } from "./tensor-places";
 import type { StateUploader } from "./upload-protocol";
 import { type CheckpointHeader, type CheckpointWriterOptions, writeCheckpoint } from "./writer";
 
@@ -99,7 +100,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   let retryAt = Number.NEGATIVE_INFINITY;
   let room: number | undefined;
   let prepared = false;
-  const known = new Map<number, KeptCheckpoint>();
+  const known = new Map<number, VisibleCheckpoint>();
 
   function dueAt(checkpoint: RestoredCheckpoint | undefined) {
     const { finishedSteps = 0, validation } = checkpoint ?? {};
@@ -175,7 +176,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
         const state = await storeTensors(copy);
         copies.allowWrites(copy);
         const manifest = await writeCheckpoint(options, state, copy.header);
-        known.set(finishedSteps, keptOf(copy.header));
+        known.set(finishedSteps, visibleOf(manifest));
         events.written(manifest, copies.blockedMs(copy), now() - began);
       }
       await expire();
@@ -197,12 +198,13 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
 
   async function storeTensors(copy: StateCopy): Promise<StoredState> {
     const { snapshot, files, live, header } = copy;
+    const places = await tensorPlaces(store, { runId, step: header.finishedSteps, bytes: bytesOf(files) });
     const frozen = await snapshot.kept;
-    if (frozen) return options.upload(frozen, files);
+    if (frozen) return options.upload(frozen, files, places);
     const check = () => {
       if (copy.spoilt) throw new Error(`the state of step ${header.finishedSteps} changed before it was stored`);
     };
-    const state = await storeState(store, files, readLive(live, check));
+    const state = await storeState(store, files, readLive(live, check), places);
     check();
     return state;
   }
@@ -210,9 +212,14 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   /** Lists checkpoints again each time, because another leader may have written some in between. */
   async function expire(): Promise<void> {
     const visible = await listCheckpoints(store, runId, known);
-    for (const step of expiredCheckpoints(visible, rule)) {
-      await store.delete(objectKeys.checkpointManifest(runId, step));
-    }
+    const expired = expiredCheckpoints(visible, rule);
+    for (const step of expired) await store.delete(objectKeys.checkpointManifest(runId, step));
+    const [deleted, kept] = [true, false].map((isExpired) =>
+      visible
+        .filter(({ finishedSteps }) => expired.includes(finishedSteps) === isExpired)
+        .flatMap(({ tensors }) => tensors),
+    ) as [string[], string[]];
+    await eraseTensors(store, runId, { deleted, kept });
   }
 
   async function idle(): Promise<void> {

@@ -16,6 +16,7 @@ import type { Replica } from "../loop/replica";
 import type { KeptCheckpoint } from "./policy";
 import { stateBuffers } from "./state";
 import { digestOfFile, fileOf, readLive } from "./state-files";
+import { ownTensors } from "./tensor-places";
 
 /** Number of listings if checkpoints expire before they are read. */
 const listAttempts = 3;
@@ -84,18 +85,24 @@ export async function restoreNewest(
   return undefined;
 }
 
+/** A checkpoint that is in the store. */
+export interface VisibleCheckpoint extends KeptCheckpoint {
+  /** Keys of its tensors that the run itself has stored. */
+  readonly tensors: readonly string[];
+}
+
 /** Lists the readable checkpoints, oldest first. A damaged one must not displace another. `known` caches what was read. */
 export async function listCheckpoints(
   store: ObjectStore,
   runId: string,
-  known: Map<number, KeptCheckpoint> = new Map(),
-): Promise<readonly KeptCheckpoint[]> {
+  known: Map<number, VisibleCheckpoint> = new Map(),
+): Promise<readonly VisibleCheckpoint[]> {
   const prefix = objectKeys.checkpointPrefix(runId);
-  const visible: KeptCheckpoint[] = [];
+  const visible: VisibleCheckpoint[] = [];
   for (const key of await store.list(prefix)) {
     const finishedSteps = Number(key.slice(prefix.length).split("/")[0]);
     if (!Number.isSafeInteger(finishedSteps)) continue;
-    const checkpoint = known.get(finishedSteps) ?? (await readKept(store, key, finishedSteps));
+    const checkpoint = known.get(finishedSteps) ?? (await readKept(store, key));
     if (checkpoint === undefined) continue;
     known.set(finishedSteps, checkpoint);
     visible.push(checkpoint);
@@ -108,22 +115,27 @@ export function findKept(
   store: ObjectStore,
   runId: string,
   finishedSteps: number,
-): Promise<KeptCheckpoint | undefined> {
-  return readKept(store, objectKeys.checkpointManifest(runId, finishedSteps), finishedSteps);
+): Promise<VisibleCheckpoint | undefined> {
+  return readKept(store, objectKeys.checkpointManifest(runId, finishedSteps));
 }
 
-async function readKept(store: ObjectStore, key: string, finishedSteps: number): Promise<KeptCheckpoint | undefined> {
+/** Describes a checkpoint for the rules of retention. */
+export function visibleOf(manifest: CheckpointManifest): VisibleCheckpoint {
+  const { runId, finishedSteps, epoch, bestEpoch, validation } = manifest;
+  const isEnd = typeof validation?.loss === "number";
+  const numbers = Buffer.from(bestEpoch ?? "", "base64");
+  return {
+    finishedSteps,
+    ...(isEnd ? { validationLoss: validation.loss } : {}),
+    ...(numbers.length < 8 ? {} : { endsBestEpoch: isEnd && numbers.readDoubleLE() === epoch }),
+    tensors: ownTensors(runId, manifest),
+  };
+}
+
+async function readKept(store: ObjectStore, key: string): Promise<VisibleCheckpoint | undefined> {
   try {
     const manifest = await findCheckpointManifest(store, key);
-    if (manifest === undefined) return undefined;
-    const { epoch, bestEpoch, validation } = manifest;
-    const isEnd = typeof validation?.loss === "number";
-    const numbers = Buffer.from(bestEpoch ?? "", "base64");
-    return {
-      finishedSteps,
-      ...(isEnd ? { validationLoss: validation.loss } : {}),
-      ...(numbers.length < 8 ? {} : { endsBestEpoch: isEnd && numbers.readDoubleLE() === epoch }),
-    };
+    return manifest && visibleOf(manifest);
   } catch (error) {
     if (error instanceof CorruptObjectError) return undefined;
     throw error;
@@ -168,7 +180,7 @@ async function fill(
     const groups = manifest.tensors.filter((group) => group.buffer === buffer.name);
     const missing = new Map(buffer.groups.flat().map((slot) => [slot.name, slot]));
     for (const group of groups) {
-      const { tensors } = decodeSafetensors(await store.getContent(group.sha256));
+      const { tensors } = decodeSafetensors(await store.getContent(group.sha256, group.key));
       for (const [name, { data }] of Object.entries(tensors)) {
         const slot = missing.get(name);
         if (slot === undefined || slot.size !== data.length || !(data instanceof Float32Array)) {

@@ -5,6 +5,7 @@ import { encodeHead } from "../../core/safetensors/header";
 import type { TensorGroupReference } from "../../core/training/checkpoint/manifest";
 import type { ParameterSlot } from "../engine/engine";
 import type { StateBuffer } from "./state";
+import { placeOf, type TensorPlaces } from "./tensor-places";
 
 /** Bytes of a state, counted from its first buffer's beginning. The buffers follow each other. */
 export interface Range {
@@ -48,6 +49,11 @@ export function stateFiles(buffers: readonly StateBuffer[], layout: readonly Par
   return { groups, weights };
 }
 
+/** Returns the size of a state without the heads of its files. */
+export function bytesOf({ groups }: StateFiles): number {
+  return groups.flatMap(({ ranges }) => ranges).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
 /** Describes the file of some of a buffer's parameters, which begins `start` bytes into the state. */
 export function fileOf(buffer: string, slots: readonly ParameterSlot[], start = 0): StateFile {
   const { head, order } = encodeHead(slots.map(({ name, shape }) => ({ name, dtype: "F32", shape })));
@@ -79,20 +85,32 @@ export async function digestOfFile(file: StateFile, read: ReadState): Promise<st
   return hash.digest("hex");
 }
 
-/** Stores a state's groups by content. Existing ones are not sent again. */
+/** Stores a state's groups. Those of the newest checkpoint are not sent again. */
 export async function storeState(
-  store: Pick<ObjectStore, "putContentStream">,
+  store: Pick<ObjectStore, "putContentStream" | "hasContent">,
   { groups, weights }: StateFiles,
   read: ReadState,
+  places: TensorPlaces,
 ): Promise<StoredState> {
   const tensors: TensorGroupReference[] = [];
+  const place = placeOf(store, places);
   let next = 0;
   const storeSome = async () => {
     while (next < groups.length) {
       const index = next;
       next += 1;
       const file = groups[index]!;
-      tensors[index] = { buffer: file.buffer, ...(await store.putContentStream(() => contentOf(file, read))) };
+      let key: string | undefined;
+      const content = await store.putContentStream(
+        () => contentOf(file, read),
+        undefined,
+        async (each) => {
+          const placed = await place(each);
+          key = placed.key;
+          return placed;
+        },
+      );
+      tensors[index] = { buffer: file.buffer, ...content, ...(key === undefined ? {} : { key }) };
     }
   };
   await Promise.all(Array.from({ length: uploadsInFlight }, storeSome));

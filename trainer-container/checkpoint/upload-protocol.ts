@@ -1,13 +1,14 @@
 import type { ObjectStore } from "../../core/ports";
 import { type FrozenState, readFrozen } from "./frozen-state";
 import { type StateFiles, type StoredState, storeState } from "./state-files";
+import type { TensorPlaces } from "./tensor-places";
 
 /** Stores a frozen state's files, on this thread or another one. */
-export type StateUploader = (state: FrozenState, files: StateFiles) => Promise<StoredState>;
+export type StateUploader = (state: FrozenState, files: StateFiles, places: TensorPlaces) => Promise<StoredState>;
 
 /** Stores on the calling thread. */
 export function uploadHere(store: ObjectStore): StateUploader {
-  return (state, files) => storeState(store, files, readFrozen(state));
+  return (state, files, places) => storeState(store, files, readFrozen(state), places);
 }
 
 export interface UploadThreadSettings {
@@ -20,6 +21,7 @@ export interface UploadRequest {
   readonly id: number;
   readonly state: FrozenState;
   readonly files: StateFiles;
+  readonly places: TensorPlaces;
 }
 
 export type UploadReply =

@@ -40,9 +40,9 @@ export function createUploadThread(script: string, settings: UploadThreadSetting
     return started;
   }
 
-  return async (state, files) => {
+  return async (state, files, places) => {
     worker ??= start();
-    const request: UploadRequest = { id: nextId++, state, files };
+    const request: UploadRequest = { id: nextId++, state, files, places };
     const reply = new Promise<UploadReply>((resolve, reject) => waiting.set(request.id, { resolve, reject }));
     worker.ref(); // keeps the process alive until its last upload
     worker.postMessage(request);

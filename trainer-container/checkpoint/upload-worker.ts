@@ -14,9 +14,9 @@ const store = createObjectStore(new S3Client({ maxAttempts: 6, ...session.client
   deniedIsMissing: true,
 });
 
-parentPort?.on("message", ({ id, state, files }: UploadRequest) => {
+parentPort?.on("message", ({ id, state, files, places }: UploadRequest) => {
   const answer = (reply: UploadReply) => parentPort?.postMessage(reply);
-  storeState(store, files, readFrozen(state)).then(
+  storeState(store, files, readFrozen(state), places).then(
     (stored) => answer({ id, stored }),
     (error: unknown) => {
       const { message, code } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };

@@ -1,11 +1,12 @@
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createJson, findJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 import type { FineTuneOutcome } from "../../core/runs/fine-tune";
 import type { NumericsRecord } from "../../core/runs/shapes";
-import type { TrainingPause, TrainingResult } from "../../core/runs/training-task";
-import type { Warning } from "../../core/shapes";
+import type { ResultFile, TrainingPause, TrainingResult } from "../../core/runs/training-task";
+import type { ContentReference, Warning } from "../../core/shapes";
 import { findCheckpointManifest } from "../../core/training/checkpoint/list";
 import { contentOf, fileOf, readLive } from "../checkpoint/state-files";
 import type { TrainableModel } from "../engine/engine";
@@ -52,13 +53,21 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
   if (known !== undefined) return known;
 
   const file = fileOf("weights", model.layout);
-  const weightsReference = await store.putContentStream(() => contentOf(file, readLive([weights])));
-  const topology = await store.putContent(model.topology(), "application/json");
+  const storeFile = async (open: () => AsyncIterable<Uint8Array>, contentType?: string): Promise<ResultFile> => {
+    const keyOf = ({ sha256 }: ContentReference) => objectKeys.trainingFile(runId, sha256);
+    const content = await store.putContentStream(open, contentType, async (each) => ({
+      key: keyOf(each),
+      stored: false,
+    }));
+    return { ...content, key: keyOf(content) };
+  };
+  const weightsFile = await storeFile(() => contentOf(file, readLive([weights])));
+  const topology = await storeFile(() => Readable.from([Buffer.from(model.topology())]), "application/json");
   const result: TrainingResult = {
     runId,
-    weights: weightsReference,
+    weights: weightsFile,
     topology,
-    weightsSha256: weightsReference.sha256,
+    weightsSha256: weightsFile.sha256,
     steps: end.finishedSteps,
     epochs: end.finishedSteps / plan.sampler.stepsPerEpoch,
     metrics: finite({

@@ -75,6 +75,8 @@ export interface TrainingIdentity {
 export interface TensorGroupReference extends ContentReference {
   /** `weights`, `optimizer/<slot>`, or `best/weights` with early stopping. */
   readonly buffer: string;
+  /** The object's key. Absent in checkpoints of earlier releases, whose tensors are in the content store. */
+  readonly key?: string;
 }
 
 /** Returns the fields in which two trainings differ; empty if one may continue from the other's checkpoint. */

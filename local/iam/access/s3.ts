@@ -19,6 +19,7 @@ const actions: Readonly<Record<string, string>> = {
   "bucket DELETE": "DeleteBucket",
   "bucket GET": "ListBucket",
   "bucket GET list-type": "ListBucket",
+  "bucket GET versions": "ListBucketVersions",
   "bucket GET location": "GetBucketLocation",
   "bucket GET notification": "GetBucketNotification",
   "bucket PUT notification": "PutBucketNotification",
@@ -33,6 +34,7 @@ const actions: Readonly<Record<string, string>> = {
   "object HEAD": "GetObject",
   "object DELETE": "DeleteObject",
   "object DELETE tagging": "DeleteObjectTagging",
+  "object DELETE versionId": "DeleteObjectVersion",
   "object DELETE uploadId": "AbortMultipartUpload",
   "object POST uploads": "PutObject",
   "object POST uploadId": "PutObject",
@@ -73,7 +75,8 @@ const selectors = [
  */
 export function operationName({ method, bucket, key, query }: Omit<S3Request, "headers">): string {
   const scope = bucket === "" ? "service" : key === "" ? "bucket" : "object";
-  const selector = selectors.find((name) => query.has(name));
+  const ofVersion = method === "DELETE" && (query.get("versionId") ?? "null") !== "null" ? "versionId" : undefined;
+  const selector = selectors.find((name) => query.has(name)) ?? ofVersion;
   return [scope, method, selector].filter((word) => word !== undefined).join(" ");
 }
 

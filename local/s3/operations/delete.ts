@@ -1,3 +1,4 @@
+import { eachLimited } from "../../../core/each-limited";
 import { receiveText } from "../body";
 import { announce, type Call, respond, respondXml } from "../call";
 import { writeCondition } from "../conditions";
@@ -7,11 +8,16 @@ import { childrenNamed, childText, parseXml } from "../xml";
 
 export async function deleteObject(call: Call): Promise<void> {
   const announcement = announce(call, "Object Deleted", { key: call.key, reason: "DeleteObject" });
-  await call.store.remove(call.bucket, requireKey(call.key), announcement, writeCondition(call.request.headers));
+  const version = call.query.get("versionId") ?? "null";
+  await call.store.remove(call.bucket, requireKey(call.key), announcement, {
+    ...writeCondition(call.request.headers),
+    ...(version === "null" ? {} : { version }),
+  });
   respond(call, 204);
 }
 
 const maxKeysPerDelete = 1000;
+const deletesAtOnce = 16;
 
 export async function deleteObjects(call: Call): Promise<void> {
   call.store.buckets.require(call.bucket);
@@ -23,12 +29,14 @@ export async function deleteObjects(call: Call): Promise<void> {
   const quiet = childText(root, "Quiet") === "true";
   const deleted: { readonly Key: string }[] = [];
   const errors: { readonly Key: string; readonly Code: string; readonly Message: string }[] = [];
-  for (const object of objects) {
+  // Several at once, which share the syncs of the disk.
+  await eachLimited(objects, deletesAtOnce, async (object) => {
     const key = childText(object, "Key") ?? "";
     const etag = childText(object, "ETag");
+    const version = childText(object, "VersionId") ?? "null";
     try {
       if (key === "") throw new S3Error(400, "UserKeyMustBeSpecified", "The bucket key must be specified.");
-      const condition = etag === undefined ? {} : { etag };
+      const condition = { ...(etag === undefined ? {} : { etag }), ...(version === "null" ? {} : { version }) };
       const announcement = announce(call, "Object Deleted", { key, reason: "DeleteObjects" });
       await call.store.remove(call.bucket, requireKey(key), announcement, condition);
       deleted.push({ Key: key });
@@ -36,6 +44,6 @@ export async function deleteObjects(call: Call): Promise<void> {
       const { code, message } = toS3Error(error, call.store.disk.root);
       errors.push({ Key: key, Code: code, Message: message });
     }
-  }
+  });
   respondXml(call, "DeleteResult", { Deleted: quiet ? [] : deleted, Error: errors });
 }

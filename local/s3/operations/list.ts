@@ -37,6 +37,35 @@ export async function listObjectsV1(call: Call): Promise<void> {
   });
 }
 
+/** Lists the newest versions. The bucket keeps no others. */
+export async function listObjectVersions(call: Call): Promise<void> {
+  const { query } = call;
+  const marker = query.get("key-marker") ?? "";
+  const page = await readPage(call, toBinary(marker));
+  const last = page.items.at(-1);
+  const versions = page.items.flatMap((item) => {
+    // A damaged object has no id that a client could delete.
+    if ("commonPrefix" in item || !item.record) return [];
+    const { modified, etag, size, storageClass, writeId } = item.record;
+    return {
+      Key: page.encode(fromBinary(item.key)),
+      VersionId: writeId,
+      IsLatest: true,
+      LastModified: new Date(modified).toISOString(),
+      ETag: `"${etag}"`,
+      Size: size,
+      StorageClass: storageClass ?? "STANDARD",
+    };
+  });
+  respondXml(call, "ListVersionsResult", {
+    ...page.common,
+    KeyMarker: page.encode(marker),
+    NextKeyMarker: page.truncated && last ? page.encode(fromBinary(nameOf(last))) : undefined,
+    Version: versions,
+    CommonPrefixes: contents(page, false)["CommonPrefixes"],
+  });
+}
+
 interface Page {
   readonly items: readonly Listed[];
   readonly truncated: boolean;

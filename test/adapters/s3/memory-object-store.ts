@@ -42,7 +42,7 @@ export function createMemoryObjectStore(): MemoryObjectStore {
       await store.put(objectKeys.content(digest), bytes);
       return { sha256: digest, bytes: bytes.length };
     },
-    async putContentStream(open) {
+    async putContentStream(open, _contentType, place) {
       const read = async () => {
         const chunks: Uint8Array[] = [];
         for await (const chunk of open()) chunks.push(chunk.slice());
@@ -50,25 +50,40 @@ export function createMemoryObjectStore(): MemoryObjectStore {
       };
       const first = await read();
       const reference = { sha256: sha256(first), bytes: first.length };
-      if (await store.hasContent(reference)) return reference;
+      const { key, stored } = (await place?.(reference)) ?? {
+        key: objectKeys.content(reference.sha256),
+        stored: await store.hasContent(reference),
+      };
+      if (stored) return reference;
       if (!first.equals(await read())) throw new Error("the body was not the same when it was read again");
-      return store.putContent(first);
+      await store.put(key, first);
+      return reference;
     },
     async hasContent(reference) {
-      const found = objects.get(objectKeys.content(reference.sha256));
+      const found = objects.get(reference.key ?? objectKeys.content(reference.sha256));
       return found !== undefined && sha256(found) === reference.sha256;
     },
-    async getContent(digest) {
-      const key = objectKeys.content(digest);
+    async claimContent(digest) {
+      return objects.get(objectKeys.content(digest))?.length;
+    },
+    async getContent(digest, key = objectKeys.content(digest)) {
       const body = await store.get(key);
       const actual = sha256(body);
       if (actual !== digest) throw new CorruptObjectError(key, `SHA-256 ${digest}`, actual);
       return body;
     },
+    async copyContent(content, from) {
+      if (!(await store.hasContent({ ...content, key: from }))) return false;
+      objects.set(objectKeys.content(content.sha256), objects.get(from)!.slice());
+      return true;
+    },
     async list(prefix) {
       return [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
     },
     async delete(key) {
+      objects.delete(key);
+    },
+    async erase(key) {
       objects.delete(key);
     },
   };

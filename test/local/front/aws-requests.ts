@@ -181,6 +181,7 @@ const objectActions: Readonly<Record<string, string>> = {
   "bucket GET list-type": "ListBucket",
   "bucket GET location": "GetBucketLocation",
   "bucket GET uploads": "ListBucketMultipartUploads",
+  "bucket GET versions": "ListBucketVersions",
   "bucket GET notification": "GetBucketNotification",
   "bucket PUT notification": "PutBucketNotification",
   "bucket POST delete": "DeleteObject",
@@ -192,6 +193,7 @@ const objectActions: Readonly<Record<string, string>> = {
   "object DELETE": "DeleteObject",
   "object DELETE tagging": "DeleteObjectTagging",
   "object DELETE uploadId": "AbortMultipartUpload",
+  "object DELETE versionId": "DeleteObjectVersion",
 };
 
 function objectRequests(
@@ -202,7 +204,7 @@ function objectRequests(
   const [scope = "", method = "", selector = "", copied] = operation.split(" ");
   const action = `s3:${objectActions[operation] ?? "PutObject"}`;
   const path = { service: "/", bucket: `/${bucket}`, object: `/${bucket}/${key}` }[scope] ?? "";
-  const values = { uploadId: "0".repeat(48), "list-type": "2" }[selector] ?? "";
+  const values = { uploadId: "0".repeat(48), "list-type": "2", versionId: "none" }[selector] ?? "";
   const parameters = new URLSearchParams(selector && selector !== "copy" ? { [selector]: values } : {});
   if (method === "GET" && scope === "bucket") parameters.set("prefix", key);
   if (method === "PUT" && selector === "uploadId") parameters.set("partNumber", "1");

@@ -1,15 +1,14 @@
+import { createHash } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import {
-  CompleteMultipartUploadCommand,
   CopyObjectCommand,
-  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
-  UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import {
@@ -23,6 +22,8 @@ import {
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
 import { createObjectStore } from "../../../adapters/s3/object-store";
+import { objectKeys } from "../../../core/object-keys";
+import type { ContentPlace } from "../../../core/ports";
 import type { TrainingAttempt } from "../../../core/runs/shapes";
 import { jobRoleName } from "../../../local/iam";
 import { functionNameIn } from "../../../platform/functions";
@@ -62,6 +63,10 @@ describe("the credentials of a run's trainers", () => {
   };
   const put = (Key: string, more: object = {}) =>
     s3.send(new PutObjectCommand({ Bucket: platform.config.bucket, Key, Body: "x", ...more }));
+  const erase = async (Key: string) => {
+    const { VersionId } = await platform.s3.send(new HeadObjectCommand({ Bucket: platform.config.bucket, Key }));
+    return s3.send(new DeleteObjectCommand({ Bucket: platform.config.bucket, Key, VersionId }));
+  };
   const get = (Key: string) => s3.send(new GetObjectCommand({ Bucket: platform.config.bucket, Key }));
 
   beforeAll(async () => {
@@ -75,6 +80,7 @@ describe("the credentials of a run's trainers", () => {
       `teams/vision/cas/sha256/${content}`,
       "teams/vision/features/f/manifest.json",
       "teams/vision/runs/run-other/checkpoints/1/manifest.json",
+      "teams/vision/runs/run-other/tensors/1/t",
       `teams/speech/cas/sha256/${content}`,
       `${own}/training/task.json`,
     ]) {
@@ -100,6 +106,7 @@ describe("the credentials of a run's trainers", () => {
     await get(`${own}/training/task.json`);
     await get(`teams/vision/cas/sha256/${content}`);
     await get("teams/vision/features/f/manifest.json");
+    await get("teams/vision/runs/run-other/tensors/1/t");
     await s3.send(new DeleteObjectCommand({ Bucket: platform.config.bucket, Key: `${own}/training/result.json` }));
     const listed = await s3.send(new ListObjectsV2Command({ Bucket: platform.config.bucket, Prefix: `${own}/` }));
     expect(listed.Contents?.map(({ Key }) => Key)).toEqual([`${own}/training/task.json`]);
@@ -113,7 +120,11 @@ describe("the credentials of a run's trainers", () => {
     ["write an export of its model", () => put(`${own}/exports/onnx-1.json`, { IfNoneMatch: "*" })],
     ["write features", () => put("teams/vision/features/f/manifest.json", { IfNoneMatch: "*" })],
     ["put other content in the place of what is stored", () => put(`teams/vision/cas/sha256/${content}`)],
-    ["put content without saying that it is new", () => put(`teams/vision/cas/sha256/${"b".repeat(64)}`)],
+    ["put new content", () => put(`teams/vision/cas/sha256/${"b".repeat(64)}`, { IfNoneMatch: "*" })],
+    ["write tensors of another run", () => put("teams/vision/runs/run-other/tensors/1/t")],
+    ["erase tensors of another run", () => erase("teams/vision/runs/run-other/tensors/1/t")],
+    ["erase anything but tensors", () => erase(`${own}/training/task.json`)],
+    ["pin tensors", () => put(`${own}/pins/run-other/1.json`)],
     ["replace content that it has read", () => put(`teams/vision/cas/sha256/${content}`, { IfMatch: "*" })],
     [
       "copy over content",
@@ -147,24 +158,21 @@ describe("the credentials of a run's trainers", () => {
     await expect(attempt()).rejects.toMatchObject({ name: "AccessDenied" });
   });
 
-  it("may put content only once, multipart or not", async () => {
-    const Bucket = platform.config.bucket;
-    const Key = `teams/vision/cas/sha256/${"c".repeat(64)}`;
-    await put(Key, { IfNoneMatch: "*" });
-    await expect(put(Key, { IfNoneMatch: "*" })).rejects.toMatchObject({ name: "PreconditionFailed" });
-    const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key }));
-    const { ETag } = await s3.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "other" }));
-    const complete = (more: object) =>
-      s3.send(
-        new CompleteMultipartUploadCommand({
-          ...{ Bucket, Key, UploadId },
-          MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] },
-          ...more,
-        }),
-      );
-    await expect(complete({})).rejects.toMatchObject({ name: "AccessDenied" });
-    await expect(complete({ IfNoneMatch: "*" })).rejects.toMatchObject({ name: "PreconditionFailed" });
-    expect(await (await get(Key)).Body?.transformToString()).toBe("x");
+  it("may repair the tensors of its checkpoints, and erase them", async () => {
+    const store = createObjectStore(s3, platform.config.bucket, "teams/vision/", { deniedIsMissing: true });
+    const body = Buffer.alloc(9 * 1024 * 1024, "tensor");
+    const digest = createHash("sha256").update(body).digest("hex");
+    const key = objectKeys.tensors("run-own", 1, digest);
+    const Key = `teams/vision/${key}`;
+    await platform.s3.send(new PutObjectCommand({ Bucket: platform.config.bucket, Key, Body: "damaged" }));
+    await expect(store.getContent(digest, key)).rejects.toMatchObject({ code: "CORRUPT_OBJECT" });
+    async function* open() {
+      yield body;
+    }
+    await store.putContentStream(open, undefined, async () => ({ key, stored: false }));
+    expect(await store.getContent(digest, key)).toHaveLength(body.length);
+    await store.erase(key);
+    expect(await store.size(key)).toBeUndefined();
   });
 
   it("get 403 for missing objects, which the trainer's store treats as missing", async () => {
@@ -172,14 +180,17 @@ describe("the credentials of a run's trainers", () => {
     const store = createObjectStore(s3, platform.config.bucket, "teams/vision/", { deniedIsMissing: true });
     expect(await store.find("runs/run-own/nothing")).toBeUndefined();
     expect(await store.size("runs/run-own/nothing")).toBeUndefined();
-    const { sha256 } = await store.putContent("y".repeat(100_000));
-    expect(await store.putContent("y".repeat(100_000))).toEqual({ sha256, bytes: 100_000 });
     async function* large() {
       for (let i = 0; i < 3; i++) yield Buffer.alloc(4 * 1024 * 1024, i);
     }
-    const streamed = await store.putContentStream(large);
-    expect(await store.putContentStream(large)).toEqual(streamed);
-    expect((await store.getContent(streamed.sha256)).byteLength).toBe(12 * 1024 * 1024);
+    const place: ContentPlace = async ({ sha256 }) => ({
+      key: objectKeys.tensors("run-own", 1, sha256),
+      stored: false,
+    });
+    const streamed = await store.putContentStream(large, undefined, place);
+    expect(await store.putContentStream(large, undefined, place)).toEqual(streamed);
+    const { key } = await place(streamed);
+    expect((await store.getContent(streamed.sha256, key)).byteLength).toBe(12 * 1024 * 1024);
   });
 
   it("may access only their own gang's rows", async () => {

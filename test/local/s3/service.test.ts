@@ -5,10 +5,12 @@ import {
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  DeleteObjectsCommand,
   GetBucketNotificationConfigurationCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  ListObjectVersionsCommand,
   PutBucketNotificationConfigurationCommand,
   PutObjectCommand,
   PutObjectTaggingCommand,
@@ -135,6 +137,35 @@ describe("beyond the contract", () => {
     expect(await text(s3, Bucket, "guarded")).toBe("new");
     expect(await remove(etag)).toBe("no error");
     expect(await failure(text(s3, Bucket, "guarded"))).toBe("404 NoSuchKey");
+  });
+
+  it("deletes only the version that its id names, alone and with others", async () => {
+    await put(s3, Bucket, "versioned", "old");
+    const { VersionId } = await s3.client.send(new HeadObjectCommand({ Bucket, Key: "versioned" }));
+    await put(s3, Bucket, "versioned", "new");
+    await s3.client.send(new DeleteObjectCommand({ Bucket, Key: "versioned", VersionId }));
+    const old = { Key: "versioned", VersionId };
+    await s3.client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [old] } }));
+    expect(await text(s3, Bucket, "versioned")).toBe("new");
+    const { Versions } = await s3.client.send(new ListObjectVersionsCommand({ Bucket, Prefix: "versioned" }));
+    expect(Versions).toMatchObject([{ Key: "versioned", IsLatest: true, Size: 3 }]);
+    await s3.client.send(
+      new DeleteObjectsCommand({
+        Bucket,
+        Delete: { Objects: [{ Key: "versioned", VersionId: Versions![0]!.VersionId }] },
+      }),
+    );
+    expect(await failure(text(s3, Bucket, "versioned"))).toBe("404 NoSuchKey");
+  });
+
+  it("lists versions in pages", async () => {
+    for (const key of ["page/a", "page/b", "page/c"]) await put(s3, Bucket, key, key);
+    const pageAfter = (KeyMarker?: string) =>
+      s3.client.send(new ListObjectVersionsCommand({ Bucket, Prefix: "page/", MaxKeys: 2, KeyMarker }));
+    const first = await pageAfter();
+    expect([first.Versions?.map(({ Key }) => Key), first.IsTruncated]).toEqual([["page/a", "page/b"], true]);
+    const second = await pageAfter(first.NextKeyMarker);
+    expect([second.Versions?.map(({ Key }) => Key), second.IsTruncated]).toEqual([["page/c"], false]);
   });
 
   it("returns the requested encryption", async () => {

@@ -19,9 +19,9 @@ class SlowUploader {
 
   constructor(readonly store: MemoryObjectStore) {}
 
-  readonly upload: CheckpointerOptions["upload"] = async (state, files) => {
+  readonly upload: CheckpointerOptions["upload"] = async (state, files, places) => {
     if (!this.free) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    return uploadHere(this.store)(state, files);
+    return uploadHere(this.store)(state, files, places);
   };
 
   release(): void {
@@ -181,7 +181,9 @@ describe("what is kept of a run", () => {
     await checkpointer.flush();
     const body = await store.get(objectKeys.checkpointManifest("run-1", 28));
     const { tensors } = parseCheckpointManifest(Buffer.from(body).toString())!;
-    const weights = await store.getContent(tensors.find(({ buffer }) => buffer === "weights")!.sha256);
+    const weights = await (({ sha256, key }) => store.getContent(sha256, key))(
+      tensors.find(({ buffer }) => buffer === "weights")!,
+    );
     expect(new Float32Array(weights.slice(-16).buffer)).toEqual(new Float32Array(4).fill(28));
   });
 

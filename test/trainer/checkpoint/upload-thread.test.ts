@@ -24,6 +24,8 @@ const files: StateFiles = {
   weights: fileOf("weights", slots),
 };
 
+const places = { runId: "run-1", step: 1, earlier: {} };
+
 describe("the thread that uploads checkpoints", () => {
   const root = path.resolve(__dirname, "../../..");
   const environment = { ...process.env };
@@ -62,7 +64,7 @@ describe("the thread that uploads checkpoints", () => {
   });
 
   it("stores a copy that lies in memory and in a file, though the state has changed since", async () => {
-    const expected = await storeState(createMemoryObjectStore(), files, readLive([values]));
+    const expected = await storeState(createMemoryObjectStore(), files, readLive([values]), places);
     const live = values.slice();
     const space = new SnapshotSpace(folder, 1_000_001);
     const snapshot = space.take([live]);
@@ -70,11 +72,11 @@ describe("the thread that uploads checkpoints", () => {
     expect(frozen.file).toBeDefined();
     live.fill(0);
     const upload = createUploadThread(script, { bucket: "bucket", prefix: "teams/red/" });
-    expect(await upload(frozen, files)).toEqual(expected);
-    expect(await upload(frozen, files)).toEqual(expected);
+    expect(await upload(frozen, files, places)).toEqual(expected);
+    expect(await upload(frozen, files, places)).toEqual(expected);
     const store = createObjectStore(s3.client, "bucket", "teams/red/");
-    const { sha256, bytes } = expected.tensors[0]!;
-    expect(await store.getContent(sha256)).toHaveLength(bytes);
+    const { sha256, bytes, key } = expected.tensors[0]!;
+    expect(await store.getContent(sha256, key)).toHaveLength(bytes);
     snapshot.release();
     space.close();
     expect(fs.readdirSync(folder)).toEqual(["worker.js"]); // the file has no name
@@ -83,9 +85,12 @@ describe("the thread that uploads checkpoints", () => {
   it("says what failed, and takes the next upload", async () => {
     const frozen = { memory: new Uint8Array(new SharedArrayBuffer(values.byteLength)) };
     const upload = createUploadThread(script, { bucket: "no-such-bucket", prefix: "" });
-    await expect(upload(frozen, files)).rejects.toMatchObject({ name: "UploadError", message: expect.any(String) });
+    await expect(upload(frozen, files, places)).rejects.toMatchObject({
+      name: "UploadError",
+      message: expect.any(String),
+    });
     const short = { memory: new Uint8Array(new SharedArrayBuffer(8)) };
-    await expect(upload(short, files)).rejects.toThrow("was requested of a state");
+    await expect(upload(short, files, places)).rejects.toThrow("was requested of a state");
   });
 
   it("that dies fails its uploads, and the next one starts another", async () => {
@@ -102,7 +107,7 @@ describe("the thread that uploads checkpoints", () => {
     );
     const upload = createUploadThread(dying, { bucket: "bucket", prefix: "teams/red/" });
     const frozen = { memory: new Uint8Array(new SharedArrayBuffer(8)) };
-    await expect(upload(frozen, files)).rejects.toThrow("ended with code 7");
-    expect(await upload(frozen, files)).toEqual({ tensors: [], weightsSha256: "again" });
+    await expect(upload(frozen, files, places)).rejects.toThrow("ended with code 7");
+    expect(await upload(frozen, files, places)).toEqual({ tensors: [], weightsSha256: "again" });
   });
 });

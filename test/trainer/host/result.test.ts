@@ -90,9 +90,9 @@ describe("publishResult", () => {
     const same = (await publish(createMemoryObjectStore(), 0, () => 0)).weightsSha256;
     const store = {
       ...memory,
-      async putContent(body: Uint8Array | string) {
+      async putContentStream(...given: Parameters<typeof memory.putContentStream>) {
         await memory.put(key, JSON.stringify({ runId: "run-1", generations: 9, weightsSha256: weightsSha256 ?? same }));
-        return memory.putContent(body);
+        return memory.putContentStream(...given);
       },
     };
     const outcome = await publish(store, 0, () => 0).catch((error: unknown) => error);

@@ -56,7 +56,9 @@ describe("a run with early stopping", () => {
     await storeTask(cloud.store, "run-source", { workers: 1, seed: 99 }, { learningRate: 0.0005, epochs: 1 });
     await expectEnd(start("run-source", 0, 0));
     const { weights } = await readResult(cloud.store, "run-source");
-    return (await cloud.store.putContent(JSON.stringify([weights]))).sha256;
+    const { key = "", ...content } = weights;
+    expect(await cloud.store.copyContent(content, key)).toBe(true);
+    return (await cloud.store.putContent(JSON.stringify([content]))).sha256;
   }
 
   const fineTuned = " with initial weights of another run and a sharded optimizer";

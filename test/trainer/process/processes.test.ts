@@ -79,7 +79,7 @@ describe("trainer processes", () => {
 
   it("leave weights that are what the result says, with every step's loss sent at least once", async () => {
     const result = await readResult(cloud.store, "run-alone");
-    const file = await cloud.store.getContent(result.weightsSha256);
+    const file = await cloud.store.getContent(result.weightsSha256, result.weights.key);
     expect(sha256(file)).toBe(result.weightsSha256);
     expect(Object.values(decodeSafetensors(file).tensors).map(({ shape }) => shape)).toEqual(
       expect.arrayContaining([[66, 24], [24], [24, 3], [3]]),

@@ -1,0 +1,82 @@
+import { eachLimited } from "../../core/each-limited";
+import { findJson } from "../../core/object-documents";
+import { CorruptObjectError } from "../../core/object-errors";
+import { objectKeys, ownerOfTensors } from "../../core/object-keys";
+import type { ContentPlace, ObjectStore } from "../../core/ports";
+import { findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/list";
+import type { CheckpointManifest } from "../../core/training/checkpoint/manifest";
+
+/**
+ * Below this size, a checkpoint stores all its tensors again: to find out which ones are unchanged would cost as many
+ * requests.
+ */
+const smallStateBytes = 8 * 1024 * 1024;
+const erasuresAtOnce = 8;
+
+/** Determines where a checkpoint's tensors are stored. It can be sent to another thread. */
+export interface TensorPlaces {
+  readonly runId: string;
+  readonly step: number;
+  /** Keys of the newest checkpoint's tensors, by digest. Equal tensors are not stored again. */
+  readonly earlier: Readonly<Record<string, string>>;
+}
+
+/**
+ * Finds the tensors that a new checkpoint may share with an earlier one. Only the newest visible checkpoint counts:
+ * retention keeps it until a newer one is visible, whichever worker deletes the older ones.
+ *
+ * @param checkpoint.bytes size of the whole state
+ */
+export async function tensorPlaces(
+  store: ObjectStore,
+  checkpoint: { readonly runId: string; readonly step: number; readonly bytes: number },
+): Promise<TensorPlaces> {
+  const { runId, step, bytes } = checkpoint;
+  const newest = bytes < smallStateBytes ? undefined : await newestCheckpoint(store, runId);
+  const earlier = (newest?.tensors ?? []).map(
+    ({ sha256, key = objectKeys.content(sha256) }): readonly [string, string] => [sha256, key],
+  );
+  return { runId, step, earlier: Object.fromEntries(earlier) };
+}
+
+async function newestCheckpoint(store: ObjectStore, runId: string): Promise<CheckpointManifest | undefined> {
+  const key = (await manifestKeys(store, runId)).at(-1);
+  try {
+    return key === undefined ? undefined : await findCheckpointManifest(store, key);
+  } catch (error) {
+    if (error instanceof CorruptObjectError) return undefined;
+    throw error;
+  }
+}
+
+export function placeOf(store: Pick<ObjectStore, "hasContent">, { runId, step, earlier }: TensorPlaces): ContentPlace {
+  return async (content) => {
+    const key = earlier[content.sha256];
+    if (key !== undefined && (await store.hasContent({ ...content, key }, "by-checksum"))) return { key, stored: true };
+    return { key: objectKeys.tensors(runId, step, content.sha256), stored: false };
+  };
+}
+
+/** Returns the keys of a checkpoint's tensors that the run itself has stored. Those of other runs are never deleted. */
+export function ownTensors(runId: string, { tensors }: CheckpointManifest): readonly string[] {
+  return tensors.flatMap(({ key }) => (key !== undefined && ownerOfTensors(key) === runId ? [key] : []));
+}
+
+/**
+ * Deletes tensors of checkpoints whose manifests were deleted before, except those that a kept checkpoint or another
+ * run refers to. Another run pins them first and then checks that the manifest is still there. So either this function
+ * finds the pin, or the other run finds no manifest.
+ */
+export async function eraseTensors(
+  store: ObjectStore,
+  runId: string,
+  { deleted, kept }: { readonly deleted: readonly string[]; readonly kept: readonly string[] },
+): Promise<void> {
+  const unused = new Set(deleted);
+  for (const key of kept) unused.delete(key);
+  if (unused.size === 0) return;
+  for (const pin of await store.list(objectKeys.tensorPinPrefix(runId))) {
+    for (const key of (await findJson<readonly string[]>(store, pin)) ?? []) unused.delete(key);
+  }
+  await eachLimited([...unused], erasuresAtOnce, (key) => store.erase(key));
+}
