@@ -19,6 +19,7 @@ import { benchPoints } from "./points/bench";
 import { benchPowerLoss } from "./power-loss/bench";
 import { benchPrecision } from "./precision/bench";
 import { benchPromotions } from "./promotions/bench";
+import { benchReclamation } from "./reclamation/bench";
 import { benchRecords } from "./records/bench";
 import { benchReduction } from "./reduction/bench";
 import { benchRematerialise } from "./rematerialise/bench";
@@ -53,6 +54,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   "power-loss": benchPowerLoss,
   precision: benchPrecision,
   promotions: benchPromotions,
+  reclamation: benchReclamation,
   records: benchRecords,
   reduction: benchReduction,
   rematerialise: benchRematerialise,

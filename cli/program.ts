@@ -5,6 +5,7 @@ import { addDoctorCommand } from "./commands/doctor";
 import { addEvaluateCommand } from "./commands/evaluate";
 import { addExperimentExportCommand } from "./commands/experiment-export";
 import { addExperimentCommands } from "./commands/experiments";
+import { addGcCommand } from "./commands/gc";
 import { addLineageCommand } from "./commands/lineage";
 import { addModelCommands } from "./commands/models";
 import { addNativeCommand } from "./commands/native";
@@ -37,6 +38,7 @@ export function createProgram(): Command {
     .exitOverride();
   addStackCommands(program);
   addRepairCommand(program);
+  addGcCommand(program);
   addNativeCommand(program);
   addDoctorCommand(program);
   addDatasetCommands(program);

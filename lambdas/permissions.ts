@@ -13,6 +13,7 @@ import { handler as launchTraining } from "./launch-training/handler";
 import { handler as notify } from "./notify/handler";
 import { handler as prepareFeatures } from "./prepare-features/handler";
 import { handler as promote } from "./promote/handler";
+import { handler as reclaimStorage } from "./reclaim-storage/handler";
 import { handler as reconcileRuns } from "./reconcile-runs/handler";
 import { handler as registerModel } from "./register-model/handler";
 import { handler as requestApproval } from "./request-approval/handler";
@@ -45,6 +46,7 @@ export const functionPermissions = (): FunctionPermissions => ({
   "run-credentials": runCredentials.grants,
   "end-sessions": endSessions.grants,
   "reconcile-runs": reconcileRuns.grants,
+  "reclaim-storage": reclaimStorage.grants,
   "continue-job": continueJob.grants,
   "drive-study": driveStudy.grants,
   retrain: retrain.grants,

@@ -43,6 +43,7 @@ export type FunctionName =
   | "continue-job"
   | "end-sessions"
   | "reconcile-runs"
+  | "reclaim-storage"
   | "retrain"
   | "drive-study"
   | "notify"
@@ -90,6 +91,15 @@ export const functions: readonly FunctionDefinition[] = [
     memoryMb: 512,
     externals: [],
     asynchronous: { retries: 0, maxAgeSeconds: 60, keepGivenUp: false }, // the next minute repeats it
+    atOnce: 1,
+  },
+  {
+    // Holds the digests of all references of an account.
+    name: "reclaim-storage",
+    timeoutSeconds: 900,
+    memoryMb: 1769,
+    externals: [],
+    asynchronous: { retries: 0, maxAgeSeconds: 60, keepGivenUp: false }, // the next quarter of an hour repeats it
     atOnce: 1,
   },
   {

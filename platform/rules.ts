@@ -62,6 +62,12 @@ export const rules: readonly RuleDefinition[] = [
     schedule: "rate(1 minute)",
   },
   {
+    name: "reclaim-storage",
+    description: "Four times an hour: do a part of the day's cycle that deletes content to which nothing refers.",
+    target: "reclaim-storage",
+    schedule: "rate(15 minutes)",
+  },
+  {
     name: "dataset-version-made",
     description: "A dataset has a new version: retrain by the rules that wait for it.",
     target: "retrain",

@@ -22,6 +22,7 @@ try {
       "overlap-slow-link": "bench/overlap/slow-link.ts",
       "power-loss-workload": "bench/power-loss/workload.ts",
       "promotions-client": "bench/promotions/client.ts",
+      "reclamation-services": "bench/reclamation/services.ts",
       "reduction-rank": "bench/reduction/rank.ts",
       "sharding-rank": "bench/sharding/rank.ts",
       "rematerialise-worker": "bench/rematerialise/worker.ts",

@@ -82,10 +82,14 @@ export function createIncomingContent(
   const receiptOf = (name: string) => `${name}.json`;
   const at = (name: string) => ({ Bucket: bucket, Key: `${teamIncomingPrefix(team)}${name}` });
 
+  async function isClaimed(content: ContentReference): Promise<boolean> {
+    return (await objects.hasContent(content)) && (await objects.claimContent(content.sha256)) !== undefined;
+  }
+
   /** Copies an upload to its content's name, unless the content exists. */
   async function settle(name: string, content: ContentReference, contentType: string): Promise<void> {
     const key = objectKeys.content(content.sha256);
-    if (!(await objects.hasContent(content))) {
+    if (!(await isClaimed(content))) {
       const from = { key: at(name).Key, ...content, contentType };
       await copyObject(client, bucket, from, `${teamPrefix(team)}${key}`);
     }
@@ -146,7 +150,7 @@ export function createIncomingContent(
         },
       );
       const content = { sha256: whole.digest("hex"), bytes };
-      if (await objects.hasContent(content)) {
+      if (await isClaimed(content)) {
         await received.abort();
         return content;
       }

@@ -9,7 +9,8 @@ export function createStoreUploads(objects: ObjectStore): UploadPort {
     async missing(references) {
       const missing: string[] = [];
       for (const reference of references) {
-        if (!(await objects.hasContent(reference))) missing.push(reference.sha256);
+        const found = (await objects.hasContent(reference)) && (await objects.claimContent(reference.sha256));
+        if (typeof found !== "number") missing.push(reference.sha256);
       }
       return missing;
     },

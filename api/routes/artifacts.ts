@@ -1,5 +1,4 @@
 import { InvalidInputError } from "../../core/errors";
-import { objectKeys } from "../../core/object-keys";
 import { isoTime } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
 import type { ArtifactOwner } from "../../core/tracking/artifacts";
@@ -19,7 +18,7 @@ export const artifactRoutes: readonly Route[] = [
     const { records, artifacts, objects, clock } = platform;
     const run = await records.identify(runId);
     if (!run) throw new RunNotFoundError(runId);
-    const sizes = await Promise.all(body.artifacts.map(({ sha256 }) => objects.size(objectKeys.content(sha256))));
+    const sizes = await Promise.all(body.artifacts.map(({ sha256 }) => objects.claimContent(sha256)));
     const problems = body.artifacts.flatMap(({ sha256 }, i) =>
       sizes[i] === undefined
         ? [

@@ -8,7 +8,9 @@ export const contentRoutes = [
   defineRoute(contracts.createUploads, async ({ platform: { objects, contentUrls }, body: { contents } }) => {
     const targets = await Promise.all(
       contents.map(async (content) => {
-        if (await objects.hasContent(content)) return undefined;
+        if ((await objects.hasContent(content)) && (await objects.claimContent(content.sha256)) !== undefined) {
+          return undefined;
+        }
         return { sha256: content.sha256, ...(await contentUrls.forUpload(content)) };
       }),
     );

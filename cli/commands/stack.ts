@@ -7,10 +7,13 @@ import { ownerKeys } from "../../adapters/files/owner-keys";
 import { DamagedFileError } from "../../adapters/files/sealed-file";
 import { createTokenStore } from "../../adapters/files/token-store";
 import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";
+import type { CycleState } from "../../core/reclamation/ports";
 import type { GlobalOptions } from "../context";
 import { StackNotRunningError, StackStartError } from "../errors";
 import { printJson } from "../output";
+import { connectionTo } from "../stack-clients";
 import { findStack, isAlive, readStackFile, type StackInfo } from "../stack-file";
+import { findStorage, usageText } from "../storage";
 
 interface UpOptions extends GlobalOptions {
   readonly port: string;
@@ -236,10 +239,23 @@ async function down(options: GlobalOptions): Promise<void> {
 
 async function status(options: GlobalOptions): Promise<void> {
   const stack = await findStack(options.data);
-  if (options.json) printJson(stack ? { running: true, ...stack } : { running: false, data: resolve(options.data) });
-  else if (stack) announce(stack, options);
-  else process.stdout.write(`no stack is running for ${resolve(options.data)}\n`);
+  const storage = stack && (await findStorage(connectionTo(stack)));
+  if (options.json && stack) {
+    const stored = storage && { countedAt: new Date(storage.finishedAt ?? 0).toISOString(), teams: storage.teams };
+    printJson({ running: true, ...stack, ...(stored ? { storage: stored } : {}) });
+  } else if (options.json) printJson({ running: false, data: resolve(options.data) });
+  else if (stack) {
+    announce(stack, options);
+    if (storage) showStorage(storage);
+    else process.stdout.write("stored: not counted yet (ringmaster gc --dry-run counts it)\n");
+  } else process.stdout.write(`no stack is running for ${resolve(options.data)}\n`);
   if (!stack) process.exitCode = 1;
+}
+
+function showStorage({ finishedAt = 0, teams }: CycleState): void {
+  for (const [team, usage] of Object.entries(teams)) {
+    process.stdout.write(`stored by team ${team}: ${usageText(usage)} (${new Date(finishedAt).toISOString()})\n`);
+  }
 }
 
 async function env(options: GlobalOptions): Promise<void> {

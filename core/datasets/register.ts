@@ -91,7 +91,7 @@ function contradictions(draft: DatasetDraft): readonly string[] {
 async function assertContentThere(objects: ObjectStore, draft: DatasetDraft): Promise<void> {
   const reasons: string[] = [];
   for (const { sha256, bytes } of contentOf(draft)) {
-    const size = await objects.size(objectKeys.content(sha256));
+    const size = await objects.claimContent(sha256);
     if (size === undefined) reasons.push(`content ${sha256} was not uploaded`);
     else if (size !== bytes) reasons.push(`content ${sha256} has ${size} bytes, not ${bytes}`);
   }

@@ -1,5 +1,5 @@
 /** CloudWatch's units. */
-export type MetricUnit = "Count" | "Seconds" | "None";
+export type MetricUnit = "Count" | "Seconds" | "Bytes" | "None";
 
 export interface MetricDefinition {
   readonly unit: MetricUnit;
@@ -43,6 +43,18 @@ export const operationalMetrics = {
     by: "team",
     kind: "level",
     means: "estimated US dollars of the attempts that ended in this calendar month (UTC)",
+  },
+  StoredBytes: {
+    unit: "Bytes",
+    by: "team",
+    kind: "level",
+    means: "stored objects, once a day, without deleted ones that the bucket still keeps",
+  },
+  ReclaimedBytes: {
+    unit: "Bytes",
+    by: "platform",
+    kind: "sum",
+    means: "content that was deleted because nothing refers to it",
   },
   JobWait: {
     unit: "Seconds",

@@ -62,7 +62,7 @@ export class DataBucket extends Construct {
           transitions: [{ storageClass: StorageClass.INTELLIGENT_TIERING, transitionAfter: Duration.days(30) }],
         },
         {
-          // Pruned checkpoints are also noncurrent versions, which cost money each day.
+          // Deleted manifests and overwritten documents. Tensors and content are erased with their versions (ADR 059).
           id: "replaced-and-deleted",
           noncurrentVersionExpiration: Duration.days(config.retention.noncurrentVersionDays),
           expiredObjectDeleteMarker: true,

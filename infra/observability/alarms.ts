@@ -32,6 +32,7 @@ const unattended: readonly FunctionName[] = [
   "ingest-metrics",
   "run-credentials",
   "end-sessions",
+  "reclaim-storage",
 ];
 
 /** Returns the sum of several metrics. Each metric counts for the cost of an alarm. */
@@ -74,7 +75,7 @@ export function alarmDefinitions(
     },
     {
       name: "function-errors",
-      says: "A function without a waiting caller fails: finish-training, conclude-run, retrain, notify, ingest-metrics, run-credentials or end-sessions. The dashboard's 'Function errors' shows which one; its log shows the cause.",
+      says: "A function without a waiting caller fails: finish-training, conclude-run, retrain, notify, ingest-metrics, run-credentials, end-sessions or reclaim-storage. The dashboard's 'Function errors' shows which one; its log shows the cause.",
       metric: sumOf(
         unattended.map((name) => metrics.ofFunction(name, "Errors", { statistic: "Sum" })),
         "errors",

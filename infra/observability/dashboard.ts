@@ -98,6 +98,21 @@ export function dashboardRows(metrics: PlatformMetrics): readonly DashboardRow[]
       ],
     },
     {
+      question: "What is stored?",
+      graphs: [
+        {
+          title: "Stored bytes by team, counted once a day",
+          unit: "bytes",
+          left: [team("StoredBytes", { statistic: "Maximum", minutes: day })],
+        },
+        {
+          title: "Content that was deleted because nothing refers to it, a day",
+          unit: "bytes",
+          left: [metrics.own("ReclaimedBytes", { statistic: "Sum", label: "deleted", minutes: day })],
+        },
+      ],
+    },
+    {
       question: "Does spot behave?",
       graphs: [
         {

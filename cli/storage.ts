@@ -1,0 +1,32 @@
+import { formatBytes, formatCount } from "../core/quantities";
+import type { CycleState } from "../core/reclamation/ports";
+import { tableNameIn } from "../platform/tables";
+import type { connectionTo } from "./stack-clients";
+
+/** The prefix of the names of the embedded cloud's resources. */
+export const embeddedPrefix = "ringmaster";
+
+/** Reads the state of the newest completed cycle of reclamation; `undefined` before the first one. */
+export async function findStorage(connection: ReturnType<typeof connectionTo>): Promise<CycleState | undefined> {
+  // Loaded when needed, because most commands only call the API.
+  const [{ DynamoDBClient }, { createDocumentClient }, { Table }, { reclamationRow }] = await Promise.all([
+    import("@aws-sdk/client-dynamodb"),
+    import("../adapters/dynamodb/client"),
+    import("../adapters/dynamodb/table"),
+    import("../adapters/reclamation/stored-cycle"),
+  ]);
+  const client = new DynamoDBClient(connection);
+  try {
+    const table = new Table(createDocumentClient(client), tableNameIn(embeddedPrefix, "Catalog"));
+    const rows = await Promise.all([table.get(reclamationRow("cycle")), table.get(reclamationRow("dry-run"))]);
+    return rows
+      .flatMap((row) => (row === undefined ? [] : [row["state"] as CycleState]))
+      .filter(({ phase }) => phase === "done")
+      .sort((a, b) => (b.finishedAt ?? 0) - (a.finishedAt ?? 0))[0];
+  } finally {
+    client.destroy();
+  }
+}
+
+export const usageText = ({ objects, bytes }: CycleState["deleted"]): string =>
+  `${formatBytes(bytes)} in ${formatCount(objects, "object")}`;
