@@ -25,6 +25,8 @@ const saveEveryMs = 30_000;
 const maxKnown = 1_000_000;
 /** An object with more references is read again in each cycle. */
 const maxReferences = 1_000;
+/** Deletions are collected, because a store reads a folder again after it has changed. */
+const erasedAtOnce = 10_000;
 /** More unreferenced objects wait for the next cycle. */
 const maxUnreferenced = 1_000_000;
 
@@ -68,12 +70,21 @@ export async function reclaim(dependencies: ReclaimDependencies, options: Reclai
     const requests = await step(work, dependencies, options);
     await options.pace?.(requests);
     const isOver = work.state.phase === "done" || clock.now() >= options.until;
-    if (isOver || work.state.phase !== phase || clock.now() - savedAt >= saveEveryMs) {
+    const isDue = isOver || work.state.phase !== phase || clock.now() - savedAt >= saveEveryMs;
+    if (isDue || work.condemned.length >= erasedAtOnce) await eraseCondemned(work, dependencies);
+    if (isDue) {
       work.change({ revision: work.state.revision + 1 });
       if (!(await memory.save(work)) || isOver) return work.state;
       savedAt = clock.now();
     }
   }
+}
+
+/** Deletes what the sweep has found. It is done before a save, so that a saved position has nothing to delete before it. */
+async function eraseCondemned(work: Work, { objects }: ReclaimDependencies): Promise<void> {
+  if (work.condemned.length === 0) return;
+  await objects.erase(work.condemned);
+  work.condemned = [];
 }
 
 const nothing: Usage = { objects: 0, bytes: 0 };
@@ -113,6 +124,8 @@ class Work implements SavedCycle {
   readonly used: Map<string, string>;
   readonly before: ReadonlySet<string>;
   readonly now: Set<string>;
+  /** Objects to delete. */
+  condemned: readonly ListedObject[] = [];
   private readonly marked: DigestSet;
 
   constructor(saved: SavedCycle) {
@@ -294,10 +307,8 @@ async function sweep(
     }
   }
   const deleted = dryRun ? [] : unreferenced.filter(({ key }) => work.before.has(key));
-  if (deleted.length > 0) {
-    await objects.erase(deleted);
-    requests += 1;
-  }
+  work.condemned = [...work.condemned, ...deleted];
+  if (deleted.length > 0) requests += 1;
   const gone = new Set(deleted);
   const left = unreferenced.filter((object) => !gone.has(object));
   for (const { key } of left) if (work.now.size < maxUnreferenced) work.now.add(key);
