@@ -11,7 +11,7 @@ import { createObjectStore } from "../adapters/s3/object-store";
 import { createLogger, type Logger } from "../core/logging";
 import { teamPrefix } from "../core/object-keys";
 import { segmentNameOf } from "../core/runs/ports";
-import type { TrainingTask } from "../core/runs/training-task";
+import { type TrainingTask, trainerExitCodes } from "../core/runs/training-task";
 import { readTrainerConfig, type TrainerConfig } from "../platform/config";
 import { createUploadThread } from "./checkpoint/upload-thread";
 import { openRunSession, type RunSession } from "./credentials/run-session";
@@ -19,7 +19,7 @@ import { createEngine } from "./engine/create-engine";
 import { createGang } from "./gang";
 import { createGangStore } from "./gang/dynamodb-store";
 import { advertisedHost } from "./host/advertised-host";
-import { createInterruption, type Interruption, interruptOnSignals } from "./host/interruption";
+import { createInterruption, type Interruption, interruptOnSignals, waitForHostEnd } from "./host/interruption";
 import { createLoopWatch } from "./host/loop-watch";
 import { readMachine } from "./host/machine";
 import { trainInProcess } from "./host/process-per-training";
@@ -37,6 +37,9 @@ const outboxScript = path.join(__dirname, "metrics-outbox-worker.js");
 
 /** Interval between batches of metrics of a job's later trials, which are short: most of them send one batch. */
 const laterFlushMs = 2_000;
+
+/** Maximum wait for the first look for a spot notice: without a metadata service, training begins. */
+const firstLookMs = 2_000;
 
 const clock = { now: () => Date.now() };
 
@@ -64,13 +67,28 @@ async function main(): Promise<number> {
   const interruption = createInterruption((reason) => logger.log("warn", "this host is going away", { reason }));
   interruptOnSignals(interruption, process);
   if (config.metadataEndpoint !== undefined) {
-    watchSpot({
+    const { looked } = watchSpot({
       endpoint: config.metadataEndpoint,
       fetch,
-      onNotice: ({ action, time }) => interruption.raise(`spot notice: ${action} at ${time}`),
+      intervalMs: config.spotPollMs,
+      onNotice: ({ action, time }) => interruption.raise(`spot notice: ${action} at ${time}`, endOf(time)),
     });
+    // A process that starts under a notice would join the gang only to leave it.
+    await Promise.race([looked, sleep(firstLookMs)]);
   }
+  const code = interruption.raised ? trainerExitCodes.retry : await trainAll(config, logger, interruption);
+  if (code === trainerExitCodes.retry) await waitForHostEnd(interruption, clock, sleep);
+  return code;
+}
 
+/** Returns the time of a notice in milliseconds since the epoch; now, if it is not a time. */
+function endOf(time: string): number {
+  const parsed = Date.parse(time);
+  return Number.isNaN(parsed) ? clock.now() : parsed;
+}
+
+/** Trains the job's run, and further trials of its study. Returns the exit code. */
+async function trainAll(config: TrainerConfig, logger: Logger, interruption: Interruption): Promise<number> {
   const train = config.processPerTraining
     ? (environment: Environment) => trainInProcess(environment, interruption)
     : trainingHere(interruption);

@@ -2,6 +2,7 @@ import { type BatchClient, DescribeJobsCommand, type JobDetail } from "@aws-sdk/
 import type { JobOutcome } from "../../core/runs/attempts";
 import type { JobRequest } from "../../core/runs/ports";
 import { isMultiNode } from "../../core/runs/run";
+import { trainerExitCodes } from "../../core/runs/training-task";
 import { isLost, type WorkerSpan } from "../../core/runs/usage";
 
 /** Describes jobs, a hundred per call (Batch's limit). */
@@ -54,9 +55,11 @@ export function outcomeOf(job: JobDetail, failed: readonly JobDetail[]): JobOutc
   if (job.status === "SUCCEEDED") return { status: "succeeded", hostLoss: false, reason: job.statusReason };
   if (job.status !== "FAILED") return { status: "running", hostLoss: false };
   const reasons = failed.map((child) => child.statusReason ?? child.container?.reason ?? "");
+  const isLoss = ({ statusReason = "", container }: JobDetail) =>
+    statusReason.startsWith("Host EC2") || container?.exitCode === trainerExitCodes.retry;
   return {
     status: "failed",
-    hostLoss: reasons.length > 0 && reasons.every((reason) => reason.startsWith("Host EC2")),
+    hostLoss: failed.length > 0 && failed.every(isLoss),
     reason: [...new Set(reasons.filter((reason) => reason !== ""))].join("; ") || job.statusReason,
   };
 }

@@ -4,7 +4,10 @@ import { type TrainingFailure, userCodeFailure } from "./training-task";
 /** Batch's state of the latest attempt's job. */
 export interface JobOutcome {
   readonly status: "running" | "succeeded" | "failed";
-  /** Whether every failed worker failed because its host was lost. Such failures do not count as retries. */
+  /**
+   * Whether every failed worker lost its host, or ended with the request to be started again. Such failures do not count
+   * as retries.
+   */
   readonly hostLoss: boolean;
   readonly reason?: string;
 }
@@ -58,7 +61,7 @@ export function decideNextMove(known: {
   const lost = failed.filter((attempt) => attempt.reason === hostLossReason);
   if (job.hostLoss && !failure) {
     if (market === "on-demand" && lost.filter((attempt) => attempt.market === market).length + 1 >= lossesOnDemand) {
-      const message = `${lossesOnDemand} on-demand attempts lost their hosts, and AWS does not reclaim on-demand instances: check the history of the instances (memory, disk, health checks)`;
+      const message = `${lossesOnDemand} on-demand attempts lost their hosts or left their gang, and AWS does not reclaim on-demand instances: check the history of the instances (memory, disk, health checks)`;
       return { move: "fail", code: "HOSTS_LOST", message, why: hostLossReason };
     }
     const goes = lost.length + 1 >= lossesBeforeOnDemand ? "on-demand" : market;

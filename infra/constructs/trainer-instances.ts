@@ -4,6 +4,9 @@ import {
   EbsDeviceVolumeType,
   LaunchTemplate,
   LaunchTemplateHttpTokens,
+  MultipartBody,
+  MultipartUserData,
+  UserData,
 } from "aws-cdk-lib/aws-ec2";
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
@@ -34,6 +37,7 @@ export class TrainerInstances extends Construct {
     if (compute.sessionManager)
       this.role.addToPrincipalPolicy(new PolicyStatement({ actions: sessionManagerActions, resources: ["*"] }));
     this.launchTemplate = new LaunchTemplate(this, "Template", {
+      userData: agentSettings(),
       httpTokens: LaunchTemplateHttpTokens.REQUIRED,
       httpEndpoint: true,
       httpPutResponseHopLimit: 2, // In a multi-node parallel job the metadata service is one hop further away.
@@ -59,4 +63,16 @@ export class TrainerInstances extends Construct {
       })),
     );
   }
+}
+
+/**
+ * Returns the user data that sets up the ECS agent. After a spot notice, the agent takes no other containers: one that
+ * starts there would only wait for the end of the host. Batch requires the MIME format.
+ */
+function agentSettings(): MultipartUserData {
+  const userData = new MultipartUserData();
+  const script = UserData.forLinux();
+  script.addCommands("echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config");
+  userData.addUserDataPart(script, MultipartBody.SHELL_SCRIPT, true);
+  return userData;
 }

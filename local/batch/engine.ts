@@ -7,7 +7,7 @@ import { nextByFairShare } from "./fair-share";
 import { Gang } from "./gang";
 import { killGroup, processStart } from "./host-process";
 import type { JobBook } from "./job-book";
-import { hostLost, instanceId } from "./names";
+import { hostLost, instanceId, isHostLost } from "./names";
 import { isSpot, type Need, place, type Verdict } from "./placement";
 import type { Resources } from "./resources";
 import { retries } from "./retry";
@@ -118,7 +118,9 @@ export class Engine {
         `Job ${job.jobId} runs in the on-demand compute environment '${job.computeEnvironment}': only spot hosts are interrupted.`,
       );
     }
-    const time = new Date(clock.now() + spotNoticeMs).toISOString().replace(/\.\d+Z$/, "Z");
+    const endsAt = clock.now() + spotNoticeMs;
+    const time = new Date(endsAt).toISOString().replace(/\.\d+Z$/, "Z");
+    this.book.update(job, { hostInterruption: { time, endsAt } });
     this.runner.announceInterruption(job, time);
     const id = instanceId(pid);
     events?.put({
@@ -236,7 +238,15 @@ export class Engine {
     // Families and "optimal" let Batch choose the instance type. There is no other machine to choose from here.
     const instanceType = environment?.computeResources?.instanceTypes?.find((type) => type.includes(".")) ?? "local";
     const lifeCycle = isSpot(environment) ? "spot" : "on-demand";
-    this.runner.start(job, { queue: job.queue, computeEnvironment, attempt }, { instanceType, lifeCycle });
+    const placement = { queue: job.queue, computeEnvironment, attempt };
+    const { clock } = this.options;
+    // A host under notice still takes containers, as on AWS without draining: the worst case for a job.
+    const { time, endsAt = 0 } = (lifeCycle === "spot" ? job.hostInterruption : undefined) ?? {};
+    if (endsAt <= clock.now()) this.runner.start(job, placement, { instanceType, lifeCycle });
+    else {
+      this.runner.start(job, placement, { instanceType, lifeCycle }, time);
+      this.after(job, "spot", endsAt - clock.now(), () => this.runner.lose(job));
+    }
   }
 
   private onRunning(job: Job): void {
@@ -260,6 +270,7 @@ export class Engine {
     this.clearTimers(job);
     this.placed.delete(job.jobId);
     const { statusReason } = ending;
+    if (isHostLost(statusReason)) this.book.update(job, { hostInterruption: undefined });
     if (job.terminated !== undefined) this.end(job, job.terminated);
     else if (ending.exitCode === 0 && statusReason !== timedOut) this.conclude(job, "SUCCEEDED", { statusReason });
     // Batch does not retry a job that has timed out.

@@ -7,6 +7,8 @@ export interface StartMessage {
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
   readonly instance: InstanceMetadata;
+  /** Time of a spot interruption (ISO 8601) that was announced before the container starts. */
+  readonly interruption?: string;
 }
 
 /**

@@ -52,7 +52,9 @@ function forward(stream: Readable): void {
   stream.on("close", () => emit(rest === "" ? [] : [rest]));
 }
 
-async function start({ command, environment, workingDirectory, instance }: StartMessage): Promise<void> {
+async function start(message: StartMessage): Promise<void> {
+  const { command, environment, workingDirectory, instance, interruption } = message;
+  if (interruption !== undefined) state.interruption = interruption;
   const metadata = createMetadataServer(instance, state);
   await new Promise<void>((listening) => metadata.listen(0, "127.0.0.1", listening));
   metadata.unref();

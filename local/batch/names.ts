@@ -27,5 +27,9 @@ export function hostLost(instance: string): string {
   return `Host EC2 (instance ${instance}) terminated.`;
 }
 
+export function isHostLost(statusReason: string): boolean {
+  return statusReason.startsWith("Host EC2 ");
+}
+
 /** The log group for containers whose definition names none. */
 export const defaultLogGroup = "/aws/batch/job";

@@ -49,7 +49,12 @@ export class Runner {
   ) {}
 
   /** Starts the container of a job that is STARTING. */
-  start(job: Job, placement: Placement, instance: Pick<InstanceMetadata, "instanceType" | "lifeCycle">): void {
+  start(
+    job: Job,
+    placement: Placement,
+    instance: Pick<InstanceMetadata, "instanceType" | "lifeCycle">,
+    interruption?: string,
+  ): void {
     const { images, hostPath, logs } = this.options;
     const taskArn = `arn:aws:ecs:${region}:${account}:task/ringmaster/${randomUUID().replaceAll("-", "")}`;
     const logStreamName = `${nameOf(job.definition).split(":")[0]}/default/${randomUUID().replaceAll("-", "")}`;
@@ -69,6 +74,7 @@ export class Runner {
       environment: { ...containerEnvironment(job, image, placement), ...visible(gpus) },
       workingDirectory: image.workingDirectory,
       instance: { ...instance, region, account },
+      ...(interruption === undefined ? {} : { interruption }),
     } as const;
     const host = new HostProcess(hostPath, start, {
       onStarted: (pid) => this.onStarted(job, pid),

@@ -172,6 +172,8 @@ export interface Job {
   stoppedAt?: number;
   attempts: readonly Attempt[];
   container?: Container;
+  /** The announced interruption of the spot host: its time in ISO 8601, and in milliseconds since the epoch. */
+  hostInterruption?: { readonly time: string; readonly endsAt: number };
   /** The compute environment that the job was placed in. */
   computeEnvironment?: string;
   /** The reason given to TerminateJob or CancelJob. Such a job is never retried. */

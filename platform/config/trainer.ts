@@ -25,6 +25,7 @@ const schema = z.object({
   RINGMASTER_ADVERTISE_HOST: optional,
   RINGMASTER_CACHE_DIR: optional,
   RINGMASTER_CACHE_GIB: z.coerce.number().positive().default(32),
+  RINGMASTER_SPOT_POLL_MS: z.coerce.number().positive().default(5_000),
   RINGMASTER_TRACE_STEPS: optional,
   AWS_BATCH_JOB_ID: optional,
   AWS_BATCH_JOB_ATTEMPT: optional,
@@ -63,6 +64,8 @@ export interface TrainerConfig {
   readonly traceSteps: boolean;
   /** Endpoint of the instance metadata service; `undefined`: none. */
   readonly metadataEndpoint: string | undefined;
+  /** Milliseconds between two looks for a spot notice. */
+  readonly spotPollMs: number;
 }
 
 /** The operating system's facts about the process and its host. */
@@ -103,6 +106,7 @@ export function readTrainerConfig(
       env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === "true"
         ? undefined
         : (env.AWS_EC2_METADATA_SERVICE_ENDPOINT ?? "http://169.254.169.254"),
+    spotPollMs: env.RINGMASTER_SPOT_POLL_MS,
   };
 }
 

@@ -212,6 +212,13 @@ it("allows the agent that starts a trainer only to write to the trainers' log an
   ]);
 });
 
+it("lets the agent drain an instance after a spot notice, by user data in the format that Batch accepts", () => {
+  const [template] = Object.values(compute.findResources("AWS::EC2::LaunchTemplate"));
+  const text = JSON.stringify(template!["Properties"].LaunchTemplateData.UserData);
+  expect(text).toContain("Content-Type: multipart/mixed;");
+  expect(text).toContain("ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config");
+});
+
 it("demands IMDSv2 and encrypted disks", () => {
   compute.allResourcesProperties("AWS::EC2::LaunchTemplate", {
     LaunchTemplateData: {

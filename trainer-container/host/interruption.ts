@@ -1,14 +1,19 @@
+import type { Clock } from "../../core/ports";
+
 /** The host's notice that this process must end. */
 export interface Interruption {
   readonly raised: boolean;
   readonly reason: string | undefined;
+  /** The host ends this process at about this time, in milliseconds since the epoch. Undefined after a signal. */
+  readonly hostEndsAt: number | undefined;
   /** Resolves when it is raised. */
   readonly happened: Promise<void>;
-  raise(reason: string): void;
+  raise(reason: string, hostEndsAt?: number): void;
 }
 
 export function createInterruption(onRaise: (reason: string) => void = () => undefined): Interruption {
   let reason: string | undefined;
+  let endsAt: number | undefined;
   let resolve: () => void = () => undefined;
   const happened = new Promise<void>((settle) => {
     resolve = settle;
@@ -20,10 +25,18 @@ export function createInterruption(onRaise: (reason: string) => void = () => und
     get reason() {
       return reason;
     },
+    get hostEndsAt() {
+      return endsAt;
+    },
     happened,
-    raise(why) {
-      if (reason !== undefined) return;
+    raise(why, hostEndsAt) {
+      if (reason !== undefined) {
+        // The host no longer waits for its own end: a signal ends this process.
+        if (hostEndsAt === undefined) endsAt = undefined;
+        return;
+      }
       reason = why;
+      endsAt = hostEndsAt;
       onRaise(why);
       resolve();
     },
@@ -40,4 +53,23 @@ export function interruptOnSignals(interruption: Interruption, process: NodeJS.E
   return () => {
     for (const remove of handlers) remove();
   };
+}
+
+const pollMs = 100;
+/** A host that still exists this long after the announced time is not reclaimed. */
+const patienceMs = 10 * 60_000;
+
+/**
+ * Waits until the host ends this process, after a spot notice. A process that exits by itself would be started again on
+ * the same host, and each start counts as an attempt; Batch does not count a host that was taken away. A signal ends the
+ * wait.
+ */
+export async function waitForHostEnd(
+  interruption: Interruption,
+  clock: Clock,
+  sleep: (ms: number) => Promise<unknown>,
+): Promise<void> {
+  while (interruption.hostEndsAt !== undefined && clock.now() < interruption.hostEndsAt + patienceMs) {
+    await sleep(pollMs);
+  }
 }

@@ -8,7 +8,7 @@ export interface SpotWatcherOptions {
   readonly endpoint: string;
   readonly fetch: Fetch;
   readonly onNotice: (notice: SpotNotice) => void;
-  readonly intervalMs?: number;
+  readonly intervalMs: number;
 }
 
 /** EC2's `spot/instance-action`, at most two minutes before the instance is reclaimed. */
@@ -27,9 +27,12 @@ const patience = 3;
  * Polls the instance metadata service (IMDSv2: a session token first) for a spot interruption notice. Without such a service,
  * it stops silently.
  *
- * @returns a function that stops it
+ * @returns `stop` ends it; `looked` settles after the first look, whether there is a notice or not
  */
-export function watchSpot({ endpoint, fetch, onNotice, intervalMs = 5_000 }: SpotWatcherOptions): () => void {
+export function watchSpot({ endpoint, fetch, onNotice, intervalMs }: SpotWatcherOptions): {
+  readonly stop: () => void;
+  readonly looked: Promise<void>;
+} {
   let token: string | undefined;
   let failures = 0;
   let everAnswered = false;
@@ -68,9 +71,11 @@ export function watchSpot({ endpoint, fetch, onNotice, intervalMs = 5_000 }: Spo
     timer.unref();
   }
 
-  void poll();
-  return () => {
-    stopped = true;
-    clearTimeout(timer);
+  return {
+    looked: poll(),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
   };
 }

@@ -23,7 +23,7 @@ describe("watchSpot", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const notice = await new Promise<SpotNotice>((resolve) => {
       const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      stop = watchSpot({ endpoint, fetch, onNotice: resolve, intervalMs: 1 });
+      ({ stop } = watchSpot({ endpoint, fetch, onNotice: resolve, intervalMs: 1 }));
     });
     expect(notice).toEqual({ action: "terminate", time: "2026-01-01T00:02:00Z" });
     expect(looks).toBe(3);
@@ -50,14 +50,14 @@ describe("watchSpot", () => {
 
   it("gets a new token where the old one has expired", async () => {
     const { requests, requested, fake } = scripted([200, 401, 200, 404], 4);
-    stop = watchSpot({ endpoint: "http://x", fetch: fake, onNotice: () => undefined, intervalMs: 1 });
+    ({ stop } = watchSpot({ endpoint: "http://x", fetch: fake, onNotice: () => undefined, intervalMs: 1 }));
     await requested;
     expect(requests).toEqual(["PUT token", "GET instance-action", "PUT token", "GET instance-action"]);
   });
 
   it("stops quietly where there is no metadata service", async () => {
     const { requests, requested, fake } = scripted([new Error("unreachable")], 3);
-    stop = watchSpot({ endpoint: "http://x", fetch: fake, onNotice: () => undefined, intervalMs: 1 });
+    ({ stop } = watchSpot({ endpoint: "http://x", fetch: fake, onNotice: () => undefined, intervalMs: 1 }));
     await requested;
     for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     expect(requests).toHaveLength(3);
@@ -66,7 +66,7 @@ describe("watchSpot", () => {
   it("goes on through an outage of a service that has answered before", async () => {
     const down = new Error("down");
     const { requested, fake } = scripted([200, 404, down, down, down, down, down, 404], 9);
-    stop = watchSpot({ endpoint: "http://x", fetch: fake, onNotice: () => undefined, intervalMs: 1 });
+    ({ stop } = watchSpot({ endpoint: "http://x", fetch: fake, onNotice: () => undefined, intervalMs: 1 }));
     await requested;
   });
 });

@@ -1,0 +1,134 @@
+import fs from "node:fs";
+import type { JobDetail } from "@aws-sdk/client-batch";
+import { outcomeOf } from "../../../adapters/batch/job-details";
+import { objectKeys } from "../../../core/object-keys";
+import { decideNextMove } from "../../../core/runs/attempts";
+import type { TrainingAttempt } from "../../../core/runs/shapes";
+import { trainerJob } from "../../../platform/trainer-job";
+import { BatchCloud, pidOf } from "../../local/batch/cloud";
+import { ownerEnvironment } from "../../support/iam";
+import { buildTrainer } from "./build";
+import { startCloud, type TrainerCloud } from "./cloud";
+import { readResult, storeFeatures, storeTask } from "./task";
+
+/** The time from a notice to the end of the host. */
+const noticeMs = 1_200;
+const notices = 10;
+
+/** Trainers on the embedded Batch, under the deployed retry rules, whose hosts EC2 takes away. */
+describe("a training on spot hosts", () => {
+  const built = buildTrainer();
+  const batch = new BatchCloud();
+  let cloud: TrainerCloud;
+
+  beforeAll(async () => {
+    cloud = await startCloud();
+    const environment = {
+      ...{ PATH: process.env["PATH"]!, HOME: process.env["HOME"] ?? "/", TMPDIR: cloud.directory },
+      ...ownerEnvironment,
+      ...{ AWS_ENDPOINT_URL: cloud.endpoint, AWS_REGION: "us-east-1", AWS_EC2_METADATA_DISABLED: "false" },
+      ...{ RINGMASTER_TEAM: "default", RINGMASTER_BUCKET: "ringmaster", RINGMASTER_TABLE_GANGS: "Gangs" },
+      ...{ RINGMASTER_INGEST_FUNCTION: "ingest", RINGMASTER_ADVERTISE_HOST: "127.0.0.1" },
+      RINGMASTER_SPOT_POLL_MS: "100",
+    };
+    const trainer = { command: [process.execPath, "--enable-source-maps", built.script], environment };
+    await batch.start({ images: { trainer }, spotNoticeMs: noticeMs });
+    await batch.setUp();
+    const container = { image: "trainer", vcpus: 1, memory: 2_048 };
+    await batch.define({ jobDefinitionName: "trainer", containerProperties: container });
+    await storeFeatures(cloud.store);
+  });
+  afterAll(async () => {
+    await batch.stop();
+    batch.remove();
+    await cloud.close();
+    fs.rmSync(built.folder, { recursive: true });
+  });
+
+  const submit = (runId: string, attempt: number, market: string) => {
+    const { attempts, evaluateOnExit } = trainerJob;
+    return batch.submit("", {
+      ...{ jobName: `${runId}-${attempt}`, jobQueue: market === "spot" ? "spot" : "steady", jobDefinition: "trainer" },
+      retryStrategy: { attempts, evaluateOnExit: evaluateOnExit.map((rule) => ({ ...rule })) },
+      containerOverrides: { environment: [{ name: "RINGMASTER_RUN_ID", value: runId }] },
+    });
+  };
+  const said = (job: JobDetail, message: string) =>
+    batch.output(job).some((line) => line.includes(`"message":"${message}`));
+  const until = async (jobId: string, holds: (job: JobDetail) => boolean) => {
+    for (;;) {
+      const job = await batch.job(jobId);
+      if (holds(job) || job.status === "SUCCEEDED" || job.status === "FAILED") return job;
+      await new Promise((tick) => setTimeout(tick, 20));
+    }
+  };
+
+  /**
+   * Runs a training to its end, like the control plane with `retries: 0`: a failed job is submitted again only if it
+   * uses none of the user's retries.
+   */
+  async function train(runId: string, interrupt: (jobId: string) => Promise<void>): Promise<readonly JobDetail[]> {
+    const jobs: JobDetail[] = [];
+    const attempts: TrainingAttempt[] = [];
+    let market: TrainingAttempt["market"] = "spot";
+    for (let attempt = 1; ; attempt += 1) {
+      const running: TrainingAttempt = {
+        ...{ attempt, market, workers: 1, status: "submitted" },
+        startedAt: new Date().toISOString(),
+      };
+      const jobId = await submit(runId, attempt, market);
+      if (market === "spot") await interrupt(jobId);
+      const job = await batch.ended(jobId);
+      jobs.push(job);
+      const hasResult = (await cloud.store.size(objectKeys.trainingResult(runId))) !== undefined;
+      const outcome = outcomeOf(job, [job]);
+      const move = decideNextMove({
+        ...{ hasResult, failure: undefined, job: outcome, attempts: [...attempts, running], retries: 0 },
+      });
+      if (move.move === "succeed") return jobs;
+      if (move.move !== "resubmit") throw new Error(`${JSON.stringify(move)}\n${batch.output(job).join("\n")}`);
+      attempts.push({ ...running, status: "failed", reason: move.why });
+      market = move.market;
+    }
+  }
+
+  it(`uses none of the user's retries for ${notices} notices, with restarts on hosts under notice`, async () => {
+    const settings = [{ workers: 1 }, { epochs: 60 }] as const;
+    await storeTask(cloud.store, "run-calm", ...settings);
+    await storeTask(cloud.store, "run-hit", ...settings);
+    await train("run-calm", async () => undefined);
+
+    let given = 0;
+    let waited = 0;
+    const jobs = await train("run-hit", async (jobId) => {
+      for (let attempt = 1; given < notices && attempt <= trainerJob.attempts; attempt += 1) {
+        const job = await until(jobId, (one) => one.status === "RUNNING" && said(one, "ready"));
+        if (job.status !== "RUNNING") return;
+        await batch.batch.interruptSpot(jobId);
+        given += 1;
+        const left = await until(jobId, (one) => said(one, "left"));
+        if (given % 2 === 0 && attempt < trainerJob.attempts) {
+          // The process dies for another reason, and Batch starts it again on the host under notice.
+          process.kill(pidOf(left), "SIGKILL");
+          const again = await until(jobId, ({ attempts = [] }) => attempts.length >= attempt);
+          const second = await until(jobId, (one) => one.status === "RUNNING" && pidOf(one) !== pidOf(left));
+          attempt += 1;
+          expect(again.attempts?.at(-1)?.container?.exitCode).toBe(137);
+          const lost = await until(jobId, ({ attempts = [] }) => attempts.length >= attempt);
+          expect(batch.output(second).filter((line) => line.includes('"ready"'))).toEqual([]);
+          expect(lost.attempts?.at(-1)?.statusReason).toMatch(/^Host EC2/);
+          waited += 1;
+        } else {
+          const lost = await until(jobId, ({ attempts = [] }) => attempts.length >= attempt);
+          expect(lost.attempts?.at(-1)?.statusReason).toMatch(/^Host EC2/);
+        }
+      }
+    });
+    expect(given).toBe(notices);
+    expect(waited).toBeGreaterThanOrEqual(4);
+    expect(jobs.length).toBeGreaterThan(1);
+    expect(jobs.flatMap(({ attempts = [] }) => attempts.map(({ container }) => container?.exitCode))).not.toContain(75);
+    const [calm, hit] = await Promise.all(["run-calm", "run-hit"].map((runId) => readResult(cloud.store, runId)));
+    expect(hit!.weightsSha256).toBe(calm!.weightsSha256);
+  }, 240_000);
+});
