@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { CfnOutput, Duration, Stack } from "aws-cdk-lib";
 import {
   AccountRecovery,
   CfnUserPoolGroup,
@@ -41,7 +41,7 @@ export class ApiUsers extends Construct {
       },
       accountRecovery: AccountRecovery.EMAIL_ONLY,
       removalPolicy,
-      deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
+      deletionProtection: config.removal === "retain",
     });
     for (const name of new Set(config.teams.flatMap(({ groups }) => groups))) {
       new CfnUserPoolGroup(this, `Group-${name}`, { userPoolId: this.pool.userPoolId, groupName: name });

@@ -247,7 +247,7 @@ describe("with Cognito", () => {
       },
     });
     template.hasResource("AWS::Cognito::UserPool", {
-      DeletionPolicy: "Retain",
+      DeletionPolicy: "RetainExceptOnCreate",
       Properties: {
         AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
         MfaConfiguration: "ON",

@@ -61,7 +61,7 @@ export function pinsOf({ Resources }: TemplateJson, { logs }: { readonly logs: b
     if (!fixed || (Type === "AWS::Logs::LogGroup" && !logs)) continue;
     pins[id] = {
       type: Type,
-      retained: DeletionPolicy === "Retain" && UpdateReplacePolicy === "Retain",
+      retained: /^Retain/.test(String(DeletionPolicy)) && UpdateReplacePolicy === "Retain",
       fixed: Object.fromEntries(fixed.map((name) => [name, Properties[name] ?? null])),
       ...(Type === "AWS::DynamoDB::Table" ? { indexes: indexesOf(Properties) } : {}),
     };
@@ -98,7 +98,9 @@ export function harmOf(before: Pins, now: Pins): readonly string[] {
   for (const [id, { type, retained }] of Object.entries(now)) {
     if (!(id in before)) harm.push(`${id} (${type}) is new, and not in the baseline yet.`);
     if (mustBeRetained.has(type) && !retained)
-      harm.push(`${id} (${type}) must have the deletion and update-replace policies "Retain": it holds data.`);
+      harm.push(
+        `${id} (${type}) must have a deletion policy that retains it, and the update-replace policy "Retain": it holds data.`,
+      );
   }
   return harm;
 }

@@ -6,6 +6,11 @@ import { functions } from "../../platform/functions";
 import { rules } from "../../platform/rules";
 import { repository, resources, type Synthesized, statementsOf, synthesizePlatform } from "./synthesized";
 
+interface Retrier {
+  readonly ErrorEquals: readonly string[];
+  readonly MaxAttempts: number;
+}
+
 let platform: Synthesized;
 let workflow: Template;
 let api: Template;
@@ -67,6 +72,14 @@ describe("workflow", () => {
     );
     expect(text).not.toContain("${");
     const asl = fs.readFileSync(path.join(repository, "state-machines", "training-run.asl.json"), "utf8");
+    // Functions that may work for a quarter of an hour are not invoked for hours.
+    const states = (
+      JSON.parse(asl) as { readonly States: Readonly<Record<string, { readonly Retry?: readonly Retrier[] }>> }
+    ).States;
+    for (const name of ["ValidateDataset", "PrepareFeatures", "Evaluate"]) {
+      const retriers = states[name]?.Retry?.filter(({ ErrorEquals }) => ErrorEquals.includes("Sandbox.Timedout"));
+      expect([name, retriers?.map(({ MaxAttempts }) => MaxAttempts)]).toEqual([name, [1]]);
+    }
     const named = new Set([...asl.matchAll(/\$\{([a-z-]+)\}/g)].map((match) => match[1]));
     const invocable = statementsOf(workflow, "TrainingRunRole").filter(
       ({ Action }) => Action === "lambda:InvokeFunction",

@@ -79,7 +79,7 @@ describe("an upgrade is stopped that", () => {
       "lets a table go with its stack",
       { T: table() },
       { T: table({}, { DeletionPolicy: "Delete" }) },
-      /^T .* must have the deletion/,
+      /^T .* must have a deletion policy/,
     ],
     ["changes an index", withIndexes(index("i")), withIndexes(index("i", "b")), /^T: the index i has other keys/],
     [
