@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { DatasetTooLargeError } from "../../core/datasets/errors";
 import type { ColumnSchema, DatasetManifest } from "../../core/datasets/shapes";
 import type { ColumnBatch, RowSource } from "../../core/features/values";
 import type { ObjectStore } from "../../core/ports";
@@ -30,15 +31,27 @@ export function createShardSource(session: DuckDbSession, objects: Contents, man
   };
 }
 
-/** Downloads all shards as local files, in their order. The disk must have room for all of them. */
+/**
+ * Downloads all shards as local files, in their order.
+ *
+ * @param roomBytes free space of the disk
+ * @throws DatasetTooLargeError before the first download
+ */
 export async function fetchAllShards(
   session: DuckDbSession,
   objects: Contents,
   manifest: DatasetManifest,
+  roomBytes: number = freeBytes(session.directory),
 ): Promise<readonly string[]> {
+  if (manifest.bytes > roomBytes) throw new DatasetTooLargeError(manifest, roomBytes);
   const files: string[] = [];
   for (const { sha256 } of manifest.shards) files.push(await fetchShard(session, objects, sha256));
   return files;
+}
+
+function freeBytes(directory: string): number {
+  const { bavail, bsize } = fs.statfsSync(directory);
+  return bavail * bsize;
 }
 
 async function fetchShard(session: DuckDbSession, objects: Contents, sha256: string): Promise<string> {

@@ -1,4 +1,6 @@
 import { RingmasterError } from "../errors";
+import { formatBytes } from "../quantities";
+import type { DatasetManifest } from "./shapes";
 
 /** A rule of the schema and the rows that violate it. */
 export interface RowViolation {
@@ -65,6 +67,16 @@ export class EmptyDatasetError extends RingmasterError {
       httpStatus: 400,
       details: { what },
     });
+  }
+}
+
+/** Thrown when a version has more bytes than the disk on which it is validated. */
+export class DatasetTooLargeError extends RingmasterError {
+  constructor({ name, version, bytes }: Pick<DatasetManifest, "name" | "version" | "bytes">, roomBytes: number) {
+    super(
+      `dataset ${name}@${version} has ${formatBytes(bytes)} in its shards, and its validation has a disk with ${formatBytes(roomBytes)} free (10 GB on AWS); push fewer rows, or free disk space on this machine`,
+      { code: "DATASET_TOO_LARGE", httpStatus: 400, details: { name, version, bytes, roomBytes } },
+    );
   }
 }
 

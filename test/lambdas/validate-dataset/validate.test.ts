@@ -128,6 +128,15 @@ describe("validateDataset", () => {
     await expect(validateDataset({ manifest: claimed, objects })).rejects.toThrow(/cannot be read/);
   });
 
+  it("refuses a dataset that is larger than its disk, before it fetches a shard", async () => {
+    const claimed = { ...manifest, bytes: 2 ** 60 };
+    const store = { ...objects, getContent: () => Promise.reject(new Error("a shard was fetched")) };
+    await expect(validateDataset({ manifest: claimed, objects: store })).rejects.toMatchObject({
+      code: "DATASET_TOO_LARGE",
+      message: expect.stringMatching(/has 1152922 TB in its shards, .* free/),
+    });
+  });
+
   it("refuses a damaged shard", async () => {
     objects.objects.set(objectKeys.content(manifest.shards[0]!.sha256), new Uint8Array(9));
     await expect(validateDataset({ manifest, objects })).rejects.toThrow(manifest.shards[0]!.sha256);
