@@ -3,7 +3,7 @@ import type { JsonSchema, OpenApiDocument, Operation, Parameter } from "../../ap
 import type { SecurityScheme } from "../constructs/api-authorization";
 import { binaryMediaTypes } from "./binary-types";
 import { gatewayResponses } from "./gateway-responses";
-import { gatewaySchema, mentionedSchemas, modelName } from "./schemas";
+import { gatewaySchema, mentionedSchemas, modelName, uncheckedSchemas } from "./schemas";
 
 /** The parts of a deployment that the gateway's document depends on. ARNs may be CDK tokens. */
 export interface GatewayDocumentOptions {
@@ -29,11 +29,12 @@ export function gatewayDocument(
     .map(({ requestBody }) => requestBody?.content["application/json"]?.schema)
     .filter((schema) => schema !== undefined);
   const models = mentionedSchemas(bodies, document.components.schemas);
+  const unchecked = uncheckedSchemas(models);
   const paths = Object.entries(document.paths).map(([path, item]) => [
     prefix + path,
     {
       ...Object.fromEntries(
-        Object.entries(item).map(([method, operation]) => [method, methodOf(document, operation, options)]),
+        Object.entries(item).map(([method, operation]) => [method, methodOf(document, operation, options, unchecked)]),
       ),
       // Without this, the gateway treats other methods as unauthenticated. The function answers 405 with `Allow`.
       "x-amazon-apigateway-any-method": anyMethod(pathParameters(path), options),
@@ -52,7 +53,9 @@ export function gatewayDocument(
     },
     components: {
       schemas: Object.fromEntries(
-        Object.entries(models).map(([name, schema]) => [modelName(name), gatewaySchema(schema)]),
+        Object.entries(models)
+          .filter(([name]) => !unchecked.has(name))
+          .map(([name, schema]) => [modelName(name), gatewaySchema(schema, unchecked)]),
       ),
       securitySchemes: { caller: options.securityScheme },
     },
@@ -64,7 +67,12 @@ export function gatewayDocument(
   };
 }
 
-function methodOf(document: OpenApiDocument, operation: Operation, options: GatewayDocumentOptions): object {
+function methodOf(
+  document: OpenApiDocument,
+  operation: Operation,
+  options: GatewayDocumentOptions,
+  unchecked: ReadonlySet<string>,
+): object {
   const { operationId, requestBody } = operation;
   const schema = requestBody?.content["application/json"]?.schema;
   const parameters = operation.parameters.map((parameter) =>
@@ -83,8 +91,8 @@ function methodOf(document: OpenApiDocument, operation: Operation, options: Gate
             content: {
               "application/json": {
                 schema: requestBody?.required
-                  ? gatewaySchema(schema)
-                  : withoutType(schema, document.components.schemas),
+                  ? gatewaySchema(schema, unchecked)
+                  : withoutType(schema, document.components.schemas, unchecked),
               },
             },
           },
@@ -100,10 +108,14 @@ function methodOf(document: OpenApiDocument, operation: Operation, options: Gate
  * Returns the schema of an optional body without its type. AWS does not document how the gateway validates an absent
  * body, so any type must pass.
  */
-function withoutType(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
+function withoutType(
+  schema: JsonSchema,
+  schemas: Readonly<Record<string, JsonSchema>>,
+  unchecked: ReadonlySet<string>,
+): JsonSchema {
   const { $ref } = schema;
   const named = typeof $ref === "string" ? schemas[$ref.slice($ref.lastIndexOf("/") + 1)] : schema;
-  const { type: _, ...rest } = gatewaySchema(named ?? {});
+  const { type: _, ...rest } = gatewaySchema(named ?? {}, unchecked);
   return rest;
 }
 

@@ -7,11 +7,16 @@ import type { JsonSchema } from "../../api/openapi/model";
  *
  * Everything else is omitted, so every value that fits the original fits the result. The gateway refuses obviously
  * invalid requests. The function checks the rest, and reports every problem at once.
+ *
+ * @param unchecked names of schemas of which nothing is left. A reference to one is replaced by the empty schema, because
+ * AWS does not document that an empty model is accepted.
  */
-export function gatewaySchema(schema: JsonSchema): JsonSchema {
+export function gatewaySchema(schema: JsonSchema, unchecked: ReadonlySet<string> = new Set()): JsonSchema {
   const { $ref, const: constant, enum: values, type, properties, required, items, pattern } = schema;
-  if (typeof $ref === "string")
-    return { $ref: `#/components/schemas/${modelName($ref.slice($ref.lastIndexOf("/") + 1))}` };
+  if (typeof $ref === "string") {
+    const name = $ref.slice($ref.lastIndexOf("/") + 1);
+    return unchecked.has(name) ? {} : { $ref: `#/components/schemas/${modelName(name)}` };
+  }
   const checked: Record<string, unknown> = {};
   // Draft 4 has neither `nullable` nor a list of types that OpenAPI 3.0 accepts, so such a value is not checked.
   if (typeof type === "string" && type !== "null") checked["type"] = type;
@@ -32,7 +37,7 @@ export function gatewaySchema(schema: JsonSchema): JsonSchema {
     checked["properties"] = Object.fromEntries(
       Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, member]) => [
         name,
-        gatewaySchema(member),
+        gatewaySchema(member, unchecked),
       ]),
     );
   }
@@ -40,7 +45,7 @@ export function gatewaySchema(schema: JsonSchema): JsonSchema {
   if (Array.isArray(required) && required.length > 0) checked["required"] = required;
   if (schema["additionalProperties"] === false) checked["additionalProperties"] = false;
   if (type === "array")
-    checked["items"] = items !== null && typeof items === "object" ? gatewaySchema(items as JsonSchema) : {};
+    checked["items"] = items !== null && typeof items === "object" ? gatewaySchema(items as JsonSchema, unchecked) : {};
   return checked;
 }
 
@@ -55,6 +60,12 @@ export function modelName(name: string): string {
  */
 function isPlainPattern(pattern: string): boolean {
   return !/\(\?|\\[pPxuk]/.test(pattern);
+}
+
+/** Returns the names of the schemas of which the gateway can check nothing. */
+export function uncheckedSchemas(schemas: Readonly<Record<string, JsonSchema>>): ReadonlySet<string> {
+  const names = Object.keys(schemas).filter((name) => Object.keys(gatewaySchema(schemas[name]!)).length === 0);
+  return new Set(names);
 }
 
 /** Returns the named schemas that the given ones refer to, directly or indirectly. */

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { contracts } from "../../api/contracts";
 import { openApiDocument } from "../../api/openapi/document";
 import type { JsonSchema } from "../../api/openapi/model";
-import { gatewaySchema, mentionedSchemas, modelName } from "../../infra/api/schemas";
+import { gatewaySchema, mentionedSchemas, modelName, uncheckedSchemas } from "../../infra/api/schemas";
 import { damaged, valuesOf } from "../api/fuzz/arbitrary";
 
 it.each<readonly [string, JsonSchema, JsonSchema]>([
@@ -41,6 +41,17 @@ it.each<readonly [string, JsonSchema, JsonSchema]>([
   ["a pattern that Java reads otherwise", { type: "string", pattern: "^(?!\\s)\\p{L}$" }, { type: "string" }],
   ["a reference", { $ref: "#/components/schemas/Job_Input" }, { $ref: "#/components/schemas/JobInput" }],
 ])("%s", (_name, schema, expected) => expect(gatewaySchema(schema)).toEqual(expected));
+
+it("replaces references to schemas of which nothing is left", () => {
+  const schemas = { Value: { anyOf: [{ type: "string" }, { type: "number" }] }, Named: { type: "object" } };
+  const unchecked = uncheckedSchemas(schemas);
+  expect([...unchecked]).toEqual(["Value"]);
+  const properties = { a: { $ref: "#/components/schemas/Value" }, b: { $ref: "#/components/schemas/Named" } };
+  expect(gatewaySchema({ type: "object", properties }, unchecked)).toEqual({
+    type: "object",
+    properties: { a: {}, b: { $ref: "#/components/schemas/Named" } },
+  });
+});
 
 /** The keywords of JSON Schema draft 4 that API Gateway supports. */
 const known = new Set([
