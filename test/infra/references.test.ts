@@ -41,6 +41,7 @@ const nameless = new Set([
 const unset: Readonly<Record<string, string>> = {
   RINGMASTER_ADVERTISE_HOST: "found out from the network interfaces",
   RINGMASTER_CACHE_GIB: "has a default",
+  RINGMASTER_SPOT_POLL_MS: "has a default",
   RINGMASTER_TRACE_STEPS: "for tests of the gang",
   RINGMASTER_NATIVE_DIR: "the image's own, by its Dockerfile",
   RINGMASTER_BUCKET_KEY_ARN: "only with encryption.bucketKeyArn",
