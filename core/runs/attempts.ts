@@ -15,12 +15,20 @@ export interface JobOutcome {
 export type NextMove =
   | { readonly move: "succeed" }
   | { readonly move: "wait" }
+  /** The job ends, and the next call decides. */
+  | { readonly move: "terminate"; readonly why: string }
   /** `why`: the reason for the attempt's end. */
   | { readonly move: "resubmit"; readonly market: "spot" | "on-demand"; readonly why: string }
   | { readonly move: "fail"; readonly code: string; readonly message: string; readonly why: string };
 
 /** The reason of an attempt that ended by the loss of its hosts. */
 export const hostLossReason = "host lost";
+
+/** The reason of a spot attempt that ended because no worker had started in time. */
+export const noCapacityReason = "no spot capacity in time";
+
+/** Maximum wait of a spot attempt for its first worker, unless the job says otherwise. */
+export const defaultMaxWaitMinutes = 60;
 
 /** Number of host losses, beyond Batch's own attempts, after which the run stays on-demand permanently. */
 const lossesBeforeOnDemand = 3;
@@ -34,10 +42,11 @@ const lossesOnDemand = 3;
  * Decides how a run's training continues, given all known facts. Pure, so that late, repeated and lost events lead to
  * the same decision.
  *
- * The result object is authoritative: a result means success, whatever the state of the Batch job is. Spot losses never
- * use up the user's retries. The last attempt is on-demand, where hosts are not reclaimed.
+ * The result object is authoritative: a result means success, whatever the state of the Batch job is. Spot losses and
+ * waits for capacity never use up the user's retries. The last attempt is on-demand, where hosts are not reclaimed.
  *
  * @param known.job job of the latest attempt, read before the result
+ * @param known.waitedMs time for which the latest attempt has waited for its first worker
  */
 export function decideNextMove(known: {
   readonly hasResult: boolean;
@@ -46,18 +55,26 @@ export function decideNextMove(known: {
   readonly job: JobOutcome;
   readonly attempts: readonly TrainingAttempt[];
   readonly retries: number;
+  readonly waitedMs?: number | undefined;
+  readonly maxWaitMs?: number;
 }): NextMove {
-  const { hasResult, failure, job, attempts, retries } = known;
+  const { hasResult, failure, job, attempts, retries, waitedMs = 0, maxWaitMs = Number.POSITIVE_INFINITY } = known;
   if (hasResult) return { move: "succeed" };
   // The other workers would compute the same with the same code, and must not wait for the worker that failed.
   if (failure?.code === userCodeFailure) {
     return { move: "fail", code: failure.code, message: failure.message, why: failure.message };
   }
-  if (job.status === "running") return { move: "wait" };
+  const market = attempts.at(-1)?.market ?? "spot";
+  if (job.status === "running") {
+    const isLate = market === "spot" && waitedMs >= maxWaitMs;
+    return isLate ? { move: "terminate", why: noCapacityReason } : { move: "wait" };
+  }
+  if (job.reason === noCapacityReason && !failure) {
+    return { move: "resubmit", market: "on-demand", why: noCapacityReason };
+  }
 
   // The latest attempt is the one to decide on. A call that died may already have marked it as failed.
   const failed = attempts.slice(0, -1).filter((attempt) => attempt.status === "failed");
-  const market = attempts.at(-1)?.market ?? "spot";
   const lost = failed.filter((attempt) => attempt.reason === hostLossReason);
   if (job.hostLoss && !failure) {
     if (market === "on-demand" && lost.filter((attempt) => attempt.market === market).length + 1 >= lossesOnDemand) {
@@ -70,7 +87,7 @@ export function decideNextMove(known: {
   const code = failure?.code ?? "TRAINER_EXITED";
   const message = failure?.message ?? `the workers ended without a result: ${job.reason ?? "no reason given"}`;
   if (failure && !failure.retryable) return { move: "fail", code, message, why: message };
-  const used = failed.length - lost.length;
+  const used = failed.filter(({ reason }) => reason !== hostLossReason && reason !== noCapacityReason).length;
   if (used >= retries) return { move: "fail", code, message, why: message };
   return { move: "resubmit", market: used + 1 >= retries ? "on-demand" : market, why: message };
 }

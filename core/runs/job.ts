@@ -84,6 +84,10 @@ const resourceFields = z.strictObject({
   memoryMbPerWorker: z.int().min(512).max(1_572_864).default(memoryMbDefaults.cpu),
   market: z.enum(["spot", "on-demand"]).default("spot"),
   /**
+   * With `market: spot`: minutes that a run waits for its first worker. After that, it is submitted on-demand. Default 60.
+   */
+  maxWaitMinutes: z.int().min(1).max(40_320).optional(),
+  /**
    * V: the number of microshards of each global batch. Part of the run's identity, so it does not follow `workers`: any
    * world size up to V gives the same weights (docs/adr/007-microshards.md).
    */

@@ -1,7 +1,13 @@
 import { findJson } from "../object-documents";
 import { CorruptObjectError } from "../object-errors";
 import { isoTime, type ObjectStore } from "../ports";
-import { decideNextMove, type JobOutcome, type NextMove, recordedOutcome } from "../runs/attempts";
+import {
+  decideNextMove,
+  defaultMaxWaitMinutes,
+  type JobOutcome,
+  type NextMove,
+  recordedOutcome,
+} from "../runs/attempts";
 import { JobRefusedError } from "../runs/errors";
 import type { TaskTokens, TrainingJobs } from "../runs/ports";
 import type { RunRepository } from "../runs/run-repository";
@@ -44,9 +50,12 @@ export async function completeTraining(
   const pause = result ? undefined : await findJson<TrainingPause>(objects, keys.pause);
   const failure =
     attempt.jobId === undefined ? undefined : await findJson<TrainingFailure>(objects, keys.failure(attempt.jobId));
-  const { retries } = details.run.job;
+  const { retries, resources } = details.run.job;
   const hasResult = result !== undefined || pause !== undefined;
-  const next = decideNextMove({ hasResult, failure, job, attempts, retries });
+  const waitedMs = waitOf(details, attempt, dependencies.clock.now());
+  const { maxWaitMinutes = defaultMaxWaitMinutes } = resources;
+  const maxWaitMs = maxWaitMinutes * 60_000;
+  const next = decideNextMove({ hasResult, failure, job, attempts, retries, waitedMs, maxWaitMs });
 
   const answerFailure = (code: string, message: string) =>
     Promise.all(waiting.map((token) => tokens.fail(token, code, message)));
@@ -54,7 +63,13 @@ export async function completeTraining(
     if (next.move === "wait" && attempt.jobId === undefined) {
       await takeOverAttempt(dependencies, details.run, attempt);
     } else if (next.move === "wait") {
-      measureWait(dependencies, details, attempt);
+      const { team } = details.run;
+      if (waitedMs !== undefined)
+        dependencies.meter.emit({ JobWait: waitedMs / 1000 }, undefined, { runId, team, attempt: attempt.attempt });
+    } else if (next.move === "terminate") {
+      const message = `no spot host was available for attempt ${attempt.attempt} within ${maxWaitMinutes} minutes (resources.maxWaitMinutes): it continues on-demand`;
+      await runs.recordWarning(runId, { code: "NO_SPOT_CAPACITY", message });
+      if (attempt.jobId !== undefined) await jobs.terminate(attempt.jobId, next.why, runId);
     } else if (next.move === "succeed" && result) {
       await takeInFiles(objects, result);
       await completeAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");
@@ -95,17 +110,21 @@ async function takeInFiles(objects: ObjectStore, { weights, topology }: Training
   }
 }
 
-/** Measures how long a job waits for its first worker, because Batch itself does not. */
-function measureWait(
-  { meter, clock }: CompleteTrainingDependencies,
-  details: RunDetails,
-  attempt: TrainingAttempt,
-): void {
-  const workers = details.workers.filter((worker) => (worker.attempt ?? 1) === attempt.attempt);
-  if (workers.some(({ startedAt, attempts }) => startedAt !== undefined || attempts.length > 0)) return;
-  const { runId, team } = details.run;
-  const seconds = (clock.now() - Date.parse(attempt.startedAt)) / 1000;
-  meter.emit({ JobWait: Math.max(0, seconds) }, undefined, { runId, team, attempt: attempt.attempt });
+/**
+ * Returns the milliseconds that an attempt has waited for its first worker; `undefined` if its job is not submitted, or a
+ * worker has started. Batch itself does not measure it.
+ */
+function waitOf(
+  { workers, progress }: Pick<RunDetails, "workers" | "progress">,
+  { attempt, jobId, startedAt }: TrainingAttempt,
+  now: number,
+): number | undefined {
+  if (jobId === undefined) return undefined;
+  const ofAttempt = workers.filter((worker) => (worker.attempt ?? 1) === attempt);
+  if (ofAttempt.some((worker) => worker.startedAt !== undefined || worker.attempts.length > 0)) return undefined;
+  // A later trial of a shared job has no rows of workers of its own.
+  if (progress?.workers.some(({ memberId }) => memberId.startsWith(jobId))) return undefined;
+  return Math.max(0, now - Date.parse(startedAt));
 }
 
 async function outcomeOf(jobs: TrainingJobs, attempt: TrainingAttempt): Promise<JobOutcome> {

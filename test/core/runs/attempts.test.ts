@@ -1,4 +1,4 @@
-import { decideNextMove, hostLossReason, type JobOutcome } from "../../../core/runs/attempts";
+import { decideNextMove, hostLossReason, type JobOutcome, noCapacityReason } from "../../../core/runs/attempts";
 import type { TrainingAttempt } from "../../../core/runs/shapes";
 import type { TrainingFailure } from "../../../core/runs/training-task";
 
@@ -11,6 +11,7 @@ const attempt = (n: number, more: Partial<TrainingAttempt> = {}): TrainingAttemp
   startedAt: "2026-01-01T00:00:00.000Z",
   ...more,
 });
+const onDemand = (n: number) => attempt(n, { market: "on-demand" });
 const lost = (n: number) => attempt(n, { status: "failed", reason: hostLossReason });
 const failedJob: JobOutcome = { status: "failed", hostLoss: false, reason: "Essential container in task exited" };
 const hostLost: JobOutcome = { status: "failed", hostLoss: true, reason: "Host EC2 (instance i-1) terminated." };
@@ -61,6 +62,31 @@ describe("what to do about a run's training", () => {
     [
       "losses before do not count as the user's",
       { attempts: [lost(1), lost(2), attempt(3)] },
+      { move: "resubmit", market: "on-demand" },
+    ],
+    [
+      "a spot job without a worker is ended after the maximum wait",
+      { job: { status: "running", hostLoss: false }, waitedMs: 3_600_000, maxWaitMs: 3_600_000 },
+      { move: "terminate", why: noCapacityReason },
+    ],
+    [
+      "a spot job without a worker is waited for before",
+      { job: { status: "running", hostLoss: false }, waitedMs: 3_599_999, maxWaitMs: 3_600_000 },
+      { move: "wait" },
+    ],
+    [
+      "an on-demand job is waited for",
+      { ...{ job: { status: "running", hostLoss: false }, waitedMs: 1e9, maxWaitMs: 1 }, attempts: [onDemand(1)] },
+      { move: "wait" },
+    ],
+    [
+      "a wait for capacity costs no retry, and the next attempt is on-demand",
+      { job: { ...failedJob, reason: noCapacityReason }, retries: 0 },
+      { move: "resubmit", market: "on-demand", why: noCapacityReason },
+    ],
+    [
+      "a wait for capacity before does not count as the user's",
+      { attempts: [attempt(1, { status: "failed", reason: noCapacityReason }), onDemand(2)] },
       { move: "resubmit", market: "on-demand" },
     ],
   ])("%s", (_name, known, expected) => {

@@ -113,6 +113,58 @@ describe("the end of a run's training", () => {
     expect((await platform.runs.find(runId))!.status).toBe("running");
   });
 
+  describe("without spot capacity", () => {
+    const waiting = { status: "running", hostLoss: false } as const;
+    /** Returns a clock that is that much later than the attempt's start. */
+    const later = (minutes: number) => ({ now: () => Date.parse("2026-01-01T00:00:00.000Z") + minutes * 60_000 });
+
+    it("goes on-demand after the maximum wait, and uses no retry", async () => {
+      const base = runOf("x").job;
+      const job = { ...base, retries: 0, resources: { ...base.resources, maxWaitMinutes: 5 } };
+      const { platform, calls, runId } = await launched({ job });
+      calls.job = waiting;
+      expect(await completeTraining({ ...platform, clock: later(4) }, runId)).toBe("wait");
+      expect(await completeTraining({ ...platform, clock: later(6) }, runId)).toBe("terminate");
+      expect(calls.terminated).toEqual([`job-${runId}-1`]);
+      const { warnings } = (await platform.runs.findDetails(runId))!;
+      expect(warnings).toMatchObject([{ code: "NO_SPOT_CAPACITY", message: expect.stringContaining("5 minutes") }]);
+      calls.job = { status: "failed", hostLoss: false, reason: "no spot capacity in time" };
+      expect(await completeTraining({ ...platform, clock: later(6) }, runId)).toBe("resubmit");
+      expect(calls.submitted.map(({ attempt, market }) => [attempt, market])).toEqual([
+        [1, "spot"],
+        [2, "on-demand"],
+      ]);
+      calls.job = waiting;
+      expect(await completeTraining({ ...platform, clock: later(600) }, runId)).toBe("wait");
+    });
+
+    it("waits for an hour by default", async () => {
+      const { platform, calls, runId } = await launched();
+      calls.job = waiting;
+      expect(await completeTraining({ ...platform, clock: later(59) }, runId)).toBe("wait");
+      expect(await completeTraining({ ...platform, clock: later(61) }, runId)).toBe("terminate");
+    });
+
+    it("does not end a trial that trains in a job which another trial began", async () => {
+      const { platform, calls, runId } = await launched();
+      calls.job = waiting;
+      const worker = { rank: 0, memberId: `job-${runId}-1/1`, workerIndex: 0, host: "h", pid: 1, step: 1 };
+      const details = (await platform.runs.findDetails(runId))!;
+      const runs = {
+        ...platform.runs,
+        findDetails: async () => ({
+          ...details,
+          progress: {
+            ...{ step: 1, totalSteps: 2, epoch: 0, epochs: 1, generation: 1, worldSize: 1, loss: 1 },
+            ...{ samplesPerSecond: 1, backend: "wasm" as const, workers: [{ ...worker, state: "training" as const }] },
+          },
+        }),
+      };
+      expect(await completeTraining({ ...platform, runs, clock: later(90) }, runId)).toBe("wait");
+      expect(calls.terminated).toEqual([]);
+    });
+  });
+
   it("all attempts have the job definitions of the first, whatever was deployed since", async () => {
     const { platform, calls, runId } = await launched();
     const first = calls.definitions;

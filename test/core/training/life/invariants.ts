@@ -1,4 +1,4 @@
-import { hostLossReason } from "../../../../core/runs/attempts";
+import { hostLossReason, noCapacityReason } from "../../../../core/runs/attempts";
 import { isOpen } from "../../../../core/runs/run-states";
 import type { Simulation } from "./simulation";
 
@@ -20,13 +20,12 @@ export function violationsNow(simulation: Simulation): readonly string[] {
   if (attempts.length > (simulation.attemptsAtResult ?? Infinity))
     found.push("an attempt began although the result was there");
   const failed = attempts.filter(({ status }) => status === "failed");
-  const lost = failed.filter(({ reason }) => reason === hostLossReason);
-  const own = failed.length - lost.length;
+  const own = failed.filter(({ reason }) => isOwn(reason)).length;
   if (isOpen(run.status) && own > retries + 1) found.push(`${own} failures of the job's own with ${retries} retries`);
   for (const { attempt, market } of attempts) {
     const before = attempts.filter((one) => one.attempt < attempt);
     const lostBefore = before.filter(({ reason }) => reason === hostLossReason).length;
-    const usedBefore = before.length - lostBefore;
+    const usedBefore = before.filter(({ reason }) => isOwn(reason)).length;
     if (market === "spot" && lostBefore >= 3) found.push(`attempt ${attempt} is on spot after ${lostBefore} losses`);
     const first = before.length === 0; // a job without retries, and the first attempt of any, runs where its file says
     if (market === "spot" && !first && usedBefore > 0 && usedBefore >= retries)
@@ -56,7 +55,7 @@ export function violationsAtRest(simulation: Simulation): readonly string[] {
   if (run.outcome?.decision === "rejected" && !rejected) found.push("nobody rejected it");
 
   if (run.status === "failed") {
-    const own = attempts.filter(({ reason }) => reason !== hostLossReason).length;
+    const own = attempts.filter(({ reason }) => isOwn(reason)).length;
     const { code } = run.failure!;
     const earned: Readonly<Record<string, boolean>> = {
       USER_CODE: true,
@@ -79,4 +78,9 @@ export function violationsAtRest(simulation: Simulation): readonly string[] {
   if (world.ends[0]?.type !== `run.${run.status}`) found.push(`it is ${run.status}, published: ${world.ends[0]?.type}`);
   if (counted("WorkerHours") > attempts.length) found.push("an attempt's hours were counted twice");
   return found;
+}
+
+/** Tests whether an attempt's end uses one of the user's retries. */
+function isOwn(reason: string | undefined): boolean {
+  return reason !== hostLossReason && reason !== noCapacityReason;
 }
