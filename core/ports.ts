@@ -48,8 +48,8 @@ export interface ObjectStore {
   /** Reads content, under its name or under `key`, and verifies the digest; rejects with `CorruptObjectError`. */
   getContent(sha256: string, key?: string): Promise<Uint8Array>;
   /**
-   * Copies content from another key of the team to its name, within the store. Returns false if the object at that key
-   * does not exist or has other bytes.
+   * Copies content from another key of the team to its name, within the store, unless the content exists. Returns false
+   * if the object at that key does not exist or has other bytes.
    */
   copyContent(content: ContentReference, from: string): Promise<boolean>;
   /** Lists keys under a prefix, in lexical order. */

@@ -16,6 +16,12 @@ const maxCopyBytes = 5 * 1024 ** 3;
 const pieceBytes = 1024 ** 3;
 const piecesAtOnce = 4;
 
+export interface CopyOptions {
+  /** Size of the largest object that is copied in one request. */
+  readonly largest?: number;
+  readonly condition?: { readonly IfNoneMatch?: "*" };
+}
+
 /**
  * Copies an object within the bucket, in the store itself.
  * @throws CorruptObjectError if the store copied other bytes than `from` states
@@ -25,7 +31,7 @@ export async function copyObject(
   bucket: string,
   from: ContentReference & { readonly key: string; readonly contentType: string },
   to: string,
-  largest = maxCopyBytes,
+  { largest = maxCopyBytes, condition = {} }: CopyOptions = {},
 ): Promise<void> {
   const CopySource = `${bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
   const target = { Bucket: bucket, Key: to };
@@ -40,6 +46,7 @@ export async function copyObject(
           TaggingDirective: "REPLACE", // Copying tags would need an additional right.
           ServerSideEncryption: "AES256",
           ChecksumAlgorithm: "SHA256",
+          ...condition,
         }),
       ),
     );
@@ -66,7 +73,7 @@ export async function copyObject(
       const { CopyPartResult } = await translated(to, () => client.send(command));
       return { PartNumber, ETag: CopyPartResult?.ETag };
     });
-    await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+    await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts }, ...condition }));
   } catch (error) {
     await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
     throw error;

@@ -165,12 +165,15 @@ export function createObjectStore(
     },
 
     async copyContent(content, from) {
+      // The checksum of a source in parts does not prove its digest. So a copy never replaces content.
+      if (await isClaimed(content, "any")) return true;
       if (!(await holds({ ...content, key: from }, "any"))) return false;
       const source = { ...content, key: `${prefix}${from}`, contentType: defaultType };
       try {
-        await copyObject(client, bucket, source, `${prefix}${keyOf(content)}`);
+        await copyObject(client, bucket, source, `${prefix}${keyOf(content)}`, { condition: { IfNoneMatch: "*" } });
         return true;
       } catch (error) {
+        if (isPreconditionFailure(error)) return isClaimed(content, "any");
         if (missing(error)) return false;
         throw error;
       }
@@ -225,7 +228,7 @@ export function createObjectStore(
   }
 
   /** Tests whether the content exists, and keeps it from reclamation. */
-  async function isClaimed(reference: PlacedContent, parts: readonly Buffer[] = []): Promise<boolean> {
+  async function isClaimed(reference: PlacedContent, parts: readonly Buffer[] | "any" = []): Promise<boolean> {
     const found = await findContent(client, at(keyOf(reference)), reference, { missing, parts });
     return found !== undefined && (reference.key !== undefined || (await claim(reference, found)));
   }

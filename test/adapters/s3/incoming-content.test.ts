@@ -138,7 +138,7 @@ describe("content with an unknown digest", () => {
     await objects.put("incoming/large", body);
     const content = { sha256: sha256(body), bytes: body.length };
     const from = { key: "teams/vision/incoming/large", ...content, contentType: "text/plain" };
-    await copyObject(embedded.s3, bucket, from, "teams/vision/runs/copy", 5 * mebibyte);
+    await copyObject(embedded.s3, bucket, from, "teams/vision/runs/copy", { largest: 5 * mebibyte });
     expect(Buffer.from(await objects.get("runs/copy")).equals(body)).toBe(true);
     await objects.delete("incoming/large");
   });

@@ -73,6 +73,7 @@ export function createMemoryObjectStore(): MemoryObjectStore {
       return body;
     },
     async copyContent(content, from) {
+      if (await store.hasContent(content)) return true;
       if (!(await store.hasContent({ ...content, key: from }))) return false;
       objects.set(objectKeys.content(content.sha256), objects.get(from)!.slice());
       return true;

@@ -121,6 +121,24 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(await store.putContentStream(() => chunksOf(body))).toEqual({ sha256: sha256(body), bytes: body.length });
     });
 
+    it.each([5, 100_000])(
+      "copies %i bytes from another key to their name, and never replaces content",
+      async (bytes) => {
+        const body = Buffer.alloc(bytes, "copied");
+        const content = { sha256: sha256(body), bytes };
+        expect(await store.copyContent(content, "files/copy")).toBe(false);
+        await store.put("files/copy", Buffer.alloc(bytes, "other"));
+        expect(await store.copyContent(content, "files/copy")).toBe(false);
+        expect(await store.size(objectKeys.content(content.sha256))).toBeUndefined();
+        await store.put("files/copy", body);
+        expect(await store.copyContent(content, "files/copy")).toBe(true);
+        expect(Buffer.from(await store.getContent(content.sha256)).equals(body)).toBe(true);
+        await store.put("files/copy", Buffer.alloc(bytes, "other"));
+        expect(await store.copyContent(content, "files/copy")).toBe(true);
+        expect(Buffer.from(await store.getContent(content.sha256)).equals(body)).toBe(true);
+      },
+    );
+
     it.each([5, 100_000])("stores %i bytes by content idempotently", async (bytes) => {
       const body = Buffer.alloc(bytes, "content");
       const reference = await store.putContent(body);
