@@ -70,6 +70,12 @@ const unused = [
     reason: "Reads the predictions of slices that the gates of an unregistered run need.",
   },
   {
+    functions: /^reclaim-storage$/,
+    grants: /^s3:Delete(Object|ObjectVersion) objects$/,
+    reason:
+      "The objects of test stacks are too young. test/adapters/reclamation/embedded.test.ts deletes under the role.",
+  },
+  {
     functions: /^drive-study$/,
     grants: /^s3:(GetObject|PutObject) objects$/,
     reason: "Reads the trials of a warm start; copies the manifest of a checkpoint that another trial continues.",

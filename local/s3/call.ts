@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { account } from "../account";
+import type { Caller } from "../iam/caller";
 import { accessDenied, invalidRequest, S3Error } from "./errors";
 import type { FolderCache } from "./listing";
 import type { Announcement, Notifications, ObjectEventType } from "./notifications";
@@ -30,6 +31,8 @@ export interface Call extends Context {
   /** The key. Empty if the request addresses the bucket itself. */
   readonly key: string;
   readonly query: URLSearchParams;
+  /** The caller with temporary keys. Undefined for the owner. */
+  readonly caller: Caller | undefined;
 }
 
 export interface Address {

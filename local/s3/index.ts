@@ -72,7 +72,16 @@ async function handle(
   response.setHeader("x-amz-request-id", requestId);
   response.setHeader("x-amz-id-2", requestId);
   response.setHeader("server", "RingmasterS3");
-  let call: Call = { ...context, request, response, requestId, bucket: "", key: "", query: new URLSearchParams() };
+  let call: Call = {
+    ...context,
+    request,
+    response,
+    requestId,
+    caller,
+    bucket: "",
+    key: "",
+    query: new URLSearchParams(),
+  };
   try {
     call = { ...call, ...parseAddress(request) };
     checkSignature(call, context.store.clock.now());

@@ -204,6 +204,28 @@ describe("the command line", () => {
     });
   }, 240_000);
 
+  it("counts what each team stores, and deletes no young content", async () => {
+    interface Collected {
+      readonly dryRun: boolean;
+      readonly cycle: number;
+      readonly teams: Readonly<Record<string, { objects: number; bytes: number }>>;
+      readonly deleted: { objects: number };
+    }
+    const file = stack.file("stored.csv", toyCsv(200));
+    await stack.json(["datasets", "push", "stored", "--file", file, "--schema", stack.file("s.yaml", toySchema)]);
+    const counted = await stack.json<Collected>(["gc", "--dry-run"]);
+    expect(counted).toMatchObject({ dryRun: true, deleted: { objects: 0 } });
+    expect(counted.teams["default"]!.objects).toBeGreaterThan(1);
+    const first = await stack.json<Collected>(["gc"]);
+    expect(first).toMatchObject({ dryRun: false, teams: counted.teams, deleted: { objects: 0 } });
+    const second = await stack.run("gc");
+    expect(second).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/default +\d+ .*\n.*deleted: 0 B in 0 objects/s),
+    });
+    expect((await stack.run("status")).stdout).toMatch(/stored by team default: .* in \d+ objects/);
+  });
+
   it("refuses damaged data, lists what is lost, repairs it, and starts again", async () => {
     const run = await stack.as<{ run: { runId: string } }>("ada", "POST", "/runs", { experiment: "damage" });
     const { runId } = run.body.run;

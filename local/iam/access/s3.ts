@@ -24,7 +24,6 @@ const actions: Readonly<Record<string, string>> = {
   "bucket GET notification": "GetBucketNotification",
   "bucket PUT notification": "PutBucketNotification",
   "bucket GET uploads": "ListBucketMultipartUploads",
-  "bucket POST delete": "DeleteObject",
   "object PUT": "PutObject",
   "object PUT tagging": "PutObjectTagging",
   "object PUT uploadId": "PutObject",
@@ -84,15 +83,11 @@ export function operationName({ method, bucket, key, query }: Omit<S3Request, "h
 export function s3Accesses(request: S3Request): readonly Access[] {
   const { bucket, key, headers } = request;
   const operation = operationName(request);
+  // The keys are in the body: see `deleteAccess`.
+  if (operation === "bucket POST delete") return [];
   const action = `s3:${actions[operation] ?? `Unknown(${operation})`}`;
   const context = () => contextOf(request, operation);
-  // The keys to delete are in the body. A caller who may delete any object may send the list.
-  const resource =
-    operation === "bucket POST delete"
-      ? objectArn(bucket, "*")
-      : key !== ""
-        ? objectArn(bucket, key)
-        : bucketArn(bucket);
+  const resource = key === "" ? bucketArn(bucket) : objectArn(bucket, key);
   const source = headers["x-amz-copy-source"];
   if (typeof source !== "string") return [{ action, resource, context }];
   const [from = "", ...rest] = decodeURIComponent(source).replace(/^\//, "").split("?")[0]!.split("/");
@@ -100,6 +95,12 @@ export function s3Accesses(request: S3Request): readonly Access[] {
     { action, resource, context },
     { action: "s3:GetObject", resource: objectArn(from, rest.join("/")) },
   ];
+}
+
+/** Returns the access of one key of `DeleteObjects`. S3 reports a refusal for the key, not for the request. */
+export function deleteAccess(bucket: string, key: string, version: string | undefined): Access {
+  const action = version === undefined ? "s3:DeleteObject" : "s3:DeleteObjectVersion";
+  return { action, resource: objectArn(bucket, key) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { eachLimited } from "../../../core/each-limited";
+import { deleteAccess } from "../../iam/access/s3";
 import { receiveText } from "../body";
 import { announce, type Call, respond, respondXml } from "../call";
 import { writeCondition } from "../conditions";
@@ -33,10 +34,12 @@ export async function deleteObjects(call: Call): Promise<void> {
   await eachLimited(objects, deletesAtOnce, async (object) => {
     const key = childText(object, "Key") ?? "";
     const etag = childText(object, "ETag");
-    const version = childText(object, "VersionId") ?? "null";
+    const versionId = childText(object, "VersionId") ?? "null";
+    const version = versionId === "null" ? undefined : versionId;
     try {
+      call.caller?.authorize(deleteAccess(call.bucket, key, version));
       if (key === "") throw new S3Error(400, "UserKeyMustBeSpecified", "The bucket key must be specified.");
-      const condition = { ...(etag === undefined ? {} : { etag }), ...(version === "null" ? {} : { version }) };
+      const condition = { ...(etag === undefined ? {} : { etag }), ...(version === undefined ? {} : { version }) };
       const announcement = announce(call, "Object Deleted", { key, reason: "DeleteObjects" });
       await call.store.remove(call.bucket, requireKey(key), announcement, condition);
       deleted.push({ Key: key });

@@ -1,4 +1,6 @@
-import type { S3Client } from "@aws-sdk/client-s3";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { S3Client } from "@aws-sdk/client-s3";
+import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { Table } from "../../../adapters/dynamodb/table";
 import { createReclamationMemory } from "../../../adapters/reclamation/stored-cycle";
 import { createReclamationObjects } from "../../../adapters/reclamation/stored-objects";
@@ -10,7 +12,9 @@ import { graceMs } from "../../../core/reclamation/grace";
 import type { ListedObject, SavedCycle } from "../../../core/reclamation/ports";
 import { reclaim } from "../../../core/reclamation/reclaim";
 import { localConfig } from "../../../local/settings";
+import { functionNameIn } from "../../../platform/functions";
 import { loggedRun } from "../../core/tracking/records/logged-run";
+import { startPlatform } from "../../local/iam/platform";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 
 let embedded: Embedded;
@@ -132,20 +136,36 @@ it("claims old content by writing it again", async () => {
   expect(await store("green").getContent(content.sha256)).toHaveLength(70_000);
 });
 
-it("deletes content of the embedded cloud that nothing refers to", async () => {
-  const { records } = createTestPlatform(embedded).platform;
-  const objects = createReclamationObjects(client, bucket());
-  const [kept, unused] = [await store("red").putContent("kept"), await store("red").putContent("unused")];
-  await records.create(loggedRun("run-keeps", { params: { weights: kept.sha256 } }));
-  const clock = { now: () => Date.now() + graceMs + 60_000 };
-  const dependencies = { objects, rows: createReclamationRows(table()), clock };
-  for (let cycle = 0; cycle < 2; cycle += 1) {
-    const state = await reclaim(
-      { ...dependencies, memory: memory("dry-run") },
-      { until: Number.POSITIVE_INFINITY, everyMs: 0 },
-    );
-    expect(state.phase).toBe("done");
+it("deletes content that nothing refers to, under the role of the function", async () => {
+  const platform = await startPlatform();
+  try {
+    const { bucket, prefix, tables } = platform.config;
+    const red = createObjectStore(platform.s3, bucket, "teams/red/");
+    const [kept, unused] = [await red.putContent("kept"), await red.putContent("unused")];
+    await new Table(platform.documents, tables.catalog).put({ pk: "X", sk: "1", weights: kept.sha256 });
+    const credentials = platform.credentialsOf(functionNameIn(prefix, "reclaim-storage"));
+    const s3 = new S3Client({ ...platform.connection, credentials });
+    const documents = createDocumentClient(new DynamoDBClient({ ...platform.connection, credentials }));
+    const catalog = new Table(documents, tables.catalog);
+    const state = createObjectStore(s3, bucket, "teams/.reclamation/");
+    const clock = { now: () => Date.now() + graceMs + 60_000 };
+    for (let cycle = 0; cycle < 2; cycle += 1) {
+      const { phase } = await reclaim(
+        {
+          objects: createReclamationObjects(s3, bucket),
+          rows: createReclamationRows(catalog),
+          memory: createReclamationMemory(catalog, state, "cycle"),
+          clock,
+        },
+        { until: Number.POSITIVE_INFINITY, everyMs: 0 },
+      );
+      expect(phase).toBe("done");
+    }
+    expect(await red.size(objectKeys.content(kept.sha256))).toBe(4);
+    expect(await red.size(objectKeys.content(unused.sha256))).toBeUndefined();
+    s3.destroy();
+    documents.destroy();
+  } finally {
+    await platform.stop();
   }
-  expect(await store("red").size(objectKeys.content(kept.sha256))).toBe(4);
-  expect(await store("red").size(objectKeys.content(unused.sha256))).toBeUndefined();
 });

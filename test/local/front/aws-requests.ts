@@ -212,7 +212,7 @@ function objectRequests(
   const isDelete = operation === "bucket POST delete";
   const own = objects["its training"];
   const resource =
-    { service: "*", bucket: isDelete ? objectArn("*") : `arn:aws:s3:::${bucket}`, object: objectArn(key) }[scope] ?? "";
+    { service: "*", bucket: isDelete ? objectArn(key) : `arn:aws:s3:::${bucket}`, object: objectArn(key) }[scope] ?? "";
   const body = isDelete
     ? `<Delete><Object><Key>${key}</Key></Object></Delete>`
     : method === "PUT" && !isCopy
