@@ -109,10 +109,10 @@ const objectVerbs = [
   ...["put", "put if new", "put if there", "get", "copy onto", "copy from", "begin parts"],
   ...["end parts", "end parts if new", "list", "delete many", "delete"],
 ];
-/** Rights on an object that may be written. The embedded S3 asks for a batch of deletions as for all keys, which no session has. */
+/** Rights on an object that may be written. */
 const writable = {
   ...Object.fromEntries(objectVerbs.map((verb) => [verb, "done"])),
-  ...{ "put if new": "PreconditionFailed", "end parts if new": "PreconditionFailed", "delete many": "AccessDenied" },
+  ...{ "put if new": "PreconditionFailed", "end parts if new": "PreconditionFailed" },
 };
 
 /** Rights of a run's session, by class and verb; everything else is refused. From docs/security.md, "A trainer's credentials". */
