@@ -109,7 +109,7 @@ describe("a training on spot hosts", () => {
   }
 
   it(`uses none of the user's retries for ${notices} notices, with restarts on hosts under notice`, async () => {
-    const settings = [{ workers: 1 }, { epochs: 120 }] as const;
+    const settings = [{ workers: 1 }, { epochs: 80 }] as const;
     await storeTask(cloud.store, "run-calm", ...settings);
     await storeTask(cloud.store, "run-hit", ...settings);
     await train("run-calm", async () => undefined);
@@ -121,9 +121,10 @@ describe("a training on spot hosts", () => {
       for (let attempt = 1; given < notices && attempt <= trainerJob.attempts; attempt += 1) {
         const job = await until(jobId, (one) => one.status === "RUNNING" && said(one, "ready"));
         if (job.status !== "RUNNING") return;
+        await new Promise((wait) => setTimeout(wait, 20 * given)); // each notice comes at another step
         await batch.batch.interruptSpot(jobId);
         given += 1;
-        const left = await until(jobId, (one) => said(one, "left"));
+        const left = await until(jobId, (one) => said(one, "left") || said(one, "gang: left"));
         if (given % 2 === 0 && attempt < trainerJob.attempts) {
           // The process dies for another reason, and Batch starts it again on the host under notice.
           process.kill(pidOf(left), "SIGKILL");
