@@ -5,6 +5,7 @@ import { benchColdStart } from "./cold-start/bench";
 import { benchCollective } from "./collective/bench";
 import { benchCorruption } from "./corruption/bench";
 import { benchData } from "./data/bench";
+import { benchDrift } from "./drift/bench";
 import { benchElastic } from "./elastic/bench";
 import { benchExport } from "./export/bench";
 import { benchFuzz } from "./fuzz/bench";
@@ -39,6 +40,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   collective: benchCollective,
   corruption: benchCorruption,
   data: benchData,
+  drift: benchDrift,
   elastic: benchElastic,
   export: benchExport,
   fuzz: benchFuzz,

@@ -1,0 +1,140 @@
+/** Tail probabilities of the distributions that drift tests compare with. */
+
+const { abs, ceil, exp, floor, log, max, min, PI, round, sqrt } = Math;
+
+/** Coefficients of Lanczos' approximation of the gamma function with g = 7; relative error below 1e-15. */
+const lanczos = [
+  0.999_999_999_999_809_9, 676.520_368_121_885_1, -1_259.139_216_722_402_8, 771.323_428_777_653_1,
+  -176.615_029_162_140_6, 12.507_343_278_686_905, -0.138_571_095_265_720_12, 9.984_369_578_019_572e-6,
+  1.505_632_735_149_311_6e-7,
+];
+
+/** Returns ln Γ(a), a > 0. */
+function logGamma(a: number): number {
+  const at = a - 1;
+  const sum = lanczos.reduce((total, coefficient, k) => total + (k === 0 ? coefficient : coefficient / (at + k)), 0);
+  const t = at + 7.5;
+  return 0.5 * log(2 * PI) + (at + 0.5) * log(t) - t + log(sum);
+}
+
+const precision = 1e-16;
+const maxTerms = 10_000;
+
+/** Returns Q(a, x) = Γ(a, x) / Γ(a), by its series for small x and by Lentz's continued fraction for large x. */
+function upperGamma(a: number, x: number): number {
+  if (x <= 0) return 1;
+  const scale = exp(a * log(x) - x - logGamma(a));
+  if (x < a + 1) {
+    let term = 1 / a;
+    let sum = term;
+    for (let n = 1; n < maxTerms && abs(term) > precision * sum; n += 1) {
+      term *= x / (a + n);
+      sum += term;
+    }
+    return max(0, 1 - scale * sum);
+  }
+  let b = x + 1 - a;
+  let c = 1 / Number.MIN_VALUE ** 0.5;
+  let d = 1 / b;
+  let fraction = d;
+  for (let n = 1; n < maxTerms; n += 1) {
+    const numerator = -n * (n - a);
+    b += 2;
+    d = 1 / (numerator * d + b);
+    c = b + numerator / c;
+    fraction *= c * d;
+    if (abs(c * d - 1) < precision) break;
+  }
+  return scale * fraction;
+}
+
+/** Returns the probability that a χ² variable with these degrees of freedom is above a value. */
+export function chiSquareTail(value: number, degrees: number): number {
+  return degrees === 0 ? 1 : upperGamma(degrees / 2, value / 2);
+}
+
+/** Up to this size of the larger sample the two-sample distribution is computed exactly, as in SciPy. */
+const exactSize = 10_000;
+/** Beyond z = 6 the probability is below 1e-31. */
+const certainZ = 6;
+
+/**
+ * Returns the probability that the Kolmogorov–Smirnov statistic of two samples of one distribution is at least
+ * `statistic`. Exact for samples of up to 10,000 values. For larger ones, the one-sample distribution for n = n₁n₂ / (n₁ +
+ * n₂), as SciPy's `ks_2samp` has it.
+ */
+export function kolmogorovTail(statistic: number, first: number, second: number): number {
+  if (statistic <= 0) return 1;
+  const effective = (first * second) / (first + second);
+  if (sqrt(effective) * statistic > certainZ) return 0;
+  if (max(first, second) <= exactSize) return outsideProbability(statistic, first, second);
+  return min(1, max(0, 1 - oneSampleProbability(roundHalfToEven(effective), statistic)));
+}
+
+function roundHalfToEven(value: number): number {
+  const whole = floor(value);
+  return value - whole === 0.5 ? whole + (whole % 2) : round(value);
+}
+
+/**
+ * Returns the probability that a random order of two samples leaves the band |i/m − j/n| < statistic. Follows the lattice
+ * paths from (0, 0) to (m, n) row by row, each step with its probability among the orders that are left.
+ */
+function outsideProbability(statistic: number, first: number, second: number): number {
+  const [m, n] = [min(first, second), max(first, second)];
+  // Distances are multiples of 1 / (m n). A path may come as near as the multiple below the statistic.
+  const widest = (0.5 + floor(statistic * m * n - 1e-7)) / (m * n);
+  /** The probability to be at (i, j), inside the band so far. */
+  const at = new Float64Array(n + 1);
+  for (let i = 0; i <= m; i += 1) {
+    const lowest = max(0, ceil(n * (i / m - widest)));
+    const highest = min(n, floor(n * (i / m + widest)));
+    if (lowest > 0) at[lowest - 1] = 0;
+    for (let j = lowest; j <= highest; j += 1) {
+      const left = m + n - i - j + 1;
+      const above = i === 0 ? (j === 0 ? 1 : 0) : (at[j]! * (m - i + 1)) / left;
+      at[j] = above + (j === 0 ? 0 : (at[j - 1]! * (n - j + 1)) / left);
+    }
+  }
+  return min(1, max(0, 1 - at[n]!));
+}
+
+/**
+ * Returns P(Dₙ < d) of the one-sample statistic by the expansion of Pelz and Good (1976) in powers of n^-½; error below
+ * 1e-10 for the sizes that need it.
+ */
+function oneSampleProbability(n: number, statistic: number): number {
+  const z = sqrt(n) * statistic;
+  if (z < 0.2) return 0;
+  const [z2, z4, z6] = [z ** 2, z ** 4, z ** 6];
+  const [pi2, pi4, pi6] = [PI ** 2, PI ** 4, PI ** 6];
+  let [k0, k1, k2, k3] = [0, 0, 0, 0];
+  let [k2Even, k3Even] = [0, 0];
+  for (let k = 0; k <= ceil((16 * z) / PI); k += 1) {
+    const half = (k + 0.5) ** 2;
+    const q = exp((-pi2 * half) / (2 * z2));
+    k0 += q;
+    k1 += (pi2 * half - z2) * q;
+    k2 += (6 * z6 + 2 * z4 + pi2 * (2 * z4 - 5 * z2) * half + pi4 * (1 - 2 * z2) * half ** 2) * q;
+    k3 +=
+      (pi6 * half ** 3 * (5 - 30 * z2) +
+        pi4 * half ** 2 * (-60 * z2 + 212 * z4) +
+        pi2 * half * (135 * z4 - 96 * z6) -
+        30 * z6 -
+        90 * z4 ** 2) *
+      q;
+    const whole = k ** 2;
+    const even = exp((-pi2 * whole) / (2 * z2));
+    k2Even += pi2 * whole * even;
+    k3Even += (3 * pi2 * whole * z2 - pi4 * whole ** 2) * even;
+  }
+  const root = sqrt(2 * PI);
+  // Sums over all integers k are twice those over k ≥ 0.
+  const terms = [
+    (root / z) * k0,
+    (root / (6 * z4)) * k1,
+    (root / (72 * z ** 7)) * k2 - (root / (36 * z ** 3)) * k2Even,
+    (root / (6_480 * z ** 10)) * k3 + (root / (216 * z6)) * k3Even,
+  ];
+  return terms.reduce((sum, term, power) => sum + term / n ** (power / 2), 0);
+}

@@ -1,0 +1,90 @@
+import * as z from "zod";
+import { columnSchema } from "../datasets/shapes";
+import { severities } from "../retraining/rule";
+import { count, datasetReference, type Shape } from "../shapes";
+
+export const driftThresholds = z
+  .strictObject({
+    level: z.number().gt(0).max(0.5).default(0.01).meta({
+      description:
+        "Largest share of false findings among the columns that are reported: level of the tests after Benjamini and Hochberg's adjustment.",
+    }),
+    distance: z.number().min(0).max(1).default(0.05).meta({
+      description:
+        "Smallest distance of the distributions that is reported: the Kolmogorov-Smirnov statistic, or half the sum of the differences of the categories' shares.",
+    }),
+    psi: z
+      .number()
+      .gt(0)
+      .default(0.2)
+      .meta({ description: "Population stability index above which drift is critical." }),
+  })
+  .meta({
+    id: "DriftThresholds",
+    description: "Conditions for drift of a column: all of level and distance; psi makes it critical.",
+  });
+export interface DriftThresholds extends Shape<typeof driftThresholds> {}
+
+export const defaultThresholds: DriftThresholds = driftThresholds.parse({});
+
+const side = z.object({ rows: count, missing: count });
+
+const bins = z
+  .object({
+    names: z.array(z.string()).meta({ description: "Categories, or ranges of numbers." }),
+    baseline: z.array(count),
+    current: z.array(count),
+  })
+  .meta({ id: "DriftBins", description: "Rows by bin, for a plot." });
+export interface DriftBins extends Shape<typeof bins> {}
+
+export const columnDrift = z
+  .object({
+    column: z.string(),
+    type: columnSchema.shape.type,
+    role: columnSchema.shape.role,
+    baseline: side,
+    current: side,
+    psi: z.number(),
+    kl: z.number().meta({ description: "Kullback-Leibler divergence of the current rows from the baseline, in nats." }),
+    js: z.number().meta({ description: "Jensen-Shannon distance, from 0 to 0.833." }),
+    test: z.enum(["kolmogorov-smirnov", "chi-square"]),
+    statistic: z.number(),
+    pValue: z.number(),
+    adjustedPValue: z.number().meta({ description: "After Benjamini and Hochberg's adjustment over all columns." }),
+    distance: z.number().meta({ description: "See `distance` of the thresholds." }),
+    wasserstein: z
+      .number()
+      .optional()
+      .meta({ description: "Wasserstein distance in standard deviations of the baseline; for numbers." }),
+    severity: z.enum(severities).optional().meta({ description: "Absent: no drift." }),
+    bins,
+  })
+  .meta({ id: "ColumnDrift" });
+export interface ColumnDrift extends Shape<typeof columnDrift> {}
+
+export const schemaChange = z
+  .object({
+    column: z.string(),
+    change: z.enum(["added", "removed", "type"]),
+    before: z.string().optional(),
+    after: z.string().optional(),
+    severity: z.enum(severities),
+  })
+  .meta({ id: "SchemaChange" });
+export interface SchemaChange extends Shape<typeof schemaChange> {}
+
+export const driftReport = z
+  .object({
+    baseline: datasetReference,
+    current: datasetReference,
+    thresholds: driftThresholds,
+    rows: z.object({ baseline: count, current: count }).meta({
+      description: "Rows that were measured: all of them, or a sample that depends on the row numbers alone.",
+    }),
+    schema: z.array(schemaChange),
+    columns: z.array(columnDrift),
+    severity: z.enum(severities).optional().meta({ description: "Highest severity of a column; absent: no drift." }),
+  })
+  .meta({ id: "DriftReport", description: "Differences between the rows of two dataset versions." });
+export interface DriftReport extends Shape<typeof driftReport> {}
