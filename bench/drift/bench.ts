@@ -49,7 +49,7 @@ export async function benchDrift(args: readonly string[]): Promise<void> {
       [
         ["windows without drift that raise an alarm", "≤ 5 %", share(alarms)],
         ["one feature shifted by 0.25 σ: found", "≥ 95 %", share(detected)],
-        ["other features reported beside it, per window", "–", (wrong / windows).toFixed(4)],
+        ["other features reported in the same window, mean", "–", (wrong / windows).toFixed(4)],
       ],
     )}\n`,
   );

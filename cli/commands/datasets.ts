@@ -10,6 +10,7 @@ import { type PushProgress, pushDataset } from "../datasets/push";
 import { schemaText } from "../datasets/schema-text";
 import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
+import { addDriftCommand } from "./drift";
 import { addInboxCommand } from "./inbox";
 
 export function addDatasetCommands(program: Command): void {
@@ -112,6 +113,7 @@ export function addDatasetCommands(program: Command): void {
     });
 
   addInboxCommand(datasets);
+  addDriftCommand(datasets);
 
   datasets
     .command("deprecate <reference>")

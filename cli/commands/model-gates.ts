@@ -11,6 +11,7 @@ import type { VersionReport } from "../../core/registry/report/shapes";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
+import { writeReport } from "../report-file";
 import { runCheck } from "../run-check";
 import { nextLines } from "../waiting";
 import { wholeNumber } from "../whole-number";
@@ -40,8 +41,8 @@ export function addModelGateCommands(models: Command): void {
     .action(async (name: string, version: number, files: { html?: string; markdown?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const report = await client.call("getModelVersionReport", { params: { name, version } });
-      if (files.html !== undefined) write("--html", files.html, reportHtml(report).html);
-      if (files.markdown !== undefined) write("--markdown", files.markdown, reportMarkdown(report));
+      if (files.html !== undefined) writeReport("--html", files.html, reportHtml(report).html);
+      if (files.markdown !== undefined) writeReport("--markdown", files.markdown, reportMarkdown(report));
       if (json) printJson(report);
       else if (files.html === undefined && files.markdown === undefined) process.stdout.write(reportMarkdown(report));
     });
@@ -168,18 +169,6 @@ function printGates(report: VersionReport): void {
         formatNumber(estimate),
         `${formatNumber(lower)} – ${formatNumber(upper)}`,
       ]),
-    );
-  }
-}
-
-function write(option: string, file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (cause) {
-    throw new InvalidInputError(
-      "the report cannot be written",
-      [{ path: option, value: file, rule: "must be a file that can be written" }],
-      cause,
     );
   }
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 import type { DatasetVersion } from "../../core/datasets/shapes";
 import { sha256 } from "../../core/digest";
+import type { DriftReport } from "../../core/drift/shapes";
 import { journalsOf, storesOf } from "../../local/storage/stores";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
@@ -203,6 +204,32 @@ describe("the command line", () => {
       return status === "killed" ? status : undefined;
     });
   }, 240_000);
+
+  it("measures the drift between two versions, with a page, and fails on request", async () => {
+    const schema = stack.file("drift.yaml", toySchema);
+    const push = (name: string, text: string) =>
+      stack.json(["datasets", "push", "drift", "--file", stack.file(name, text), "--schema", schema]);
+    await push("before.csv", toyCsv(400));
+    await push(
+      "after.csv",
+      toyCsv(400).replace(/^(-?[0-9.]+),/gm, (_all, x: string) => `${Number(x) + 1},`),
+    );
+    const page = join(stack.directory, "drift.html");
+    const report = await stack.json<DriftReport>(["datasets", "drift", "drift@1", "drift@2", "--html", page]);
+    expect(report).toMatchObject({ severity: "critical", rows: { baseline: 400, current: 400 }, schema: [] });
+    expect(report.columns.filter(({ severity }) => severity).map(({ column }) => column)).toEqual(["x1"]);
+    expect(readFileSync(page, "utf8")).toMatch(/<h1>drift@2 against drift@1<\/h1>.*critical.*distribution of x1/s);
+    const failing = await stack.run("datasets", "drift", "drift@1", "drift@2", "--fail-on", "warning");
+    expect(failing).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/critical drift\n(.*\n)+.*x1 +\S* *feature +critical/),
+    });
+    const equal = await stack.run("datasets", "drift", "drift@2", "drift@2", "--fail-on", "warning");
+    expect(equal).toMatchObject({ code: 0, stdout: expect.stringContaining("no drift") });
+    const refused = await stack.run("datasets", "drift", "drift@1", "drift", "--psi", "-1", "--level", "much");
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/--level.*--psi/s) });
+    expect((await stack.run("datasets", "drift", "drift@1", "drift@9")).code).toBe(2);
+  });
 
   it("counts what each team stores, and deletes no young content", async () => {
     interface Collected {
