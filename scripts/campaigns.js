@@ -1,4 +1,4 @@
-/** Runs the randomised tests at ten times the size that `npm run verify` runs, with other seeds. */
+/** Runs the randomised tests at ten times the size that `npm run verify` runs, with other seeds, and the long tests whole. */
 const { spawnSync } = require("node:child_process");
 const path = require("node:path");
 
@@ -7,12 +7,15 @@ const sizes = {
   LIFE_RUNS: "5000",
   LIFE_SEED: String(Date.now() % 2 ** 31),
   RINGMASTER_MODEL_CHECK_ROUNDS: "2000",
+  RINGMASTER_INTERLEAVING_STRIDE: "1",
   RINGMASTER_EVENT_ORDERS: Array.from({ length: 40 }, (_, i) => i + 5).join(),
 };
 const files = [
   "test/core/training/life-model.test.ts",
   "test/core/registry/model-check.test.ts",
   "test/lambdas/events-any-order.test.ts",
+  "test/adapters/reclamation/interleavings.test.ts",
+  "test/peers/image.test.ts",
 ];
 for (const [name, value] of Object.entries(sizes)) console.log(`${name}=${value}`);
 const { status } = spawnSync(

@@ -121,9 +121,9 @@ const unused = [
     reason: "Aborts the upload of a checkpoint that fails.",
   },
   {
-    functions: /^snapshot-dataset$/,
+    functions: /^(snapshot-dataset|finish-training|continue-job)$/,
     grants: /^s3:AbortMultipartUpload objects$/,
-    reason: "Aborts the upload of a shard that fails.",
+    reason: "Aborts the upload of a shard, or the copy of weights above 5 GiB, that fails.",
   },
   {
     functions: /^api$/,

@@ -183,7 +183,7 @@ describe("bad input", () => {
     closeConnections();
     expect([result.requests, result.failures]).toEqual([1_000, []]);
     expect((await stack.get<{ status: string }>("/health")).status).toBe("ok");
-  }, 120_000);
+  }, 480_000);
 });
 
 /** Whether a small disk could be mounted there. */

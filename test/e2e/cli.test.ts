@@ -160,7 +160,7 @@ describe("the command line", () => {
     const page = join(stack.directory, "leaky.html");
     await stack.run("runs", "page", runId, "--html", page);
     expect(readFileSync(page, "utf8")).toContain(duplicates);
-  }, 120_000);
+  });
 
   it("names the rare values where stratifying leaves a split without rows", async () => {
     const csv = stack.file("ids.csv", `x,y\n${Array.from({ length: 200 }, (_, i) => `${i / 2},${i}`).join("\n")}\n`);
@@ -298,5 +298,5 @@ describe("the command line", () => {
     await stack.up();
     expect((await stack.run("repair", "--list")).stderr).toContain("is in use by the stack");
     expect((await stack.run("datasets", "list")).code).toBe(0);
-  }, 120_000);
+  });
 });

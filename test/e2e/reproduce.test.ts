@@ -164,5 +164,5 @@ describe("after a run", () => {
     expect(back.stdout).toContain(`run ${first.runId}`);
     expect(back.stdout).toMatch(/file [0-9a-f]{12} {2}toy\.csv, rows 0–599/);
     expect(await stack.run("lineage", "file", "nowhere.csv")).toMatchObject({ code: 2 });
-  }, 120_000);
+  });
 });

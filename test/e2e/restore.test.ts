@@ -154,7 +154,7 @@ describe("a run that continues from a checkpoint", () => {
     expect(checkpoints.find(({ epoch, validation }) => epoch === 1 && validation)?.weightsSha256).toBe(
       stopped.weightsSha256,
     );
-  }, 120_000);
+  });
 
   it("makes a version through MLflow's protocol, once, from its record", async () => {
     const mlflow = restClient(stack.url);

@@ -66,7 +66,7 @@ describe("two teams with the same dataset and the same model", () => {
     const run = await as<Shown>("sound", "runs", "watch", runId);
     expect(run.reused).toEqual([]);
     expect(run.weightsSha256).toBe(runs.get("vision")!.weightsSha256);
-  }, 120_000);
+  });
 
   it("neither sees, ends or decides about the other's", async () => {
     const { runId } = runs.get("vision")!;
@@ -111,7 +111,7 @@ describe("two teams with the same dataset and the same model", () => {
     const { points } = (await (await ask({})).json()) as { points: { step: number }[] };
     expect(steps).toEqual(points.map(({ step }) => step));
     expect((await ask({ accept: "text/event-stream", "last-event-id": lastId })).status).toBe(204);
-  }, 120_000);
+  });
 
   it("refuses hooks to this machine, unless the stack was started to allow them", async () => {
     for (const url of ["http://127.0.0.1:9/", "http://localhost:9/", "https://[::1]/"]) {

@@ -45,6 +45,9 @@ const references: readonly ((body: string) => void)[] = [
   },
 ];
 
+/** Of the publish positions of each interleaving, one in so many is played; `npm run campaigns` plays all. */
+const stride = Number(process.env["RINGMASTER_INTERLEAVING_STRIDE"] ?? 3);
+
 /** Two cycles find the content without a reference, and the second deletes it. */
 const cycles = 2;
 
@@ -109,13 +112,14 @@ it.each([
   ["puts a small content", 9],
   ["streams a content", 2.1],
   ["claims a content", 9],
-])("a writer that %s keeps what it finds, at the age of %d days: every interleaving", async (writer, age) => {
+])("a writer that %s keeps what it finds, at the age of %d days: interleavings", async (writer, age) => {
   const last = (await countOperations()) + 2;
   let played = 0;
   let slow = 0;
   for (let check = 0; check <= last; check += 1) {
     for (let next = check; next <= last; next += 1) {
-      for (let publish = next; publish <= last; publish += 1) {
+      // The offset differs from pair to pair, so that each position is played.
+      for (let publish = next + ((check + next) % stride); publish <= last; publish += stride) {
         const { kept, took } = await play(writer, age, [check, next, publish], check + next + publish);
         played += 1;
         // A writer must store its reference within a day.
@@ -127,5 +131,5 @@ it.each([
       }
     }
   }
-  expect(played - slow).toBeGreaterThan(500);
+  expect(played - slow).toBeGreaterThan(500 / stride);
 });

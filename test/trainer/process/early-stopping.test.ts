@@ -106,7 +106,6 @@ describe("a run with early stopping", () => {
         earlyStopping: expected.earlyStopping,
       });
     },
-    120_000, // eight processes in four groups
   );
 
   it("has the weights that a run of the best epoch's number of epochs has, at a constant rate", async () => {

@@ -60,6 +60,12 @@ describe("trainer processes", () => {
   const trained = (runId: string, steps: number) =>
     cloud.received((batch) => batch.runId === runId && (batch.progress?.step ?? 0) >= steps);
 
+  /** Waits until a gang has stored that many checkpoints: uploads may be later than steps. */
+  async function stored(trainers: readonly TrainerProcess[], checkpoints: number): Promise<void> {
+    while (trainers.flatMap((trainer) => trainer.said("checkpoint written")).length < checkpoints)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
   async function expectReference(runId: string, trainers: readonly TrainerProcess[]): Promise<void> {
     const codes = await Promise.all(trainers.map((trainer) => trainer.ended));
     if (codes.some((code) => code !== 0)) throw new Error(trainers.map((trainer) => trainer.transcript()).join("\n\n"));
@@ -165,33 +171,31 @@ describe("trainer processes", () => {
   it.each([
     { name: "one of three killed: no checkpoint is read", victims: [1] },
     { name: "two of three killed at once: the rest goes back to the checkpoint", victims: [0, 1] },
-  ])(
-    "give the same weights with a sharded optimizer, $name",
-    async ({ victims }) => {
-      whole ??= trainWhole();
-      const expected = await whole;
-      const runId = `run-sharded-${victims.length}`;
-      await storeTask(cloud.store, runId, { model, workers: 3, shardOptimizer: true }, { epochs: 3 });
-      const trainers = startAll(runId, 3);
-      await trained(runId, 45);
-      for (const victim of victims) trainers[victim]!.signal("SIGKILL");
-      const others = trainers.filter((_, index) => !victims.includes(index));
-      const codes = await Promise.all(others.map((trainer) => trainer.ended));
-      if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
-      const result = await readResult(cloud.store, runId);
-      expect(result.weightsSha256).toBe(expected);
-      await expectKept(runId, "run-whole");
-      expect(result.generations).toBeGreaterThan(1);
-      const restored = others.flatMap(({ lines }) => lines).filter(({ message }) => message.startsWith("both holders"));
-      expect(restored.map(({ step }) => Number(step) >= 20)).toEqual(victims.length === 1 ? [] : [true]);
-    },
-    120_000,
-  );
+  ])("give the same weights with a sharded optimizer, $name", async ({ victims }) => {
+    whole ??= trainWhole();
+    const expected = await whole;
+    const runId = `run-sharded-${victims.length}`;
+    await storeTask(cloud.store, runId, { model, workers: 3, shardOptimizer: true }, { epochs: 3 });
+    const trainers = startAll(runId, 3);
+    await trained(runId, 45);
+    await stored(trainers, 1);
+    for (const victim of victims) trainers[victim]!.signal("SIGKILL");
+    const others = trainers.filter((_, index) => !victims.includes(index));
+    const codes = await Promise.all(others.map((trainer) => trainer.ended));
+    if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
+    const result = await readResult(cloud.store, runId);
+    expect(result.weightsSha256).toBe(expected);
+    await expectKept(runId, "run-whole");
+    expect(result.generations).toBeGreaterThan(1);
+    const restored = others.flatMap(({ lines }) => lines).filter(({ message }) => message.startsWith("both holders"));
+    expect(restored.map(({ step }) => Number(step) >= 20)).toEqual(victims.length === 1 ? [] : [true]);
+  });
 
   it("go on from the last checkpoint when all are killed", async () => {
     await storeTask(cloud.store, "run-lost", { workers: 2 });
     const first = startAll("run-lost", 2);
     await trained("run-lost", 70);
+    await stored(first, 3); // of steps 20, 31 and 40
     for (const trainer of first) trainer.signal("SIGKILL");
     await Promise.all(first.map((trainer) => trainer.ended));
     const second = startAll("run-lost", 2, 2);
@@ -227,7 +231,7 @@ describe("trainer processes", () => {
     await storeTask(cloud.store, "run-unheard");
     cloud.metricsAway = true;
     const first = start("run-unheard", 0);
-    while (first.said("checkpoint written").length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+    await stored([first], 3);
     first.signal("SIGKILL");
     await first.ended;
     cloud.metricsAway = false;
