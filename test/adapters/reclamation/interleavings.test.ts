@@ -45,7 +45,7 @@ const references: readonly ((body: string) => void)[] = [
   },
 ];
 
-/** Of the publish positions of each interleaving, one in so many is played; `npm run campaigns` plays all. */
+/** The distance between the publish positions that are played of each pair; `npm run campaigns` plays all. */
 const stride = Number(process.env["RINGMASTER_INTERLEAVING_STRIDE"] ?? 3);
 
 /** Two cycles find the content without a reference, and the second deletes it. */
