@@ -34,13 +34,17 @@ export interface StepResult<Output> {
   readonly reusedFrom?: string;
 }
 
-/** Loads the run for a step, records its phase, and refuses a run that has ended. */
+/**
+ * Loads the run for a step, records its phase, and refuses a run that has ended. `read` is the run as the caller has just
+ * read it.
+ */
 export async function beginStep(
   { runs, clock }: { readonly runs: RunPhases; readonly clock: Clock },
   runId: string,
   step: Phase,
+  read?: RunDetails,
 ): Promise<RunDetails> {
-  const details = await runs.findDetails(runId);
+  const details = read ?? (await runs.findDetails(runId));
   if (!details) throw new RunNotFoundError(runId);
   if (!isOpen(details.run.status)) throw new RunEndedError(runId, details.run.status);
   if (!(await runs.enterPhase(runId, step, isoTime(clock)))) {
@@ -73,10 +77,11 @@ export async function runStep<Output>(
   dependencies: StepDependencies,
   runId: string,
   definition: StepDefinition<Output>,
+  read?: RunDetails,
 ): Promise<StepResult<Output>> {
   const { cache, clock } = dependencies;
   const startedAt = isoTime(clock);
-  const details = await beginStep(dependencies, runId, definition.step);
+  const details = await beginStep(dependencies, runId, definition.step, read);
   const inputHash = inputHashOf(definition, details);
 
   const own = details.steps.find((record) => record.step === definition.step && record.inputHash === inputHash);

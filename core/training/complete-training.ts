@@ -28,14 +28,16 @@ export interface CompleteTrainingDependencies extends StepDependencies, Complete
 
 /**
  * Inspects a run's training and continues it: answers the state machine, submits the next attempt, or waits. Called on
- * every event of its job and every minute. Idempotent, and independent of the order of events.
+ * every event of its job and every minute. Idempotent, and independent of the order of events. `read` is the run as the
+ * caller has just read it.
  */
 export async function completeTraining(
   dependencies: CompleteTrainingDependencies,
   runId: string,
+  read?: RunDetails,
 ): Promise<NextMove["move"]> {
   const { runs, objects, jobs, tokens } = dependencies;
-  const details = await runs.findDetails(runId);
+  const details = read ?? (await runs.findDetails(runId));
   const attempts = details ? attemptsOfSegment(details) : [];
   const attempt = attempts.at(-1);
   if (!details || !attempt || !isOpen(details.run.status) || details.run.phase !== "LaunchTraining") return "wait";
@@ -48,10 +50,12 @@ export async function completeTraining(
   const keys = trainingKeys(runId, details.run.segment);
   const result = await findJson<TrainingResult>(objects, keys.result);
   const pause = result ? undefined : await findJson<TrainingPause>(objects, keys.pause);
-  const failure =
-    attempt.jobId === undefined ? undefined : await findJson<TrainingFailure>(objects, keys.failure(attempt.jobId));
-  const { retries, resources } = details.run.job;
   const hasResult = result !== undefined || pause !== undefined;
+  const failure =
+    hasResult || attempt.jobId === undefined
+      ? undefined
+      : await findJson<TrainingFailure>(objects, keys.failure(attempt.jobId));
+  const { retries, resources } = details.run.job;
   const waitedMs = waitOf(details, attempt, dependencies.clock.now());
   const { maxWaitMinutes = defaultMaxWaitMinutes } = resources;
   const maxWaitMs = maxWaitMinutes * 60_000;

@@ -40,7 +40,7 @@ export const handler = stepHandler(
       const { metrics, comparison } = await runLaterStep(ports, details, step);
       return { metrics, comparison };
     }
-    const { output, reusedFrom } = await runStep(ports, runId, step);
+    const { output, reusedFrom } = await runStep(ports, runId, step, details);
     await recordTestMetrics(ports, runId, outputOf<TrainingOutput>(details, "LaunchTraining").steps, output);
     const ends = reproducedFrom !== undefined ? "reproduced" : model === undefined ? "evaluated" : undefined;
     return { metrics: output.metrics, comparison: output.comparison, reusedFrom, ends };
