@@ -3,18 +3,20 @@ export const trainerJob = {
   /** Batch's own attempts absorb spot losses; ten is its limit. */
   attempts: 10,
   /**
-   * The first match applies, and Batch retries if none matches. The rules therefore name what would happen again: the
-   * container's memory limit, and the exit codes of a recorded failure (1), an abort such as V8's heap limit (134) and
-   * a segmentation fault (139). A host that goes away may leave any exit code, so its rule is first. All else is
-   * retried: images and volumes that are not ready, lost agents, SIGKILL from outside (137), and the trainer's request
-   * to be restarted (75, `trainerExitCodes.retry`). Five rules are Batch's limit. Tested with a table of Batch's reasons.
+   * The first match applies, and Batch retries if none matches. A host that goes away may leave any exit code, so its
+   * rule is first. The container's memory limit ends with 137 too, so its rule is before that of a SIGKILL from outside.
+   * Of the codes that begin with 1, only the two signals from outside (137, 143) are retried. The others would happen
+   * again: a recorded failure (1), errors of Node.js at the start (10 to 14), a command that cannot be executed or is
+   * not found (126, 127), an abort such as V8's heap limit (134), a segmentation fault (139). All else is retried:
+   * images and volumes that are not ready, lost agents, and the trainer's request to be restarted (75,
+   * `trainerExitCodes.retry`). Five rules are Batch's limit. Tested with a table of Batch's reasons.
    */
   evaluateOnExit: [
     { onStatusReason: "Host EC2*", action: "RETRY" },
     { onReason: "OutOfMemoryError*", action: "EXIT" },
-    { onExitCode: "1", action: "EXIT" },
-    { onExitCode: "134", action: "EXIT" },
-    { onExitCode: "139", action: "EXIT" },
+    { onExitCode: "137", action: "RETRY" },
+    { onExitCode: "143", action: "RETRY" },
+    { onExitCode: "1*", action: "EXIT" },
   ],
   /** Time limit of a run's training, in seconds. */
   timeoutSeconds: 2_419_200,

@@ -54,7 +54,7 @@ export async function failedChildren(client: BatchClient, job: JobDetail): Promi
 export function outcomeOf(job: JobDetail, failed: readonly JobDetail[]): JobOutcome {
   if (job.status === "SUCCEEDED") return { status: "succeeded", hostLoss: false, reason: job.statusReason };
   if (job.status !== "FAILED") return { status: "running", hostLoss: false };
-  const reasons = failed.map((child) => child.statusReason ?? child.container?.reason ?? "");
+  const reasons = failed.map(reasonOf);
   const isLoss = ({ statusReason = "", container }: JobDetail) =>
     statusReason.startsWith("Host EC2") || container?.exitCode === trainerExitCodes.retry;
   return {
@@ -62,4 +62,11 @@ export function outcomeOf(job: JobDetail, failed: readonly JobDetail[]): JobOutc
     hostLoss: failed.length > 0 && failed.every(isLoss),
     reason: [...new Set(reasons.filter((reason) => reason !== ""))].join("; ") || job.statusReason,
   };
+}
+
+/** Returns why a worker failed. Batch's own reason is the same for every container that exits, so its code is added. */
+function reasonOf({ statusReason, container }: JobDetail): string {
+  const { reason, exitCode } = container ?? {};
+  if (!statusReason?.startsWith("Essential container") || exitCode === undefined) return statusReason ?? reason ?? "";
+  return `${statusReason} with code ${exitCode}${reason ? ` (${reason})` : ""}`;
 }

@@ -25,6 +25,10 @@ const endings: readonly (readonly [what: string, ending: Ending, again: boolean,
   ],
   ["a recorded failure", { exitCode: 1, statusReason: inTask }, false, "the run's own retries decide"],
   ["an abort, as at V8's heap limit", { exitCode: 134, statusReason: inTask }, false, "it would happen again"],
+  ["a command that is not found", { exitCode: 127, statusReason: inTask }, false, "the image lacks it"],
+  ["a command that cannot be executed", { exitCode: 126, statusReason: inTask }, false, "the image is wrong"],
+  ["an error of Node.js at its start", { exitCode: 13, statusReason: inTask }, false, "it would happen again"],
+  ["an illegal instruction", { exitCode: 132, statusReason: inTask }, false, "the library is for another processor"],
   ["a segmentation fault", { exitCode: 139, statusReason: inTask }, false, "a defect of a native library"],
   [
     "an image that cannot be pulled",
@@ -48,6 +52,7 @@ const endings: readonly (readonly [what: string, ending: Ending, again: boolean,
     "another host has space",
   ],
   ["a task that did not start", { statusReason: notStarted }, true, "the agent or the host failed"],
+  ["a container whose end the agent did not see", { exitCode: 255, statusReason: inTask }, true, "the agent failed"],
   ["a host without its agent", { statusReason: "ECS Agent disconnected" }, true, "the host failed"],
 ];
 
