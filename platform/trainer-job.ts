@@ -51,4 +51,6 @@ export const resourceNames = (prefix: string) => ({
    * expiry.
    */
   jobLogGroup: `/aws/batch/${prefix}-trainer`,
+  /** Log group of the trainers' instances: the ECS agent's log, and messages of the GPU driver. */
+  hostLogGroup: `/aws/batch/${prefix}-hosts`,
 });

@@ -9,8 +9,11 @@ import {
   UserData,
 } from "aws-cdk-lib/aws-ec2";
 import { ManagedPolicy, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { resourceNames } from "../../platform/trainer-job";
 import type { DeploymentConfig } from "../config";
+import { hostLogCommands } from "./host-logs";
 
 /** The minimum for a shell by Session Manager (its user guide, "Verify or add instance permissions"). */
 const sessionManagerActions = [
@@ -32,12 +35,13 @@ export class TrainerInstances extends Construct {
       assumedBy: new ServicePrincipal("ec2.amazonaws.com"),
       managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName("service-role/AmazonEC2ContainerServiceforEC2Role")],
     });
+    LogGroup.fromLogGroupName(this, "Log", resourceNames(prefix).hostLogGroup).grantWrite(this.role);
     // AWS's own policy for the agent would also allow the instance to read every parameter of the account. These actions
     // support no resources.
     if (compute.sessionManager)
       this.role.addToPrincipalPolicy(new PolicyStatement({ actions: sessionManagerActions, resources: ["*"] }));
     this.launchTemplate = new LaunchTemplate(this, "Template", {
-      userData: agentSettings(),
+      userData: userDataOf(prefix),
       httpTokens: LaunchTemplateHttpTokens.REQUIRED,
       httpEndpoint: true,
       httpPutResponseHopLimit: 2, // In a multi-node parallel job the metadata service is one hop further away.
@@ -66,13 +70,13 @@ export class TrainerInstances extends Construct {
 }
 
 /**
- * Returns the user data that sets up the ECS agent. After a spot notice, the agent takes no other containers: one that
+ * Returns the user data that sets up the ECS agent and the instance's logs. After a spot notice, the agent takes no other containers: one that
  * starts there would only wait for the end of the host. Batch requires the MIME format.
  */
-function agentSettings(): MultipartUserData {
+function userDataOf(prefix: string): MultipartUserData {
   const userData = new MultipartUserData();
   const script = UserData.forLinux();
-  script.addCommands("echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config");
+  script.addCommands("echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config", ...hostLogCommands(prefix));
   userData.addUserDataPart(script, MultipartBody.SHELL_SCRIPT, true);
   return userData;
 }

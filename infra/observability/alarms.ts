@@ -114,6 +114,13 @@ export function alarmDefinitions(
       periods: [3, 3],
     },
     {
+      name: "gpu-errors",
+      says: "The NVIDIA driver of a trainer's instance reported an error (Xid). Its line in the log group of the instances has the instance and the number: end an instance whose GPU is damaged.",
+      metric: metrics.ofGpus({ statistic: "Sum" }),
+      threshold: 0,
+      periods: [1, 1],
+    },
+    {
       name: "executions-timed-out",
       says: "An execution of the state machine exceeded its time limit of thirty days. Its run has failed with EXECUTION_TIMED_OUT. The approvers may not know of the request.",
       metric: metrics.ofStateMachine("ExecutionsTimedOut", { statistic: "Sum" }),

@@ -16,6 +16,15 @@ export interface MetricOptions {
   readonly color?: string;
 }
 
+/**
+ * Returns the name of the count of errors that the GPU driver of any instance reports (Xid). A filter of log lines has no
+ * dimension for the platform, so the namespace contains it.
+ */
+export const gpuErrorsMetric = (prefix: string) => ({
+  metricNamespace: `${metricNamespace}/${prefix}`,
+  metricName: "GpuErrors",
+});
+
 /** The metrics of one platform: its own, and AWS's metrics of its resources. */
 export class PlatformMetrics {
   constructor(
@@ -64,6 +73,12 @@ export class PlatformMetrics {
       statistic,
       period: Duration.minutes(minutes),
     });
+  }
+
+  /** Returns the number of errors that GPU drivers reported. */
+  ofGpus({ statistic, minutes = 5 }: MetricOptions): IMetric {
+    const { metricNamespace: namespace, metricName } = gpuErrorsMetric(this.prefix);
+    return this.aws(namespace, metricName, {}, statistic, minutes, metricName);
   }
 
   ofFunction(name: FunctionName, metricName: string, { statistic, minutes = 5, label }: MetricOptions): IMetric {

@@ -1,5 +1,5 @@
 import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
-import { type CfnLogGroup, LogGroup } from "aws-cdk-lib/aws-logs";
+import { type CfnLogGroup, FilterPattern, LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { tables } from "../../platform/tables";
 import { resourceNames } from "../../platform/trainer-job";
@@ -7,6 +7,7 @@ import type { DeploymentConfig } from "../config";
 import { DataBucket } from "../constructs/data-bucket";
 import { PlatformTable } from "../constructs/platform-table";
 import { bucketNameIn } from "../names";
+import { gpuErrorsMetric } from "../observability/metrics";
 import { removalOf, retentionOf } from "../retention";
 
 export interface DataStackProps extends StackProps {
@@ -29,6 +30,18 @@ export class DataStack extends Stack {
       removalPolicy: removalOf(config),
     });
     (trainerLog.node.defaultChild as CfnLogGroup).overrideLogicalId("TrainerLogGroup");
+    const hostLog = new LogGroup(this, "HostLog", {
+      logGroupName: resourceNames(prefix).hostLogGroup,
+      retention: retentionOf(config),
+      removalPolicy: removalOf(config),
+    });
+    (hostLog.node.defaultChild as CfnLogGroup).overrideLogicalId("HostLogGroup");
+    new MetricFilter(this, "GpuErrors", {
+      logGroup: hostLog,
+      filterPattern: FilterPattern.literal('"NVRM: Xid"'),
+      ...gpuErrorsMetric(prefix),
+      metricValue: "1",
+    });
     new CfnOutput(this, "BucketName", { value: bucketNameIn(prefix) });
   }
 }

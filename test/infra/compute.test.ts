@@ -1,9 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { App, Stack } from "aws-cdk-lib";
 import { Match } from "aws-cdk-lib/assertions";
 import { FairshareSchedulingPolicy } from "aws-cdk-lib/aws-batch";
 import type { Role } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { type DeploymentConfig, type RingmasterConfig, readConfig } from "../../infra/config";
+import { hostLogCommands } from "../../infra/constructs/host-logs";
 import { TrainerInstances } from "../../infra/constructs/trainer-instances";
 import { TrainerNetwork } from "../../infra/constructs/trainer-network";
 import { TrainerQueue } from "../../infra/constructs/trainer-queue";
@@ -217,6 +219,28 @@ it("lets the agent drain an instance after a spot notice, by user data in the fo
   const text = JSON.stringify(template!["Properties"].LaunchTemplateData.UserData);
   expect(text).toContain("Content-Type: multipart/mixed;");
   expect(text).toContain("ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config");
+});
+
+it("sends the ECS agent's log and the GPU driver's messages of each instance to a group of its own", () => {
+  const commands = hostLogCommands("ringmaster").join("\n");
+  const [, config = ""] = /logs\.json <<'END'\n(.*)\nEND/.exec(commands) ?? [];
+  expect(JSON.parse(config)).toMatchObject({
+    logs: {
+      logs_collected: {
+        files: {
+          collect_list: [
+            { file_path: "/var/log/ecs/ecs-agent.log", log_group_name: "/aws/batch/ringmaster-hosts" },
+            { file_path: "/var/log/ringmaster-kernel.log", log_stream_name: "{instance_id}/kernel" },
+          ],
+        },
+      },
+    },
+  });
+  expect(spawnSync("bash", ["-n"], { input: commands }).status).toBe(0);
+  const write = statementsOf(compute, "InstancesRole").find(({ Action }) =>
+    [Action].flat().includes("logs:PutLogEvents"),
+  );
+  expect(JSON.stringify(write?.Resource)).toContain(":log-group:/aws/batch/ringmaster-hosts:*");
 });
 
 it("demands IMDSv2 and encrypted disks", () => {

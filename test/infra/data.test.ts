@@ -106,10 +106,18 @@ it("expires no team's objects: the prefix of received content cannot be a team's
   expect(() => checkTeamName(".incoming")).toThrow(InvalidInputError);
 });
 
-it("keeps trainers' output for as long as the configuration says", () => {
+it.each(["trainer", "hosts"])("keeps the output of %s for as long as the configuration says", (name) => {
   data.hasResource("AWS::Logs::LogGroup", {
     DeletionPolicy: "RetainExceptOnCreate",
-    Properties: { LogGroupName: "/aws/batch/ringmaster-trainer", RetentionInDays: 90 },
+    Properties: { LogGroupName: `/aws/batch/ringmaster-${name}`, RetentionInDays: 90 },
+  });
+});
+
+it("counts the errors of GPU drivers, by a metric that is the platform's own", () => {
+  data.hasResourceProperties("AWS::Logs::MetricFilter", {
+    LogGroupName: { Ref: "HostLogGroup" },
+    FilterPattern: '"NVRM: Xid"',
+    MetricTransformations: [{ MetricNamespace: "Ringmaster/ringmaster", MetricName: "GpuErrors", MetricValue: "1" }],
   });
 });
 
