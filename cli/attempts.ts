@@ -33,7 +33,7 @@ export const attemptColumns = [
 export function attemptRow(attempt: TrainingAttempt): readonly (string | number)[] {
   const { market, workers, status, reason = "", usage } = attempt;
   return [
-    attempt.attempt,
+    attempt.evaluation === undefined ? attempt.attempt : `${attempt.attempt} (evaluation)`,
     market,
     usage?.instanceTypes.join(", ") ?? "",
     workers,

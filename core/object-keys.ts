@@ -32,7 +32,9 @@ export function modelKeyPart(name: string): string {
 
 /** Returns the SHA-256 that a key implies for its content; `undefined` if it implies none. */
 export function contentDigestOf(key: string): string | undefined {
-  return /^teams\/[^/]+\/(?:cas\/sha256|runs\/[^/]+\/(?:tensors\/\d+|training\/files))\/([0-9a-f]{64})$/.exec(key)?.[1];
+  return /^teams\/[^/]+\/(?:cas\/sha256|evaluations\/[^/]+\/files|runs\/[^/]+\/(?:tensors\/\d+|training\/files))\/([0-9a-f]{64})$/.exec(
+    key,
+  )?.[1];
 }
 
 /** Returns the run whose trainers stored the tensors at a key; `undefined` for other keys. */
@@ -64,6 +66,13 @@ export const objectKeys = {
   trainingFailure: (runId: string, jobId: string): string => `runs/${runId}/training/failures/${jobId}.json`,
   /** Numerics of the run's first worker. The other workers must use the same. */
   trainingNumerics: (runId: string): string => `runs/${runId}/training/numerics.json`,
+  /** Objects of a run's evaluation by a job, by the hash of its inputs: see `core/evaluation/task.ts`. Trainers do not write here. */
+  evaluationTask: (runId: string, inputHash: string): string => `evaluations/${runId}/${inputHash}/task.json`,
+  evaluationResult: (runId: string, inputHash: string): string => `evaluations/${runId}/${inputHash}/result.json`,
+  evaluationFailure: (runId: string, inputHash: string, jobId: string): string =>
+    `evaluations/${runId}/${inputHash}/failures/${jobId}.json`,
+  /** A file of the result, until it is copied to the content store. */
+  evaluationFile: (runId: string, sha256: string): string => `evaluations/${runId}/files/${sha256}`,
   /** Zero-padded, so that lexical order is the order of steps. */
   checkpointManifest: (runId: string, step: number): string =>
     `runs/${runId}/checkpoints/${String(step).padStart(12, "0")}/manifest.json`,

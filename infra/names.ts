@@ -51,7 +51,7 @@ export class PlatformArns {
 /** Returns the environment of functions and trainers. The embedded cloud sets the same variables. */
 export function platformEnvironment(
   scope: Construct,
-  { prefix, teams, encryption }: Pick<DeploymentConfig, "prefix" | "teams" | "encryption">,
+  { prefix, teams, encryption, compute }: Pick<DeploymentConfig, "prefix" | "teams" | "encryption" | "compute">,
 ): Readonly<Record<string, string>> {
   const names = resourceNames(prefix);
   const arns = new PlatformArns(scope, prefix);
@@ -75,6 +75,7 @@ export function platformEnvironment(
     },
     teamShares: teamSharesOf(teams),
     jobLogGroup: names.jobLogGroup,
+    evaluationOperations: compute.evaluationOperations,
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
     retraining: {
       functionArn: arns.function("retrain"),

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  defaultEvaluationOperations,
   environmentOf,
   type HookTargets,
   hookEnvironment,
@@ -54,6 +55,7 @@ export function localConfig(): PlatformConfig {
     },
     teamShares: {},
     jobLogGroup: names.jobLogGroup,
+    evaluationOperations: Number(process.env["RINGMASTER_EVALUATION_OPERATIONS"] ?? defaultEvaluationOperations),
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
     retraining: {
       functionArn: `arn:aws:lambda:${region}:${account}:function:${functionNameIn(prefix, "retrain")}`,

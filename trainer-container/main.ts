@@ -63,6 +63,7 @@ function configOf(environment: Environment): TrainerConfig {
 async function main(): Promise<number> {
   const config = configOf(process.env);
   const logger = loggerOf(config);
+  if (config.evaluation !== undefined) return evaluateInJob(config, config.evaluation, logger);
 
   const interruption = createInterruption((reason) => logger.log("warn", "this host is going away", { reason }));
   interruptOnSignals(interruption, process);
@@ -79,6 +80,26 @@ async function main(): Promise<number> {
   const code = interruption.raised ? trainerExitCodes.retry : await trainAll(config, logger, interruption);
   if (code === trainerExitCodes.retry) await waitForHostEnd(interruption, clock, sleep);
   return code;
+}
+
+/** Evaluates a run. A host that goes away ends it at once: it has no state to store. */
+async function evaluateInJob(config: TrainerConfig, inputHash: string, logger: Logger): Promise<number> {
+  // DuckDB, which training does not load.
+  const { evaluateRun } = await import("./host/evaluate");
+  const session = openRunSession(process.env, (message, error) => logger.log("warn", message, { error }));
+  const s3 = new S3Client({ maxAttempts: 6, ...session.client });
+  const { runId, jobId, memberId, metadataEndpoint } = config;
+  return evaluateRun({
+    runId,
+    inputHash,
+    jobId,
+    store: createObjectStore(s3, config.bucket, teamPrefix(config.team), { deniedIsMissing: true }),
+    clock,
+    logger,
+    machine:
+      metadataEndpoint === undefined ? Promise.resolve(undefined) : readMachine(metadataEndpoint, fetch, memberId),
+    createEngine,
+  });
 }
 
 /** Returns the time of a notice in milliseconds since the epoch; now, if it is not a time. */

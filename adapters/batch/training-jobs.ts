@@ -46,6 +46,9 @@ export function createTrainingJobs(
     return market === "spot" ? spot : onDemand;
   }
 
+  const keyOf = ({ runId, evaluation }: JobRequest): Promise<string> =>
+    keys.keyOf(runId, evaluation === undefined ? "training" : "evaluation");
+
   /** Returns the newest active revision, which a submission by name alone would get. */
   async function newestRevision(jobDefinitionName: string): Promise<string> {
     let newest = 0;
@@ -60,19 +63,19 @@ export function createTrainingJobs(
 
   return {
     async find(request) {
-      const jobName = jobNameOf(request.runId, request.attempt);
+      const jobName = jobNameOf(request);
       const filters = [{ name: "JOB_NAME", values: [jobName] }];
       const { jobSummaryList } = await client.send(new ListJobsCommand({ jobQueue: queueOf(request), filters }));
       return jobSummaryList?.find((job) => job.jobName === jobName)?.jobId;
     },
 
     async submit(request) {
-      const jobName = jobNameOf(request.runId, request.attempt);
+      const jobName = jobNameOf(request);
       const job = new SubmitJobCommand({
         jobName,
         jobQueue: queueOf(request),
         ...schedulingOf(request.team, config.teamShares),
-        ...shapeOf(request, await keys.keyOf(request.runId), request.definitions ?? config.jobDefinitions),
+        ...shapeOf(request, await keyOf(request), request.definitions ?? config.jobDefinitions),
       });
       try {
         const { jobId } = await once.send(job);
@@ -124,6 +127,7 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
       { name: "RINGMASTER_TEAM", value: request.team },
       { name: "RINGMASTER_RUN_KEY", value: runKey },
       ...(request.segment === undefined ? [] : [{ name: "RINGMASTER_SEGMENT", value: String(request.segment) }]),
+      ...(request.evaluation === undefined ? [] : [{ name: "RINGMASTER_EVALUATION", value: request.evaluation }]),
       ...(request.sharing === undefined
         ? []
         : [{ name: "RINGMASTER_SHARED_JOB", value: request.processPerTraining ? "processes" : "1" }]),

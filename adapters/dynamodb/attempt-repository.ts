@@ -1,5 +1,6 @@
 import { type MonthUsage, monthOf } from "../../core/runs/attempt-repository";
 import type { AllRuns } from "../../core/runs/run-repository";
+import type { Phase } from "../../core/runs/run-states";
 import { absent, ex } from "./expression";
 import type { Key, Table, Write } from "./table";
 
@@ -16,17 +17,23 @@ export function createAttemptRepository(
   const attemptKey = (runId: string, attempt: number) => key(runId, `ATTEMPT#${String(attempt).padStart(4, "0")}`);
 
   /** Writes in one transaction with a check of the run, so that an attempt does not change after the run's end. */
-  async function whileTraining(runId: string, write: Write): Promise<boolean> {
-    const isTraining = ex`#status IN (${"queued"}, ${"running"}) AND phase = ${"LaunchTraining"}`;
-    return table.transact([table.checking(key(runId, "RUN"), isTraining), write], rounds);
+  async function whileIn(phases: readonly [Phase, Phase], runId: string, write: Write): Promise<boolean> {
+    const [first, second] = phases;
+    const hasJobs = ex`#status IN (${"queued"}, ${"running"}) AND phase IN (${first}, ${second})`;
+    return table.transact([table.checking(key(runId, "RUN"), hasJobs), write], rounds);
   }
+  /** An attempt that is past its phase has ended, so the row itself refuses a change. */
+  const whileOpen = (runId: string, write: Write) => whileIn(["LaunchTraining", "Evaluate"], runId, write);
 
   return {
-    beginAttempt: (runId, attempt) =>
-      whileTraining(runId, table.putting({ ...attemptKey(runId, attempt.attempt), record: attempt }, absent)),
+    beginAttempt(runId, attempt) {
+      const phase = attempt.evaluation === undefined ? "LaunchTraining" : "Evaluate";
+      const row = { ...attemptKey(runId, attempt.attempt), record: attempt };
+      return whileIn([phase, phase], runId, table.putting(row, absent));
+    },
 
     takeOverAttempt: (runId, attempt, claimedAt, at) =>
-      whileTraining(
+      whileOpen(
         runId,
         table.updating(
           attemptKey(runId, attempt),
@@ -36,7 +43,7 @@ export function createAttemptRepository(
       ),
 
     recordJob: (runId, attempt, jobId) =>
-      whileTraining(
+      whileOpen(
         runId,
         table.updating(
           attemptKey(runId, attempt),

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { BoundedMap } from "../../core/bounded-map";
-import type { RunKeys } from "../../core/runs/run-key";
+import type { KeyPurpose, RunKeys } from "../../core/runs/run-key";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 import { absent } from "./expression";
@@ -9,26 +9,32 @@ import { catalogTable, type Table } from "./table";
 /** The keys that a process remembers. A key never changes. */
 const maxRemembered = 10_000;
 
-/** Stores the row `KEY` of a run (docs/access-patterns.md, "Runs"). */
+/** Stores the rows `KEY` and `KEY#evaluation` of a run (docs/access-patterns.md, "Runs"). */
 export function createRunKeys(table: Table): RunKeys {
   const keys = new BoundedMap<string, string>(maxRemembered);
-  const rowOf = (runId: string) => ({ pk: `RUN#${runId}`, sk: "KEY" });
+  const nameOf = (runId: string, purpose: KeyPurpose) => `${purpose} ${runId}`;
+  const rowOf = (runId: string, purpose: KeyPurpose) => ({
+    pk: `RUN#${runId}`,
+    sk: purpose === "training" ? "KEY" : `KEY#${purpose}`,
+  });
 
-  async function find(runId: string): Promise<string | undefined> {
-    const key = keys.get(runId) ?? ((await table.get(rowOf(runId)))?.["runKey"] as string | undefined);
-    if (key !== undefined) keys.set(runId, key);
+  async function find(runId: string, purpose: KeyPurpose = "training"): Promise<string | undefined> {
+    const name = nameOf(runId, purpose);
+    const key = keys.get(name) ?? ((await table.get(rowOf(runId, purpose)))?.["runKey"] as string | undefined);
+    if (key !== undefined) keys.set(name, key);
     return key;
   }
 
   return {
     find,
-    async keyOf(runId) {
-      const known = keys.get(runId);
+    async keyOf(runId, purpose = "training") {
+      const known = keys.get(nameOf(runId, purpose));
       if (known !== undefined) return known;
       const runKey = randomBytes(32).toString("hex");
       // A run is launched once in most cases, so its key is written before it is looked for.
-      if (!(await table.put({ ...rowOf(runId), runKey }, absent))) return (await find(runId)) as string;
-      keys.set(runId, runKey);
+      if (!(await table.put({ ...rowOf(runId, purpose), runKey }, absent)))
+        return (await find(runId, purpose)) as string;
+      keys.set(nameOf(runId, purpose), runKey);
       return runKey;
     },
   };

@@ -1,8 +1,9 @@
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
+import type { KeyPurpose } from "../../core/runs/run-key";
 import type { Run } from "../../core/runs/shapes";
 import { type RunSessions, runSessionSeconds } from "../../core/training/run-credentials";
 import { worldOf } from "../../platform/config/platform";
-import { type PolicyDocument, sessionPolicy } from "../../platform/permissions";
+import { evaluationPolicy, type PolicyDocument, sessionPolicy } from "../../platform/permissions";
 import { assumeRunRole } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 
@@ -13,16 +14,16 @@ import { sharedPort } from "../port";
 export function createRunSessions(
   client: STSClient,
   roleArn: string,
-  policyOf: (run: Run) => PolicyDocument,
+  policyOf: (run: Run, purpose: KeyPurpose) => PolicyDocument,
 ): RunSessions {
   return {
-    async open(run) {
+    async open(run, purpose) {
       const { Credentials } = await client.send(
         new AssumeRoleCommand({
           RoleArn: roleArn,
           // CloudTrail shows the name with each request, and the run role's policy denies ended runs by it.
           RoleSessionName: run.runId,
-          Policy: JSON.stringify(policyOf(run)),
+          Policy: JSON.stringify(policyOf(run, purpose)),
           DurationSeconds: runSessionSeconds,
         }),
       );
@@ -47,6 +48,8 @@ export const runSessions = sharedPort({
   grants: { assume: [assumeRunRole] },
   make(_uses, { config }) {
     const world = worldOf(config);
-    return createRunSessions(new STSClient({}), config.runRoleArn, (run) => sessionPolicy(run, world));
+    return createRunSessions(new STSClient({}), config.runRoleArn, (run, purpose) =>
+      purpose === "evaluation" ? evaluationPolicy(run, world) : sessionPolicy(run, world),
+    );
   },
 });

@@ -11,6 +11,7 @@ import { startWasmBackend } from "./wasm-backend";
 
 /** Loads a trained model for export. @throws NothingToExportError if its files do not form a model */
 export const loadExportable: ExportTools["loadModel"] = async (files): Promise<ExportableModel> => {
+  await startWasmBackend();
   const { model, topology } = await loadLayers(files).catch((error: unknown) => {
     if (error instanceof ModelArtifactError) throw new NothingToExportError(error.message, error);
     throw error;

@@ -35,16 +35,21 @@ const passRows = 1024;
  * @throws ModelArtifactError if the artifact is damaged or its parts do not fit together
  */
 export async function loadPredictor(artifact: ModelArtifact): Promise<Predictor> {
+  await startWasmBackend();
+  return loadPredictorHere(artifact);
+}
+
+/** Loads a model as `loadPredictor` does, on the backend that runs in this process. */
+export async function loadPredictorHere(artifact: ModelArtifact): Promise<Predictor> {
   const { topology, model } = await loadLayers(artifact);
   return predictorOf(model, topology);
 }
 
-/** Returns the artifact's layers with their weights. @throws ModelArtifactError */
+/** Returns the artifact's layers with their weights, on the process's backend. @throws ModelArtifactError */
 export async function loadLayers(
   artifact: ModelArtifact,
 ): Promise<{ readonly topology: ModelTopology; readonly model: LayersModel }> {
   const topology = parseTopology(artifact.topology);
-  await startWasmBackend();
   const model = await rebuild(topology);
   try {
     assignWeights(model, topology, artifact.weights);
@@ -66,7 +71,8 @@ export function predictorOf(model: LayersModel, topology: ModelTopology): Predic
   };
 }
 
-async function rebuild({ model, inputShape, outputs }: ModelTopology): Promise<LayersModel> {
+/** Returns the topology's layers, with initial weights. @throws ModelArtifactError */
+export async function rebuild({ model, inputShape, outputs }: ModelTopology): Promise<LayersModel> {
   let built: LayersModel;
   registerOwnLayers();
   try {

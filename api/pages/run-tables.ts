@@ -40,8 +40,8 @@ function sourceOf(type: string, source: string): string {
 
 export function attemptTable({ details }: RunPage): Markup | undefined {
   const rows = (details?.attempts ?? []).map(
-    ({ attempt, market, workers, status, reason, usage }) =>
-      html`<tr><td class="tight">${attempt}</td><td class="tight">${market}</td><td class="tight">${workers}</td><td>${usage?.instanceTypes.join(", ") || "–"}</td><td>${usage ? formatDuration(usage.workerSeconds * 1_000) : "–"}</td><td>${usage?.estimatedUsd === undefined ? "–" : `$${usage.estimatedUsd.toFixed(4)}`}</td><td><span class="badge ${status === "succeeded" ? "completed" : status === "failed" ? "failed" : "running"}">${status}</span></td><td class="long">${shortened(reason ?? "", 500)}</td></tr>
+    ({ attempt, evaluation, market, workers, status, reason, usage }) =>
+      html`<tr><td class="tight">${attempt}${evaluation === undefined ? "" : " (evaluation)"}</td><td class="tight">${market}</td><td class="tight">${workers}</td><td>${usage?.instanceTypes.join(", ") || "–"}</td><td>${usage ? formatDuration(usage.workerSeconds * 1_000) : "–"}</td><td>${usage?.estimatedUsd === undefined ? "–" : `$${usage.estimatedUsd.toFixed(4)}`}</td><td><span class="badge ${status === "succeeded" ? "completed" : status === "failed" ? "failed" : "running"}">${status}</span></td><td class="long">${shortened(reason ?? "", 500)}</td></tr>
 `,
   );
   const head = ["attempt", "market", "workers", "instances", "worker time", "est. cost", "status", "reason"];

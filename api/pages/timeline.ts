@@ -25,12 +25,12 @@ export function timeline({ steps, attempts, run }: RunDetails, now: number): Mar
       const says = reusedFrom === undefined ? formatDuration(to - from) : `reused from ${reusedFrom}`;
       return { name: step, kind: reusedFrom === undefined ? "step" : "reused", from, to, says };
     }),
-    ...attempts.map(({ attempt, market, status, workers, startedAt, endedAt, reason }): Bar => {
+    ...attempts.map(({ attempt, evaluation, market, status, workers, startedAt, endedAt, reason }): Bar => {
       const [from, to] = [Date.parse(startedAt), endedAt === undefined ? end : Date.parse(endedAt)];
       const what = `${workers} ${workers === 1 ? "worker" : "workers"}, ${market}, ${formatDuration(to - from)}`;
       const why = status === "failed" ? `: ${shortened(reason ?? "failed", 60)}` : "";
       return {
-        name: `attempt ${attempt}`,
+        name: `attempt ${attempt}${evaluation === undefined ? "" : ", evaluation"}`,
         kind: status === "failed" ? "failed" : "attempt",
         from,
         to,

@@ -1,6 +1,7 @@
 import type { FeatureManifest } from "../features/shapes";
 import type { ObjectStore } from "../ports";
 import type { Decision, DecisionSettings } from "../runs/decision";
+import type { BackendName } from "../runs/shapes";
 import { encodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
 import type { ContentReference } from "../shapes";
 import { classMetrics, confusionMatrix } from "./classification";
@@ -12,6 +13,14 @@ import type { ClassReport, EvaluationReport, SliceReport } from "./report";
 import type { LatencyReport } from "./shapes";
 import { predictionTensors } from "./stored-predictions";
 
+/** The engine that computed an evaluation's predictions. */
+export interface EvaluationEngine {
+  readonly backend: BackendName;
+  readonly device: "cpu" | "gpu";
+  /** The function of the state machine, or a Batch job (docs/adr/062-large-evaluations.md). */
+  readonly ran: "function" | "job";
+}
+
 /** Output of the step `Evaluate`. */
 export interface EvaluationOutput {
   /** The full report, JSON in the content store. */
@@ -22,6 +31,8 @@ export interface EvaluationOutput {
   readonly decision?: Decision;
   /** Absent if the model has no champion, or if the candidate has the champion's weights. */
   readonly comparison?: ChampionComparison;
+  /** Absent in evaluations of earlier versions. */
+  readonly engine?: EvaluationEngine;
   /** Latency of one row's prediction on the evaluating machine. Absent in evaluations of earlier versions. */
   readonly latency?: LatencyReport;
 }

@@ -8,7 +8,7 @@ export interface Machine {
   /** Number of processors that the process may use. */
   readonly processors: number;
   readonly memoryMb: number;
-  /** `lambda` or `local`. */
+  /** `lambda`, `batch` or `local`. */
   readonly host: string;
   readonly node: string;
   readonly platform: string;

@@ -1,35 +1,15 @@
 import { getDatasetVersion } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
-import type { DatasetManifest } from "../datasets/shapes";
 import type { FeaturesOutput } from "../features/materialize";
-import type { FeatureManifest } from "../features/shapes";
-import type { RowSource } from "../features/values";
-import { getJson } from "../object-documents";
-import type { ObjectStore } from "../ports";
 import type { RunDetails } from "../runs/shapes";
 import { outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
-import type { ContentReference } from "../shapes";
-import { type Champion, compareWithChampion } from "./champion";
-import type { ChampionComparison } from "./comparison";
-import { type EvaluationOutput, evaluateModel } from "./evaluate-model";
-import { latencyRows, maxPredictions, maxPredictionsOfTrial, measureLatency, type Stopwatch } from "./latency";
-import { type RowPredictor, splitShards } from "./predict";
+import type { Champion } from "./champion";
+import type { EvaluationOutput } from "./evaluate-model";
+import { maxPredictions, maxPredictionsOfTrial } from "./latency";
+import { type EvaluationTask, type EvaluationTools, evaluateTask } from "./task";
 
-/** Rebuilds the trained model; the caller disposes of it. */
-export type LoadModel = (artifact: {
-  readonly topology: string;
-  readonly weights: Uint8Array;
-}) => Promise<RowPredictor & { dispose(): void }>;
-
-/** Provides a dataset version's raw rows while `work` runs. */
-export type WithRows = <Result>(
-  manifest: DatasetManifest,
-  work: (rows: RowSource) => Promise<Result>,
-) => Promise<Result>;
-
-export interface EvaluationDependencies {
-  readonly objects: ObjectStore;
+export interface EvaluationDependencies extends EvaluationTools {
   readonly datasets: DatasetRepository;
 }
 
@@ -62,70 +42,44 @@ export function evaluationIdentity(
   };
 }
 
+/** Returns the input of a run's evaluation, on the engine of the run's trainers if a job computes it. */
+export async function evaluationTaskOf(
+  datasets: DatasetRepository,
+  details: RunDetails,
+  champion: Champion | undefined,
+): Promise<EvaluationTask> {
+  const { run } = details;
+  const training = outputOf<TrainingOutput>(details, "LaunchTraining");
+  const { topology, weights, weightsSha256 } = training;
+  const met = opponentOf(training, champion);
+  const opponent = met && {
+    champion: met,
+    manifest: (await getDatasetVersion(datasets, run.dataset.name, run.dataset.version)).manifest,
+  };
+  const { positive, threshold } = run.job.evaluation;
+  const { backend, vcpusPerWorker, gpusPerWorker, tf32 = false } = run.job.resources;
+  return {
+    runId: run.runId,
+    featureManifestKey: outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
+    model: { topology, weights, weightsSha256 },
+    settings: { positive, threshold },
+    ...(opponent ? { opponent } : {}),
+    timedPredictions: run.trial ? maxPredictionsOfTrial : maxPredictions,
+    engine: { backend, threads: vcpusPerWorker, gpusPerWorker, tf32 },
+  };
+}
+
 /**
  * Evaluates the trained weights, and the present champion, on the same held-out rows. The champion is one of the step's
- * inputs: with another champion the evaluation runs again. The candidate's own report does not depend on it.
- *
- * @param stopwatch times single predictions; the times are not in the report, because they are not a function of the
- * inputs
+ * inputs: with another champion the evaluation runs again.
  */
 export function evaluationStep(
-  { objects, datasets }: EvaluationDependencies,
-  loadModel: LoadModel,
-  withRows: WithRows,
+  { datasets, ...tools }: EvaluationDependencies,
   champion: Champion | undefined,
-  stopwatch?: Stopwatch,
 ): StepDefinition<EvaluationOutput> {
-  const opponent = (training: TrainingOutput) => opponentOf(training, champion);
-
-  async function withModel<Result>(
-    model: { readonly topology: ContentReference; readonly weights: ContentReference },
-    work: (predictor: RowPredictor) => Promise<Result>,
-  ): Promise<Result> {
-    const [topology, weights] = await Promise.all([
-      objects.getContent(model.topology.sha256),
-      objects.getContent(model.weights.sha256),
-    ]);
-    const predictor = await loadModel({ topology: new TextDecoder().decode(topology), weights });
-    try {
-      return await work(predictor);
-    } finally {
-      predictor.dispose();
-    }
-  }
-
-  async function meet(
-    met: Champion,
-    { run }: RunDetails,
-    candidate: Parameters<typeof compareWithChampion>[0]["candidate"],
-  ): Promise<ChampionComparison> {
-    const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
-    return withModel(met.artifact, (predictor) =>
-      withRows(manifest, (rows) =>
-        compareWithChampion({ champion: met, predictor, manifest, rows, objects, candidate }),
-      ),
-    );
-  }
-
   return {
     ...evaluationIdentity(champion),
     reusable: true,
-    async execute(_run, details) {
-      const training = outputOf<TrainingOutput>(details, "LaunchTraining");
-      const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
-      const features = await getJson<FeatureManifest>(objects, featureManifestKey);
-      const { predictions, ...own } = await withModel(training, async (predictor) => {
-        const evaluated = await evaluateModel({ features, predictor, objects, settings: details.run.job.evaluation });
-        if (!stopwatch) return evaluated;
-        const rows = await latencyRows(splitShards(features, objects, "test"), features.transform.width);
-        const predictions = details.run.trial ? maxPredictionsOfTrial : maxPredictions;
-        const latency = measureLatency(predictor, rows, stopwatch, predictions);
-        return latency ? { ...evaluated, latency } : evaluated;
-      });
-      const met = opponent(training);
-      if (!met) return own;
-      const { weightsSha256 } = training;
-      return { ...own, comparison: await meet(met, details, { predictions, weightsSha256 }) };
-    },
+    execute: async (_run, details) => evaluateTask(tools, await evaluationTaskOf(datasets, details, champion)),
   };
 }

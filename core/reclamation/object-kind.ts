@@ -4,7 +4,7 @@ export type ObjectKind =
   /** Content and tensors, named by their digest. Nothing but a reference to the digest keeps them. */
   | { readonly kind: "content"; readonly digest: string }
   | { readonly kind: "tensors"; readonly digest: string }
-  /** A file of a training's result. It is no longer needed once its content is in the content store. */
+  /** A file of the result of a training or of an evaluation by a job. It is no longer needed once its content is in the content store. */
   | { readonly kind: "result-file"; readonly contentKey: string }
   /** Raw files, uploads and the state of reclamation, which refer to nothing. */
   | { readonly kind: "opaque" }
@@ -14,7 +14,7 @@ export type ObjectKind =
 const digest = "([0-9a-f]{64})";
 const content = new RegExp(`^[^/]+/cas/sha256/${digest}$`);
 const tensors = new RegExp(`^[^/]+/runs/[^/]+/tensors/[^/]+/${digest}$`);
-const resultFile = new RegExp(`^([^/]+)/runs/[^/]+/training/files/${digest}$`);
+const resultFile = new RegExp(`^([^/]+)/(?:runs/[^/]+/training|evaluations/[^/]+)/files/${digest}$`);
 const opaque = /^(?:\.|[^/]+\/inbox\/)/;
 
 /** @param key with the team's prefix */

@@ -17,12 +17,12 @@ export type MonthUsage = Pick<AttemptUsage, "workerSeconds" | "gpuSeconds"> & { 
 export const monthOf = (at: string): string => at.slice(0, 7);
 
 /**
- * The attempts of a run: `submitting` → `submitted` → `succeeded` or `failed`. Each transition happens once, by the
+ * The attempts of a run, of its training and of its evaluation by a job: `submitting` → `submitted` → `succeeded` or `failed`. Each transition happens once, by the
  * first writer. An attempt starts, and gets its job, only while its run is open. After a run's end no job can be added
  * to its rows.
  */
 export interface AttemptRepository {
-  /** Returns false if the attempt already exists, or the run has ended or is past its training. */
+  /** Returns false if the attempt already exists, or the run has ended or is not in the attempt's phase. */
   beginAttempt(runId: string, attempt: TrainingAttempt): Promise<boolean>;
   /**
    * Takes over the attempt that a dead process claimed at `claimedAt`. Returns false if another process was faster, or

@@ -60,6 +60,8 @@ export interface JobRequest {
   readonly attempt: number;
   /** Segment of the run that the job trains; absent for the first. */
   readonly segment?: number;
+  /** Hash of the inputs of the evaluation that the job computes; absent: the job trains. */
+  readonly evaluation?: string;
   readonly workers: number;
   readonly market: "spot" | "on-demand";
   readonly gpusPerWorker: number;
@@ -105,13 +107,19 @@ export interface TrainingJobs {
 }
 
 /** Returns a Batch job's name, which contains its run and attempt. */
-export function jobNameOf(runId: string, attempt: number): string {
-  return `${runId}-${attempt}`;
+export function jobNameOf({
+  runId,
+  attempt,
+  evaluation,
+}: Pick<JobRequest, "runId" | "attempt" | "evaluation">): string {
+  return `${runId}-${attempt}${evaluation === undefined ? "" : "-evaluation"}`;
 }
 
-export function parseJobName(name: string): { readonly runId: string; readonly attempt: number } | undefined {
-  const [, runId, attempt] = /^(run-[0-9a-z]+)-(\d+)$/.exec(name) ?? [];
-  return runId === undefined ? undefined : { runId, attempt: Number(attempt) };
+export function parseJobName(
+  name: string,
+): { readonly runId: string; readonly attempt: number; readonly evaluates: boolean } | undefined {
+  const [, runId, attempt, evaluation] = /^(run-[0-9a-z]+)-(\d+)(-evaluation)?$/.exec(name) ?? [];
+  return runId === undefined ? undefined : { runId, attempt: Number(attempt), evaluates: evaluation !== undefined };
 }
 
 /** Returns the job to which a child of an array (`<job>:3`) or a node of a gang (`<job>#3`) belongs. */

@@ -7,10 +7,13 @@ import { RingmasterError } from "../errors";
  * functions.
  */
 export interface RunKeys {
-  /** Returns the run's key; creates it if there is none. */
-  keyOf(runId: string): Promise<string>;
-  find(runId: string): Promise<string | undefined>;
+  /** Returns the run's key for a purpose; creates it if there is none. */
+  keyOf(runId: string, purpose?: KeyPurpose): Promise<string>;
+  find(runId: string, purpose?: KeyPurpose): Promise<string | undefined>;
 }
+
+/** The jobs that have the key. A user's code knows the key of its training, but not that of its evaluation. Default: training. */
+export type KeyPurpose = "training" | "evaluation";
 
 /** Thrown when the caller does not have the run's key. */
 export class RunKeyRefusedError extends RingmasterError {
@@ -27,8 +30,13 @@ export class RunKeyRefusedError extends RingmasterError {
 }
 
 /** @throws RunKeyRefusedError */
-export async function checkRunKey(keys: Pick<RunKeys, "find">, runId: string, presented: string): Promise<void> {
-  const key = await keys.find(runId);
+export async function checkRunKey(
+  keys: Pick<RunKeys, "find">,
+  runId: string,
+  presented: string,
+  purpose: KeyPurpose = "training",
+): Promise<void> {
+  const key = await keys.find(runId, purpose);
   // Compares digests, so that the duration of the comparison reveals nothing about the key.
   if (key === undefined || sha256(key) !== sha256(presented)) throw new RunKeyRefusedError(runId);
 }

@@ -162,6 +162,9 @@ export const attempt = z
   .object({
     attempt: z.int().min(1),
     segment: count.optional().meta({ description: "Segment of the run; absent for the first." }),
+    evaluation: z.string().optional().meta({
+      description: "Hash of the inputs of the evaluation that the job computes; absent: the job trains.",
+    }),
     market,
     workers: count,
     jobId: z.string().optional(),

@@ -77,20 +77,50 @@ export async function runStep<Output>(
   dependencies: StepDependencies,
   runId: string,
   definition: StepDefinition<Output>,
-  read?: RunDetails,
 ): Promise<StepResult<Output>> {
+  const open = await openStep(dependencies, runId, definition);
+  return open.known ?? executeStep(dependencies, definition, open);
+}
+
+/** A step that a run has entered. */
+export interface OpenStep<Output> {
+  readonly details: RunDetails;
+  readonly inputHash: string;
+  readonly startedAt: string;
+  /** The step's result, if it need not be executed. */
+  readonly known?: StepResult<Output>;
+}
+
+/** Enters a step, and looks for an output that can be reused. */
+export async function openStep<Output>(
+  dependencies: StepDependencies,
+  runId: string,
+  definition: StepDefinition<Output>,
+  read?: RunDetails,
+): Promise<OpenStep<Output>> {
   const { cache, clock } = dependencies;
   const startedAt = isoTime(clock);
   const details = await beginStep(dependencies, runId, definition.step, read);
   const inputHash = inputHashOf(definition, details);
 
+  const open = { details, inputHash, startedAt };
   const own = details.steps.find((record) => record.step === definition.step && record.inputHash === inputHash);
-  if (own && definition.reusable) return { output: own.output as Output, inputHash, reusedFrom: own.reusedFrom };
+  if (own && definition.reusable)
+    return { ...open, known: { output: own.output as Output, inputHash, reusedFrom: own.reusedFrom } };
 
-  if (definition.reusable && !details.run.noCache) {
-    const known = await cache.find(definition.step, inputHash);
-    if (known) return finishStep<Output>(dependencies, runId, definition, inputHash, known, startedAt);
-  }
+  const cached = definition.reusable && !details.run.noCache ? await cache.find(definition.step, inputHash) : undefined;
+  if (!cached) return open;
+  return { ...open, known: await finishStep<Output>(dependencies, runId, definition, inputHash, cached, startedAt) };
+}
+
+/** Executes a step that the run has entered, and records its output. */
+export async function executeStep<Output>(
+  dependencies: StepDependencies,
+  definition: StepDefinition<Output>,
+  { details, inputHash, startedAt }: OpenStep<Output>,
+): Promise<StepResult<Output>> {
+  const { cache, clock } = dependencies;
+  const { runId } = details.run;
   const output = await definition.execute(details.run, details, inputHash);
   const kept = { runId, output, at: isoTime(clock) };
   // A run without cache records its own output; the first output stays in the cache.

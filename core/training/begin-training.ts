@@ -5,11 +5,12 @@ import { beginStep, finishStep, inputHashOf } from "../runs/step";
 import { metricsBehind, newPoints } from "../tracking/follow";
 import type { MetricStore } from "../tracking/metric-store";
 import { testPrefix } from "../tracking/test-metrics";
-import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
+import { completeTraining } from "./complete-training";
 import { attemptsOfSegment, launchAttempt, nextAttempt } from "./launch";
+import type { NextMoveDependencies } from "./next-move";
 import { trainingKeys, trainingStep, trainingTaskOf } from "./training-step";
 
-export interface BeginDependencies extends CompleteTrainingDependencies {
+export interface BeginDependencies extends NextMoveDependencies {
   readonly metrics: CopyPorts;
 }
 

@@ -1,7 +1,7 @@
 import type { Executions } from "../runs/ports";
-import type { RunDetails } from "../runs/shapes";
+import type { RunDetails, TrainingAttempt } from "../runs/shapes";
 import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";
-import { isAbandoned, jobRequestOf } from "./launch";
+import { isAbandoned, jobRequestOf, latestAttempts } from "./launch";
 import { runEnded } from "./run-ended";
 
 /**
@@ -27,7 +27,7 @@ export async function cleanUpRun(
   if (!details) return;
   // An execution that is about to end by itself must not be stopped in its last steps.
   if (details.run.status === "killed") await executions?.stop(details.run, reason);
-  const stopped = await stopTraining(dependencies, details, reason);
+  const stopped = await stopJobs(dependencies, details, reason);
   const event = details.endPublished ? undefined : runEnded(details);
   if (event) await dependencies.runEvents.publishRunEnded(event);
   if (stopped) await dependencies.runs.delist(runId);
@@ -35,15 +35,26 @@ export async function cleanUpRun(
 }
 
 /** @returns whether no work is left */
-async function stopTraining(
+async function stopJobs(
   dependencies: CompleteAttemptDependencies,
   details: RunDetails,
   reason: string,
 ): Promise<boolean> {
+  let stopped = true;
+  for (const attempt of latestAttempts(details.attempts)) {
+    if (!(await stopAttempt(dependencies, details, attempt, reason))) stopped = false;
+  }
+  return stopped;
+}
+
+async function stopAttempt(
+  dependencies: CompleteAttemptDependencies,
+  details: RunDetails,
+  attempt: TrainingAttempt,
+  reason: string,
+): Promise<boolean> {
   const { jobs, clock } = dependencies;
-  const { run, attempts } = details;
-  const attempt = attempts.at(-1); // the jobs of earlier attempts have ended
-  if (!attempt) return true;
+  const { run } = details;
   if (attempt.jobId === undefined && attempt.reason !== undefined && attempt.status === "failed") return true; // refused
   if (attempt.jobId === undefined && !isAbandoned(attempt, clock)) return false;
   const jobId = attempt.jobId ?? (await jobs.find(jobRequestOf(run, attempt)));

@@ -3,10 +3,11 @@ import { InvalidInputError } from "../errors";
 import { problemsOf } from "../problems";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
 import type { RunDetails, WorkerRecord } from "../runs/shapes";
-import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
+import { completeTraining } from "./complete-training";
+import type { NextMoveDependencies } from "./next-move";
 import { type SharedJob, type SharedJobs, sharingOf } from "./shared-jobs";
 
-export interface ContinueJobDependencies extends CompleteTrainingDependencies {
+export interface ContinueJobDependencies extends NextMoveDependencies {
   readonly sharedJobs: SharedJobs;
   readonly studies: { find(name: string): Promise<{ readonly status: string } | undefined> };
   readonly keys: RunKeys;
@@ -95,7 +96,9 @@ function isOf({ current }: SharedJob, { runId, segment }: z.output<typeof contin
  * have been resumed since: its next segment has no attempt yet, and may get this job.
  */
 function sharedAttempt(details: RunDetails, { jobId, segment }: z.output<typeof continueRequest>) {
-  const attempt = details.attempts.filter((each) => (each.segment ?? 0) === segment).at(-1);
+  const attempt = details.attempts
+    .filter((each) => (each.segment ?? 0) === segment && each.evaluation === undefined)
+    .at(-1);
   const known = details.workers.find((one) => one.jobId === jobId);
   const worker = known ?? { workerIndex: 0, jobId, status: "RUNNING", attempts: [] };
   const sharing = attempt && sharingOf(details.run, attempt);
@@ -141,7 +144,7 @@ function ended(worker: WorkerRecord, now: number): WorkerRecord {
  * this, the next sweep would.
  */
 export async function endSharedJob(
-  dependencies: CompleteTrainingDependencies & { readonly sharedJobs: Pick<SharedJobs, "find" | "remove"> },
+  dependencies: NextMoveDependencies & { readonly sharedJobs: Pick<SharedJobs, "find" | "remove"> },
   jobId: string,
   firstRunId: string,
 ): Promise<void> {

@@ -1,34 +1,41 @@
 import type { Measures, Meter } from "../metering/metrics";
+import { workersOf } from "../runs/run";
 import type { WorkerRecord } from "../runs/shapes";
-import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
+import { completeJob } from "./complete-job";
+import type { NextMoveDependencies } from "./next-move";
 
 /** The parts of a "Batch Job State Change" of a run's job that are used. */
 export interface JobEvent {
   readonly runId: string;
   /** Absent if the event is about a whole array or gang. */
   readonly worker?: WorkerRecord;
+  /** Whether the job evaluates. */
+  readonly evaluates?: boolean;
   /** Submission time of the job, in milliseconds since the epoch. */
   readonly createdAt?: number;
   readonly ended: boolean;
 }
 
-/** Records the worker's state, and continues the training if a job has ended. */
+/** Records the worker's state, and continues the training or evaluation if a job has ended. */
 export async function takeJobEvent(
-  dependencies: CompleteTrainingDependencies,
+  dependencies: NextMoveDependencies,
   team: string,
   event: JobEvent,
 ): Promise<string | undefined> {
   if (event.worker) await keepWorker(dependencies, team, event, event.worker);
-  return event.ended ? completeTraining(dependencies, event.runId) : undefined;
+  return event.ended ? completeJob(dependencies, event.runId) : undefined;
 }
 
 async function keepWorker(
-  { runs, meter }: { readonly runs: CompleteTrainingDependencies["runs"]; readonly meter: Meter },
+  { runs, meter }: { readonly runs: NextMoveDependencies["runs"]; readonly meter: Meter },
   team: string,
-  { runId, createdAt }: JobEvent,
+  { runId, createdAt, evaluates }: JobEvent,
   worker: WorkerRecord,
 ): Promise<void> {
-  const { newer, before } = await runs.recordWorker(runId, worker);
+  const run = evaluates ? await runs.find(runId) : undefined;
+  // The worker of an evaluation is listed after those of the training, whose logs must stay.
+  const record = run ? { ...worker, workerIndex: workersOf(run) } : worker;
+  const { newer, before } = await runs.recordWorker(runId, record);
   if (!newer) return;
   const measures = newsOf(before, worker, createdAt);
   if (Object.keys(measures).length > 0) meter.emit(measures, team, { runId, workerIndex: worker.workerIndex });

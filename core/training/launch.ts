@@ -30,15 +30,16 @@ export const launchPatienceMs = 30_000;
 export async function launchAttempt(
   dependencies: LaunchDependencies,
   run: Run,
-  plan: Pick<TrainingAttempt, "attempt" | "market" | "definitions">,
+  plan: AttemptPlan,
 ): Promise<TrainingAttempt | undefined> {
   const at = isoTime(dependencies.clock);
   const attempt: TrainingAttempt = {
     attempt: plan.attempt,
     ...(run.segment === undefined ? {} : { segment: run.segment }),
+    ...(plan.evaluation === undefined ? {} : { evaluation: plan.evaluation }),
     market: plan.market,
     ...(plan.definitions ? { definitions: plan.definitions } : {}),
-    workers: workersOf(run),
+    workers: plan.evaluation === undefined ? workersOf(run) : 1,
     status: "submitting",
     startedAt: at,
     claimedAt: at,
@@ -64,22 +65,33 @@ export function isAbandoned(attempt: TrainingAttempt, clock: Clock): boolean {
   return attempt.jobId === undefined && clock.now() - Date.parse(claimOf(attempt)) > launchPatienceMs;
 }
 
-/** Returns the attempt to launch if none is running. */
-export function nextAttempt({
-  run,
-  attempts,
-}: RunDetails): Pick<TrainingAttempt, "attempt" | "market" | "definitions"> {
-  const latest = attempts.at(-1);
+/** An attempt to launch. `evaluation`: hash of the inputs of the evaluation that it computes. */
+export type AttemptPlan = Pick<TrainingAttempt, "attempt" | "market" | "definitions" | "evaluation">;
+
+/**
+ * Returns the attempt of the training, or of an evaluation, to launch if none is running. An evaluation may begin with newer
+ * job definitions than the training had: they do not decide the weights.
+ */
+export function nextAttempt({ run, attempts }: RunDetails, evaluation?: string): AttemptPlan {
+  const latest = attempts.filter((attempt) => attempt.evaluation === evaluation).at(-1);
   return {
-    attempt: (latest?.attempt ?? 0) + 1,
+    attempt: (attempts.at(-1)?.attempt ?? 0) + 1,
     market: latest?.market ?? run.job.resources.market,
+    ...(evaluation === undefined ? {} : { evaluation }),
     ...(latest?.definitions ? { definitions: latest.definitions } : {}),
   };
 }
 
-/** Returns the attempts of the run's current segment. */
+/** Returns the attempts at training the run's current segment. */
 export function attemptsOfSegment({ run, attempts }: Pick<RunDetails, "run" | "attempts">): readonly TrainingAttempt[] {
-  return attempts.filter(({ segment }) => segment === run.segment);
+  return attempts.filter(({ segment, evaluation }) => segment === run.segment && evaluation === undefined);
+}
+
+/** Returns the latest attempt of the training and that of an evaluation. The jobs of earlier ones have ended. */
+export function latestAttempts(attempts: readonly TrainingAttempt[]): readonly TrainingAttempt[] {
+  const training = attempts.filter(({ evaluation }) => evaluation === undefined).at(-1);
+  const latest = attempts.at(-1);
+  return [training, latest === training ? undefined : latest].flatMap((attempt) => attempt ?? []);
 }
 
 export function jobRequestOf(
@@ -90,14 +102,16 @@ export function jobRequestOf(
     workers,
     segment,
     definitions,
-  }: Pick<TrainingAttempt, "attempt" | "market" | "workers" | "segment" | "definitions">,
+    evaluation,
+  }: Pick<TrainingAttempt, "attempt" | "market" | "workers" | "segment" | "definitions" | "evaluation">,
 ): JobRequest {
   const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
   const { runId, team } = run;
-  const sharing = sharingOf(run, { market, workers, definitions });
+  const sharing = evaluation === undefined ? sharingOf(run, { market, workers, definitions }) : undefined;
   return {
     ...{ runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
     ...(segment === undefined ? {} : { segment }),
+    ...(evaluation === undefined ? {} : { evaluation }),
     ...(definitions === undefined ? {} : { definitions }),
     ...(sharing === undefined ? {} : { sharing, processPerTraining: run.job.model.type === "module" }),
   };

@@ -4,15 +4,18 @@ import type { Clock } from "../ports";
 import { answerRun } from "../registry/approval";
 import type { RegistrationOutput } from "../registry/registration";
 import type { ModelRepository } from "../registry/repository";
+import type { NextMove } from "../runs/attempts";
 import type { Executions } from "../runs/ports";
-import { isOpen } from "../runs/run-states";
+import { isOpen, type Phase } from "../runs/run-states";
 import type { Run, RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";
 import { cleanUpRun } from "./clean-up";
 import { closeInterruptedRun, closeRun } from "./close-run";
-import { type CompleteTrainingDependencies, completeTraining } from "./complete-training";
-import type { LaunchDependencies } from "./launch";
+import { completeTraining } from "./complete-training";
+import { completeEvaluation } from "./evaluation-job";
+import { type LaunchDependencies, latestAttempts } from "./launch";
 import { exceededLimit } from "./limits";
+import type { NextMoveDependencies } from "./next-move";
 import { finishPause } from "./pause";
 import { runLevels } from "./run-levels";
 
@@ -22,22 +25,23 @@ const graceMs = 5 * 60_000;
 const watchedForMs = 60 * 60_000;
 
 /**
- * Ends the job of a completed training whose workers have not all ended in time. A run may wait for its approval for
+ * Ends the job of a completed training or evaluation whose workers have not all ended in time. A run may wait for its approval for
  * weeks.
  */
 export async function stopStragglers(
   { jobs, clock }: LaunchDependencies,
   { run, attempts }: RunDetails,
 ): Promise<void> {
-  const { status, jobId, endedAt } = attempts.at(-1) ?? {};
-  if (status !== "succeeded" || jobId === undefined || endedAt === undefined) return;
-  const since = clock.now() - Date.parse(endedAt);
-  if (since < graceMs || since > watchedForMs) return;
-  if ((await jobs.describe(jobId)).status !== "running") return;
-  await jobs.terminate(jobId, "training has finished, but a worker did not exit", run.runId);
+  for (const { status, jobId, endedAt } of latestAttempts(attempts)) {
+    if (status !== "succeeded" || jobId === undefined || endedAt === undefined) continue;
+    const since = clock.now() - Date.parse(endedAt);
+    if (since < graceMs || since > watchedForMs) continue;
+    if ((await jobs.describe(jobId)).status !== "running") continue;
+    await jobs.terminate(jobId, "its work has finished, but a worker did not exit", run.runId);
+  }
 }
 
-export interface ReconcileDependencies extends CompleteTrainingDependencies {
+export interface ReconcileDependencies extends NextMoveDependencies {
   readonly registry: { readonly repository: Pick<ModelRepository, "find" | "findVersion"> };
   readonly executions: Executions;
 }
@@ -47,7 +51,7 @@ const startGraceMs = 30_000;
 
 /** Compares an open run with the services' state, and repairs the effects of lost events. */
 export async function reconcile(dependencies: ReconcileDependencies, run: Run): Promise<string> {
-  const { executions, runs, tokens, clock, registry } = dependencies;
+  const { executions, runs, clock, registry } = dependencies;
   if (run.status === "paused") {
     await finishPause(dependencies, run.runId);
     return "paused";
@@ -70,16 +74,17 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
   }
   if (run.phase === "LaunchTraining") {
     const move = await completeTraining(dependencies, run.runId);
-    // Batch may queue a job for hours until there is capacity. The heartbeat keeps the wait alive.
     if (move === "wait" && (await endBeyondLimits(dependencies, run))) return "limit exceeded";
-    if (move === "wait" || move === "resubmit") {
-      const waiting = await runs.findTaskTokens(run.runId, "LaunchTraining");
-      await Promise.all(waiting.map((token) => tokens.heartbeat(token)));
-    }
+    await keepWaiting(dependencies, run.runId, run.phase, move);
     return move;
   }
   const details = await runs.findDetails(run.runId);
   if (details) await stopStragglers(dependencies, details);
+  if (run.phase === "Evaluate" && details?.attempts.at(-1)?.evaluation !== undefined) {
+    const move = await completeEvaluation(dependencies, run.runId);
+    await keepWaiting(dependencies, run.runId, run.phase, move);
+    return move;
+  }
   if (run.phase === "AwaitApproval") {
     const registration = details && findOutput<RegistrationOutput>(details, "Register");
     if (registration) {
@@ -91,6 +96,18 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
     return "awaiting approval";
   }
   return "running";
+}
+
+/** Keeps the wait of a state alive: Batch may queue a job for hours until there is capacity. */
+async function keepWaiting(
+  { runs, tokens }: Pick<ReconcileDependencies, "runs" | "tokens">,
+  runId: string,
+  phase: Phase,
+  move: NextMove["move"],
+): Promise<void> {
+  if (move !== "wait" && move !== "resubmit") return;
+  const waiting = await runs.findTaskTokens(runId, phase);
+  await Promise.all(waiting.map((token) => tokens.heartbeat(token)));
 }
 
 /** Kills a run that exceeds a limit of its job. Batch ends its trainers, which store a last checkpoint if they can. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { InvalidInputError } from "../errors";
 import { problemsOf } from "../problems";
 import { RunEndedError, RunNotFoundError } from "../runs/errors";
-import { checkRunKey, type RunKeys } from "../runs/run-key";
+import { checkRunKey, type KeyPurpose, type RunKeys } from "../runs/run-key";
 import { isOpen } from "../runs/run-states";
 import type { Run } from "../runs/shapes";
 
@@ -20,8 +20,8 @@ export interface Credentials {
 
 /** Sessions of the trainers' role. */
 export interface RunSessions {
-  /** Opens a session that can access this run and nothing else. */
-  open(run: Run): Promise<Credentials>;
+  /** Opens a session that can access this run and nothing else, as far as the purpose needs it. */
+  open(run: Run, purpose: KeyPurpose): Promise<Credentials>;
 }
 
 export interface RunCredentialsDependencies {
@@ -31,7 +31,12 @@ export interface RunCredentialsDependencies {
   findRun(runId: string): Promise<Run | undefined>;
 }
 
-const request = z.object({ runId: z.string().min(1).max(100), runKey: z.string().min(1).max(200) });
+const request = z.object({
+  runId: z.string().min(1).max(100),
+  runKey: z.string().min(1).max(200),
+  /** The key must be of this purpose. */
+  purpose: z.enum(["training", "evaluation"]).default("training"),
+});
 
 /**
  * Returns the credentials of one run, for the holder of its key, while the run is open. `endSessions` ends those that were issued before the run's
@@ -46,10 +51,10 @@ export async function issueRunCredentials(
   const parsed = request.safeParse(input);
   // Omits the values, because one of them is a secret.
   if (!parsed.success) throw new InvalidInputError("the credentials request is not valid", problemsOf(parsed.error));
-  const { runId, runKey } = parsed.data;
-  await checkRunKey(dependencies.keys, runId, runKey);
+  const { runId, runKey, purpose } = parsed.data;
+  await checkRunKey(dependencies.keys, runId, runKey, purpose);
   const run = await dependencies.findRun(runId);
   if (!run) throw new RunNotFoundError(runId);
   if (!isOpen(run.status)) throw new RunEndedError(runId, run.status);
-  return dependencies.sessions.open(run);
+  return dependencies.sessions.open(run, purpose);
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defaultEvaluationOperations } from "../../platform/config";
 import * as part from "./parts";
 
 /** Builds an object that may be omitted completely or partly. Missing values have defaults. */
@@ -143,6 +144,13 @@ export const schema = z.strictObject(
          */
         maxVcpus: part.wholeNumber(1, 100_000, "the most vCPUs at once").default(192),
       }),
+      /**
+       * Estimated multiply-adds above which a run's evaluation is a job of its own, instead of a function with 15 minutes and
+       * one thread.
+       */
+      evaluationOperations: part
+        .wholeNumber(0, 1e15, "the multiply-adds above which an evaluation is a job")
+        .default(defaultEvaluationOperations),
       /** The maximum price of a spot instance, in percent of its on-demand price. */
       spotPricePercent: part
         .wholeNumber(10, 100, "the most to pay for spot, in percent of the on-demand price")

@@ -7,16 +7,27 @@ import { stopwatch } from "../../adapters/host/stopwatch";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { registry } from "../../adapters/team-registry";
 import { runSteps } from "../../adapters/team-runs";
+import { operationsPerRow } from "../../adapters/tfjs/operations";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
-import { evaluationStep, type WithRows } from "../../core/evaluation/step";
+import { evaluationStep } from "../../core/evaluation/step";
+import type { WithRows } from "../../core/evaluation/task";
 import { findChampion } from "../../core/registry/artifact";
 import { RunNotFoundError } from "../../core/runs/errors";
-import { outputOf, runLaterStep, runStep } from "../../core/runs/step";
+import { outputOf, runLaterStep } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { recordTestMetrics } from "../../core/tracking/test-metrics";
-import { stepHandler } from "../step-handler";
+import { evaluateHereOrInJob } from "../../core/training/evaluate-run";
+import { type StepEvent, stepHandler } from "../step-handler";
 
-/** Evaluates the run's model on the test split, next to the champion, and records the result as metrics of the run. */
+interface EvaluateEvent extends StepEvent {
+  /** Whether the execution can wait for a job. One that an earlier release has started cannot. */
+  readonly jobs?: boolean;
+}
+
+/**
+ * Evaluates the run's model on the test split, next to the champion, and records the result as metrics of the run. Of a large
+ * evaluation, the first call returns its hash (`job`), and the call after the job's end records the result.
+ */
 export const handler = stepHandler(
   {
     runs: runSteps("use", "produce"),
@@ -26,8 +37,8 @@ export const handler = stepHandler(
     objects: teamObjects("read", "write"),
     metrics: metrics("write"),
   },
-  async (ports, { runId, model: awaited }) => {
-    const { objects, runs } = ports;
+  async (ports, { runId, model: awaited, jobs = false }: EvaluateEvent) => {
+    const { objects, runs, config } = ports;
     const details = await runs.findDetails(runId);
     if (!details) throw new RunNotFoundError(runId);
     const { reproducedFrom } = details.run;
@@ -35,12 +46,16 @@ export const handler = stepHandler(
     const champion = model === undefined ? undefined : await findChampion(ports, model);
     const withRows: WithRows = (manifest, work) =>
       withDuckDb((session) => work(createShardSource(session, objects, manifest)));
-    const step = evaluationStep(ports, loadPredictor, withRows, champion, stopwatch());
+    const engine = { backend: "wasm", device: "cpu", ran: "function" } as const;
+    const tools = { ...ports, loadModel: loadPredictor, withRows, stopwatch: stopwatch(), engine };
     if (awaited !== undefined) {
-      const { metrics, comparison } = await runLaterStep(ports, details, step);
+      const { metrics, comparison } = await runLaterStep(ports, details, evaluationStep(tools, champion));
       return { metrics, comparison };
     }
-    const { output, reusedFrom } = await runStep(ports, runId, step, details);
+    const maxOperations = jobs ? config.evaluationOperations : Number.POSITIVE_INFINITY;
+    const result = await evaluateHereOrInJob({ ...tools, maxOperations, operationsPerRow }, details, champion);
+    if ("job" in result) return result;
+    const { output, reusedFrom } = result;
     await recordTestMetrics(ports, runId, outputOf<TrainingOutput>(details, "LaunchTraining").steps, output);
     const ends = reproducedFrom !== undefined ? "reproduced" : model === undefined ? "evaluated" : undefined;
     return { metrics: output.metrics, comparison: output.comparison, reusedFrom, ends };

@@ -52,6 +52,7 @@ export function readJobEvent(detail: BatchJobDetail): JobEvent | undefined {
   return {
     runId: job.runId,
     ended,
+    ...(job.evaluates ? { evaluates: true } : {}),
     createdAt,
     worker: {
       ...worker,

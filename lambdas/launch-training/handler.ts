@@ -8,9 +8,18 @@ import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { runs } from "../../adapters/team-runs";
 import { TrainingFailedError } from "../../core/runs/errors";
 import { beginTraining } from "../../core/training/begin-training";
-import { stepHandler } from "../step-handler";
+import { beginEvaluation } from "../../core/training/evaluation-job";
+import { type StepEvent, stepHandler } from "../step-handler";
 
-/** Starts the run's training in Batch. The task token is answered when the training ends, or at once where the output is known. */
+interface LaunchEvent extends StepEvent {
+  /** Hash of the inputs of the evaluation that a job computes. Absent: the run's training. */
+  readonly evaluation?: string;
+}
+
+/**
+ * Starts the run's training, or its evaluation, in Batch. The task token is answered when the work ends, or at once where the output
+ * is known.
+ */
 export const handler = stepHandler(
   {
     runs: runs("details", "steps", "produce", "attempts"),
@@ -22,9 +31,10 @@ export const handler = stepHandler(
     runEvents: platformEvents(),
     meter: meter(),
   },
-  async (ports, { runId, taskToken }) => {
+  async (ports, { runId, taskToken, evaluation }: LaunchEvent) => {
     if (taskToken === undefined)
       throw new TrainingFailedError("BAD_EVENT", "launch-training was invoked without a task token");
+    if (evaluation !== undefined) return beginEvaluation(ports, runId, taskToken, evaluation);
     return beginTraining(ports, runId, taskToken);
   },
 );

@@ -2,7 +2,7 @@
 export { readCorsOrigins } from "./cors";
 export { ConfigurationError } from "./errors";
 export { type HookTargets, hookEnvironment, publicTargets, readHookTargets } from "./hooks";
-export { environmentOf, type PlatformConfig, readConfig, worldOf } from "./platform";
+export { defaultEvaluationOperations, environmentOf, type PlatformConfig, readConfig, worldOf } from "./platform";
 export { type RunSessionConfig, readRunSession } from "./run-session";
 export { readPersonalRoles, readTeamDirectory } from "./teams";
 export { readTrainerConfig, type TrainerConfig, type TrainerHost, trainerEnvironmentOf } from "./trainer";

@@ -5,6 +5,9 @@ import { ConfigurationError } from "./errors";
 
 const resource = z.string().min(1);
 
+/** Multiply-adds up to which an evaluation runs in its function: some minutes of one thread of WebAssembly. */
+export const defaultEvaluationOperations = 1e12;
+
 /**
  * The environment of every function: names of resources, never endpoints (those are the SDK's own `AWS_ENDPOINT_URL`).
  * `infra/` and `local/` set the same variables with `environmentOf`.
@@ -26,6 +29,7 @@ const environmentSchema = z.object({
   RINGMASTER_JOB_DEFINITION: resource,
   RINGMASTER_JOB_DEFINITION_GANG: resource,
   RINGMASTER_JOB_LOG_GROUP: resource,
+  RINGMASTER_EVALUATION_OPERATIONS: z.coerce.number().min(0).default(defaultEvaluationOperations),
   RINGMASTER_TRAINER_IMAGE: resource.optional(),
   RINGMASTER_RETRAINING_FUNCTION_ARN: resource,
   RINGMASTER_RETRAINING_SCHEDULE_GROUP: resource,
@@ -52,6 +56,8 @@ export interface PlatformConfig {
   readonly teamShares: TeamShares;
   /** `single`: one node, also in elastic arrays. `gang`: multi-node-parallel, on-demand only. */
   readonly jobDefinitions: { readonly single: string; readonly gang: string };
+  /** Estimated multiply-adds above which an evaluation is a Batch job. */
+  readonly evaluationOperations: number;
   /** Log group of the trainers' output. */
   readonly jobLogGroup: string;
   /**
@@ -95,6 +101,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     teamShares: env.RINGMASTER_TEAM_SHARES,
     jobDefinitions: { single: env.RINGMASTER_JOB_DEFINITION, gang: env.RINGMASTER_JOB_DEFINITION_GANG },
     jobLogGroup: env.RINGMASTER_JOB_LOG_GROUP,
+    evaluationOperations: env.RINGMASTER_EVALUATION_OPERATIONS,
     ...(env.RINGMASTER_TRAINER_IMAGE === undefined ? {} : { trainerImage: env.RINGMASTER_TRAINER_IMAGE }),
     retraining: {
       functionArn: env.RINGMASTER_RETRAINING_FUNCTION_ARN,
@@ -124,6 +131,7 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_JOB_DEFINITION: config.jobDefinitions.single,
     RINGMASTER_JOB_DEFINITION_GANG: config.jobDefinitions.gang,
     RINGMASTER_JOB_LOG_GROUP: config.jobLogGroup,
+    RINGMASTER_EVALUATION_OPERATIONS: String(config.evaluationOperations),
     ...(config.trainerImage === undefined ? {} : { RINGMASTER_TRAINER_IMAGE: config.trainerImage }),
     RINGMASTER_RETRAINING_FUNCTION_ARN: config.retraining.functionArn,
     RINGMASTER_RETRAINING_SCHEDULE_GROUP: config.retraining.scheduleGroup,

@@ -15,6 +15,7 @@ const index = z.coerce.number().int().min(0).optional();
 const schema = z.object({
   RINGMASTER_RUN_ID: z.string().min(1),
   RINGMASTER_SEGMENT: z.coerce.number().int().min(0).default(0),
+  RINGMASTER_EVALUATION: optional,
   RINGMASTER_TEAM: z.string().regex(teamNamePattern, teamNameRule),
   RINGMASTER_BUCKET: z.string().min(1),
   RINGMASTER_TABLE_GANGS: z.string().min(1),
@@ -40,6 +41,8 @@ export interface TrainerConfig {
   readonly runId: string;
   /** Segment of the run that the job trains. */
   readonly segment: number;
+  /** Hash of the inputs of the evaluation that the job computes; `undefined`: the job trains. */
+  readonly evaluation: string | undefined;
   /** Team of the run. Everything that the trainer reads and writes in the bucket is under this team's prefix. */
   readonly team: string;
   readonly bucket: string;
@@ -89,6 +92,7 @@ export function readTrainerConfig(
   return {
     runId: env.RINGMASTER_RUN_ID,
     segment: env.RINGMASTER_SEGMENT,
+    evaluation: env.RINGMASTER_EVALUATION,
     team: env.RINGMASTER_TEAM,
     bucket: env.RINGMASTER_BUCKET,
     gangsTable: env.RINGMASTER_TABLE_GANGS,

@@ -38,6 +38,8 @@ export const objects = (
 
 export const writeTrainingObjects = on("training-objects", "s3")("PutObject", "DeleteObject", "AbortMultipartUpload");
 
+export const writeEvaluationObjects = on("evaluation-objects", "s3")("PutObject");
+
 /** Deletes any object permanently. Only reclamation may. */
 export const eraseObjects: Permission = on("objects", "s3")("DeleteObject", "DeleteObjectVersion");
 export const listVersions: Permission = on("bucket", "s3")("ListBucketVersions");

@@ -9,5 +9,12 @@ export {
   type PolicyStatement,
   policyOf,
 } from "./policy";
-export { bucketKeyActions, jobPermissions, maxSessionPolicy, runRolePermissions, sessionPolicy } from "./trainer";
+export {
+  bucketKeyActions,
+  evaluationPolicy,
+  jobPermissions,
+  maxSessionPolicy,
+  runRolePermissions,
+  sessionPolicy,
+} from "./trainer";
 export { arnsOf, type Resource, runRoleNameIn, type World } from "./world";

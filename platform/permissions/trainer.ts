@@ -1,5 +1,13 @@
 import { segmentNameOf } from "../../core/runs/ports";
-import { eraseTensors, invoke, listBucket, objects, table, writeTrainingObjects } from "./grants";
+import {
+  eraseTensors,
+  invoke,
+  listBucket,
+  objects,
+  table,
+  writeEvaluationObjects,
+  writeTrainingObjects,
+} from "./grants";
 import type { Permission, PolicyDocument, PolicyStatement } from "./policy";
 import { arnsOf, type World } from "./world";
 
@@ -10,12 +18,13 @@ import { arnsOf, type World } from "./world";
  */
 export const jobPermissions: readonly Permission[] = [invoke("run-credentials"), invoke("continue-job")];
 
-/** The permissions of all trainers together: the maximum of a session of the run role. */
+/** The permissions of all trainers and evaluations together: the maximum of a session of the run role. */
 export const runRolePermissions: readonly Permission[] = [
   table("Gangs", "Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
   objects("GetObject"),
   writeTrainingObjects,
   eraseTensors,
+  writeEvaluationObjects,
   listBucket,
   invoke("ingest-metrics"),
 ];
@@ -25,6 +34,17 @@ export const bucketKeyActions = ["kms:Decrypt", "kms:GenerateDataKey"] as const;
 
 /** The maximum length of a session policy, in characters (STS). */
 export const maxSessionPolicy = 2_048;
+
+const allow = (
+  actions: readonly string[],
+  resources: readonly string[],
+  condition?: PolicyStatement["Condition"],
+): PolicyStatement => ({
+  Effect: "Allow",
+  Action: actions.length === 1 ? (actions[0] as string) : actions,
+  Resource: resources.length === 1 ? (resources[0] as string) : resources,
+  ...(condition ? { Condition: condition } : {}),
+});
 
 /**
  * Returns the session policy of one run's trainers, which narrows the run role's permissions.
@@ -42,16 +62,6 @@ export function sessionPolicy(
   const own = `${team}/runs/${run.runId}/*`;
   const content = `${bucket}/${team}/cas/sha256/*`;
   const gang = `GANG#${segmentNameOf(run)}`;
-  const allow = (
-    actions: readonly string[],
-    resources: readonly string[],
-    condition?: PolicyStatement["Condition"],
-  ): PolicyStatement => ({
-    Effect: "Allow",
-    Action: actions.length === 1 ? (actions[0] as string) : actions,
-    Resource: resources.length === 1 ? (resources[0] as string) : resources,
-    ...(condition ? { Condition: condition } : {}),
-  });
   return {
     Version: "2012-10-17",
     Statement: [
@@ -73,6 +83,24 @@ export function sessionPolicy(
         },
       ),
       allow(["lambda:InvokeFunction"], arnsOf("function/ingest-metrics", world)),
+      ...(world.bucketKeyArn === undefined ? [] : [allow(bucketKeyActions, [world.bucketKeyArn])]),
+    ],
+  };
+}
+
+/**
+ * Returns the session policy of a run's evaluation by a job: it reads the team's content and features, and writes only
+ * the evaluation. A trainer cannot write there, because its container runs a user's code.
+ */
+export function evaluationPolicy(run: { readonly team: string; readonly runId: string }, world: World): PolicyDocument {
+  const [bucket = ""] = arnsOf("bucket", world);
+  const team = `${bucket}/teams/${run.team}`;
+  const own = `${team}/evaluations/${run.runId}/*`;
+  return {
+    Version: "2012-10-17",
+    Statement: [
+      allow(["s3:GetObject"], [own, `${team}/cas/sha256/*`, `${team}/features/*`]),
+      allow(["s3:PutObject"], [own]),
       ...(world.bucketKeyArn === undefined ? [] : [allow(bucketKeyActions, [world.bucketKeyArn])]),
     ],
   };

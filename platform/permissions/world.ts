@@ -29,6 +29,8 @@ export type Resource =
    * steps are excluded, and content.
    */
   | "training-objects"
+  /** The objects that the jobs of large evaluations write. Sessions of trainers do not. */
+  | "evaluation-objects"
   /** The tensors of checkpoints, which trainers also delete permanently. */
   | "tensors"
   | "state-machine"
@@ -80,6 +82,8 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
       return ["runs/*/training/*", "runs/*/checkpoints/*", tensorKeys].map(
         (keys) => `arn:${partition}:s3:::${bucket}/teams/*/${keys}`,
       );
+    case "evaluation-objects":
+      return [`arn:${partition}:s3:::${bucket}/teams/*/evaluations/*`];
     case "tensors":
       return [`arn:${partition}:s3:::${bucket}/teams/*/${tensorKeys}`];
     case "state-machine":

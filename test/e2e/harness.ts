@@ -33,8 +33,14 @@ export class TestStack {
   /** By name; empty while the stack requires no token. */
   private readonly tokens = new Map<string, string>();
 
-  /** @param bundles the folder of the command line and the stack; by default the current build */
-  constructor(private readonly bundles = ensureBuild()) {}
+  /**
+   * @param bundles the folder of the command line and the stack; by default the current build
+   * @param environment variables of the commands, and so of the stack
+   */
+  constructor(
+    private readonly bundles = ensureBuild(),
+    private readonly environment: Readonly<Record<string, string>> = {},
+  ) {}
 
   run(...args: readonly string[]): Promise<CliResult> {
     return this.start(...args).ended;
@@ -50,6 +56,7 @@ export class TestStack {
           ...process.env,
           RINGMASTER_API_URL: undefined,
           NO_COLOR: "1",
+          ...this.environment,
           ...(this.owner === undefined ? {} : { RINGMASTER_TOKEN: this.owner }),
         },
       },

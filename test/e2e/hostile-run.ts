@@ -78,6 +78,7 @@ export function hostileWorld(known: {
       "its checkpoints": `${own}/checkpoints/999999999999/manifest.json`,
       "its tensors": `${own}/tensors/000000000001/${known.newContent}`,
       "its artifact manifest": `${own}/artifacts/manifest.json`,
+      "its evaluation": `${team}/evaluations/${known.runId}/hostile/result.json`,
       "its exports": `${own}/exports/tfjs-1.json`,
       "the rest of its run": `${own}/hostile`,
       "another run": `${team}/runs/${known.otherRun}/training/result.json`,

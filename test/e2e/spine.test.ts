@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { filesBelow } from "../../bench/corruption/damage";
 import { classify } from "../../bench/corruption/data-files";
 import type { describeRun } from "../../cli/run-description";
+import type { EvaluationOutput } from "../../core/evaluation/evaluate-model";
 import type { RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
@@ -15,7 +16,8 @@ interface MlflowRun {
 
 /** The whole path on one machine, by the commands that a person types; processes are killed on the way. */
 describe("raw data to a champion model", () => {
-  const stack = new TestStack();
+  // Above this, an evaluation is a job. Only that of a model with wide layers is.
+  const stack = new TestStack(undefined, { RINGMASTER_EVALUATION_OPERATIONS: "40000000" });
   const show = (runId: string) => stack.json<Shown>(["runs", "show", runId]);
   const submit = async (file: string, ...more: string[]) =>
     (await stack.json<{ runId: string }>(["submit", file, ...more])).runId;
@@ -215,9 +217,19 @@ describe("raw data to a champion model", () => {
     expect(resumed.weightsSha256).toBe(undisturbed.weightsSha256);
   }, 240_000);
 
-  it("a rejection keeps a version out of production, and its run completes", async () => {
-    const runId = await submit(job, "--set", "seed=99");
+  it("a large evaluation is a job, which meets the champion; a rejection keeps the version out of production", async () => {
+    const runId = await submit(job, "--set", "seed=99", "--set", "model.hidden=[512,512]");
     const waiting = await watch(runId);
+    expect(waiting.attempts).toMatchObject([
+      { attempt: 1, workers: 2, status: "succeeded" },
+      { attempt: 2, workers: 1, status: "succeeded", evaluation: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
+    expect(findOutput<EvaluationOutput>(waiting, "Evaluate")).toMatchObject({
+      engine: { backend: "wasm", device: "cpu", ran: "job" },
+      comparison: { kind: "compared", champion: 1 },
+    });
+    expect((await stack.run("runs", "logs", runId, "--worker", "2")).stdout).toContain('"message":"evaluated"');
+    expect((await stack.run("runs", "show", runId)).stdout).toMatch(/^2 \(evaluation\) +spot/m);
     const { version } = waiting.steps.find(({ step }) => step === "Register")!.output as { version: number };
     await stack.json(["models", "reject", "toy", String(version), "--reason", "not this one"]);
     expect(await watch(runId)).toMatchObject({ status: "completed", outcome: { decision: "registered", version } });

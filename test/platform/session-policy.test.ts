@@ -1,4 +1,4 @@
-import { sessionPolicy, type World } from "../../platform/permissions";
+import { evaluationPolicy, sessionPolicy, type World } from "../../platform/permissions";
 
 /** The longest names that there are. */
 const world: World = {
@@ -29,5 +29,14 @@ it("names one run and one team, and no action by a wildcard", () => {
     "arn:aws-us-gov:s3:::b/teams/vision/runs/*/tensors/*",
     "arn:aws-us-gov:s3:::b/teams/vision/runs/run-1/*",
     "arn:aws-us-gov:s3:::b/teams/vision/runs/run-1/tensors/*",
+  ]);
+});
+
+it("of an evaluation reads content, features and its own task, and writes only the evaluation", () => {
+  const { Statement } = evaluationPolicy({ team: "vision", runId: "run-1" }, { ...world, bucket: "b" });
+  const arn = (key: string) => `arn:aws-us-gov:s3:::b/teams/vision/${key}`;
+  expect(Statement.map(({ Action, Resource }) => [Action, Resource])).toEqual([
+    ["s3:GetObject", [arn("evaluations/run-1/*"), arn("cas/sha256/*"), arn("features/*")]],
+    ["s3:PutObject", arn("evaluations/run-1/*")],
   ]);
 });

@@ -26,7 +26,7 @@ const patienceMs = 15_000;
 export async function fetchRunCredentials(
   client: LambdaClient,
   functionName: string,
-  run: { readonly runId: string; readonly runKey: string },
+  run: { readonly runId: string; readonly runKey: string; readonly purpose: "training" | "evaluation" },
 ): Promise<Credentials> {
   const answer = await client.send(
     new InvokeCommand({ FunctionName: functionName, InvocationType: "RequestResponse", Payload: JSON.stringify(run) }),

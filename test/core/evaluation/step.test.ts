@@ -1,6 +1,7 @@
 import type { DatasetRepository } from "../../../core/datasets/repository";
 import type { Champion } from "../../../core/evaluation/champion";
-import { evaluationStep, type LoadModel, type WithRows } from "../../../core/evaluation/step";
+import { evaluationStep } from "../../../core/evaluation/step";
+import type { LoadModel, WithRows } from "../../../core/evaluation/task";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
@@ -43,7 +44,7 @@ async function setup() {
   const weights = await objects.putContent("weights");
   const record = (step: Phase, output: unknown) => ({ step, inputHash: "", output, startedAt: "", finishedAt: "" });
   const details = (weightsSha256 = weights.sha256): RunDetails => ({
-    run: { job: { evaluation: {} } } as Run,
+    run: { job: { evaluation: {}, resources: {} } } as Run,
     steps: [
       record("PrepareFeatures", { featureManifestKey, digest: "feature digest" }),
       record("LaunchTraining", { weights, topology, weightsSha256 }),
@@ -71,7 +72,7 @@ describe("evaluationStep", () => {
         },
       };
     };
-    const step = evaluationStep({ objects, datasets }, load, noRows, undefined);
+    const step = evaluationStep({ objects, datasets, loadModel: load, withRows: noRows }, undefined);
     const { metrics } = await step.execute(details().run, details(), "hash");
     expect(metrics["accuracy"]).toBe(1);
     expect([seen, disposed]).toEqual([["{}", "weights"], 1]);
@@ -86,7 +87,7 @@ describe("evaluationStep", () => {
         disposed += 1;
       },
     });
-    const step = evaluationStep({ objects, datasets }, load, noRows, undefined);
+    const step = evaluationStep({ objects, datasets, loadModel: load, withRows: noRows }, undefined);
     await expect(step.execute(details().run, details(), "hash")).rejects.toThrow(/predicts NaN for row 0/);
     expect(disposed).toBe(1);
   });
@@ -94,7 +95,7 @@ describe("evaluationStep", () => {
   it("is known by its features, weights and topology", async () => {
     const { objects, details, topology, weights } = await setup();
     const load: LoadModel = async () => ({ predict: (inputs) => inputs, dispose: () => undefined });
-    const step = evaluationStep({ objects, datasets }, load, noRows, undefined);
+    const step = evaluationStep({ objects, datasets, loadModel: load, withRows: noRows }, undefined);
     expect(step.inputs(details().run, details())).toEqual({
       features: "feature digest",
       weightsSha256: weights.sha256,
@@ -107,7 +108,10 @@ describe("evaluationStep", () => {
       artifact: { weightsSha256 } as Champion["artifact"],
     });
     const inputsWith = (weightsSha256: string) =>
-      evaluationStep({ objects, datasets }, load, noRows, champion(weightsSha256)).inputs(details().run, details());
+      evaluationStep({ objects, datasets, loadModel: load, withRows: noRows }, champion(weightsSha256)).inputs(
+        details().run,
+        details(),
+      );
     expect(inputsWith("another's")).toMatchObject({ champion: { version: 3, artifactKey: expect.any(String) } });
     expect(inputsWith(weights.sha256)).toEqual(step.inputs(details().run, details()));
   });

@@ -1,7 +1,8 @@
 import type { DatasetRepository } from "../../../core/datasets/repository";
 import { compareReports } from "../../../core/evaluation/comparison";
-import { evaluationStep, type WithRows } from "../../../core/evaluation/step";
+import { evaluationStep } from "../../../core/evaluation/step";
 import { readReport, readSlicedPredictions } from "../../../core/evaluation/stored-predictions";
+import type { WithRows } from "../../../core/evaluation/task";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
@@ -57,7 +58,7 @@ async function evaluated(probabilityOf: (x: number) => number, digest = "d".repe
   await objects.put(featureManifestKey, JSON.stringify(features));
   const [topology, weights] = [await objects.putContent("{}"), await objects.putContent("weights")];
   const details = {
-    run: { job: { evaluation: {} } },
+    run: { job: { evaluation: {}, resources: {} } },
     steps: [
       { step: "PrepareFeatures", output: { featureManifestKey, digest: "features" } },
       { step: "LaunchTraining", output: { weights, topology, weightsSha256: weights.sha256 } },
@@ -75,13 +76,8 @@ async function evaluated(probabilityOf: (x: number) => number, digest = "d".repe
     },
     dispose: () => undefined,
   };
-  const step = evaluationStep(
-    { objects, datasets: {} as DatasetRepository },
-    async () => model,
-    noRows,
-    undefined,
-    stopwatch,
-  );
+  const tools = { objects, loadModel: async () => model, withRows: noRows, stopwatch };
+  const step = evaluationStep({ ...tools, datasets: {} as DatasetRepository }, undefined);
   return { objects, output: await step.execute(details.run, details, "hash") };
 }
 

@@ -3,7 +3,7 @@ import { type BatchJobDetail, readJobEvent } from "../../../lambdas/finish-train
 
 const runId = "run-01j9zx00";
 const event = (jobId: string, more: Partial<BatchJobDetail> = {}): BatchJobDetail => ({
-  jobName: jobNameOf(runId, 1),
+  jobName: jobNameOf({ runId, attempt: 1 }),
   jobId,
   status: "RUNNING",
   ...more,

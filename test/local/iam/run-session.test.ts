@@ -118,6 +118,7 @@ describe("the credentials of a run's trainers", () => {
     ["write into another run", () => put("teams/vision/runs/run-other/training/result.json")],
     ["write what serving loads", () => put(`${own}/artifacts/manifest.json`)],
     ["write an export of its model", () => put(`${own}/exports/onnx-1.json`, { IfNoneMatch: "*" })],
+    ["write an evaluation of its model", () => put("teams/vision/evaluations/run-own/h/result.json")],
     ["write features", () => put("teams/vision/features/f/manifest.json", { IfNoneMatch: "*" })],
     ["put other content in the place of what is stored", () => put(`teams/vision/cas/sha256/${content}`)],
     ["put new content", () => put(`teams/vision/cas/sha256/${"b".repeat(64)}`, { IfNoneMatch: "*" })],
@@ -254,6 +255,41 @@ describe("the credentials of a run's trainers", () => {
     const key = await platform.keys.keyOf(keyOf);
     const { client } = openRunSession(platform.jobEnvironment(runId, key), () => undefined);
     await expect(client.credentials?.()).rejects.toThrow(message);
+  });
+
+  describe("with the key of an evaluation", () => {
+    const evaluation = "teams/vision/evaluations/run-own";
+    const ownOf = (key: string) =>
+      openRunSession({ ...platform.jobEnvironment("run-own", key), RINGMASTER_EVALUATION: "h" }, () => undefined);
+    let evaluator: S3Client;
+    const write = (Key: string) =>
+      evaluator.send(new PutObjectCommand({ Bucket: platform.config.bucket, Key, Body: "x" }));
+    const read = (Key: string) => evaluator.send(new GetObjectCommand({ Bucket: platform.config.bucket, Key }));
+    beforeAll(async () => {
+      const { client } = ownOf(await platform.keys.keyOf("run-own", "evaluation"));
+      evaluator = new S3Client({ ...platform.connection, ...client });
+    });
+
+    it("may read content and features, and write their evaluation", async () => {
+      await write(`${evaluation}/h/result.json`);
+      await read(`${evaluation}/h/result.json`);
+      await read(`teams/vision/cas/sha256/${content}`);
+      await read("teams/vision/features/f/manifest.json");
+    });
+
+    it.each<[string, () => Promise<unknown>]>([
+      ["write another run's evaluation", () => write("teams/vision/evaluations/run-other/h/result.json")],
+      ["write a result of training", () => write(`${own}/training/result.json`)],
+      ["write content", () => write(`teams/vision/cas/sha256/${"c".repeat(64)}`)],
+      ["read another team's content", () => read(`teams/speech/cas/sha256/${content}`)],
+      ["read a run's training", () => read(`${own}/training/task.json`)],
+    ])("may not %s", async (_what, attempt) => {
+      await expect(attempt()).rejects.toMatchObject({ name: "AccessDenied" });
+    });
+
+    it("are not given out for the key of the training", async () => {
+      await expect(ownOf(runKey).client.credentials?.()).rejects.toThrow("is not the key of run run-own");
+    });
   });
 
   it("end with their run before they expire, and those of other runs do not", async () => {

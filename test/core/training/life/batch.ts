@@ -26,12 +26,12 @@ export class ModelBatch {
   ) {}
 
   find(request: JobRequest): string | undefined {
-    const name = jobNameOf(request.runId, request.attempt);
+    const name = jobNameOf(request);
     return this.jobs.find((job) => job.name === name && this.now() - job.submittedAt >= visibleAfterMs)?.jobId;
   }
 
   submit(request: JobRequest): { readonly jobId: string } {
-    const name = jobNameOf(request.runId, request.attempt);
+    const name = jobNameOf(request);
     if (this.jobs.length + 1 >= this.refusedFrom) throw new JobRefusedError(name, "the model refuses it");
     const jobId = `job-${this.jobs.length + 1}`;
     this.jobs.push({ jobId, name, request, submittedAt: this.now(), status: "RUNNABLE" });

@@ -1,0 +1,49 @@
+import type { Champion } from "../evaluation/champion";
+import type { EvaluationOutput } from "../evaluation/evaluate-model";
+import { type EvaluationDependencies, evaluationStep, evaluationTaskOf } from "../evaluation/step";
+import { type EvaluationResult, evaluateTask } from "../evaluation/task";
+import { type CountOperations, evaluationOperations } from "../evaluation/work";
+import { findJson } from "../object-documents";
+import { objectKeys } from "../object-keys";
+import type { RunDetails } from "../runs/shapes";
+import { executeStep, openStep, type StepDependencies, type StepResult } from "../runs/step";
+import { takeInEvaluation } from "./evaluation-job";
+
+export interface EvaluateRunDependencies extends StepDependencies, EvaluationDependencies {
+  /** Multiply-adds above which a job evaluates. */
+  readonly maxOperations: number;
+  readonly operationsPerRow: CountOperations;
+}
+
+/**
+ * Evaluates a run that the caller has just read, or reuses an evaluation. A large evaluation is a job's: its task is stored, and the result is `job`, the
+ * hash of its inputs. Once the job's result exists, it is recorded as the step's output.
+ */
+export async function evaluateHereOrInJob(
+  dependencies: EvaluateRunDependencies,
+  read: RunDetails,
+  champion: Champion | undefined,
+): Promise<StepResult<EvaluationOutput> | { readonly job: string }> {
+  const { objects, datasets, maxOperations, operationsPerRow } = dependencies;
+  const step = evaluationStep(dependencies, champion);
+  const { runId } = read.run;
+  const open = await openStep(dependencies, runId, step, read);
+  if (open.known) return open.known;
+  const { inputHash } = open;
+  const result = await findJson<EvaluationResult>(objects, objectKeys.evaluationResult(runId, inputHash));
+  if (result) {
+    const job = open.details.attempts.find(({ evaluation }) => evaluation === inputHash);
+    const takeIn = { ...step, execute: () => takeInEvaluation(objects, result) };
+    return executeStep(dependencies, takeIn, { ...open, startedAt: job?.startedAt ?? open.startedAt });
+  }
+  const task = await evaluationTaskOf(datasets, open.details, champion);
+  if (
+    maxOperations < Number.POSITIVE_INFINITY &&
+    (await evaluationOperations(objects, task, operationsPerRow)) > maxOperations
+  ) {
+    // The first write stays: an equal hash has an equal task.
+    await objects.putNew(objectKeys.evaluationTask(runId, inputHash), JSON.stringify(task), "application/json");
+    return { job: inputHash };
+  }
+  return executeStep(dependencies, { ...step, execute: () => evaluateTask(dependencies, task) }, open);
+}
