@@ -6,7 +6,7 @@ import { runRoleNameIn } from "../platform/permissions";
 import { retrainingNames } from "../platform/retraining";
 import type { TeamShares } from "../platform/shares";
 import { tableNameIn } from "../platform/tables";
-import { resourceNames } from "../platform/trainer-job";
+import { jobQueuesOf, resourceNames } from "../platform/trainer-job";
 import type { DeploymentConfig, TeamConfig } from "./config";
 
 /** Returns the name of the data bucket. Bucket names are globally unique, so it contains account and region. */
@@ -67,12 +67,7 @@ export function platformEnvironment(
     },
     stateMachineArn: arns.stateMachine,
     runRoleArn: arns.runRole,
-    jobQueues: {
-      spot: names.jobQueueSpot,
-      spotGpu: names.jobQueueSpotGpu,
-      onDemand: names.jobQueueOnDemand,
-      onDemandGpu: names.jobQueueOnDemandGpu,
-    },
+    jobQueues: jobQueuesOf(prefix),
     teamShares: teamSharesOf(teams),
     jobLogGroup: names.jobLogGroup,
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },

@@ -10,7 +10,7 @@ import { functionNameIn } from "../platform/functions";
 import { runRoleNameIn, type World } from "../platform/permissions";
 import { retrainingNames } from "../platform/retraining";
 import { tableNameIn } from "../platform/tables";
-import { resourceNames } from "../platform/trainer-job";
+import { jobQueuesOf, resourceNames } from "../platform/trainer-job";
 import { account, region } from "./account";
 
 export interface StackSettings {
@@ -46,12 +46,7 @@ export function localConfig(): PlatformConfig {
     },
     stateMachineArn: `arn:aws:states:${region}:${account}:stateMachine:${names.stateMachine}`,
     runRoleArn: `arn:aws:iam::${account}:role/${runRoleNameIn({ prefix, region })}`,
-    jobQueues: {
-      spot: names.jobQueueSpot,
-      spotGpu: names.jobQueueSpotGpu,
-      onDemand: names.jobQueueOnDemand,
-      onDemandGpu: names.jobQueueOnDemandGpu,
-    },
+    jobQueues: jobQueuesOf(prefix),
     teamShares: {},
     jobLogGroup: names.jobLogGroup,
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },

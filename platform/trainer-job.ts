@@ -26,21 +26,25 @@ export const trainerJob = {
 
 /** Returns the queues to which jobs are submitted. */
 export function jobQueueNames(prefix: string): readonly string[] {
-  const { jobQueueSpot, jobQueueSpotGpu, jobQueueOnDemand, jobQueueOnDemandGpu } = resourceNames(prefix);
-  return [jobQueueSpot, jobQueueSpotGpu, jobQueueOnDemand, jobQueueOnDemandGpu];
+  return Object.values(jobQueuesOf(prefix));
 }
+
+/**
+ * Returns the queues by their use: one for each market, placement and kind of machine. A queue over both kinds would
+ * move work to the other kind, which computes differently.
+ */
+export const jobQueuesOf = (prefix: string) => ({
+  spot: `${prefix}-spot`,
+  spotGpu: `${prefix}-spot-gpu`,
+  onDemand: `${prefix}-on-demand`,
+  onDemandGpu: `${prefix}-on-demand-gpu`,
+  cluster: `${prefix}-cluster`,
+  clusterGpu: `${prefix}-cluster-gpu`,
+});
 
 /** Returns the names of resources that are unique in an account, from the platform's prefix. */
 export const resourceNames = (prefix: string) => ({
   stateMachine: `${prefix}-training-run`,
-  /**
-   * One queue for each market and kind of machine. A queue over both kinds would move work to the other kind, which
-   * computes differently.
-   */
-  jobQueueSpot: `${prefix}-spot`,
-  jobQueueSpotGpu: `${prefix}-spot-gpu`,
-  jobQueueOnDemand: `${prefix}-on-demand`,
-  jobQueueOnDemandGpu: `${prefix}-on-demand-gpu`,
   schedulingPolicy: `${prefix}-teams`,
   jobDefinition: `${prefix}-trainer`,
   jobDefinitionGang: `${prefix}-trainer-gang`,

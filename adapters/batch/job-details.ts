@@ -1,7 +1,6 @@
 import { type BatchClient, DescribeJobsCommand, type JobDetail } from "@aws-sdk/client-batch";
 import type { JobOutcome } from "../../core/runs/attempts";
-import type { JobRequest } from "../../core/runs/ports";
-import { isMultiNode } from "../../core/runs/run";
+import { isMultiNode, type JobKind } from "../../core/runs/run";
 import { trainerExitCodes } from "../../core/runs/training-task";
 import { isLost, type WorkerSpan } from "../../core/runs/usage";
 
@@ -18,9 +17,10 @@ export async function describeAll(client: BatchClient, ids: readonly string[]): 
 /**
  * Returns the ids of the workers' jobs, which are derived from the job's id: children of an array, or nodes of a gang.
  */
-export function workerJobsOf(jobId: string, workers: number, market: JobRequest["market"]): readonly string[] {
+export function workerJobsOf(jobId: string, kind: JobKind): readonly string[] {
+  const { workers } = kind;
   if (workers === 1) return [jobId];
-  const separator = isMultiNode({ workers, market }) ? "#" : ":";
+  const separator = isMultiNode(kind) ? "#" : ":";
   return Array.from({ length: workers }, (_, index) => `${jobId}${separator}${index}`);
 }
 
@@ -46,7 +46,7 @@ export function spansOf({ jobId, status, startedAt, attempts = [] }: JobDetail):
 export async function failedChildren(client: BatchClient, job: JobDetail): Promise<readonly JobDetail[]> {
   const { size } = job.arrayProperties ?? {};
   if (job.status !== "FAILED" || !size || job.jobId === undefined) return [job];
-  const children = await describeAll(client, workerJobsOf(job.jobId, size, "spot"));
+  const children = await describeAll(client, workerJobsOf(job.jobId, { workers: size, market: "spot" }));
   const failed = children.filter(({ status }) => status === "FAILED");
   return failed.length === 0 ? [job] : failed;
 }

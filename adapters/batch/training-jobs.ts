@@ -23,8 +23,8 @@ import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from ".
 const newestForMs = 60_000;
 
 /**
- * Submits, describes and stops training jobs. On Spot, the workers are an array of single-node jobs (one worker: a
- * plain job) that find each other through the platform's rendezvous. On demand, several workers are one multi-node
+ * Submits, describes and stops training jobs. The workers are an array of single-node jobs (one worker: a
+ * plain job) that find each other through the platform's rendezvous. With placement `cluster` they are one multi-node
  * parallel job. Batch leaves a multi-node job on Spot RUNNABLE forever, so none is submitted.
  *
  * @param once a client without retries. SubmitJob has no idempotency token, and a job may exist although the answer was
@@ -40,8 +40,9 @@ export function createTrainingJobs(
   let newest: { readonly definitions: JobDefinitions; readonly readAt: number } | undefined;
 
   /** Returns the queue for a market and a kind of machine. */
-  function queueOf({ market, gpusPerWorker }: JobRequest): string {
-    const { spot, spotGpu, onDemand, onDemandGpu } = config.jobQueues;
+  function queueOf({ market, placement, gpusPerWorker }: JobRequest): string {
+    const { spot, spotGpu, onDemand, onDemandGpu, cluster, clusterGpu } = config.jobQueues;
+    if (placement === "cluster") return gpusPerWorker > 0 ? clusterGpu : cluster;
     if (gpusPerWorker > 0) return market === "spot" ? spotGpu : onDemandGpu;
     return market === "spot" ? spot : onDemand;
   }
@@ -99,8 +100,8 @@ export function createTrainingJobs(
       return outcomeOf(job, await failedChildren(client, job));
     },
 
-    async spans(jobId, { workers, market }) {
-      const jobs = await describeAll(client, workerJobsOf(jobId, workers, market));
+    async spans(jobId, kind) {
+      const jobs = await describeAll(client, workerJobsOf(jobId, kind));
       return jobs.flatMap(spansOf);
     },
 

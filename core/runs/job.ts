@@ -84,6 +84,11 @@ const resourceFields = z.strictObject({
   memoryMbPerWorker: z.int().min(512).max(1_572_864).default(memoryMbDefaults.cpu),
   market: z.enum(["spot", "on-demand"]).default("spot"),
   /**
+   * `spread`: workers run on any hosts of all zones, and training begins with some of them. `cluster`: their hosts start
+   * together, close to each other in one zone; only on-demand. Default `spread`.
+   */
+  placement: z.enum(["spread", "cluster"]).optional(),
+  /**
    * With `market: spot`: minutes that a run waits for its first worker. After that, it is submitted on-demand. Default 60.
    */
   maxWaitMinutes: z.int().min(1).max(40_320).optional(),
@@ -104,6 +109,11 @@ const checkedResources = resourceFields
   .refine(({ gpusPerWorker, memoryMbPerWorker }) => gpusPerWorker === 0 || memoryMbPerWorker >= minMemoryMbWithGpu, {
     path: ["memoryMbPerWorker"],
     error: `must be at least ${minMemoryMbWithGpu} where resources.gpusPerWorker is above 0: TensorFlow's GPU libraries need it. Leave it out for ${memoryMbDefaults.gpu}`,
+  })
+  .refine(({ placement, market }) => placement !== "cluster" || market === "on-demand", {
+    path: ["placement"],
+    error:
+      "must be spread or left out where resources.market is spot: a multi-node job of AWS Batch does not run on spot. Set market to on-demand",
   })
   .check(({ value: { tf32, gpusPerWorker }, issues }) => {
     if (tf32 !== true || gpusPerWorker > 0) return;

@@ -1,4 +1,5 @@
 import type { JobOutcome } from "./attempts";
+import type { JobKind } from "./run";
 import type { LogPage, WorkerRecord } from "./shapes";
 import type { WorkerSpan } from "./usage";
 
@@ -62,6 +63,8 @@ export interface JobRequest {
   readonly segment?: number;
   readonly workers: number;
   readonly market: "spot" | "on-demand";
+  /** Absent for an attempt of an earlier version (`isMultiNode`). */
+  readonly placement?: "spread" | "cluster";
   readonly gpusPerWorker: number;
   readonly vcpusPerWorker: number;
   readonly memoryMbPerWorker: number;
@@ -99,7 +102,7 @@ export interface TrainingJobs {
   definitions(): Promise<JobDefinitions>;
   describe(jobId: string): Promise<JobOutcome>;
   /** Returns when and where the job's workers ran, as far as Batch knows. */
-  spans(jobId: string, request: Pick<JobRequest, "workers" | "market">): Promise<readonly WorkerSpan[]>;
+  spans(jobId: string, request: JobKind): Promise<readonly WorkerSpan[]>;
   /** Does nothing if the job has ended, or no longer trains the run. */
   terminate(jobId: string, reason: string, runId: string): Promise<void>;
 }

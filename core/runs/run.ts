@@ -1,11 +1,21 @@
 import { isOpen, type Phase, type RunStatus, runStatuses } from "./run-states";
 import type { Run, RunOutcome, TrainingAttempt } from "./shapes";
 
+/** Facts that determine the kind of an attempt's Batch job. */
+export type JobKind = Pick<TrainingAttempt, "market" | "placement" | "workers">;
+
 /**
- * Returns whether an attempt's job is multi-node-parallel. Other jobs are arrays, which AWS Batch also runs on spot.
+ * Returns whether an attempt's job is multi-node-parallel. Other jobs are plain jobs or arrays, which AWS Batch also runs
+ * on spot.
  */
-export function isMultiNode({ market, workers }: Pick<TrainingAttempt, "market" | "workers">): boolean {
-  return market === "on-demand" && workers > 1;
+export function isMultiNode({ market, placement, workers }: JobKind): boolean {
+  return placement === undefined ? market === "on-demand" && workers > 1 : placement === "cluster";
+}
+
+/** Returns the placement of a run's next attempt. One worker needs no other hosts close to it. */
+export function placementOf(run: Pick<Run, "workers" | "job">, market: JobKind["market"]): "spread" | "cluster" {
+  const clusters = run.job.resources.placement === "cluster" && market === "on-demand";
+  return clusters && workersOf(run) > 1 ? "cluster" : "spread";
 }
 
 /** Status values for filtering a list of runs. */

@@ -163,6 +163,10 @@ export const attempt = z
     attempt: z.int().min(1),
     segment: count.optional().meta({ description: "Segment of the run; absent for the first." }),
     market,
+    placement: z.enum(["spread", "cluster"]).optional().meta({
+      description:
+        "`cluster`: a multi-node job. `spread`: an array or a plain job. Absent in attempts of earlier versions: on-demand, several workers are a multi-node job.",
+    }),
     workers: count,
     jobId: z.string().optional(),
     status: z.enum(["submitting", "submitted", "succeeded", "failed"]),

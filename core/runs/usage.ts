@@ -1,5 +1,5 @@
 import { type InstancePrice, instancePriceOf, instancePricesAsOf } from "../metering/prices";
-import { isMultiNode } from "./run";
+import { isMultiNode, type JobKind } from "./run";
 import type { AttemptUsage, MachineRecord, TrainingAttempt, WorkerAttempt, WorkerRecord } from "./shapes";
 import { trainerExitCodes } from "./training-task";
 
@@ -39,7 +39,7 @@ export interface Reservation {
  * @param now end of the spans of running processes
  */
 export function usageOf(
-  attempt: Pick<TrainingAttempt, "market" | "workers">,
+  attempt: JobKind,
   reservation: Reservation,
   spans: readonly WorkerSpan[],
   machines: readonly MachineRecord[],
@@ -75,7 +75,7 @@ export function usageOf(
  * jobs share the instance; the largest of a worker's parts of vCPUs, memory and GPUs counts.
  */
 function shareOf(
-  attempt: Pick<TrainingAttempt, "market" | "workers">,
+  attempt: JobKind,
   { vcpusPerWorker, memoryMbPerWorker, gpusPerWorker }: Reservation,
   { vcpus, memoryGib, gpus }: InstancePrice,
 ): number {

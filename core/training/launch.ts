@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from "../ports";
 import { JobRefusedError } from "../runs/errors";
 import type { JobRequest, TrainingJobs } from "../runs/ports";
-import { workersOf } from "../runs/run";
+import { placementOf, workersOf } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";
 import type { Run, RunDetails, TrainingAttempt } from "../runs/shapes";
 import { sharingOf } from "./shared-jobs";
@@ -37,6 +37,7 @@ export async function launchAttempt(
     attempt: plan.attempt,
     ...(run.segment === undefined ? {} : { segment: run.segment }),
     market: plan.market,
+    placement: placementOf(run, plan.market),
     ...(plan.definitions ? { definitions: plan.definitions } : {}),
     workers: workersOf(run),
     status: "submitting",
@@ -87,16 +88,18 @@ export function jobRequestOf(
   {
     attempt,
     market,
+    placement,
     workers,
     segment,
     definitions,
-  }: Pick<TrainingAttempt, "attempt" | "market" | "workers" | "segment" | "definitions">,
+  }: Pick<TrainingAttempt, "attempt" | "market" | "placement" | "workers" | "segment" | "definitions">,
 ): JobRequest {
   const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
   const { runId, team } = run;
   const sharing = sharingOf(run, { market, workers, definitions });
   return {
     ...{ runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
+    ...(placement === undefined ? {} : { placement }),
     ...(segment === undefined ? {} : { segment }),
     ...(definitions === undefined ? {} : { definitions }),
     ...(sharing === undefined ? {} : { sharing, processPerTraining: run.job.model.type === "module" }),

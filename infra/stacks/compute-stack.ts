@@ -7,7 +7,7 @@ import { trainerEnvironmentOf } from "../../platform/config";
 import { jobPermissions } from "../../platform/permissions";
 import { shareIdentifierOf, weightFactorOf } from "../../platform/shares";
 import { tableNameIn } from "../../platform/tables";
-import { resourceNames, trainerJob } from "../../platform/trainer-job";
+import { jobQueuesOf, resourceNames, trainerJob } from "../../platform/trainer-job";
 import type { DeploymentConfig } from "../config";
 import { TrainerInstances } from "../constructs/trainer-instances";
 import { TrainerJobDefinitions } from "../constructs/trainer-job-definitions";
@@ -23,7 +23,7 @@ export interface ComputeStackProps extends StackProps {
 }
 
 /**
- * The resources of training: the network, a queue per market and kind of machine, and the trainer's job definitions.
+ * The resources of training: the network, a queue per market, placement and kind of machine, and the trainer's job definitions.
  */
 export class ComputeStack extends Stack {
   /** The URI of the trainers' image, which any stack may use. */
@@ -79,7 +79,7 @@ export class ComputeStack extends Stack {
   }
 
   private queues(network: TrainerNetwork, config: DeploymentConfig): void {
-    const names = resourceNames(config.prefix);
+    const queues = jobQueuesOf(config.prefix);
     const schedulingPolicy = new FairshareSchedulingPolicy(this, "Teams", {
       shareDecay: Duration.seconds(trainerJob.shareDecaySeconds),
       shares: sharesOf(config),
@@ -87,11 +87,14 @@ export class ComputeStack extends Stack {
     const instances = new TrainerInstances(this, "Instances", config);
     const common = { network, instances, schedulingPolicy, config };
     const spot = { ...common, market: "spot", serves: "arrays" } as const;
-    const onDemand = { ...common, market: "on-demand", serves: "gangs" } as const;
-    new TrainerQueue(this, "SpotCpu", { ...spot, queueName: names.jobQueueSpot, machines: "cpu" });
-    new TrainerQueue(this, "SpotGpu", { ...spot, queueName: names.jobQueueSpotGpu, machines: "gpu" });
-    new TrainerQueue(this, "OnDemandCpu", { ...onDemand, queueName: names.jobQueueOnDemand, machines: "cpu" });
-    new TrainerQueue(this, "OnDemandGpu", { ...onDemand, queueName: names.jobQueueOnDemandGpu, machines: "gpu" });
+    const onDemand = { ...common, market: "on-demand", serves: "arrays" } as const;
+    const cluster = { ...common, market: "on-demand", serves: "gangs" } as const;
+    new TrainerQueue(this, "SpotCpu", { ...spot, queueName: queues.spot, machines: "cpu" });
+    new TrainerQueue(this, "SpotGpu", { ...spot, queueName: queues.spotGpu, machines: "gpu" });
+    new TrainerQueue(this, "OnDemandCpu", { ...onDemand, queueName: queues.onDemand, machines: "cpu" });
+    new TrainerQueue(this, "OnDemandGpu", { ...onDemand, queueName: queues.onDemandGpu, machines: "gpu" });
+    new TrainerQueue(this, "ClusterCpu", { ...cluster, queueName: queues.cluster, machines: "cpu" });
+    new TrainerQueue(this, "ClusterGpu", { ...cluster, queueName: queues.clusterGpu, machines: "gpu" });
   }
 }
 

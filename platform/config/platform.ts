@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { World } from "../permissions";
 import { readTeamShares, type TeamShares } from "../shares";
+import type { jobQueuesOf } from "../trainer-job";
 import { ConfigurationError } from "./errors";
 
 const resource = z.string().min(1);
@@ -22,6 +23,8 @@ const environmentSchema = z.object({
   RINGMASTER_JOB_QUEUE_SPOT_GPU: resource,
   RINGMASTER_JOB_QUEUE_ON_DEMAND: resource,
   RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU: resource,
+  RINGMASTER_JOB_QUEUE_CLUSTER: resource,
+  RINGMASTER_JOB_QUEUE_CLUSTER_GPU: resource,
   RINGMASTER_TEAM_SHARES: z.string().default("{}").transform(readTeamShares),
   RINGMASTER_JOB_DEFINITION: resource,
   RINGMASTER_JOB_DEFINITION_GANG: resource,
@@ -42,15 +45,10 @@ export interface PlatformConfig {
   readonly stateMachineArn: string;
   /** The role of the trainers' sessions, each narrowed to one run. */
   readonly runRoleArn: string;
-  /** One queue for each market and kind of machine. */
-  readonly jobQueues: {
-    readonly spot: string;
-    readonly spotGpu: string;
-    readonly onDemand: string;
-    readonly onDemandGpu: string;
-  };
+  /** One queue for each market, placement and kind of machine. */
+  readonly jobQueues: ReturnType<typeof jobQueuesOf>;
   readonly teamShares: TeamShares;
-  /** `single`: one node, also in elastic arrays. `gang`: multi-node-parallel, on-demand only. */
+  /** `single`: one node, also in elastic arrays. `gang`: multi-node-parallel, for placement `cluster`. */
   readonly jobDefinitions: { readonly single: string; readonly gang: string };
   /** Log group of the trainers' output. */
   readonly jobLogGroup: string;
@@ -91,6 +89,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       spotGpu: env.RINGMASTER_JOB_QUEUE_SPOT_GPU,
       onDemand: env.RINGMASTER_JOB_QUEUE_ON_DEMAND,
       onDemandGpu: env.RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU,
+      cluster: env.RINGMASTER_JOB_QUEUE_CLUSTER,
+      clusterGpu: env.RINGMASTER_JOB_QUEUE_CLUSTER_GPU,
     },
     teamShares: env.RINGMASTER_TEAM_SHARES,
     jobDefinitions: { single: env.RINGMASTER_JOB_DEFINITION, gang: env.RINGMASTER_JOB_DEFINITION_GANG },
@@ -120,6 +120,8 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_JOB_QUEUE_SPOT_GPU: config.jobQueues.spotGpu,
     RINGMASTER_JOB_QUEUE_ON_DEMAND: config.jobQueues.onDemand,
     RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU: config.jobQueues.onDemandGpu,
+    RINGMASTER_JOB_QUEUE_CLUSTER: config.jobQueues.cluster,
+    RINGMASTER_JOB_QUEUE_CLUSTER_GPU: config.jobQueues.clusterGpu,
     RINGMASTER_TEAM_SHARES: JSON.stringify(config.teamShares),
     RINGMASTER_JOB_DEFINITION: config.jobDefinitions.single,
     RINGMASTER_JOB_DEFINITION_GANG: config.jobDefinitions.gang,

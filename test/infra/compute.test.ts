@@ -35,7 +35,7 @@ const computeResources = () =>
   );
 
 describe("queues", () => {
-  it("are one per market and kind of machine, with one compute environment each", () => {
+  it("are one per market, placement and kind of machine, with one compute environment each", () => {
     const queues = resources(compute, "AWS::Batch::JobQueue").map(({ Properties }) => [
       Properties["JobQueueName"],
       (Properties["ComputeEnvironmentOrder"] as object[]).length,
@@ -45,10 +45,12 @@ describe("queues", () => {
       ["ringmaster-spot-gpu", 1],
       ["ringmaster-on-demand", 1],
       ["ringmaster-on-demand-gpu", 1],
+      ["ringmaster-cluster", 1],
+      ["ringmaster-cluster-gpu", 1],
     ]);
   });
 
-  it("offer spot to arrays in every zone, and on-demand in one zone and a placement group to gangs", () => {
+  it("offer every zone to arrays in both markets, and one zone and a placement group to gangs", () => {
     const brief = computeResources().map((each) => ({
       type: each["Type"],
       strategy: each["AllocationStrategy"],
@@ -62,12 +64,15 @@ describe("queues", () => {
     const cpu = { machines: ["c6i", "m6i", "r6i"], image: [{ ImageType: "ECS_AL2023" }], most: 64 };
     const gpu = { machines: ["g6"], image: [{ ImageType: "ECS_AL2023_NVIDIA" }], most: 96 };
     const spot = { type: "SPOT", strategy: "SPOT_PRICE_CAPACITY_OPTIMIZED", zones: 3, together: false, percent: 60 };
-    const onDemand = { type: "EC2", strategy: "BEST_FIT_PROGRESSIVE", zones: 1, together: true, percent: undefined };
+    const onDemand = { type: "EC2", strategy: "BEST_FIT_PROGRESSIVE", zones: 3, together: false, percent: undefined };
+    const cluster = { ...onDemand, zones: 1, together: true };
     expect(brief).toEqual([
       { ...spot, ...cpu },
       { ...spot, ...gpu },
       { ...onDemand, ...cpu },
       { ...onDemand, ...gpu },
+      { ...cluster, ...cpu },
+      { ...cluster, ...gpu },
     ]);
     for (const each of computeResources()) expect(each["MinvCpus"]).toBe(0);
   });

@@ -37,6 +37,18 @@ it.each<[Partial<JobRequest>, string, string]>([
   [{ market: "spot", gpusPerWorker: 1, workers: 4 }, "ringmaster-spot-gpu", "ringmaster-trainer"],
   [{ market: "on-demand" }, "ringmaster-on-demand", "ringmaster-trainer"],
   [{ market: "on-demand", gpusPerWorker: 1 }, "ringmaster-on-demand-gpu", "ringmaster-trainer"],
+  [
+    { market: "on-demand", gpusPerWorker: 1, workers: 2, placement: "spread" },
+    "ringmaster-on-demand-gpu",
+    "ringmaster-trainer",
+  ],
+  [{ market: "on-demand", workers: 2, placement: "cluster" }, "ringmaster-cluster", "ringmaster-trainer-gang"],
+  [
+    { market: "on-demand", gpusPerWorker: 1, workers: 2, placement: "cluster" },
+    "ringmaster-cluster-gpu",
+    "ringmaster-trainer-gang",
+  ],
+  // An attempt that an earlier version began.
   [{ market: "on-demand", gpusPerWorker: 1, workers: 2 }, "ringmaster-on-demand-gpu", "ringmaster-trainer-gang"],
   [
     { workers: 2, definitions: { single: "ringmaster-trainer:3", gang: "ringmaster-trainer-gang:4" } },

@@ -120,7 +120,7 @@ describe("the end of a run's training", () => {
 
     it("goes on-demand after the maximum wait, and uses no retry", async () => {
       const base = runOf("x").job;
-      const job = { ...base, retries: 0, resources: { ...base.resources, maxWaitMinutes: 5 } };
+      const job = { ...base, retries: 0, resources: { ...base.resources, workers: 4, maxWaitMinutes: 5 } };
       const { platform, calls, runId } = await launched({ job });
       calls.job = waiting;
       expect(await completeTraining({ ...platform, clock: later(4) }, runId)).toBe("wait");
@@ -130,9 +130,9 @@ describe("the end of a run's training", () => {
       expect(warnings).toMatchObject([{ code: "NO_SPOT_CAPACITY", message: expect.stringContaining("5 minutes") }]);
       calls.job = { status: "failed", hostLoss: false, reason: "no spot capacity in time" };
       expect(await completeTraining({ ...platform, clock: later(6) }, runId)).toBe("resubmit");
-      expect(calls.submitted.map(({ attempt, market }) => [attempt, market])).toEqual([
-        [1, "spot"],
-        [2, "on-demand"],
+      expect(calls.submitted.map(({ attempt, market, placement }) => [attempt, market, placement])).toEqual([
+        [1, "spot", "spread"],
+        [2, "on-demand", "spread"],
       ]);
       calls.job = waiting;
       expect(await completeTraining({ ...platform, clock: later(600) }, runId)).toBe("wait");

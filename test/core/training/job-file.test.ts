@@ -103,6 +103,7 @@ resources:
     ["a batch that does not divide", ["hyperparameters.batchSize=60"], "hyperparameters.batchSize", 60],
     ["fewer workers than the least", ["resources.minWorkers=3"], "resources.minWorkers", 3],
     ["WebAssembly on a GPU", ["resources.gpusPerWorker=1", "resources.backend=wasm"], "resources.backend", "wasm"],
+    ["a cluster on spot", ["resources.placement=cluster"], "resources.placement", "cluster"],
     ["TF32 without a GPU", ["resources.tf32=true"], "resources.tf32", true],
     ["an unknown precision", ["hyperparameters.precision=int8"], "hyperparameters.precision", "int8"],
     [
