@@ -1,5 +1,6 @@
 import { ArnFormat, Aws, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
+import { gpuClassesIn } from "../core/metering/gpu-classes";
 import { environmentOf } from "../platform/config";
 import { type FunctionName, functionNameIn } from "../platform/functions";
 import { runRoleNameIn } from "../platform/permissions";
@@ -51,7 +52,7 @@ export class PlatformArns {
 /** Returns the environment of functions and trainers. The embedded cloud sets the same variables. */
 export function platformEnvironment(
   scope: Construct,
-  { prefix, teams, encryption }: Pick<DeploymentConfig, "prefix" | "teams" | "encryption">,
+  { prefix, teams, encryption, compute }: Pick<DeploymentConfig, "prefix" | "teams" | "encryption" | "compute">,
 ): Readonly<Record<string, string>> {
   const names = resourceNames(prefix);
   const arns = new PlatformArns(scope, prefix);
@@ -68,6 +69,7 @@ export function platformEnvironment(
     stateMachineArn: arns.stateMachine,
     runRoleArn: arns.runRole,
     jobQueues: jobQueuesOf(prefix),
+    gpuClasses: gpuClassesIn(compute.gpu.instanceClasses),
     teamShares: teamSharesOf(teams),
     jobLogGroup: names.jobLogGroup,
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },

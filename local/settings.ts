@@ -47,6 +47,7 @@ export function localConfig(): PlatformConfig {
     stateMachineArn: `arn:aws:states:${region}:${account}:stateMachine:${names.stateMachine}`,
     runRoleArn: `arn:aws:iam::${account}:role/${runRoleNameIn({ prefix, region })}`,
     jobQueues: jobQueuesOf(prefix),
+    gpuClasses: [],
     teamShares: {},
     jobLogGroup: names.jobLogGroup,
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },

@@ -14,6 +14,7 @@ import { withSharedJobs } from "../../core/training/shared-jobs";
 import type { PlatformConfig } from "../../platform/config";
 import { describeJobDefinitions, lookAtJobs, submitJobs, terminateJobs } from "../../platform/permissions/grants";
 import { schedulingOf } from "../../platform/shares";
+import { gpuQueueOf } from "../../platform/trainer-job";
 import { runKeys } from "../dynamodb/run-keys";
 import { sharedJobs } from "../dynamodb/shared-jobs";
 import { sharedPort } from "../port";
@@ -33,18 +34,17 @@ const newestForMs = 60_000;
 export function createTrainingJobs(
   client: BatchClient,
   once: BatchClient,
-  config: Pick<PlatformConfig, "jobQueues" | "jobDefinitions" | "teamShares">,
+  config: Pick<PlatformConfig, "jobQueues" | "gpuClasses" | "jobDefinitions" | "teamShares">,
   keys: Pick<RunKeys, "keyOf">,
   clock: Clock,
 ): TrainingJobs {
   let newest: { readonly definitions: JobDefinitions; readonly readAt: number } | undefined;
 
-  /** Returns the queue for a market and a kind of machine. */
-  function queueOf({ market, placement, gpusPerWorker }: JobRequest): string {
-    const { spot, spotGpu, onDemand, onDemandGpu, cluster, clusterGpu } = config.jobQueues;
-    if (placement === "cluster") return gpusPerWorker > 0 ? clusterGpu : cluster;
-    if (gpusPerWorker > 0) return market === "spot" ? spotGpu : onDemandGpu;
-    return market === "spot" ? spot : onDemand;
+  /** Returns the queue for a market, a placement and a kind of machine. */
+  function queueOf({ market, placement, gpusPerWorker, gpuClass }: JobRequest): string {
+    const use = placement === "cluster" ? "cluster" : market === "spot" ? "spot" : "onDemand";
+    if (gpusPerWorker === 0) return config.jobQueues[use];
+    return gpuQueueOf(config.jobQueues[`${use}Gpu`], gpuClass, config.gpuClasses);
   }
 
   /** Returns the newest active revision, which a submission by name alone would get. */

@@ -66,6 +66,8 @@ export interface JobRequest {
   /** Absent for an attempt of an earlier version (`isMultiNode`). */
   readonly placement?: "spread" | "cluster";
   readonly gpusPerWorker: number;
+  /** Default: the deployment's first. */
+  readonly gpuClass?: string;
   readonly vcpusPerWorker: number;
   readonly memoryMbPerWorker: number;
   /** Present if the job may train other trials of the study afterwards: digest of what they must have in common. */

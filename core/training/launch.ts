@@ -94,12 +94,13 @@ export function jobRequestOf(
     definitions,
   }: Pick<TrainingAttempt, "attempt" | "market" | "placement" | "workers" | "segment" | "definitions">,
 ): JobRequest {
-  const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
+  const { gpusPerWorker, gpu, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
   const { runId, team } = run;
   const sharing = sharingOf(run, { market, workers, definitions });
   return {
     ...{ runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
     ...(placement === undefined ? {} : { placement }),
+    ...(gpu?.class === undefined ? {} : { gpuClass: gpu.class }),
     ...(segment === undefined ? {} : { segment }),
     ...(definitions === undefined ? {} : { definitions }),
     ...(sharing === undefined ? {} : { sharing, processPerTraining: run.job.model.type === "module" }),

@@ -20,6 +20,7 @@ export interface SubmitDependencies extends FineTuneDependencies {
   /** Settings of the deployment. */
   readonly config?: {
     readonly trainerImage?: string;
+    readonly gpuClasses?: readonly string[];
     readonly teamShares?: Readonly<Record<string, { readonly limits?: RunLimits }>>;
   };
   readonly runs: Pick<RunRepository, "create" | "find" | "findDetails" | "recordWarning">;
@@ -74,6 +75,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   // A reproduction repeats its run, even if the policy has changed.
   const model =
     reproducedFrom || registerAs === undefined ? undefined : await dependencies.registry?.repository.find(registerAs);
+  checkDeployment(request.job, dependencies.config);
   const problems = [
     ...checkJobAgainst(dataset.manifest, request.job),
     ...(model?.policy ? checkPolicyAgainst(dataset.manifest, model.policy.rules) : []),
@@ -220,4 +222,17 @@ export function withJudgedSlices(
 
 function columnsOf(gates: Pick<PolicyRules, "slices" | "fairness"> | undefined): readonly string[] {
   return [...(gates?.slices ?? []), ...(gates?.fairness ?? [])].map(({ column }) => column);
+}
+
+/** @throws InvalidInputError if the job needs what the deployment does not have */
+export function checkDeployment(
+  { resources }: Pick<Job, "resources">,
+  { gpuClasses = [] }: NonNullable<SubmitDependencies["config"]> = {},
+): void {
+  const wanted = resources.gpu?.class;
+  if (wanted === undefined || gpuClasses.length === 0 || gpuClasses.includes(wanted)) return;
+  const rule = `must be a GPU class of this deployment (${gpuClasses.join(", ")}): an operator adds others in compute.gpu.instanceClasses of ringmaster.config.ts`;
+  throw new InvalidInputError("the deployment cannot train the job", [
+    { path: "resources.gpu.class", value: wanted, rule },
+  ]);
 }

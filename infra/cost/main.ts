@@ -90,7 +90,7 @@ export function planOf(options: Partial<Options>, { compute, network }: Deployme
     problems.push('--placement is "cluster", but must be spread with --market spot: there is no cluster on spot');
   }
   const plan: RunPlan = {
-    instanceType: options.instance ?? `${compute.gpu.instanceClass}.xlarge`,
+    instanceType: options.instance ?? `${compute.gpu.instanceClasses[0]}.xlarge`,
     nodes: number("nodes", 1, "a whole number from 1 on", (value) => Number.isInteger(value) && value >= 1),
     hours: number("hours", undefined, "a number above 0", (value) => value > 0),
     market: market as RunPlan["market"],

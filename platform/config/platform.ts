@@ -25,6 +25,10 @@ const environmentSchema = z.object({
   RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU: resource,
   RINGMASTER_JOB_QUEUE_CLUSTER: resource,
   RINGMASTER_JOB_QUEUE_CLUSTER_GPU: resource,
+  RINGMASTER_GPU_CLASSES: z
+    .string()
+    .default("")
+    .transform((classes) => classes.split(",").filter((one) => one !== "")),
   RINGMASTER_TEAM_SHARES: z.string().default("{}").transform(readTeamShares),
   RINGMASTER_JOB_DEFINITION: resource,
   RINGMASTER_JOB_DEFINITION_GANG: resource,
@@ -47,6 +51,8 @@ export interface PlatformConfig {
   readonly runRoleArn: string;
   /** One queue for each market, placement and kind of machine. */
   readonly jobQueues: ReturnType<typeof jobQueuesOf>;
+  /** GPU classes of the deployment (`gpuQueueOf`). None: all, on the machine's own GPUs. */
+  readonly gpuClasses: readonly string[];
   readonly teamShares: TeamShares;
   /** `single`: one node, also in elastic arrays. `gang`: multi-node-parallel, for placement `cluster`. */
   readonly jobDefinitions: { readonly single: string; readonly gang: string };
@@ -92,6 +98,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       cluster: env.RINGMASTER_JOB_QUEUE_CLUSTER,
       clusterGpu: env.RINGMASTER_JOB_QUEUE_CLUSTER_GPU,
     },
+    gpuClasses: env.RINGMASTER_GPU_CLASSES,
     teamShares: env.RINGMASTER_TEAM_SHARES,
     jobDefinitions: { single: env.RINGMASTER_JOB_DEFINITION, gang: env.RINGMASTER_JOB_DEFINITION_GANG },
     jobLogGroup: env.RINGMASTER_JOB_LOG_GROUP,
@@ -122,6 +129,7 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU: config.jobQueues.onDemandGpu,
     RINGMASTER_JOB_QUEUE_CLUSTER: config.jobQueues.cluster,
     RINGMASTER_JOB_QUEUE_CLUSTER_GPU: config.jobQueues.clusterGpu,
+    RINGMASTER_GPU_CLASSES: config.gpuClasses.join(),
     RINGMASTER_TEAM_SHARES: JSON.stringify(config.teamShares),
     RINGMASTER_JOB_DEFINITION: config.jobDefinitions.single,
     RINGMASTER_JOB_DEFINITION_GANG: config.jobDefinitions.gang,

@@ -8,7 +8,11 @@ import type { JobRequest } from "../../../core/runs/ports";
 import { localConfig } from "../../../local/settings";
 
 /** Returns the input of SubmitJob. */
-async function submitted(request: Partial<JobRequest>, teamShares = {}): Promise<SubmitJobCommandInput> {
+async function submitted(
+  request: Partial<JobRequest>,
+  teamShares = {},
+  gpuClasses: readonly string[] = [],
+): Promise<SubmitJobCommandInput> {
   let input: SubmitJobCommandInput | undefined;
   const client = new BatchClient({ region: "us-east-1" });
   client.send = async (command: { readonly input: SubmitJobCommandInput }) => {
@@ -16,7 +20,7 @@ async function submitted(request: Partial<JobRequest>, teamShares = {}): Promise
     return { jobId: "job-1" };
   };
   const keys = { keyOf: async () => "key" };
-  const jobs = createTrainingJobs(client, client, { ...localConfig(), teamShares }, keys, { now: () => 0 });
+  const jobs = createTrainingJobs(client, client, { ...localConfig(), teamShares, gpuClasses }, keys, { now: () => 0 });
   await jobs.submit({
     runId: "run-1",
     team: "default",
@@ -66,6 +70,19 @@ it.each<[Partial<JobRequest>, string, string]>([
   ],
 ])("submits %j to %s as %s", async (request, jobQueue, jobDefinition) => {
   expect(await submitted(request)).toMatchObject({ jobName: "run-1-1", jobQueue, jobDefinition });
+});
+
+it.each([
+  [undefined, "ringmaster-spot-gpu"],
+  ["L4", "ringmaster-spot-gpu"],
+  ["A100-80GB", "ringmaster-spot-gpu-a100-80gb"],
+])("submits GPUs of class %s to %s, where the first class is L4", async (gpuClass, jobQueue) => {
+  const request = { gpusPerWorker: 1, ...(gpuClass === undefined ? {} : { gpuClass }) };
+  expect(await submitted(request, {}, ["L4", "A100-80GB"])).toMatchObject({ jobQueue });
+});
+
+it("submits every GPU class to one queue where the deployment names none", async () => {
+  expect(await submitted({ gpusPerWorker: 1, gpuClass: "T4" })).toMatchObject({ jobQueue: "ringmaster-spot-gpu" });
 });
 
 it("names the team's share, which a fair-share queue requires", async () => {
