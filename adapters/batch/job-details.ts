@@ -1,6 +1,6 @@
 import { type BatchClient, DescribeJobsCommand, type JobDetail } from "@aws-sdk/client-batch";
 import type { JobOutcome } from "../../core/runs/attempts";
-import { isMultiNode, type JobKind } from "../../core/runs/run";
+import { containersOf, isMultiNode, type JobKind } from "../../core/runs/run";
 import { trainerExitCodes } from "../../core/runs/training-task";
 import { isLost, type WorkerSpan } from "../../core/runs/usage";
 
@@ -15,13 +15,13 @@ export async function describeAll(client: BatchClient, ids: readonly string[]): 
 }
 
 /**
- * Returns the ids of the workers' jobs, which are derived from the job's id: children of an array, or nodes of a gang.
+ * Returns the ids of the containers' jobs, which are derived from the job's id: children of an array, or nodes of a gang.
  */
 export function workerJobsOf(jobId: string, kind: JobKind): readonly string[] {
-  const { workers } = kind;
-  if (workers === 1) return [jobId];
+  const containers = containersOf(kind);
+  if (containers === 1) return [jobId];
   const separator = isMultiNode(kind) ? "#" : ":";
-  return Array.from({ length: workers }, (_, index) => `${jobId}${separator}${index}`);
+  return Array.from({ length: containers }, (_, index) => `${jobId}${separator}${index}`);
 }
 
 /** Returns the time spans of Batch's own attempts, including the running one. */

@@ -8,7 +8,7 @@ import {
 import type { Clock } from "../../core/ports";
 import { JobRefusedError } from "../../core/runs/errors";
 import { type JobDefinitions, type JobRequest, jobNameOf, type TrainingJobs } from "../../core/runs/ports";
-import { isMultiNode } from "../../core/runs/run";
+import { containersOf, isMultiNode } from "../../core/runs/run";
 import type { RunKeys } from "../../core/runs/run-key";
 import { withSharedJobs } from "../../core/training/shared-jobs";
 import type { PlatformConfig } from "../../platform/config";
@@ -118,28 +118,31 @@ type JobShape = Pick<
 >;
 
 function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfig["jobDefinitions"]): JobShape {
+  const { workersPerHost: perHost = 1 } = request;
+  const containers = containersOf(request);
   const overrides = {
     // Overrides are limited to 8 KiB. They contain the run, its team and its key. Everything else is in the store.
     environment: [
       { name: "RINGMASTER_RUN_ID", value: request.runId },
       { name: "RINGMASTER_TEAM", value: request.team },
       { name: "RINGMASTER_RUN_KEY", value: runKey },
+      ...(perHost === 1 ? [] : [{ name: "RINGMASTER_HOST_WORKERS", value: String(perHost) }]),
       ...(request.segment === undefined ? [] : [{ name: "RINGMASTER_SEGMENT", value: String(request.segment) }]),
       ...(request.sharing === undefined
         ? []
         : [{ name: "RINGMASTER_SHARED_JOB", value: request.processPerTraining ? "processes" : "1" }]),
     ],
     resourceRequirements: [
-      { type: "VCPU" as const, value: String(request.vcpusPerWorker) },
-      { type: "MEMORY" as const, value: String(request.memoryMbPerWorker) },
-      ...(request.gpusPerWorker > 0 ? [{ type: "GPU" as const, value: String(request.gpusPerWorker) }] : []),
+      { type: "VCPU" as const, value: String(perHost * request.vcpusPerWorker) },
+      { type: "MEMORY" as const, value: String(perHost * request.memoryMbPerWorker) },
+      ...(request.gpusPerWorker > 0 ? [{ type: "GPU" as const, value: String(perHost * request.gpusPerWorker) }] : []),
     ],
   };
   if (isMultiNode(request)) {
     return {
       jobDefinition: definitions.gang,
       nodeOverrides: {
-        numNodes: request.workers,
+        numNodes: containers,
         nodePropertyOverrides: [{ targetNodes: "0:", containerOverrides: overrides }],
       },
     };
@@ -147,7 +150,7 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
   return {
     jobDefinition: definitions.single,
     containerOverrides: overrides,
-    arrayProperties: request.workers > 1 ? { size: request.workers } : undefined,
+    arrayProperties: containers > 1 ? { size: containers } : undefined,
   };
 }
 

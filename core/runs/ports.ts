@@ -62,6 +62,8 @@ export interface JobRequest {
   /** Segment of the run that the job trains; absent for the first. */
   readonly segment?: number;
   readonly workers: number;
+  /** Number of workers of each container. Default 1. */
+  readonly workersPerHost?: number;
   readonly market: "spot" | "on-demand";
   /** Absent for an attempt of an earlier version (`isMultiNode`). */
   readonly placement?: "spread" | "cluster";
@@ -128,6 +130,6 @@ export function wholeJobOf(jobId: string): string {
 export interface WorkerLogs {
   read(
     workers: readonly WorkerRecord[],
-    query: { readonly worker?: number; readonly nextToken?: string },
+    query: { readonly worker?: number; readonly nextToken?: string; readonly workersPerHost: number },
   ): Promise<LogPage>;
 }

@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from "../ports";
 import { JobRefusedError } from "../runs/errors";
 import type { JobRequest, TrainingJobs } from "../runs/ports";
-import { placementOf, workersOf } from "../runs/run";
+import { type JobKind, jobKindOf } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";
 import type { Run, RunDetails, TrainingAttempt } from "../runs/shapes";
 import { sharingOf } from "./shared-jobs";
@@ -36,10 +36,8 @@ export async function launchAttempt(
   const attempt: TrainingAttempt = {
     attempt: plan.attempt,
     ...(run.segment === undefined ? {} : { segment: run.segment }),
-    market: plan.market,
-    placement: placementOf(run, plan.market),
+    ...jobKindOf(run, plan.market),
     ...(plan.definitions ? { definitions: plan.definitions } : {}),
-    workers: workersOf(run),
     status: "submitting",
     startedAt: at,
     claimedAt: at,
@@ -90,9 +88,10 @@ export function jobRequestOf(
     market,
     placement,
     workers,
+    workersPerHost,
     segment,
     definitions,
-  }: Pick<TrainingAttempt, "attempt" | "market" | "placement" | "workers" | "segment" | "definitions">,
+  }: JobKind & Pick<TrainingAttempt, "attempt" | "segment" | "definitions">,
 ): JobRequest {
   const { gpusPerWorker, gpu, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
   const { runId, team } = run;
@@ -100,6 +99,7 @@ export function jobRequestOf(
   return {
     ...{ runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
     ...(placement === undefined ? {} : { placement }),
+    ...(workersPerHost === undefined ? {} : { workersPerHost }),
     ...(gpu?.class === undefined ? {} : { gpuClass: gpu.class }),
     ...(segment === undefined ? {} : { segment }),
     ...(definitions === undefined ? {} : { definitions }),

@@ -3,6 +3,7 @@ import {
   type DescribeJobDefinitionsCommandInput,
   type SubmitJobCommandInput,
 } from "@aws-sdk/client-batch";
+import { workerJobsOf } from "../../../adapters/batch/job-details";
 import { createTrainingJobs } from "../../../adapters/batch/training-jobs";
 import type { JobRequest } from "../../../core/runs/ports";
 import { localConfig } from "../../../local/settings";
@@ -70,6 +71,38 @@ it.each<[Partial<JobRequest>, string, string]>([
   ],
 ])("submits %j to %s as %s", async (request, jobQueue, jobDefinition) => {
   expect(await submitted(request)).toMatchObject({ jobName: "run-1-1", jobQueue, jobDefinition });
+});
+
+it.each<[string, Partial<JobRequest>, object]>([
+  [
+    "an array of hosts",
+    { market: "spot", placement: "spread", workers: 16 },
+    { arrayProperties: { size: 2 }, jobDefinition: "ringmaster-trainer" },
+  ],
+  ["a plain job of one host", { market: "spot", placement: "spread", workers: 8 }, { arrayProperties: undefined }],
+  [
+    "a cluster of hosts",
+    { market: "on-demand", placement: "cluster", workers: 16 },
+    { nodeOverrides: { numNodes: 2 }, jobDefinition: "ringmaster-trainer-gang" },
+  ],
+])("submits eight workers per host as %s, each with the resources of eight", async (_name, request, expected) => {
+  const input = await submitted({ ...request, workersPerHost: 8, gpusPerWorker: 1 });
+  expect(input).toMatchObject(expected);
+  const overrides = input.containerOverrides ?? input.nodeOverrides?.nodePropertyOverrides?.[0]?.containerOverrides;
+  expect(overrides?.environment).toContainEqual({ name: "RINGMASTER_HOST_WORKERS", value: "8" });
+  expect(overrides?.resourceRequirements).toEqual([
+    { type: "VCPU", value: "32" },
+    { type: "MEMORY", value: "65536" },
+    { type: "GPU", value: "8" },
+  ]);
+});
+
+it("finds the workers' jobs of containers", () => {
+  const cluster = { market: "on-demand", placement: "cluster", workers: 16, workersPerHost: 8 } as const;
+  expect(workerJobsOf("j", cluster)).toEqual(["j#0", "j#1"]);
+  expect(workerJobsOf("j", { ...cluster, placement: "spread" })).toEqual(["j:0", "j:1"]);
+  expect(workerJobsOf("j", { ...cluster, placement: "spread", workers: 8 })).toEqual(["j"]);
+  expect(workerJobsOf("j", { market: "on-demand", workers: 2 })).toEqual(["j#0", "j#1"]);
 });
 
 it.each([

@@ -55,6 +55,28 @@ describe("what an attempt takes", () => {
     expect(usage.estimatedUsd).toBeCloseTo(usdPerHour, 9);
   });
 
+  it("is the whole instance for a run that holds all of its GPUs, as one container or as eight", () => {
+    // p5.48xlarge: 192 vCPUs, 2,048 GiB, 8 GPUs, $55.04.
+    const reserved = { vcpusPerWorker: 8, memoryMbPerWorker: 65_536, gpusPerWorker: 1 };
+    const eight = Array.from({ length: 8 }, (_, i) => ({ memberId: `j:${i}/1`, startedAt: 0, stoppedAt: hour }));
+    const [first] = eight;
+    const machines = eight.map(({ memberId }) => machine(memberId, "p5.48xlarge"));
+    const apart = usageOf({ ...onDemand, workers: 8 }, reserved, eight, machines, 0);
+    const whole = { ...onDemand, workers: 16, workersPerHost: 8 };
+    const together = usageOf(whole, reserved, [{ ...first!, lost: true }], machines, 0);
+    const node = usageOf({ ...whole, placement: "cluster" }, reserved, [first!], machines, 0);
+    for (const { estimatedUsd, workerSeconds, gpuSeconds } of [apart, together, node]) {
+      expect(estimatedUsd).toBeCloseTo(55.04, 6);
+      expect([workerSeconds, gpuSeconds]).toEqual([28_800, 28_800]);
+    }
+    expect(together.workerLosses).toBe(8);
+    // Half of a host's GPUs is half of its price, but a node of a cluster has no other jobs.
+    const half = { ...onDemand, workers: 8, workersPerHost: 4 };
+    expect(usageOf(half, reserved, [first!], machines, 0).estimatedUsd).toBeCloseTo(55.04 / 2, 6);
+    const alone = usageOf({ ...half, placement: "cluster" }, reserved, [first!], machines, 0);
+    expect(alone.estimatedUsd).toBeCloseTo(55.04, 6);
+  });
+
   it("counts what runs until now, and a worker that could not say what it is as the others", () => {
     const spans = [
       { memberId: "j:0/1", startedAt: 0, stoppedAt: hour },
