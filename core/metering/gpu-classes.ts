@@ -1,4 +1,4 @@
-import { instancePrices } from "./prices";
+import { type InstancePrice, instancePrices } from "./prices";
 
 /**
  * GPU models and the instance families that have them. A family with an older GPU (p2, p3, g3) has no driver in the Amazon
@@ -40,8 +40,17 @@ export interface HostNeed {
 }
 
 /** Returns whether an instance of the class has these resources. @param gpuClass `undefined`: of any class */
-export function fitsHost(gpuClass: GpuClass | undefined, { gpus, vcpus, memoryMb }: HostNeed): boolean {
-  return instancePrices.some((host) => {
+export function fitsHost(gpuClass: GpuClass | undefined, need: HostNeed): boolean {
+  return hostsFor(gpuClass, need).length > 0;
+}
+
+/** Returns the number of GPUs of the smallest instance of the class that has these resources. */
+export function gpusOfSmallestHost(gpuClass: GpuClass, need: HostNeed): number {
+  return Math.min(...hostsFor(gpuClass, need).map(({ gpus }) => gpus));
+}
+
+function hostsFor(gpuClass: GpuClass | undefined, { gpus, vcpus, memoryMb }: HostNeed): readonly InstancePrice[] {
+  return instancePrices.filter((host) => {
     const own = gpuClassOf(host.instanceType.split(".")[0]!);
     if (own === undefined || (gpuClass ?? own) !== own) return false;
     return gpus <= host.gpus && vcpus <= host.vcpus && memoryMb <= host.memoryGib * 1024 * usableMemory;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { fitsHost, gpuClasses } from "../metering/gpu-classes";
+import { fitsHost, gpuClasses, type HostNeed } from "../metering/gpu-classes";
 
 /** MiB. With a GPU, the CUDA libraries and the copies of transfers take more than 2 GiB of a worker's own memory. */
 const memoryMbDefaults = { cpu: 2_048, gpu: 8_192 } as const;
@@ -57,7 +57,7 @@ const checkedResources = resourceFields
     error: `must be at least ${minMemoryMbWithGpu} where resources.gpusPerWorker is above 0: TensorFlow's GPU libraries need it. Leave it out for ${memoryMbDefaults.gpu}`,
   })
   .check(({ value, issues }) => {
-    const { gpu, gpusPerWorker, workers, vcpusPerWorker, memoryMbPerWorker } = value;
+    const { gpu, gpusPerWorker, workers } = value;
     if (!gpu) return;
     const add = (path: string[], input: unknown, message: string) =>
       issues.push({ code: "custom", path, input, message });
@@ -65,7 +65,7 @@ const checkedResources = resourceFields
     const rule = workersProblem(workers, value);
     if (rule) add(["workers"], workers, rule);
     const count = workersPerHost(value);
-    const need = { gpus: count, vcpus: count * vcpusPerWorker, memoryMb: count * memoryMbPerWorker };
+    const need = hostNeedOf(value);
     if (fitsHost(gpu.class, need)) return;
     const hosts = gpu.class === undefined ? "host" : `host with ${gpu.class}`;
     const sizes = `${need.vcpus} vCPUs and ${need.memoryMb} MiB of memory in all`;
@@ -107,6 +107,18 @@ export function workersPerHost({
   readonly gpu?: { readonly count?: number | undefined } | undefined;
 }): number {
   return gpu?.count ?? 1;
+}
+
+/** Returns what the workers of one host need together. */
+export function hostNeedOf(resources: {
+  readonly gpu?: { readonly count?: number | undefined } | undefined;
+  readonly gpusPerWorker: number;
+  readonly vcpusPerWorker: number;
+  readonly memoryMbPerWorker: number;
+}): HostNeed {
+  const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker } = resources;
+  const count = workersPerHost(resources);
+  return { gpus: count * gpusPerWorker, vcpus: count * vcpusPerWorker, memoryMb: count * memoryMbPerWorker };
 }
 
 /** Returns what is wrong with a number of workers, as the end of the sentence "`workers` must …". */

@@ -1,6 +1,8 @@
+import type { DatasetManifest } from "../../../core/datasets/shapes";
 import { fitsHost, gpuClasses, gpuClassesIn, gpuClassOf, gpuFamilies } from "../../../core/metering/gpu-classes";
 import { instancePrices } from "../../../core/metering/prices";
 import { jobSchema } from "../../../core/runs/job";
+import { jobWarnings } from "../../../core/training/job-checks";
 import { checkDeployment } from "../../../core/training/submit";
 
 it("has a class for each family with prices of GPUs, and prices of each family", () => {
@@ -44,4 +46,20 @@ it("refuses a GPU class that the deployment does not have, and takes any where i
     }),
   );
   for (const gpuClasses of [[], ["A10G", "L4"]]) expect(checkDeployment({ resources }, { gpuClasses })).toBeUndefined();
+});
+
+it.each([
+  ["A100", 1, "cluster", "7 of each node's GPUs are idle, and paid. Set count to 8, or placement to spread."],
+  ["L4", 2, "cluster", "2 of each node's GPUs are idle"],
+  ["L4", 1, "cluster", undefined],
+  ["A100", 8, "cluster", undefined],
+  ["A100", 1, "spread", undefined],
+] as const)("warns of idle GPUs: %s, %d per host, %s", (name, count, placement, warning) => {
+  const job = jobSchema.parse({
+    ...{ experiment: "e", dataset: "d", model: { type: "mlp" } },
+    resources: { gpu: { class: name, count }, placement, market: "on-demand" },
+  });
+  const manifest = { split: { indexes: { train: { rows: 1_000 } } } } as DatasetManifest;
+  const messages = jobWarnings(manifest, job).map(({ message }) => message);
+  expect(messages).toEqual(warning === undefined ? [] : [expect.stringContaining(warning)]);
 });
