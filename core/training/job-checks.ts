@@ -8,6 +8,23 @@ import { hostNeedOf } from "../runs/resources";
 import type { Warning } from "../shapes";
 import { stoppingMetricProblem } from "./early-stopping";
 
+/** Settings of a deployment that decide which jobs it can train. */
+export interface DeploymentSettings {
+  /** None: any, on the machine's own GPUs. */
+  readonly gpuClasses?: readonly string[];
+}
+
+/** Checks that the deployment has what a job needs. */
+export function deploymentProblems(
+  { resources }: Pick<Job, "resources">,
+  { gpuClasses = [] }: DeploymentSettings = {},
+): readonly Problem[] {
+  const wanted = resources.gpu?.class;
+  if (wanted === undefined || gpuClasses.length === 0 || gpuClasses.includes(wanted)) return [];
+  const rule = `must be a GPU class of this deployment (${gpuClasses.join(", ")}): an operator adds others in compute.gpu.instanceClasses of ringmaster.config.ts`;
+  return [{ path: "resources.gpu.class", value: wanted, rule }];
+}
+
 /** Checks a job against its dataset. Reports every problem, and creates nothing. */
 export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly Problem[] {
   const problems: Problem[] = [];

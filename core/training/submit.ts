@@ -14,13 +14,18 @@ import type { Executions } from "../runs/ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { CodeReference, MadeEnvironment, Run } from "../runs/shapes";
 import { type FineTuneDependencies, fineTuneSourceOf } from "./fine-tune";
-import { checkJobAgainst, checkPolicyAgainst, jobWarnings } from "./job-checks";
+import {
+  checkJobAgainst,
+  checkPolicyAgainst,
+  type DeploymentSettings,
+  deploymentProblems,
+  jobWarnings,
+} from "./job-checks";
 
 export interface SubmitDependencies extends FineTuneDependencies {
   /** Settings of the deployment. */
-  readonly config?: {
+  readonly config?: DeploymentSettings & {
     readonly trainerImage?: string;
-    readonly gpuClasses?: readonly string[];
     readonly teamShares?: Readonly<Record<string, { readonly limits?: RunLimits }>>;
   };
   readonly runs: Pick<RunRepository, "create" | "find" | "findDetails" | "recordWarning">;
@@ -75,7 +80,8 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   // A reproduction repeats its run, even if the policy has changed.
   const model =
     reproducedFrom || registerAs === undefined ? undefined : await dependencies.registry?.repository.find(registerAs);
-  checkDeployment(request.job, dependencies.config);
+  const missing = deploymentProblems(request.job, dependencies.config);
+  if (missing.length > 0) throw new InvalidInputError("the deployment cannot train the job", missing);
   const problems = [
     ...checkJobAgainst(dataset.manifest, request.job),
     ...(model?.policy ? checkPolicyAgainst(dataset.manifest, model.policy.rules) : []),
@@ -222,17 +228,4 @@ export function withJudgedSlices(
 
 function columnsOf(gates: Pick<PolicyRules, "slices" | "fairness"> | undefined): readonly string[] {
   return [...(gates?.slices ?? []), ...(gates?.fairness ?? [])].map(({ column }) => column);
-}
-
-/** @throws InvalidInputError if the job needs what the deployment does not have */
-export function checkDeployment(
-  { resources }: Pick<Job, "resources">,
-  { gpuClasses = [] }: NonNullable<SubmitDependencies["config"]> = {},
-): void {
-  const wanted = resources.gpu?.class;
-  if (wanted === undefined || gpuClasses.length === 0 || gpuClasses.includes(wanted)) return;
-  const rule = `must be a GPU class of this deployment (${gpuClasses.join(", ")}): an operator adds others in compute.gpu.instanceClasses of ringmaster.config.ts`;
-  throw new InvalidInputError("the deployment cannot train the job", [
-    { path: "resources.gpu.class", value: wanted, rule },
-  ]);
 }
