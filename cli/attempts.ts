@@ -1,4 +1,5 @@
 import { formatDuration } from "../core/quantities";
+import { isMultiNode } from "../core/runs/run";
 import type { AttemptUsage, RecoveryRecord, RunDetails, TrainingAttempt, WorkerAttempt } from "../core/runs/shapes";
 import { type Reservation, spansOfRows, totalUsage, usageOf } from "../core/runs/usage";
 
@@ -34,7 +35,7 @@ export function attemptRow(attempt: TrainingAttempt): readonly (string | number)
   const { market, workers, status, reason = "", usage } = attempt;
   return [
     attempt.evaluation === undefined ? attempt.attempt : `${attempt.attempt} (evaluation)`,
-    market,
+    isMultiNode(attempt) ? `${market}, cluster` : market,
     usage?.instanceTypes.join(", ") ?? "",
     workers,
     usage ? formatDuration(usage.workerSeconds * 1000) : "",

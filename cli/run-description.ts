@@ -1,4 +1,6 @@
 import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
+import { containerIndexOf, containerOf } from "../core/runs/members";
+import { workersPerHost } from "../core/runs/resources";
 import { isOpen } from "../core/runs/run-states";
 import type { RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
@@ -10,6 +12,7 @@ import { attemptsSoFar } from "./attempts";
 /** Returns the whole record of a run, the most important fields first. */
 export function describeRun(details: RunDetails, metrics: readonly MetricSummary[]) {
   const { run, steps, workers, progress } = details;
+  const perHost = workersPerHost(run.job.resources);
   const attempts = attemptsSoFar(details, Date.now());
   const training = findOutput<TrainingOutput>(details, "LaunchTraining");
   const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
@@ -31,7 +34,7 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     decision: evaluation?.decision,
     workers: (progress?.workers ?? []).map((worker) => ({
       ...worker,
-      ...batchRecord(workers, worker.workerIndex),
+      ...batchRecord(workers, containerIndexOf(worker.workerIndex, perHost)),
       ...noticeOf(details, worker.memberId),
       state: isOpen(run.status) ? worker.state : "left",
     })),
@@ -52,7 +55,7 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
 
 /** Finds the interruption notice of a worker's latest process. */
 function noticeOf({ machines }: RunDetails, memberId: string): { readonly interruptionNoticeAt?: string } {
-  const at = machines.find((machine) => machine.memberId === memberId)?.interruptionNoticeAt;
+  const at = machines.find((machine) => machine.memberId === containerOf(memberId))?.interruptionNoticeAt;
   return at === undefined ? {} : { interruptionNoticeAt: at };
 }
 

@@ -10,6 +10,7 @@ const wildcardReasons = {
   tensors: "The tensors of checkpoints. Each session is narrowed to one run.",
   executions: "Executions have no name before they exist.",
   jobs: "Jobs have no id before they exist.",
+  "job-queues": "The platform's own queues of further GPU classes, one a class, which the configuration names.",
   "job-definitions": "Any revision of the platform's own definitions.",
   "job-logs": "The log streams of trainers.",
   "retraining-schedules":

@@ -1,12 +1,13 @@
 import { ArnFormat, Aws, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
+import { gpuClassesIn } from "../core/metering/gpu-classes";
 import { environmentOf } from "../platform/config";
 import { type FunctionName, functionNameIn } from "../platform/functions";
 import { runRoleNameIn } from "../platform/permissions";
 import { retrainingNames } from "../platform/retraining";
 import type { TeamShares } from "../platform/shares";
 import { tableNameIn } from "../platform/tables";
-import { resourceNames } from "../platform/trainer-job";
+import { jobQueuesOf, resourceNames } from "../platform/trainer-job";
 import type { DeploymentConfig, TeamConfig } from "./config";
 
 /** Returns the name of the data bucket. Bucket names are globally unique, so it contains account and region. */
@@ -67,12 +68,8 @@ export function platformEnvironment(
     },
     stateMachineArn: arns.stateMachine,
     runRoleArn: arns.runRole,
-    jobQueues: {
-      spot: names.jobQueueSpot,
-      spotGpu: names.jobQueueSpotGpu,
-      onDemand: names.jobQueueOnDemand,
-      onDemandGpu: names.jobQueueOnDemandGpu,
-    },
+    jobQueues: jobQueuesOf(prefix),
+    gpuClasses: gpuClassesIn(compute.gpu.instanceClasses),
     teamShares: teamSharesOf(teams),
     jobLogGroup: names.jobLogGroup,
     evaluationOperations: compute.evaluationOperations,

@@ -25,13 +25,13 @@ export const trainerImage = "ringmaster-trainer";
  */
 export async function createCompute(): Promise<void> {
   const client = new BatchClient({});
-  const names = resourceNames(localConfig().prefix);
+  const { prefix, jobQueues: queues } = localConfig();
+  const names = resourceNames(prefix);
   const policy = await createPolicy(client, names.schedulingPolicy);
   await Promise.all([
-    createQueue(client, names.jobQueueSpot, "SPOT", policy),
-    createQueue(client, names.jobQueueSpotGpu, "SPOT", policy),
-    createQueue(client, names.jobQueueOnDemand, "EC2", policy),
-    createQueue(client, names.jobQueueOnDemandGpu, "EC2", policy),
+    ...Object.entries(queues).map(([use, queue]) =>
+      createQueue(client, queue, use.startsWith("spot") ? "SPOT" : "EC2", policy),
+    ),
     registerDefinition(client, {
       ...definitionBase,
       jobDefinitionName: names.jobDefinition,

@@ -11,7 +11,7 @@ import { functionNameIn } from "../platform/functions";
 import { runRoleNameIn, type World } from "../platform/permissions";
 import { retrainingNames } from "../platform/retraining";
 import { tableNameIn } from "../platform/tables";
-import { resourceNames } from "../platform/trainer-job";
+import { jobQueuesOf, resourceNames } from "../platform/trainer-job";
 import { account, region } from "./account";
 
 export interface StackSettings {
@@ -47,12 +47,8 @@ export function localConfig(): PlatformConfig {
     },
     stateMachineArn: `arn:aws:states:${region}:${account}:stateMachine:${names.stateMachine}`,
     runRoleArn: `arn:aws:iam::${account}:role/${runRoleNameIn({ prefix, region })}`,
-    jobQueues: {
-      spot: names.jobQueueSpot,
-      spotGpu: names.jobQueueSpotGpu,
-      onDemand: names.jobQueueOnDemand,
-      onDemandGpu: names.jobQueueOnDemandGpu,
-    },
+    jobQueues: jobQueuesOf(prefix),
+    gpuClasses: [],
     teamShares: {},
     jobLogGroup: names.jobLogGroup,
     evaluationOperations: Number(process.env["RINGMASTER_EVALUATION_OPERATIONS"] ?? defaultEvaluationOperations),

@@ -31,7 +31,7 @@ export const rules: readonly RuleDefinition[] = [
       source: ["aws.batch"],
       "detail-type": ["Batch Job State Change"],
       detail: {
-        jobQueue: arnsOf("job-queues", world),
+        jobQueue: arnsOf("job-queues", world).map((arn) => (arn.endsWith("*") ? { prefix: arn.slice(0, -1) } : arn)),
         // Every transition is recorded as the worker's state; ends have further effects.
         status: ["RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"],
       },

@@ -28,21 +28,42 @@ export const trainerJob = {
 
 /** Returns the queues to which jobs are submitted. */
 export function jobQueueNames(prefix: string): readonly string[] {
-  const { jobQueueSpot, jobQueueSpotGpu, jobQueueOnDemand, jobQueueOnDemandGpu } = resourceNames(prefix);
-  return [jobQueueSpot, jobQueueSpotGpu, jobQueueOnDemand, jobQueueOnDemandGpu];
+  return Object.values(jobQueuesOf(prefix));
+}
+
+/**
+ * Returns the queues by their use: one for each market, placement and kind of machine. A queue over both kinds would
+ * move work to the other kind, which computes differently.
+ */
+export const jobQueuesOf = (prefix: string) => ({
+  spot: `${prefix}-spot`,
+  spotGpu: `${prefix}-spot-gpu`,
+  onDemand: `${prefix}-on-demand`,
+  onDemandGpu: `${prefix}-on-demand-gpu`,
+  cluster: `${prefix}-cluster`,
+  clusterGpu: `${prefix}-cluster-gpu`,
+});
+
+/**
+ * Returns the queue of a GPU class, from the queue of GPU jobs. The first class of the deployment has that queue, and the
+ * others have queues of their own: all GPUs of a gang must be the same model.
+ *
+ * @param classes GPU classes of the deployment. None: there is one queue for all (the embedded cloud)
+ */
+export function gpuQueueOf(queue: string, gpuClass: string | undefined, classes: readonly string[]): string {
+  if (gpuClass === undefined || classes.length === 0 || gpuClass === classes[0]) return queue;
+  return `${queue}-${gpuClass.toLowerCase()}`;
+}
+
+/** Returns the beginnings of the names of queues for further GPU classes. */
+export function gpuQueuePrefixes(prefix: string): readonly string[] {
+  const { spotGpu, onDemandGpu, clusterGpu } = jobQueuesOf(prefix);
+  return [spotGpu, onDemandGpu, clusterGpu].map((queue) => `${queue}-`);
 }
 
 /** Returns the names of resources that are unique in an account, from the platform's prefix. */
 export const resourceNames = (prefix: string) => ({
   stateMachine: `${prefix}-training-run`,
-  /**
-   * One queue for each market and kind of machine. A queue over both kinds would move work to the other kind, which
-   * computes differently.
-   */
-  jobQueueSpot: `${prefix}-spot`,
-  jobQueueSpotGpu: `${prefix}-spot-gpu`,
-  jobQueueOnDemand: `${prefix}-on-demand`,
-  jobQueueOnDemandGpu: `${prefix}-on-demand-gpu`,
   schedulingPolicy: `${prefix}-teams`,
   jobDefinition: `${prefix}-trainer`,
   jobDefinitionGang: `${prefix}-trainer-gang`,

@@ -19,6 +19,7 @@ import { createEngine } from "./engine/create-engine";
 import { createGang } from "./gang";
 import { createGangStore } from "./gang/dynamodb-store";
 import { advertisedHost } from "./host/advertised-host";
+import { runHostWorkers } from "./host/host-workers";
 import { createInterruption, type Interruption, interruptOnSignals, waitForHostEnd } from "./host/interruption";
 import { createLoopWatch } from "./host/loop-watch";
 import { readMachine } from "./host/machine";
@@ -67,6 +68,11 @@ async function main(): Promise<number> {
 
   const interruption = createInterruption((reason) => logger.log("warn", "this host is going away", { reason }));
   interruptOnSignals(interruption, process);
+  const { startsWorkers: count, workerIndex: firstIndex } = config;
+  if (count !== undefined) {
+    const write = (line: string) => process.stdout.write(`${line}\n`);
+    return runHostWorkers({ environment: process.env, count, firstIndex, interruption, write });
+  }
   if (config.metadataEndpoint !== undefined) {
     const { looked } = watchSpot({
       endpoint: config.metadataEndpoint,
@@ -165,7 +171,9 @@ async function trainRun(own: Process, environment: Environment, threads = true):
   const telemetry =
     sender === undefined ? noTelemetry : createTelemetry(runId, sender, clock, threads ? undefined : laterFlushMs);
   if (config.metadataEndpoint !== undefined) {
-    void readMachine(config.metadataEndpoint, fetch, memberId).then((machine) => machine && telemetry.machine(machine));
+    void readMachine(config.metadataEndpoint, fetch, config.containerId).then(
+      (machine) => machine && telemetry.machine(machine),
+    );
   }
   const host = config.advertiseHost ?? advertisedHost(os.networkInterfaces());
   const code = await runTrainer({

@@ -1,7 +1,6 @@
 import { type BatchClient, DescribeJobsCommand, type JobDetail } from "@aws-sdk/client-batch";
 import type { JobOutcome } from "../../core/runs/attempts";
-import type { JobRequest } from "../../core/runs/ports";
-import { isMultiNode } from "../../core/runs/run";
+import { containersOf, isMultiNode, type JobKind } from "../../core/runs/run";
 import { trainerExitCodes } from "../../core/runs/training-task";
 import { isLost, type WorkerSpan } from "../../core/runs/usage";
 
@@ -16,12 +15,13 @@ export async function describeAll(client: BatchClient, ids: readonly string[]): 
 }
 
 /**
- * Returns the ids of the workers' jobs, which are derived from the job's id: children of an array, or nodes of a gang.
+ * Returns the ids of the containers' jobs, which are derived from the job's id: children of an array, or nodes of a gang.
  */
-export function workerJobsOf(jobId: string, workers: number, market: JobRequest["market"]): readonly string[] {
-  if (workers === 1) return [jobId];
-  const separator = isMultiNode({ workers, market }) ? "#" : ":";
-  return Array.from({ length: workers }, (_, index) => `${jobId}${separator}${index}`);
+export function workerJobsOf(jobId: string, kind: JobKind): readonly string[] {
+  const containers = containersOf(kind);
+  if (containers === 1) return [jobId];
+  const separator = isMultiNode(kind) ? "#" : ":";
+  return Array.from({ length: containers }, (_, index) => `${jobId}${separator}${index}`);
 }
 
 /** Returns the time spans of Batch's own attempts, including the running one. */
@@ -46,7 +46,7 @@ export function spansOf({ jobId, status, startedAt, attempts = [] }: JobDetail):
 export async function failedChildren(client: BatchClient, job: JobDetail): Promise<readonly JobDetail[]> {
   const { size } = job.arrayProperties ?? {};
   if (job.status !== "FAILED" || !size || job.jobId === undefined) return [job];
-  const children = await describeAll(client, workerJobsOf(job.jobId, size, "spot"));
+  const children = await describeAll(client, workerJobsOf(job.jobId, { workers: size, market: "spot" }));
   const failed = children.filter(({ status }) => status === "FAILED");
   return failed.length === 0 ? [job] : failed;
 }

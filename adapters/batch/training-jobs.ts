@@ -8,12 +8,13 @@ import {
 import type { Clock } from "../../core/ports";
 import { JobRefusedError } from "../../core/runs/errors";
 import { type JobDefinitions, type JobRequest, jobNameOf, type TrainingJobs } from "../../core/runs/ports";
-import { isMultiNode } from "../../core/runs/run";
+import { containersOf, isMultiNode } from "../../core/runs/run";
 import type { RunKeys } from "../../core/runs/run-key";
 import { withSharedJobs } from "../../core/training/shared-jobs";
 import type { PlatformConfig } from "../../platform/config";
 import { describeJobDefinitions, lookAtJobs, submitJobs, terminateJobs } from "../../platform/permissions/grants";
 import { schedulingOf } from "../../platform/shares";
+import { gpuQueueOf } from "../../platform/trainer-job";
 import { runKeys } from "../dynamodb/run-keys";
 import { sharedJobs } from "../dynamodb/shared-jobs";
 import { sharedPort } from "../port";
@@ -23,8 +24,8 @@ import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from ".
 const newestForMs = 60_000;
 
 /**
- * Submits, describes and stops training jobs. On Spot, the workers are an array of single-node jobs (one worker: a
- * plain job) that find each other through the platform's rendezvous. On demand, several workers are one multi-node
+ * Submits, describes and stops training jobs. The workers are an array of single-node jobs (one worker: a
+ * plain job) that find each other through the platform's rendezvous. With placement `cluster` they are one multi-node
  * parallel job. Batch leaves a multi-node job on Spot RUNNABLE forever, so none is submitted.
  *
  * @param once a client without retries. SubmitJob has no idempotency token, and a job may exist although the answer was
@@ -33,17 +34,17 @@ const newestForMs = 60_000;
 export function createTrainingJobs(
   client: BatchClient,
   once: BatchClient,
-  config: Pick<PlatformConfig, "jobQueues" | "jobDefinitions" | "teamShares">,
+  config: Pick<PlatformConfig, "jobQueues" | "gpuClasses" | "jobDefinitions" | "teamShares">,
   keys: Pick<RunKeys, "keyOf">,
   clock: Clock,
 ): TrainingJobs {
   let newest: { readonly definitions: JobDefinitions; readonly readAt: number } | undefined;
 
-  /** Returns the queue for a market and a kind of machine. */
-  function queueOf({ market, gpusPerWorker }: JobRequest): string {
-    const { spot, spotGpu, onDemand, onDemandGpu } = config.jobQueues;
-    if (gpusPerWorker > 0) return market === "spot" ? spotGpu : onDemandGpu;
-    return market === "spot" ? spot : onDemand;
+  /** Returns the queue for a market, a placement and a kind of machine. */
+  function queueOf({ market, placement, gpusPerWorker, gpuClass }: JobRequest): string {
+    const use = placement === "cluster" ? "cluster" : market === "spot" ? "spot" : "onDemand";
+    if (gpusPerWorker === 0) return config.jobQueues[use];
+    return gpuQueueOf(config.jobQueues[`${use}Gpu`], gpuClass, config.gpuClasses);
   }
 
   const keyOf = ({ runId, evaluation }: JobRequest): Promise<string> =>
@@ -102,8 +103,8 @@ export function createTrainingJobs(
       return outcomeOf(job, await failedChildren(client, job));
     },
 
-    async spans(jobId, { workers, market }) {
-      const jobs = await describeAll(client, workerJobsOf(jobId, workers, market));
+    async spans(jobId, kind) {
+      const jobs = await describeAll(client, workerJobsOf(jobId, kind));
       return jobs.flatMap(spansOf);
     },
 
@@ -120,12 +121,15 @@ type JobShape = Pick<
 >;
 
 function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfig["jobDefinitions"]): JobShape {
+  const { workersPerHost: perHost = 1 } = request;
+  const containers = containersOf(request);
   const overrides = {
     // Overrides are limited to 8 KiB. They contain the run, its team and its key. Everything else is in the store.
     environment: [
       { name: "RINGMASTER_RUN_ID", value: request.runId },
       { name: "RINGMASTER_TEAM", value: request.team },
       { name: "RINGMASTER_RUN_KEY", value: runKey },
+      ...(perHost === 1 ? [] : [{ name: "RINGMASTER_HOST_WORKERS", value: String(perHost) }]),
       ...(request.segment === undefined ? [] : [{ name: "RINGMASTER_SEGMENT", value: String(request.segment) }]),
       ...(request.evaluation === undefined ? [] : [{ name: "RINGMASTER_EVALUATION", value: request.evaluation }]),
       ...(request.sharing === undefined
@@ -133,16 +137,16 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
         : [{ name: "RINGMASTER_SHARED_JOB", value: request.processPerTraining ? "processes" : "1" }]),
     ],
     resourceRequirements: [
-      { type: "VCPU" as const, value: String(request.vcpusPerWorker) },
-      { type: "MEMORY" as const, value: String(request.memoryMbPerWorker) },
-      ...(request.gpusPerWorker > 0 ? [{ type: "GPU" as const, value: String(request.gpusPerWorker) }] : []),
+      { type: "VCPU" as const, value: String(perHost * request.vcpusPerWorker) },
+      { type: "MEMORY" as const, value: String(perHost * request.memoryMbPerWorker) },
+      ...(request.gpusPerWorker > 0 ? [{ type: "GPU" as const, value: String(perHost * request.gpusPerWorker) }] : []),
     ],
   };
   if (isMultiNode(request)) {
     return {
       jobDefinition: definitions.gang,
       nodeOverrides: {
-        numNodes: request.workers,
+        numNodes: containers,
         nodePropertyOverrides: [{ targetNodes: "0:", containerOverrides: overrides }],
       },
     };
@@ -150,7 +154,7 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
   return {
     jobDefinition: definitions.single,
     containerOverrides: overrides,
-    arrayProperties: request.workers > 1 ? { size: request.workers } : undefined,
+    arrayProperties: containers > 1 ? { size: containers } : undefined,
   };
 }
 

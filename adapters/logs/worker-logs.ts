@@ -1,4 +1,5 @@
 import { CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { containerIndexOf } from "../../core/runs/members";
 import type { WorkerLogs } from "../../core/runs/ports";
 import type { LogPage } from "../../core/runs/shapes";
 import { readJobLogs } from "../../platform/permissions/grants";
@@ -16,10 +17,10 @@ const maxStreams = 100;
  */
 export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string): WorkerLogs {
   return {
-    async read(workers, { worker, nextToken }): Promise<LogPage> {
+    async read(workers, { worker, nextToken, workersPerHost }): Promise<LogPage> {
       const workerOf = new Map<string, number>();
       for (const record of workers) {
-        if (worker !== undefined && record.workerIndex !== worker) continue;
+        if (worker !== undefined && record.workerIndex !== containerIndexOf(worker, workersPerHost)) continue;
         for (const stream of [record.logStreamName, ...record.attempts.map((attempt) => attempt.logStreamName)]) {
           if (stream !== undefined) workerOf.set(stream, record.workerIndex);
         }
@@ -37,16 +38,28 @@ export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string)
           ...(known.length === 0 ? {} : { startTime: Math.max(0, Math.min(...known) - clockSkewMs) }),
         }),
       );
+      const lines = (page.events ?? []).map(({ logStreamName = "", timestamp = 0, message = "" }) => {
+        const first = (workerOf.get(logStreamName) ?? 0) * workersPerHost;
+        return { time: timestamp, ...(workersPerHost > 1 ? lineOf(message, first) : { worker: first, message }) };
+      });
       return {
-        lines: (page.events ?? []).map((event) => ({
-          worker: workerOf.get(event.logStreamName ?? "") ?? 0,
-          time: event.timestamp ?? 0,
-          message: event.message ?? "",
-        })),
+        lines: workersPerHost > 1 && worker !== undefined ? lines.filter((line) => line.worker === worker) : lines,
         nextToken: page.nextToken,
       };
     },
   };
+}
+
+/**
+ * Finds the worker of a line in the stream of several (`trainer-container/host/host-workers.ts`).
+ *
+ * @param first index of the stream's first worker, for a line of no worker
+ */
+function lineOf(message: string, first: number): { readonly worker: number; readonly message: string } {
+  const [, prefix, rest] = /^\[worker (\d+)\] (.*)$/s.exec(message) ?? [];
+  if (prefix !== undefined && rest !== undefined) return { worker: Number(prefix), message: rest };
+  const [, field] = (message.startsWith("{") && /"workerIndex":(\d+)/.exec(message)) || [];
+  return { worker: field === undefined ? first : Number(field), message };
 }
 
 export const workerLogs = sharedPort({

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { submittersOf } from "../../core/access/principals";
 import { RunNotFoundError } from "../../core/runs/errors";
+import { workersPerHost } from "../../core/runs/resources";
 import { experimentOf } from "../../core/tracking/experiments";
 import { cancelRun } from "../../core/training/cancel";
 import { readCheckpoints, summaryOf } from "../../core/training/checkpoint/list";
@@ -67,7 +68,10 @@ export const runRoutes = [
   defineRoute(contracts.getTrainingRunLogs, async ({ platform: { runs, logs }, params: { runId }, query }) => {
     const details = await runs.findDetails(runId);
     if (!details) throw new RunNotFoundError(runId, "training");
-    const page = await logs.read(details.workers, query);
+    const page = await logs.read(details.workers, {
+      ...query,
+      workersPerHost: workersPerHost(details.run.job.resources),
+    });
     return {
       status: 200,
       body: { ...page, lines: page.lines.filter(({ message }) => !isOfAnotherRun(message, runId)) },

@@ -43,6 +43,7 @@ export const restoreOverrides = z
         workers: z.number().optional(),
         minWorkers: z.number().optional(),
         market: market.optional(),
+        placement: z.enum(["spread", "cluster"]).optional(),
         memoryMbPerWorker: z.number().optional(),
       })
       .optional(),

@@ -1,5 +1,6 @@
 import type { ComputeEnvironmentDetail } from "@aws-sdk/client-batch";
-import { jobQueueNames, resourceNames } from "../../platform/trainer-job";
+import { gpuClasses } from "../../core/metering/gpu-classes";
+import { gpuQueuePrefixes, jobQueueNames, resourceNames } from "../../platform/trainer-job";
 import { NoCredentialsError } from "../signing";
 import type { AccountReader, ComputeEnvironment } from "./account";
 import { type AwsConnection, AwsRefusalError, callJson, callQuery } from "./aws-requests";
@@ -34,7 +35,8 @@ export async function openAccount(prefix: string, region: string | undefined): P
   const batchClient = new batch.BatchClient({ region: connection.region });
   const snsClient = new sns.SNSClient({ region: connection.region });
   const queues = async () => {
-    const jobQueues = [...jobQueueNames(prefix)];
+    const further = gpuQueuePrefixes(prefix).flatMap((begin) => gpuClasses.map((name) => begin + name.toLowerCase()));
+    const jobQueues = [...jobQueueNames(prefix), ...further];
     return (await batchClient.send(new batch.DescribeJobQueuesCommand({ jobQueues }))).jobQueues ?? [];
   };
   return {

@@ -51,7 +51,7 @@ export function quotaOf(instanceType: string, market: Market): InstanceQuota | u
   return quotasByFamily.find(([pattern]) => pattern.test(instanceType))?.[1][market];
 }
 
-/** Returns the quotas that limit the compute environments, with the vCPUs that they may request together. */
+/** Returns the quotas that limit the compute environments, with the vCPUs that the largest of them may request. */
 export function neededQuotas(
   environments: readonly ComputeEnvironment[],
 ): readonly (InstanceQuota & { readonly vcpus: number })[] {
@@ -59,7 +59,7 @@ export function neededQuotas(
   for (const { instanceTypes, market, maxVcpus } of environments) {
     const quotas = instanceTypes.flatMap((type) => quotaOf(type, market) ?? []);
     for (const quota of new Map(quotas.map((one) => [one.code, one])).values())
-      needed.set(quota.code, { ...quota, vcpus: (needed.get(quota.code)?.vcpus ?? 0) + maxVcpus });
+      needed.set(quota.code, { ...quota, vcpus: Math.max(needed.get(quota.code)?.vcpus ?? 0, maxVcpus) });
   }
   return [...needed.values()];
 }

@@ -55,6 +55,7 @@ const families: Readonly<Record<string, Family>> = {
       ["8xlarge", 32, 128, 1, 2.176],
       ["12xlarge", 48, 192, 4, 3.912],
       ["16xlarge", 64, 256, 1, 4.352],
+      ["metal", 96, 384, 8, 7.824],
     ],
   },
   g5: {
@@ -83,6 +84,13 @@ const families: Readonly<Record<string, Family>> = {
       ["48xlarge", 192, 768, 8, 13.3504],
     ],
   },
+  gr6: {
+    spotFraction: 0.43,
+    rows: [
+      ["4xlarge", 16, 128, 1, 1.5392],
+      ["8xlarge", 32, 256, 1, 2.4464],
+    ],
+  },
   g6e: {
     spotFraction: 0.43,
     rows: [
@@ -97,7 +105,14 @@ const families: Readonly<Record<string, Family>> = {
     ],
   },
   p4d: { spotFraction: 0.5, rows: [["24xlarge", 96, 1152, 8, 21.957642]] },
-  p5: { spotFraction: 0.5, rows: [["48xlarge", 192, 2048, 8, 55.04]] },
+  p4de: { spotFraction: 0.5, rows: [["24xlarge", 96, 1152, 8, 27.44705]] },
+  p5: {
+    spotFraction: 0.5,
+    rows: [
+      ["4xlarge", 16, 256, 1, 6.88],
+      ["48xlarge", 192, 2048, 8, 55.04],
+    ],
+  },
 };
 
 export const instancePrices: readonly InstancePrice[] = Object.entries(families).flatMap(

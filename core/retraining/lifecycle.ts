@@ -5,12 +5,13 @@ import type { DatasetRepository } from "../datasets/repository";
 import { digestOf } from "../digest";
 import { InvalidInputError } from "../errors";
 import { type Clock, isoTime } from "../ports";
-import { checkJobAgainst } from "../training/job-checks";
+import { checkJobAgainst, type DeploymentSettings, deploymentProblems } from "../training/job-checks";
 import { RuleBusyError, RuleExistsError, RuleNotFoundError } from "./errors";
 import type { RetrainingRepository, RetrainingSchedules } from "./ports";
 import type { RetrainingRule, RuleDefinition, RuleState } from "./rule";
 
 export interface RuleDependencies {
+  readonly config?: DeploymentSettings;
   readonly team: string;
   readonly retraining: RetrainingRepository;
   readonly schedules: RetrainingSchedules;
@@ -172,10 +173,11 @@ function hadSchedule({ rule }: RuleState): boolean {
   return rule.trigger.type === "schedule" || rule.revision > 1;
 }
 
-async function assertJobFits({ datasets }: RuleDependencies, { job }: RuleDefinition): Promise<void> {
+async function assertJobFits({ datasets, config }: RuleDependencies, { job }: RuleDefinition): Promise<void> {
   const { name } = parseDatasetReference(job.dataset);
   const { manifest } = await resolveDataset(datasets, name);
-  const problems = checkJobAgainst(manifest, job).map((problem) => ({ ...problem, path: `job.${problem.path}` }));
+  const found = [...checkJobAgainst(manifest, job), ...deploymentProblems(job, config)];
+  const problems = found.map((problem) => ({ ...problem, path: `job.${problem.path}` }));
   if (problems.length > 0) throw new InvalidInputError("the rule's job does not fit its dataset", problems);
 }
 

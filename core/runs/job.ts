@@ -10,6 +10,7 @@ import {
   isNarrow,
   withoutLaterDefaults,
 } from "./hyperparameters";
+import { resourcesSchema as resources } from "./resources";
 
 const name = z
   .string()
@@ -63,64 +64,6 @@ const modelSpec = z.discriminatedUnion("type", [
       .default({}),
   }),
 ]);
-
-/** MiB. With a GPU, the CUDA libraries and the copies of transfers take more than 2 GiB of a worker's own memory. */
-const memoryMbDefaults = { cpu: 2_048, gpu: 8_192 } as const;
-const minMemoryMbWithGpu = 4_096;
-
-const resourceFields = z.strictObject({
-  workers: z.int().min(1).max(1_000).default(1),
-  /** Minimum number of workers with which training continues. */
-  minWorkers: z.int().min(1).max(1_000).default(1),
-  /** A worker is one process with at most one GPU. More GPUs need more workers. */
-  gpusPerWorker: z.int().min(0).max(1).default(0),
-  /**
-   * Permits GPUs to round the factors of float32 products to TF32: faster, with other weights. Only with GPUs. Default
-   * false.
-   */
-  tf32: z.boolean().optional(),
-  vcpusPerWorker: z.int().min(1).max(192).default(1),
-  /** Default: 2,048 without a GPU, 8,192 with one. */
-  memoryMbPerWorker: z.int().min(512).max(1_572_864).default(memoryMbDefaults.cpu),
-  market: z.enum(["spot", "on-demand"]).default("spot"),
-  /**
-   * With `market: spot`: minutes that a run waits for its first worker. After that, it is submitted on-demand. Default 60.
-   */
-  maxWaitMinutes: z.int().min(1).max(40_320).optional(),
-  /**
-   * V: the number of microshards of each global batch. Part of the run's identity, so it does not follow `workers`: any
-   * world size up to V gives the same weights (docs/adr/007-microshards.md).
-   */
-  microshards: z.int().min(1).max(1_024).default(8),
-  /**
-   * Divides the optimizer's state among the workers (docs/adr/015-sharded-optimizer.md). The weights are bit-identical
-   * in both cases.
-   */
-  shardOptimizer: z.boolean().default(false),
-  backend: z.enum(["auto", "native", "wasm"]).default("auto"),
-});
-
-const checkedResources = resourceFields
-  .refine(({ gpusPerWorker, memoryMbPerWorker }) => gpusPerWorker === 0 || memoryMbPerWorker >= minMemoryMbWithGpu, {
-    path: ["memoryMbPerWorker"],
-    error: `must be at least ${minMemoryMbWithGpu} where resources.gpusPerWorker is above 0: TensorFlow's GPU libraries need it. Leave it out for ${memoryMbDefaults.gpu}`,
-  })
-  .check(({ value: { tf32, gpusPerWorker }, issues }) => {
-    if (tf32 !== true || gpusPerWorker > 0) return;
-    const message =
-      "must be false or left out where resources.gpusPerWorker is 0: only GPUs compute with TF32. Set gpusPerWorker to 1";
-    issues.push({ code: "custom", path: ["tf32"], input: tf32, message });
-  })
-  .overwrite((given) => (given.gpusPerWorker > 0 ? { ...given, tf32: given.tf32 ?? false } : given));
-
-/** The default of one field depends on another. The cast keeps the types, which `preprocess` widens to unknown input. */
-const resources = z.preprocess(withMemoryDefault, checkedResources) as unknown as typeof checkedResources;
-
-function withMemoryDefault(given: unknown): unknown {
-  if (typeof given !== "object" || given === null || "memoryMbPerWorker" in given) return given;
-  const usesGpu = "gpusPerWorker" in given && given.gpusPerWorker !== 0;
-  return usesGpu ? { ...given, memoryMbPerWorker: memoryMbDefaults.gpu } : given;
-}
 
 /** Limits of a run's training. A run that exceeds one is killed, and its checkpoints are kept. */
 export const runLimitsSchema = z.strictObject({

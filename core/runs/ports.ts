@@ -1,4 +1,5 @@
 import type { JobOutcome } from "./attempts";
+import type { JobKind } from "./run";
 import type { LogPage, WorkerRecord } from "./shapes";
 import type { WorkerSpan } from "./usage";
 
@@ -63,8 +64,14 @@ export interface JobRequest {
   /** Hash of the inputs of the evaluation that the job computes; absent: the job trains. */
   readonly evaluation?: string;
   readonly workers: number;
+  /** Number of workers of each container. Default 1. */
+  readonly workersPerHost?: number;
   readonly market: "spot" | "on-demand";
+  /** Absent for an attempt of an earlier version (`isMultiNode`). */
+  readonly placement?: "spread" | "cluster";
   readonly gpusPerWorker: number;
+  /** Default: the deployment's first. */
+  readonly gpuClass?: string;
   readonly vcpusPerWorker: number;
   readonly memoryMbPerWorker: number;
   /** Present if the job may train other trials of the study afterwards: digest of what they must have in common. */
@@ -101,7 +108,7 @@ export interface TrainingJobs {
   definitions(): Promise<JobDefinitions>;
   describe(jobId: string): Promise<JobOutcome>;
   /** Returns when and where the job's workers ran, as far as Batch knows. */
-  spans(jobId: string, request: Pick<JobRequest, "workers" | "market">): Promise<readonly WorkerSpan[]>;
+  spans(jobId: string, request: JobKind): Promise<readonly WorkerSpan[]>;
   /** Does nothing if the job has ended, or no longer trains the run. */
   terminate(jobId: string, reason: string, runId: string): Promise<void>;
 }
@@ -131,6 +138,6 @@ export function wholeJobOf(jobId: string): string {
 export interface WorkerLogs {
   read(
     workers: readonly WorkerRecord[],
-    query: { readonly worker?: number; readonly nextToken?: string },
+    query: { readonly worker?: number; readonly nextToken?: string; readonly workersPerHost: number },
   ): Promise<LogPage>;
 }

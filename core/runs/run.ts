@@ -1,11 +1,35 @@
+import { workersPerHost } from "./resources";
 import { isOpen, type Phase, type RunStatus, runStatuses } from "./run-states";
 import type { Run, RunOutcome, TrainingAttempt } from "./shapes";
 
+/** Facts that determine the kind of an attempt's Batch job. */
+export type JobKind = Pick<TrainingAttempt, "market" | "placement" | "workers" | "workersPerHost">;
+
 /**
- * Returns whether an attempt's job is multi-node-parallel. Other jobs are arrays, which AWS Batch also runs on spot.
+ * Returns whether an attempt's job is multi-node-parallel. Other jobs are plain jobs or arrays, which AWS Batch also runs
+ * on spot.
  */
-export function isMultiNode({ market, workers }: Pick<TrainingAttempt, "market" | "workers">): boolean {
-  return market === "on-demand" && workers > 1;
+export function isMultiNode({ market, placement, workers }: JobKind): boolean {
+  return placement === undefined ? market === "on-demand" && workers > 1 : placement === "cluster";
+}
+
+/** Returns the kind of a run's next attempt. One host needs no others close to it. */
+export function jobKindOf(run: Pick<Run, "workers" | "job">, market: JobKind["market"]): JobKind {
+  const { resources } = run.job;
+  const workers = workersOf(run);
+  const perHost = workersPerHost(resources);
+  const clusters = resources.placement === "cluster" && market === "on-demand" && workers > perHost;
+  return {
+    market,
+    placement: clusters ? "cluster" : "spread",
+    workers,
+    ...(perHost === 1 ? {} : { workersPerHost: perHost }),
+  };
+}
+
+/** Returns the number of containers of an attempt's job. */
+export function containersOf({ workers, workersPerHost: perHost = 1 }: JobKind): number {
+  return Math.ceil(workers / perHost);
 }
 
 /** Status values for filtering a list of runs. */

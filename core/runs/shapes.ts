@@ -166,7 +166,14 @@ export const attempt = z
       description: "Hash of the inputs of the evaluation that the job computes; absent: the job trains.",
     }),
     market,
+    placement: z.enum(["spread", "cluster"]).optional().meta({
+      description:
+        "`cluster`: a multi-node job. `spread`: an array or a plain job. Absent in attempts of earlier versions: on-demand, several workers are a multi-node job.",
+    }),
     workers: count,
+    workersPerHost: z.int().min(2).optional().meta({
+      description: "Number of workers of each container, which has so many GPUs; absent: 1.",
+    }),
     jobId: z.string().optional(),
     status: z.enum(["submitting", "submitted", "succeeded", "failed"]),
     reason: z.string().optional(),

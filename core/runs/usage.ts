@@ -1,11 +1,11 @@
 import { type InstancePrice, instancePriceOf, instancePricesAsOf } from "../metering/prices";
-import { isMultiNode } from "./run";
+import { isMultiNode, type JobKind } from "./run";
 import type { AttemptUsage, MachineRecord, TrainingAttempt, WorkerAttempt, WorkerRecord } from "./shapes";
 import { trainerExitCodes } from "./training-task";
 
-/** One process of a worker, from its start in Batch to its stop. */
+/** One container of workers, mostly of one, from its start in Batch to its stop. */
 export interface WorkerSpan {
-  /** Batch's job and attempt, `<job>:<index>/<attempt>`: the trainer's own member id. */
+  /** Batch's job and attempt, `<job>:<index>/<attempt>`. */
   readonly memberId: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
@@ -39,7 +39,7 @@ export interface Reservation {
  * @param now end of the spans of running processes
  */
 export function usageOf(
-  attempt: Pick<TrainingAttempt, "market" | "workers">,
+  attempt: JobKind,
   reservation: Reservation,
   spans: readonly WorkerSpan[],
   machines: readonly MachineRecord[],
@@ -48,11 +48,12 @@ export function usageOf(
   const typeOf = new Map(machines.map(({ memberId, instanceType }) => [memberId, instanceType]));
   const known = spans.flatMap(({ memberId }) => typeOf.get(memberId) ?? []);
   const likely = mostFrequent(known);
+  const perHost = attempt.workersPerHost ?? 1;
   let workerSeconds = 0;
   let estimatedUsd: number | undefined;
   for (const { memberId, startedAt, stoppedAt = now } of spans) {
     const seconds = Math.max(0, stoppedAt - startedAt) / 1000;
-    workerSeconds += seconds;
+    workerSeconds += seconds * perHost;
     const instanceType = typeOf.get(memberId) ?? likely;
     const price = instanceType === undefined ? undefined : instancePriceOf(instanceType);
     if (!price) continue;
@@ -63,7 +64,7 @@ export function usageOf(
     workerSeconds,
     gpuSeconds: workerSeconds * reservation.gpusPerWorker,
     instanceTypes: [...new Set(known)].sort(),
-    workerLosses: spans.filter(({ lost }) => lost).length,
+    workerLosses: spans.filter(({ lost }) => lost).length * perHost,
     ...(estimatedUsd === undefined ? {} : { estimatedUsd, pricesOf: instancePricesAsOf }),
   };
 }
@@ -72,16 +73,17 @@ export function usageOf(
  * Returns the part of the instance that no other job can have, from 0 to 1. AWS Batch runs a node of a
  * multi-node-parallel job alone on its instance
  * (https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html), so that it takes all of it. Other
- * jobs share the instance; the largest of a worker's parts of vCPUs, memory and GPUs counts.
+ * jobs share the instance; the largest of a container's parts of vCPUs, memory and GPUs counts.
  */
 function shareOf(
-  attempt: Pick<TrainingAttempt, "market" | "workers">,
+  attempt: JobKind,
   { vcpusPerWorker, memoryMbPerWorker, gpusPerWorker }: Reservation,
   { vcpus, memoryGib, gpus }: InstancePrice,
 ): number {
   if (isMultiNode(attempt)) return 1;
   const gpuPart = gpus === 0 ? 0 : gpusPerWorker / gpus;
-  return Math.min(1, Math.max(vcpusPerWorker / vcpus, memoryMbPerWorker / 1024 / memoryGib, gpuPart));
+  const largest = Math.max(vcpusPerWorker / vcpus, memoryMbPerWorker / 1024 / memoryGib, gpuPart);
+  return Math.min(1, largest * (attempt.workersPerHost ?? 1));
 }
 
 function mostFrequent(names: readonly string[]): string | undefined {

@@ -1,10 +1,29 @@
 import type { DatasetManifest } from "../datasets/shapes";
 import type { Problem } from "../errors";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
+import { gpusOfSmallestHost } from "../metering/gpu-classes";
 import type { PolicyRules } from "../runs/gate-rules";
 import type { Job } from "../runs/job";
+import { hostNeedOf } from "../runs/resources";
 import type { Warning } from "../shapes";
 import { stoppingMetricProblem } from "./early-stopping";
+
+/** Settings of a deployment that decide which jobs it can train. */
+export interface DeploymentSettings {
+  /** None: any, on the machine's own GPUs. */
+  readonly gpuClasses?: readonly string[];
+}
+
+/** Checks that the deployment has what a job needs. */
+export function deploymentProblems(
+  { resources }: Pick<Job, "resources">,
+  { gpuClasses = [] }: DeploymentSettings = {},
+): readonly Problem[] {
+  const wanted = resources.gpu?.class;
+  if (wanted === undefined || gpuClasses.length === 0 || gpuClasses.includes(wanted)) return [];
+  const rule = `must be a GPU class of this deployment (${gpuClasses.join(", ")}): an operator adds others in compute.gpu.instanceClasses of ringmaster.config.ts`;
+  return [{ path: "resources.gpu.class", value: wanted, rule }];
+}
 
 /** Checks a job against its dataset. Reports every problem, and creates nothing. */
 export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly Problem[] {
@@ -150,6 +169,23 @@ function metricNamesOf({ schema }: Pick<DatasetManifest, "schema">): readonly st
 
 /** Returns warnings about permitted settings that people should see. */
 export function jobWarnings(manifest: DatasetManifest, job: Job): readonly Warning[] {
+  return [...batchWarnings(manifest, job), ...idleGpuWarnings(job)];
+}
+
+function idleGpuWarnings({ resources }: Job): readonly Warning[] {
+  const { gpu, placement } = resources;
+  if (gpu?.class === undefined || placement !== "cluster") return [];
+  const need = hostNeedOf(resources);
+  const gpus = gpusOfSmallestHost(gpu.class, need);
+  if (gpus === need.gpus) return [];
+  const message =
+    `resources.gpu.count is ${need.gpus}, but a node of a cluster gets an instance alone, and one with ${gpu.class} for ` +
+    `these workers has ${gpus} GPUs or more: ${gpus - need.gpus} of each node's GPUs are idle, and paid. ` +
+    `Set count to ${gpus}, or placement to spread.`;
+  return [{ code: "IDLE_GPUS", message }];
+}
+
+function batchWarnings(manifest: DatasetManifest, job: Job): readonly Warning[] {
   const { rows } = manifest.split.indexes.train;
   const { batchSize } = job.hyperparameters;
   if (batchSize <= rows) return [];

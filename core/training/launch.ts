@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from "../ports";
 import { JobRefusedError } from "../runs/errors";
 import type { JobRequest, TrainingJobs } from "../runs/ports";
-import { workersOf } from "../runs/run";
+import { type JobKind, jobKindOf } from "../runs/run";
 import type { RunRepository } from "../runs/run-repository";
 import type { Run, RunDetails, TrainingAttempt } from "../runs/shapes";
 import { sharingOf } from "./shared-jobs";
@@ -36,15 +36,19 @@ export async function launchAttempt(
   const attempt: TrainingAttempt = {
     attempt: plan.attempt,
     ...(run.segment === undefined ? {} : { segment: run.segment }),
+    ...(plan.evaluation === undefined ? jobKindOf(run, plan.market) : evaluationKind(plan.market)),
     ...(plan.evaluation === undefined ? {} : { evaluation: plan.evaluation }),
-    market: plan.market,
     ...(plan.definitions ? { definitions: plan.definitions } : {}),
-    workers: plan.evaluation === undefined ? workersOf(run) : 1,
     status: "submitting",
     startedAt: at,
     claimedAt: at,
   };
   return (await dependencies.runs.beginAttempt(run.runId, attempt)) ? submit(dependencies, run, attempt) : undefined;
+}
+
+/** Returns the kind of an evaluation's job: one worker with the resources of one of the run's trainers. */
+function evaluationKind(market: JobKind["market"]): JobKind {
+  return { market, placement: "spread", workers: 1 };
 }
 
 /** Continues an attempt whose process died before it recorded its job. Does nothing while that process may live. */
@@ -99,17 +103,22 @@ export function jobRequestOf(
   {
     attempt,
     market,
+    placement,
     workers,
+    workersPerHost,
     segment,
     definitions,
     evaluation,
-  }: Pick<TrainingAttempt, "attempt" | "market" | "workers" | "segment" | "definitions" | "evaluation">,
+  }: JobKind & Pick<TrainingAttempt, "attempt" | "segment" | "definitions" | "evaluation">,
 ): JobRequest {
-  const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
+  const { gpusPerWorker, gpu, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
   const { runId, team } = run;
   const sharing = evaluation === undefined ? sharingOf(run, { market, workers, definitions }) : undefined;
   return {
     ...{ runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
+    ...(placement === undefined ? {} : { placement }),
+    ...(workersPerHost === undefined ? {} : { workersPerHost }),
+    ...(gpu?.class === undefined ? {} : { gpuClass: gpu.class }),
     ...(segment === undefined ? {} : { segment }),
     ...(evaluation === undefined ? {} : { evaluation }),
     ...(definitions === undefined ? {} : { definitions }),

@@ -3,6 +3,7 @@ import type { Clock } from "../ports";
 import { isoTime } from "../ports";
 import { RunNotFoundError, RunNotPausedError } from "../runs/errors";
 import type { Executions, TaskTokens } from "../runs/ports";
+import { workersProblem } from "../runs/resources";
 import type { RunRepository } from "../runs/run-repository";
 import type { Run } from "../runs/shapes";
 import type { RunEvents } from "./run-ended";
@@ -93,6 +94,9 @@ function checkResumption({ job, pauseAt: pausedAt = 0 }: Run, pauseAt?: number, 
   if (workers !== undefined && (workers < 1 || workers > job.resources.microshards)) {
     const rule = `must be at least 1 and at most resources.microshards (${job.resources.microshards})`;
     problems.push({ path: "workers", value: workers, rule });
+  } else if (workers !== undefined) {
+    const rule = workersProblem(workers, job.resources);
+    if (rule) problems.push({ path: "workers", value: workers, rule });
   }
   if (problems.length > 0) throw new InvalidInputError("the run cannot be resumed", problems);
 }

@@ -17,7 +17,9 @@ export interface RestoreDependencies extends SubmitDependencies {
 /** Settings that may differ from the checkpoint's run: none that determines the result of a step. */
 export interface RestoreOverrides {
   readonly hyperparameters?: { readonly epochs?: number };
-  readonly resources?: Partial<Pick<Job["resources"], "workers" | "minWorkers" | "market" | "memoryMbPerWorker">>;
+  readonly resources?: Partial<
+    Pick<Job["resources"], "workers" | "minWorkers" | "market" | "placement" | "memoryMbPerWorker">
+  >;
   readonly checkpoint?: Partial<Job["checkpoint"]>;
   readonly retries?: number;
 }

@@ -51,10 +51,11 @@ export function sharingOf(
   { market, workers, definitions }: Pick<TrainingAttempt, "market" | "workers" | "definitions">,
 ): string | undefined {
   if (trial === undefined || workers !== 1) return undefined;
-  const { gpusPerWorker, vcpusPerWorker, memoryMbPerWorker, backend, tf32 } = job.resources;
+  const { gpusPerWorker, gpu, vcpusPerWorker, memoryMbPerWorker, backend, tf32 } = job.resources;
   const machine = {
     market,
     gpusPerWorker,
+    gpuClass: gpu?.class,
     vcpusPerWorker,
     memoryMbPerWorker,
     backend,

@@ -14,11 +14,17 @@ import type { Executions } from "../runs/ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { CodeReference, MadeEnvironment, Run } from "../runs/shapes";
 import { type FineTuneDependencies, fineTuneSourceOf } from "./fine-tune";
-import { checkJobAgainst, checkPolicyAgainst, jobWarnings } from "./job-checks";
+import {
+  checkJobAgainst,
+  checkPolicyAgainst,
+  type DeploymentSettings,
+  deploymentProblems,
+  jobWarnings,
+} from "./job-checks";
 
 export interface SubmitDependencies extends FineTuneDependencies {
   /** Settings of the deployment. */
-  readonly config?: {
+  readonly config?: DeploymentSettings & {
     readonly trainerImage?: string;
     readonly teamShares?: Readonly<Record<string, { readonly limits?: RunLimits }>>;
   };
@@ -74,6 +80,8 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   // A reproduction repeats its run, even if the policy has changed.
   const model =
     reproducedFrom || registerAs === undefined ? undefined : await dependencies.registry?.repository.find(registerAs);
+  const missing = deploymentProblems(request.job, dependencies.config);
+  if (missing.length > 0) throw new InvalidInputError("the deployment cannot train the job", missing);
   const problems = [
     ...checkJobAgainst(dataset.manifest, request.job),
     ...(model?.policy ? checkPolicyAgainst(dataset.manifest, model.policy.rules) : []),

@@ -34,6 +34,7 @@ export const trainingStep = {
       microshards: resources.microshards,
       backend: resources.backend,
       gpu: resources.gpusPerWorker > 0,
+      gpuClass: resources.gpu?.class,
       // Omitted if off, so that earlier outputs are reused.
       tf32: resources.tf32 === true ? true : undefined,
       // Natively, the graph takes the steps of an unsharded optimizer, with other bits (docs/adr/049-optimizer-in-graph.md).

@@ -10,7 +10,7 @@ import type { RunRepository } from "../runs/run-repository";
 import { type LogRunDependencies, logRun } from "../tracking/records/log-run";
 import { type CancelDependencies, cancelRun } from "../training/cancel";
 import { type FineTuneDependencies, fineTuneSourceOf } from "../training/fine-tune";
-import { checkJobAgainst } from "../training/job-checks";
+import { checkJobAgainst, type DeploymentSettings, deploymentProblems } from "../training/job-checks";
 import type { SubmitDependencies } from "../training/submit";
 import { bestTrials } from "./best";
 import { resumed } from "./decide";
@@ -25,6 +25,7 @@ import { type WarmStartDependencies, warmTrials } from "./warm-start";
 
 export interface StudyDependencies extends LogRunDependencies {
   readonly metrics: LogRunDependencies["metrics"] & WarmStartDependencies["metrics"];
+  readonly config?: DeploymentSettings;
   readonly team: string;
   readonly studies: StudyRepository;
   readonly events: StudyEvents;
@@ -100,12 +101,15 @@ function withoutLimits({ stop: _, ...definition }: StudyDefinition): Omit<StudyD
 }
 
 /** Checks a definition against its data. The schema has checked it by itself. */
-async function requireFit({ datasets }: StudyDependencies, definition: StudyDefinition): Promise<void> {
+async function requireFit({ datasets, config }: StudyDependencies, definition: StudyDefinition): Promise<void> {
   const { space, sampler, scheduler, job } = definition;
   const { manifest } = await resolveDataset(datasets, job.dataset);
   const rule = (path: string) => (text: string) => ({ path, rule: text });
   const problems: readonly Problem[] = [
-    ...checkJobAgainst(manifest, job as Job).map((problem) => ({ ...problem, path: `job.${problem.path}` })),
+    ...[...checkJobAgainst(manifest, job as Job), ...deploymentProblems(job as Job, config)].map((problem) => ({
+      ...problem,
+      path: `job.${problem.path}`,
+    })),
     ...problemsOfSampler(sampler, space, definition.objectives.length).map(rule("sampler")),
     ...problemsOfScheduler(scheduler, job.hyperparameters.epochs).map(rule("scheduler")),
   ];

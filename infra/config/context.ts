@@ -4,7 +4,7 @@ import type { z } from "zod";
 const aliases: Readonly<Record<string, readonly string[]>> = {
   maxVcpus: ["compute.cpu.maxVcpus", "compute.gpu.maxVcpus"],
   cpuInstanceClasses: ["compute.cpu.instanceClasses"],
-  gpuInstanceClass: ["compute.gpu.instanceClass"],
+  gpuInstanceClasses: ["compute.gpu.instanceClasses"],
 };
 
 /**

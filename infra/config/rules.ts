@@ -1,3 +1,4 @@
+import { gpuFamilies } from "../../core/metering/gpu-classes";
 import { maxSessionPolicy, sessionPolicy } from "../../platform/permissions";
 import type { ConfigProblem } from "./error";
 import type { DeploymentConfig } from "./schema";
@@ -120,12 +121,6 @@ const arm = /^(a1|[a-z]+\d+g[a-z0-9-]*)$/;
 /** Matches the families with accelerators of any kind. */
 const accelerated = /^(g|gr|p|trn|inf|dl|f|vt)\d/;
 /**
- * Matches the families with NVIDIA GPUs that the image's CUDA and the AL2023 machine image support. Excluded are g2,
- * g3, p2, p3, and g4ad, which has AMD GPUs.
- */
-const nvidia = /^(g[4-9]|gr[4-9]|p[4-9])/;
-
-/**
  * Returns the processor's generation and maker: `6i` for `c6i`, `m6id` and `r6idn`. Disks, network and memory size do
  * not affect how it computes.
  */
@@ -149,17 +144,15 @@ const cpuFamilies: Rule = function* ({ compute }) {
   }
 };
 
-const gpuFamily: Rule = function* ({ compute }) {
-  const { instanceClass } = compute.gpu;
-  const path = "compute.gpu.instanceClass";
-  if (arm.test(instanceClass))
-    yield problem(path, instanceClass, "must be a family of x86-64 processors: the trainer's image is built for those");
-  else if (!nvidia.test(instanceClass) || instanceClass === "g4ad") {
-    yield problem(
-      path,
-      instanceClass,
-      'must be a family with NVIDIA GPUs that the Amazon Linux 2023 image supports, such as "g4dn", "g5", "g6" or "p4d": not p3, g3 or older',
-    );
+const gpuFamilyNames: Rule = function* ({ compute }) {
+  for (const [i, family] of compute.gpu.instanceClasses.entries()) {
+    const path = `compute.gpu.instanceClasses[${i}]`;
+    if (arm.test(family))
+      yield problem(path, family, "must be a family of x86-64 processors: the trainer's image is built for those");
+    else if (!gpuFamilies.includes(family)) {
+      const rule = `must be a family with NVIDIA GPUs that TensorFlow and the Amazon Linux 2023 image support: ${gpuFamilies.join(", ")}`;
+      yield problem(path, family, rule);
+    }
   }
 };
 
@@ -220,7 +213,7 @@ const rules: readonly Rule[] = [
   teamsFit,
   bucketKeyFits,
   cpuFamilies,
-  gpuFamily,
+  gpuFamilyNames,
   partition,
   zones,
   subnets,

@@ -136,10 +136,15 @@ export const schema = z.strictObject(
         maxVcpus: part.wholeNumber(1, 100_000, "the most vCPUs at once").default(256),
       }),
       gpu: section({
-        /** The instance family. There is only one, because all GPUs must be the same model. */
-        instanceClass: part.instanceClass.default("g5"),
         /**
-         * The maximum number of vCPUs at once, per market. The smallest g5 has 4 vCPUs per GPU, and `12xlarge` has 48
+         * The instance families. Families with the same GPU model form a GPU class (docs/gpu.md), which has queues of its
+         * own. The first family's class is the default of jobs that name none.
+         */
+        instanceClasses: list(part.instanceClass)
+          .refine((classes) => classes.length > 0, { error: "must name at least one instance family" })
+          .default(["g5"]),
+        /**
+         * The maximum number of vCPUs at once, per queue. The smallest g5 has 4 vCPUs per GPU, and `12xlarge` has 48
          * for 4 GPUs.
          */
         maxVcpus: part.wholeNumber(1, 100_000, "the most vCPUs at once").default(192),

@@ -23,6 +23,8 @@ export interface TrainerQueueProps {
    */
   readonly serves: "arrays" | "gangs";
   readonly machines: "cpu" | "gpu";
+  /** The families of the instances. */
+  readonly families: readonly string[];
   readonly network: TrainerNetwork;
   readonly instances: TrainerInstances;
   readonly schedulingPolicy: ISchedulingPolicy;
@@ -70,7 +72,7 @@ export class TrainerQueue extends Construct {
    * the new one is created before the old one is deleted.
    */
   private environment(props: TrainerQueueProps): ManagedEc2EcsComputeEnvironment {
-    const { market, serves, machines, network, instances, config } = props;
+    const { market, serves, machines, families, network, instances, config } = props;
     const spot = market === "spot";
     const { cpu, gpu, spotPricePercent } = config.compute;
     const environment = new ManagedEc2EcsComputeEnvironment(this, "Environment", {
@@ -82,7 +84,7 @@ export class TrainerQueue extends Construct {
       allocationStrategy: spot
         ? AllocationStrategy.SPOT_PRICE_CAPACITY_OPTIMIZED
         : AllocationStrategy.BEST_FIT_PROGRESSIVE,
-      instanceClasses: (machines === "gpu" ? [gpu.instanceClass] : [...cpu.instanceClasses]) as InstanceClass[],
+      instanceClasses: [...families] as InstanceClass[],
       useOptimalInstanceClasses: false,
       images: [
         { imageType: machines === "gpu" ? EcsMachineImageType.ECS_AL2023_NVIDIA : EcsMachineImageType.ECS_AL2023 },

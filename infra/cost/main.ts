@@ -12,7 +12,7 @@ import { type RunPlan, runCostOf } from "./run";
 
 const usage = `npm run cost
     What the platform of ringmaster.config.ts costs a month in which nothing happens. -c network.mode=private, or any other -c, as with cdk.
-npm run cost -- --nodes 4 --hours 2 --market spot --instance g5.xlarge [--gradient-mb 100 --steps 10000]
+npm run cost -- --nodes 4 --hours 2 --market spot --instance g5.xlarge [--placement cluster] [--gradient-mb 100 --steps 10000]
     What a run costs.`;
 
 /** The context that skips the assembly of assets, because the content of functions does not affect the cost. */
@@ -30,6 +30,7 @@ export function printCost(argv: readonly string[], repository: string, bundles: 
       nodes: { type: "string" },
       hours: { type: "string" },
       market: { type: "string" },
+      placement: { type: "string" },
       instance: { type: "string" },
       "gradient-mb": { type: "string" },
       steps: { type: "string" },
@@ -57,7 +58,7 @@ function templatesOf(app: App, config: RingmasterConfig, repository: string, bun
 }
 
 type Options = Readonly<
-  Record<"nodes" | "hours" | "market" | "instance" | "gradient-mb" | "steps", string | undefined>
+  Record<"nodes" | "hours" | "market" | "placement" | "instance" | "gradient-mb" | "steps", string | undefined>
 >;
 
 /**
@@ -82,11 +83,18 @@ export function planOf(options: Partial<Options>, { compute, network }: Deployme
   if (market !== "spot" && market !== "on-demand") {
     problems.push(`--market is ${JSON.stringify(market)}, but must be spot or on-demand`);
   }
+  const placement = options.placement ?? "spread";
+  if (placement !== "spread" && placement !== "cluster") {
+    problems.push(`--placement is ${JSON.stringify(placement)}, but must be spread or cluster`);
+  } else if (placement === "cluster" && market === "spot") {
+    problems.push('--placement is "cluster", but must be spread with --market spot: there is no cluster on spot');
+  }
   const plan: RunPlan = {
-    instanceType: options.instance ?? `${compute.gpu.instanceClass}.xlarge`,
+    instanceType: options.instance ?? `${compute.gpu.instanceClasses[0]}.xlarge`,
     nodes: number("nodes", 1, "a whole number from 1 on", (value) => Number.isInteger(value) && value >= 1),
     hours: number("hours", undefined, "a number above 0", (value) => value > 0),
     market: market as RunPlan["market"],
+    placement: placement as RunPlan["placement"],
     gradientMb: number("gradient-mb", 0, "a number from 0 on", (value) => value >= 0),
     steps: number("steps", 0, "a number from 0 on", (value) => value >= 0),
     diskGib: compute.diskGib,

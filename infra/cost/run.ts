@@ -7,10 +7,11 @@ export interface RunPlan {
   /** The hours of each node, without losses and waits for capacity. */
   readonly hours: number;
   readonly market: "spot" | "on-demand";
+  readonly placement: "spread" | "cluster";
   readonly diskGib: number;
   /** Whether instances have public addresses, which cost money per hour. */
   readonly publicAddresses: boolean;
-  /** The number of availability zones of spot nodes. Gangs on demand are in one. */
+  /** The number of availability zones of nodes with placement `spread`. Those with `cluster` are in one. */
   readonly zones: number;
   /** The size of each step's gradient in MB, and the number of steps. They determine the traffic between zones. */
   readonly gradientMb: number;
@@ -41,7 +42,7 @@ export function runCostOf(plan: RunPlan): RunCost {
   const { nodes, hours, market } = plan;
   const nodeHours = nodes * hours;
   const spot = market === "spot";
-  const crossing = spot && plan.zones > 1 ? (plan.zones - 1) / plan.zones : 0;
+  const crossing = plan.placement === "spread" && plan.zones > 1 ? (plan.zones - 1) / plan.zones : 0;
   const sentGb = nodes > 1 ? (2 * (nodes - 1) * plan.gradientMb * plan.steps) / 1_000 : 0;
   const parts = [
     {

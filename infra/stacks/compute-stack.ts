@@ -3,11 +3,12 @@ import { FairshareSchedulingPolicy } from "aws-cdk-lib/aws-batch";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import { gpuClassesIn, gpuClassOf } from "../../core/metering/gpu-classes";
 import { trainerEnvironmentOf } from "../../platform/config";
 import { jobPermissions } from "../../platform/permissions";
 import { shareIdentifierOf, weightFactorOf } from "../../platform/shares";
 import { tableNameIn } from "../../platform/tables";
-import { resourceNames, trainerJob } from "../../platform/trainer-job";
+import { gpuQueueOf, jobQueuesOf, resourceNames, trainerJob } from "../../platform/trainer-job";
 import type { DeploymentConfig } from "../config";
 import { TrainerInstances } from "../constructs/trainer-instances";
 import { TrainerJobDefinitions } from "../constructs/trainer-job-definitions";
@@ -23,7 +24,7 @@ export interface ComputeStackProps extends StackProps {
 }
 
 /**
- * The resources of training: the network, a queue per market and kind of machine, and the trainer's job definitions.
+ * The resources of training: the network, a queue per market, placement and kind of machine, and the trainer's job definitions.
  */
 export class ComputeStack extends Stack {
   /** The URI of the trainers' image, which any stack may use. */
@@ -79,19 +80,39 @@ export class ComputeStack extends Stack {
   }
 
   private queues(network: TrainerNetwork, config: DeploymentConfig): void {
-    const names = resourceNames(config.prefix);
+    const queues = jobQueuesOf(config.prefix);
     const schedulingPolicy = new FairshareSchedulingPolicy(this, "Teams", {
       shareDecay: Duration.seconds(trainerJob.shareDecaySeconds),
       shares: sharesOf(config),
     });
     const instances = new TrainerInstances(this, "Instances", config);
     const common = { network, instances, schedulingPolicy, config };
-    const spot = { ...common, market: "spot", serves: "arrays" } as const;
-    const onDemand = { ...common, market: "on-demand", serves: "gangs" } as const;
-    new TrainerQueue(this, "SpotCpu", { ...spot, queueName: names.jobQueueSpot, machines: "cpu" });
-    new TrainerQueue(this, "SpotGpu", { ...spot, queueName: names.jobQueueSpotGpu, machines: "gpu" });
-    new TrainerQueue(this, "OnDemandCpu", { ...onDemand, queueName: names.jobQueueOnDemand, machines: "cpu" });
-    new TrainerQueue(this, "OnDemandGpu", { ...onDemand, queueName: names.jobQueueOnDemandGpu, machines: "gpu" });
+    const uses = {
+      Spot: { market: "spot", serves: "arrays", cpu: queues.spot, gpu: queues.spotGpu },
+      OnDemand: { market: "on-demand", serves: "arrays", cpu: queues.onDemand, gpu: queues.onDemandGpu },
+      Cluster: { market: "on-demand", serves: "gangs", cpu: queues.cluster, gpu: queues.clusterGpu },
+    } as const;
+    const { cpu, gpu } = config.compute;
+    const classes = gpuClassesIn(gpu.instanceClasses);
+    for (const [id, { cpu: cpuQueue, gpu: gpuQueue, ...use }] of Object.entries(uses)) {
+      const machines = {
+        ...common,
+        ...use,
+        queueName: cpuQueue,
+        machines: "cpu",
+        families: cpu.instanceClasses,
+      } as const;
+      new TrainerQueue(this, `${id}Cpu`, machines);
+      for (const [i, name] of classes.entries()) {
+        new TrainerQueue(this, `${id}Gpu${i === 0 ? "" : name.replace("-", "")}`, {
+          ...common,
+          ...use,
+          queueName: gpuQueueOf(gpuQueue, name, classes),
+          machines: "gpu",
+          families: gpu.instanceClasses.filter((family) => gpuClassOf(family) === name),
+        });
+      }
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { World } from "../permissions";
 import { readTeamShares, type TeamShares } from "../shares";
+import type { jobQueuesOf } from "../trainer-job";
 import { ConfigurationError } from "./errors";
 
 const resource = z.string().min(1);
@@ -25,6 +26,12 @@ const environmentSchema = z.object({
   RINGMASTER_JOB_QUEUE_SPOT_GPU: resource,
   RINGMASTER_JOB_QUEUE_ON_DEMAND: resource,
   RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU: resource,
+  RINGMASTER_JOB_QUEUE_CLUSTER: resource,
+  RINGMASTER_JOB_QUEUE_CLUSTER_GPU: resource,
+  RINGMASTER_GPU_CLASSES: z
+    .string()
+    .default("")
+    .transform((classes) => classes.split(",").filter((one) => one !== "")),
   RINGMASTER_TEAM_SHARES: z.string().default("{}").transform(readTeamShares),
   RINGMASTER_JOB_DEFINITION: resource,
   RINGMASTER_JOB_DEFINITION_GANG: resource,
@@ -46,15 +53,12 @@ export interface PlatformConfig {
   readonly stateMachineArn: string;
   /** The role of the trainers' sessions, each narrowed to one run. */
   readonly runRoleArn: string;
-  /** One queue for each market and kind of machine. */
-  readonly jobQueues: {
-    readonly spot: string;
-    readonly spotGpu: string;
-    readonly onDemand: string;
-    readonly onDemandGpu: string;
-  };
+  /** One queue for each market, placement and kind of machine. */
+  readonly jobQueues: ReturnType<typeof jobQueuesOf>;
+  /** GPU classes of the deployment (`gpuQueueOf`). None: all, on the machine's own GPUs. */
+  readonly gpuClasses: readonly string[];
   readonly teamShares: TeamShares;
-  /** `single`: one node, also in elastic arrays. `gang`: multi-node-parallel, on-demand only. */
+  /** `single`: one node, also in elastic arrays. `gang`: multi-node-parallel, for placement `cluster`. */
   readonly jobDefinitions: { readonly single: string; readonly gang: string };
   /** Estimated multiply-adds above which an evaluation is a Batch job. */
   readonly evaluationOperations: number;
@@ -97,7 +101,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       spotGpu: env.RINGMASTER_JOB_QUEUE_SPOT_GPU,
       onDemand: env.RINGMASTER_JOB_QUEUE_ON_DEMAND,
       onDemandGpu: env.RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU,
+      cluster: env.RINGMASTER_JOB_QUEUE_CLUSTER,
+      clusterGpu: env.RINGMASTER_JOB_QUEUE_CLUSTER_GPU,
     },
+    gpuClasses: env.RINGMASTER_GPU_CLASSES,
     teamShares: env.RINGMASTER_TEAM_SHARES,
     jobDefinitions: { single: env.RINGMASTER_JOB_DEFINITION, gang: env.RINGMASTER_JOB_DEFINITION_GANG },
     jobLogGroup: env.RINGMASTER_JOB_LOG_GROUP,
@@ -127,6 +134,9 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_JOB_QUEUE_SPOT_GPU: config.jobQueues.spotGpu,
     RINGMASTER_JOB_QUEUE_ON_DEMAND: config.jobQueues.onDemand,
     RINGMASTER_JOB_QUEUE_ON_DEMAND_GPU: config.jobQueues.onDemandGpu,
+    RINGMASTER_JOB_QUEUE_CLUSTER: config.jobQueues.cluster,
+    RINGMASTER_JOB_QUEUE_CLUSTER_GPU: config.jobQueues.clusterGpu,
+    RINGMASTER_GPU_CLASSES: config.gpuClasses.join(),
     RINGMASTER_TEAM_SHARES: JSON.stringify(config.teamShares),
     RINGMASTER_JOB_DEFINITION: config.jobDefinitions.single,
     RINGMASTER_JOB_DEFINITION_GANG: config.jobDefinitions.gang,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { teamNamePattern, teamNameRule } from "../../core/access/teams";
+import { memberIdOf } from "../../core/runs/members";
 import { wholeJobOf } from "../../core/runs/ports";
 import { functionNameIn } from "../functions";
 import { ConfigurationError } from "./errors";
@@ -28,8 +29,13 @@ const schema = z.object({
   RINGMASTER_CACHE_GIB: z.coerce.number().positive().default(32),
   RINGMASTER_SPOT_POLL_MS: z.coerce.number().positive().default(5_000),
   RINGMASTER_TRACE_STEPS: optional,
+  /** Number of workers of the container. */
+  RINGMASTER_HOST_WORKERS: z.coerce.number().int().min(1).default(1),
+  /** Index of the worker within the container. Absent in the process that starts the workers. */
+  RINGMASTER_HOST_WORKER: index,
+  RINGMASTER_HOST_START: z.coerce.number().int().min(1).default(1),
   AWS_BATCH_JOB_ID: optional,
-  AWS_BATCH_JOB_ATTEMPT: optional,
+  AWS_BATCH_JOB_ATTEMPT: z.coerce.number().int().min(1).default(1),
   AWS_BATCH_JOB_ARRAY_INDEX: index,
   AWS_BATCH_JOB_NODE_INDEX: index,
   AWS_EC2_METADATA_SERVICE_ENDPOINT: optional,
@@ -56,6 +62,10 @@ export interface TrainerConfig {
   /** The whole Batch job, of which this worker is a child or a node. */
   readonly jobId: string;
   readonly workerIndex: number;
+  /** Number of workers of the container that this process has to start; `undefined`: this process is a worker. */
+  readonly startsWorkers: number | undefined;
+  /** Id of the container's attempt in Batch, `<job>/<attempt>`. */
+  readonly containerId: string;
   /** Unique among live processes. */
   readonly memberId: string;
   /** Address for the other workers; `undefined`: determined by `advertisedHost`. */
@@ -89,6 +99,10 @@ export function readTrainerConfig(
   }
   const env = parsed.data;
   const job = env.AWS_BATCH_JOB_ID ?? `${host.hostname}-${host.pid}`;
+  const attempt = env.AWS_BATCH_JOB_ATTEMPT;
+  const { RINGMASTER_HOST_WORKERS: workers, RINGMASTER_HOST_WORKER: worker, RINGMASTER_HOST_START: start } = env;
+  const container = env.AWS_BATCH_JOB_ARRAY_INDEX ?? env.AWS_BATCH_JOB_NODE_INDEX ?? 0;
+  const place = workers > 1 && worker !== undefined ? { worker, start } : undefined;
   return {
     runId: env.RINGMASTER_RUN_ID,
     segment: env.RINGMASTER_SEGMENT,
@@ -99,9 +113,11 @@ export function readTrainerConfig(
     ingestFunction: env.RINGMASTER_INGEST_FUNCTION,
     continueFunction: env.RINGMASTER_SHARED_JOB === undefined ? undefined : env.RINGMASTER_CONTINUE_FUNCTION,
     processPerTraining: env.RINGMASTER_SHARED_JOB === "processes",
-    workerIndex: env.AWS_BATCH_JOB_ARRAY_INDEX ?? env.AWS_BATCH_JOB_NODE_INDEX ?? 0,
+    workerIndex: container * workers + (place?.worker ?? 0),
+    startsWorkers: workers > 1 && place === undefined ? workers : undefined,
+    containerId: memberIdOf(job, attempt),
     jobId: wholeJobOf(job),
-    memberId: `${job}/${env.AWS_BATCH_JOB_ATTEMPT ?? "1"}`,
+    memberId: memberIdOf(job, attempt, place),
     advertiseHost: env.RINGMASTER_ADVERTISE_HOST,
     cacheDirectory: env.RINGMASTER_CACHE_DIR ?? `${host.temporaryDirectory}/ringmaster-shards`,
     cacheLimitBytes: env.RINGMASTER_CACHE_GIB * 2 ** 30,

@@ -2,7 +2,7 @@ import { teamTopicName } from "../event-names";
 import { type FunctionName, functionNameIn } from "../functions";
 import { retrainingNames } from "../retraining";
 import { type TableName, tableNameIn } from "../tables";
-import { jobQueueNames, resourceNames } from "../trainer-job";
+import { gpuQueuePrefixes, jobQueueNames, resourceNames } from "../trainer-job";
 
 /** The parts of ARNs: `infra/` passes CloudFormation's tokens, `local/` its one account. */
 export interface World {
@@ -91,7 +91,9 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
     case "executions":
       return [arn("states", `execution:${names.stateMachine}:*`)];
     case "job-queues":
-      return jobQueueNames(prefix).map((queue) => arn("batch", `job-queue/${queue}`));
+      return [...jobQueueNames(prefix), ...gpuQueuePrefixes(prefix).map((begin) => `${begin}*`)].map((queue) =>
+        arn("batch", `job-queue/${queue}`),
+      );
     case "job-definitions":
       return [names.jobDefinition, names.jobDefinitionGang].flatMap((definition) => [
         arn("batch", `job-definition/${definition}`),

@@ -21,7 +21,7 @@ const settings: RingmasterConfig = {
     { name: "nlp-2", share: "text", weight: 0.5 },
     { name: "speech", share: "text", weight: 0.5, priority: 3 },
   ],
-  compute: { cpu: { maxVcpus: 64 }, gpu: { instanceClass: "g6", maxVcpus: 96 }, spotPricePercent: 60 },
+  compute: { cpu: { maxVcpus: 64 }, gpu: { instanceClasses: ["g6", "p5", "gr6"], maxVcpus: 96 }, spotPricePercent: 60 },
 };
 const computeStack = (more: RingmasterConfig = {}) =>
   synthesizeStack({ ...settings, ...more }, (app, config) => {
@@ -37,7 +37,7 @@ const computeResources = () =>
   );
 
 describe("queues", () => {
-  it("are one per market and kind of machine, with one compute environment each", () => {
+  it("are one per market, placement, kind of machine and GPU class, with one compute environment each", () => {
     const queues = resources(compute, "AWS::Batch::JobQueue").map(({ Properties }) => [
       Properties["JobQueueName"],
       (Properties["ComputeEnvironmentOrder"] as object[]).length,
@@ -45,12 +45,17 @@ describe("queues", () => {
     expect(queues).toEqual([
       ["ringmaster-spot", 1],
       ["ringmaster-spot-gpu", 1],
+      ["ringmaster-spot-gpu-h100", 1],
       ["ringmaster-on-demand", 1],
       ["ringmaster-on-demand-gpu", 1],
+      ["ringmaster-on-demand-gpu-h100", 1],
+      ["ringmaster-cluster", 1],
+      ["ringmaster-cluster-gpu", 1],
+      ["ringmaster-cluster-gpu-h100", 1],
     ]);
   });
 
-  it("offer spot to arrays in every zone, and on-demand in one zone and a placement group to gangs", () => {
+  it("offer every zone to arrays in both markets, and one zone and a placement group to gangs", () => {
     const brief = computeResources().map((each) => ({
       type: each["Type"],
       strategy: each["AllocationStrategy"],
@@ -62,14 +67,21 @@ describe("queues", () => {
       percent: each["BidPercentage"],
     }));
     const cpu = { machines: ["c6i", "m6i", "r6i"], image: [{ ImageType: "ECS_AL2023" }], most: 64 };
-    const gpu = { machines: ["g6"], image: [{ ImageType: "ECS_AL2023_NVIDIA" }], most: 96 };
+    const gpu = { machines: ["g6", "gr6"], image: [{ ImageType: "ECS_AL2023_NVIDIA" }], most: 96 };
+    const h100 = { ...gpu, machines: ["p5"] };
     const spot = { type: "SPOT", strategy: "SPOT_PRICE_CAPACITY_OPTIMIZED", zones: 3, together: false, percent: 60 };
-    const onDemand = { type: "EC2", strategy: "BEST_FIT_PROGRESSIVE", zones: 1, together: true, percent: undefined };
+    const onDemand = { type: "EC2", strategy: "BEST_FIT_PROGRESSIVE", zones: 3, together: false, percent: undefined };
+    const cluster = { ...onDemand, zones: 1, together: true };
     expect(brief).toEqual([
       { ...spot, ...cpu },
       { ...spot, ...gpu },
+      { ...spot, ...h100 },
       { ...onDemand, ...cpu },
       { ...onDemand, ...gpu },
+      { ...onDemand, ...h100 },
+      { ...cluster, ...cpu },
+      { ...cluster, ...gpu },
+      { ...cluster, ...h100 },
     ]);
     for (const each of computeResources()) expect(each["MinvCpus"]).toBe(0);
   });
@@ -134,6 +146,7 @@ describe("queues", () => {
       market: "spot",
       serves: "gangs",
       machines: "gpu",
+      families: ["g5"],
       network: new TrainerNetwork(stack, "Network", config),
       instances: new TrainerInstances(stack, "Instances", config),
       schedulingPolicy: new FairshareSchedulingPolicy(stack, "Teams"),

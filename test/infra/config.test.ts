@@ -1,5 +1,6 @@
 import { App } from "aws-cdk-lib";
 import { InstanceClass } from "aws-cdk-lib/aws-ec2";
+import { gpuFamilies } from "../../core/metering/gpu-classes";
 import { ConfigError, type RingmasterConfig, readConfig } from "../../infra/config";
 
 const read = (settings: unknown, context: Readonly<Record<string, unknown>> = {}) =>
@@ -24,7 +25,7 @@ describe("without settings", () => {
     expect(config).toMatchObject({
       prefix: "ringmaster",
       network: { mode: "public", zones: 3 },
-      compute: { cpu: { maxVcpus: 256 }, gpu: { instanceClass: "g5" }, diskGib: 200 },
+      compute: { cpu: { maxVcpus: 256 }, gpu: { instanceClasses: ["g5"] }, diskGib: 200 },
       teams: [{ name: "default", weight: 1, principals: [] }],
       retention: { logDays: 90, noncurrentVersionDays: 7 },
       removal: "retain",
@@ -36,7 +37,8 @@ describe("without settings", () => {
   it("instance families exist", () => {
     const known: readonly string[] = Object.values(InstanceClass);
     const { cpu, gpu } = config.compute;
-    for (const family of [...cpu.instanceClasses, gpu.instanceClass]) expect(known).toContain(family);
+    for (const family of [...cpu.instanceClasses, ...gpu.instanceClasses, ...gpuFamilies])
+      expect(known).toContain(family);
   });
 });
 
@@ -90,8 +92,8 @@ describe("the context", () => {
   });
 
   it("keeps the other settings of a section from the file", () => {
-    const { gpu } = read({ compute: { gpu: { instanceClass: "g6" } } }, { "compute.gpu.maxVcpus": "8" }).compute;
-    expect(gpu).toEqual({ instanceClass: "g6", maxVcpus: 8 });
+    const { gpu } = read({ compute: { gpu: { instanceClasses: ["g6"] } } }, { "compute.gpu.maxVcpus": "8" }).compute;
+    expect(gpu).toEqual({ instanceClasses: ["g6"], maxVcpus: 8 });
   });
 
   it("is named as the source of a wrong value", () => {
@@ -186,10 +188,10 @@ describe("refuses", () => {
     ],
     [
       "GPUs that the image has no driver for",
-      { compute: { gpu: { instanceClass: "p3" } } },
-      /^compute\.gpu\.instanceClass is "p3", but must be a family with NVIDIA GPUs/,
+      { compute: { gpu: { instanceClasses: ["p3"] } } },
+      /^compute\.gpu\.instanceClasses\[0\] is "p3", but must be a family with NVIDIA GPUs/,
     ],
-    ["GPUs of another maker", { compute: { gpu: { instanceClass: "g4ad" } } }, /NVIDIA/],
+    ["GPUs of another maker", { compute: { gpu: { instanceClasses: ["g4ad"] } } }, /NVIDIA/],
     [
       "a network that there is not",
       { network: { mode: "secret" } },
@@ -267,13 +269,13 @@ describe("refuses", () => {
       prefix: "X",
       retention: { logDays: 2 },
       teams: [{ name: "a" }, { name: "a" }],
-      compute: { gpu: { instanceClass: "g3" } },
+      compute: { gpu: { instanceClasses: ["g3"] } },
     });
     expect(problems.map((text) => text.split(" ")[0])).toEqual([
       "prefix",
       "retention.logDays",
       "teams[1].name",
-      "compute.gpu.instanceClass",
+      "compute.gpu.instanceClasses[0]",
     ]);
   });
 });

@@ -6,7 +6,7 @@ export const configurations: Readonly<Record<string, RingmasterConfig>> = {
   "with everything": {
     prefix: "every-thing",
     network: { mode: "private", zones: 2 },
-    compute: { spotPricePercent: 70, gpu: { instanceClass: "g6" }, sessionManager: true },
+    compute: { spotPricePercent: 70, gpu: { instanceClasses: ["g6"] }, sessionManager: true },
     encryption: { bucketKeyArn: "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9" },
     permissionsBoundary: "arn:aws:iam::111122223333:policy/boundary",
     teams: [

@@ -108,6 +108,7 @@ describe("a run", () => {
     nodes: 4,
     hours: 2,
     market: "on-demand",
+    placement: "cluster",
     diskGib: 200,
     publicAddresses: true,
     zones: 3,
@@ -122,13 +123,15 @@ describe("a run", () => {
     expect(parts).toHaveLength(3);
   });
 
-  it("on spot: the estimate, and the cost of gradients between zones", () => {
-    const spot = runCostOf({ ...plan, market: "spot" });
+  it("of spread workers includes the cost of gradients between zones; on spot, it is an estimate", () => {
+    expect(runCostOf({ ...plan, placement: "spread" }).parts[0]!.usd).toBeCloseTo(8 * 1.006, 10);
+    const spread = { ...plan, market: "spot", placement: "spread" } as const;
+    const spot = runCostOf(spread);
     // Each step sends 2 × 3 × 100 MB on the ring. Two thirds of 6,000 GB leave their zone, at $0.02 per GB.
     expect(spot.parts.at(-1)).toEqual({ what: "gradients between zones (4000 GB)", usd: expect.closeTo(80, 10) });
     expect(spot.parts[0]!.usd).toBeCloseTo(8 * 0.43258, 10);
-    expect(runCostOf({ ...plan, market: "spot", zones: 1 }).parts).toHaveLength(3);
-    expect(runCostOf({ ...plan, market: "spot", nodes: 1 }).parts).toHaveLength(3);
+    expect(runCostOf({ ...spread, zones: 1 }).parts).toHaveLength(3);
+    expect(runCostOf({ ...spread, nodes: 1 }).parts).toHaveLength(3);
   });
 
   it("of an unknown instance type has no price, and the message lists the known types", () => {
@@ -145,6 +148,7 @@ describe("a run", () => {
       nodes: 4,
       hours: 0.5,
       market: "spot",
+      placement: "spread",
       diskGib: 100,
       publicAddresses: false,
       zones: 2,

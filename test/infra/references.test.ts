@@ -31,6 +31,7 @@ const nameOf = (value: unknown) => textOf(value).replace(/<AWS::(\w+)>/g, "$1");
 const nameless = new Set([
   "RINGMASTER_PREFIX",
   "RINGMASTER_TRAINER_IMAGE",
+  "RINGMASTER_GPU_CLASSES",
   "RINGMASTER_TEAM_SHARES",
   "RINGMASTER_TEAMS",
   "RINGMASTER_CACHE_DIR",
@@ -42,6 +43,8 @@ const unset: Readonly<Record<string, string>> = {
   RINGMASTER_ADVERTISE_HOST: "found out from the network interfaces",
   RINGMASTER_CACHE_GIB: "has a default",
   RINGMASTER_SPOT_POLL_MS: "has a default",
+  RINGMASTER_HOST_WORKER: "set by a container with several workers, for each of its processes",
+  RINGMASTER_HOST_START: "the same",
   RINGMASTER_TRACE_STEPS: "for tests of the gang",
   RINGMASTER_NATIVE_DIR: "the image's own, by its Dockerfile",
   RINGMASTER_BUCKET_KEY_ARN: "only with encryption.bucketKeyArn",
@@ -57,7 +60,7 @@ let all: readonly { readonly stack: string; readonly resources: Resources }[];
 let names: ReadonlySet<string>;
 
 beforeAll(() => {
-  platform = synthesizePlatform(unstagedAssets);
+  platform = synthesizePlatform(unstagedAssets, { compute: { gpu: { instanceClasses: ["g5", "g6"] } } });
   all = Object.keys(platform.stacks).map((stack) => ({
     stack,
     resources: platform.template(stack as keyof Synthesized["stacks"]).toJSON()["Resources"] as Resources,

@@ -17,6 +17,8 @@ export interface ShardCacheOptions {
   readonly directory: string;
   /** If the folder holds more, the least recently used files are removed. */
   readonly limitBytes: number;
+  /** Returns the free bytes of the folder's disk. */
+  readonly freeBytes?: (directory: string) => Promise<number>;
 }
 
 const rangeBytes = 8 * 1024 * 1024;
@@ -25,10 +27,17 @@ const rangesInFlight = 4;
 /**
  * Creates a cache of feature shards on the host's disk, named by their digest. Several processes may share the folder. A
  * file appears by rename, complete or not at all. Its digest is checked at each read, so a damaged file is fetched again. A
+ * The containers of a host have folders of their own on one disk, so that a folder holds at most as much as the disk has
+ * free: with k containers, each holds up to 1 / (k + 1) of the disk, and as much is left for copies of the state. A
  * file that is evicted while another process reads it stays readable until it is closed. A disk that is full or not
  * writable costs speed, but does not fail the run.
  */
-export function createShardCache({ store, directory, limitBytes }: ShardCacheOptions): ShardCache {
+export function createShardCache({
+  store,
+  directory,
+  limitBytes,
+  freeBytes = freeBytesOf,
+}: ShardCacheOptions): ShardCache {
   const fileOf = (sha256: string) => path.join(directory, sha256);
 
   return {
@@ -48,7 +57,7 @@ export function createShardCache({ store, directory, limitBytes }: ShardCacheOpt
   async function keep(file: string, content: Uint8Array): Promise<void> {
     if (content.byteLength > limitBytes) return;
     await fs.mkdir(directory, { recursive: true });
-    await makeRoom(content.byteLength);
+    if (!(await makeRoom(content.byteLength))) return;
     const temporary = `${file}.${randomUUID()}.part`;
     try {
       await fs.writeFile(temporary, content);
@@ -59,19 +68,28 @@ export function createShardCache({ store, directory, limitBytes }: ShardCacheOpt
     }
   }
 
-  async function makeRoom(bytes: number): Promise<void> {
+  /** @returns whether so many bytes may be added */
+  async function makeRoom(bytes: number): Promise<boolean> {
     const files: { readonly file: string; readonly bytes: number; readonly usedAt: number }[] = [];
     for (const name of await fs.readdir(directory)) {
       const stat = await fs.stat(fileOf(name)).catch(() => undefined); // another process may have evicted it
       if (stat?.isFile()) files.push({ file: fileOf(name), bytes: stat.size, usedAt: stat.mtimeMs });
     }
     let held = files.reduce((sum, file) => sum + file.bytes, 0);
+    const limit = Math.min(limitBytes, (held + (await freeBytes(directory))) / 2);
+    if (bytes > limit) return false;
     for (const oldest of files.sort((a, b) => a.usedAt - b.usedAt)) {
-      if (held + bytes <= limitBytes) return;
+      if (held + bytes <= limit) break;
       await fs.rm(oldest.file, { force: true });
       held -= oldest.bytes;
     }
+    return true;
   }
+}
+
+async function freeBytesOf(directory: string): Promise<number> {
+  const { bavail, bsize } = await fs.statfs(directory);
+  return bavail * bsize;
 }
 
 /** Fetches ranges in parallel into one buffer of the known size, so no second copy of a large shard exists. */

@@ -3,12 +3,17 @@ import {
   type DescribeJobDefinitionsCommandInput,
   type SubmitJobCommandInput,
 } from "@aws-sdk/client-batch";
+import { workerJobsOf } from "../../../adapters/batch/job-details";
 import { createTrainingJobs } from "../../../adapters/batch/training-jobs";
 import type { JobRequest } from "../../../core/runs/ports";
 import { localConfig } from "../../../local/settings";
 
 /** Returns the input of SubmitJob. */
-async function submitted(request: Partial<JobRequest>, teamShares = {}): Promise<SubmitJobCommandInput> {
+async function submitted(
+  request: Partial<JobRequest>,
+  teamShares = {},
+  gpuClasses: readonly string[] = [],
+): Promise<SubmitJobCommandInput> {
   let input: SubmitJobCommandInput | undefined;
   const client = new BatchClient({ region: "us-east-1" });
   client.send = async (command: { readonly input: SubmitJobCommandInput }) => {
@@ -16,7 +21,7 @@ async function submitted(request: Partial<JobRequest>, teamShares = {}): Promise
     return { jobId: "job-1" };
   };
   const keys = { keyOf: async () => "key" };
-  const jobs = createTrainingJobs(client, client, { ...localConfig(), teamShares }, keys, { now: () => 0 });
+  const jobs = createTrainingJobs(client, client, { ...localConfig(), teamShares, gpuClasses }, keys, { now: () => 0 });
   await jobs.submit({
     runId: "run-1",
     team: "default",
@@ -37,6 +42,18 @@ it.each<[Partial<JobRequest>, string, string]>([
   [{ market: "spot", gpusPerWorker: 1, workers: 4 }, "ringmaster-spot-gpu", "ringmaster-trainer"],
   [{ market: "on-demand" }, "ringmaster-on-demand", "ringmaster-trainer"],
   [{ market: "on-demand", gpusPerWorker: 1 }, "ringmaster-on-demand-gpu", "ringmaster-trainer"],
+  [
+    { market: "on-demand", gpusPerWorker: 1, workers: 2, placement: "spread" },
+    "ringmaster-on-demand-gpu",
+    "ringmaster-trainer",
+  ],
+  [{ market: "on-demand", workers: 2, placement: "cluster" }, "ringmaster-cluster", "ringmaster-trainer-gang"],
+  [
+    { market: "on-demand", gpusPerWorker: 1, workers: 2, placement: "cluster" },
+    "ringmaster-cluster-gpu",
+    "ringmaster-trainer-gang",
+  ],
+  // An attempt that an earlier version began.
   [{ market: "on-demand", gpusPerWorker: 1, workers: 2 }, "ringmaster-on-demand-gpu", "ringmaster-trainer-gang"],
   [
     { workers: 2, definitions: { single: "ringmaster-trainer:3", gang: "ringmaster-trainer-gang:4" } },
@@ -54,6 +71,51 @@ it.each<[Partial<JobRequest>, string, string]>([
   ],
 ])("submits %j to %s as %s", async (request, jobQueue, jobDefinition) => {
   expect(await submitted(request)).toMatchObject({ jobName: "run-1-1", jobQueue, jobDefinition });
+});
+
+it.each<[string, Partial<JobRequest>, object]>([
+  [
+    "an array of hosts",
+    { market: "spot", placement: "spread", workers: 16 },
+    { arrayProperties: { size: 2 }, jobDefinition: "ringmaster-trainer" },
+  ],
+  ["a plain job of one host", { market: "spot", placement: "spread", workers: 8 }, { arrayProperties: undefined }],
+  [
+    "a cluster of hosts",
+    { market: "on-demand", placement: "cluster", workers: 16 },
+    { nodeOverrides: { numNodes: 2 }, jobDefinition: "ringmaster-trainer-gang" },
+  ],
+])("submits eight workers per host as %s, each with the resources of eight", async (_name, request, expected) => {
+  const input = await submitted({ ...request, workersPerHost: 8, gpusPerWorker: 1 });
+  expect(input).toMatchObject(expected);
+  const overrides = input.containerOverrides ?? input.nodeOverrides?.nodePropertyOverrides?.[0]?.containerOverrides;
+  expect(overrides?.environment).toContainEqual({ name: "RINGMASTER_HOST_WORKERS", value: "8" });
+  expect(overrides?.resourceRequirements).toEqual([
+    { type: "VCPU", value: "32" },
+    { type: "MEMORY", value: "65536" },
+    { type: "GPU", value: "8" },
+  ]);
+});
+
+it("finds the workers' jobs of containers", () => {
+  const cluster = { market: "on-demand", placement: "cluster", workers: 16, workersPerHost: 8 } as const;
+  expect(workerJobsOf("j", cluster)).toEqual(["j#0", "j#1"]);
+  expect(workerJobsOf("j", { ...cluster, placement: "spread" })).toEqual(["j:0", "j:1"]);
+  expect(workerJobsOf("j", { ...cluster, placement: "spread", workers: 8 })).toEqual(["j"]);
+  expect(workerJobsOf("j", { market: "on-demand", workers: 2 })).toEqual(["j#0", "j#1"]);
+});
+
+it.each([
+  [undefined, "ringmaster-spot-gpu"],
+  ["L4", "ringmaster-spot-gpu"],
+  ["A100-80GB", "ringmaster-spot-gpu-a100-80gb"],
+])("submits GPUs of class %s to %s, where the first class is L4", async (gpuClass, jobQueue) => {
+  const request = { gpusPerWorker: 1, ...(gpuClass === undefined ? {} : { gpuClass }) };
+  expect(await submitted(request, {}, ["L4", "A100-80GB"])).toMatchObject({ jobQueue });
+});
+
+it("submits every GPU class to one queue where the deployment names none", async () => {
+  expect(await submitted({ gpusPerWorker: 1, gpuClass: "T4" })).toMatchObject({ jobQueue: "ringmaster-spot-gpu" });
 });
 
 it("names the team's share, which a fair-share queue requires", async () => {

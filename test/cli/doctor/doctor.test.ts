@@ -61,7 +61,7 @@ describe("ringmaster doctor on an AWS account", () => {
   it("finds nothing in an account without defects", async () => {
     const { code, findings } = await doctor(["--account", "--steps", "none", "--json"], operator(served.endpoint));
     expect(findings.filter(({ result }) => result !== "ok")).toEqual([]);
-    expect([code, findings.length]).toEqual([0, 4 + 4 + 4 + 5]);
+    expect([code, findings.length]).toEqual([0, 6 + 6 + 4 + 5]);
   });
 
   it("exits with 1 and prints the fix of a problem", async () => {
@@ -70,7 +70,7 @@ describe("ringmaster doctor on an AWS account", () => {
     expect(out).toContain(
       "problem  service-linked role AWSServiceRoleForEC2Spot: it does not exist: no spot instance can start\n         fix: aws iam create-service-linked-role",
     );
-    expect([code, out.split("\n").at(-2)]).toEqual([1, "1 of 17 checks failed"]);
+    expect([code, out.split("\n").at(-2)]).toEqual([1, "1 of 21 checks failed"]);
   });
 
   it("only warns of a missing quota for GPUs if none are used", async () => {

@@ -51,6 +51,8 @@ export function healthyAccount(): FakeAccount {
       environment("spot-gpu", "SPOT", "g5", 192),
       environment("on-demand", "EC2", "c6i", 256),
       environment("on-demand-gpu", "EC2", "g5", 192),
+      environment("cluster", "EC2", "c6i", 256),
+      environment("cluster-gpu", "EC2", "g5", 192),
     ],
     quotas: { "L-34B43A08": 256, "L-3819A6DF": 192, "L-1216C47A": 256, "L-DB2E81BA": 192, "L-B99A9384": 1_000 },
     dualStackIPv6: "enabled",

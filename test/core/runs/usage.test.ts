@@ -1,11 +1,12 @@
 import { attemptRow, describeEnds, describeLosses, describeUsage } from "../../../cli/attempts";
+import type { JobKind } from "../../../core/runs/run";
 import type { WorkerAttempt, WorkerRecord } from "../../../core/runs/shapes";
 import { isLost, spansOfRows, totalUsage, usageOf } from "../../../core/runs/usage";
 
 const reservation = { vcpusPerWorker: 4, memoryMbPerWorker: 8_192, gpusPerWorker: 0 };
 const hour = 3_600_000;
 const spot = { market: "spot", workers: 2 } as const;
-const onDemand = { market: "on-demand", workers: 1 } as const;
+const onDemand = { market: "on-demand", placement: "spread", workers: 2 } as const;
 const machine = (memberId: string, instanceType: string) => ({ memberId, instanceType });
 
 describe("what an attempt takes", () => {
@@ -37,18 +38,43 @@ describe("what an attempt takes", () => {
   });
 
   // g5.12xlarge: 48 vCPUs, 192 GiB, 4 GPUs, $5.672. g5.xlarge: 4 vCPUs, 16 GiB, 1 GPU, $1.006. Spot is 0.43 of that. c6i.4xlarge: 16 × $0.0425 = $0.68.
-  it.each<[string, "spot" | "on-demand", number, string, [vcpus: number, gib: number, gpus: number], number]>([
-    ["a quarter for one GPU of four", "on-demand", 1, "g5.12xlarge", [4, 16, 1], 5.672 / 4],
-    ["all of an instance with one GPU", "on-demand", 1, "g5.xlarge", [1, 2, 1], 1.006],
-    ["a quarter of the spot price for one GPU of four", "spot", 8, "g5.12xlarge", [4, 16, 1], (5.672 * 0.43) / 4],
-    ["half for half of the vCPUs and one GPU of four", "on-demand", 1, "g5.12xlarge", [24, 16, 1], 5.672 / 2],
-    ["all of a node's instance with four GPUs, although it uses one", "on-demand", 2, "g5.12xlarge", [4, 16, 1], 5.672],
-    ["all of a node's instance without GPU", "on-demand", 3, "c6i.4xlarge", [1, 2, 0], 0.68],
-  ])("is %s", (_name, market, workers, type, [vcpusPerWorker, gib, gpusPerWorker], usdPerHour) => {
+  const cluster = { market: "on-demand", placement: "cluster", workers: 2 } as const;
+  const earlier = { market: "on-demand", workers: 2 } as const;
+  it.each<[string, JobKind, string, [vcpus: number, gib: number, gpus: number], number]>([
+    ["a quarter for one GPU of four", onDemand, "g5.12xlarge", [4, 16, 1], 5.672 / 4],
+    ["all of an instance with one GPU", onDemand, "g5.xlarge", [1, 2, 1], 1.006],
+    ["a quarter of the spot price for one GPU of four", spot, "g5.12xlarge", [4, 16, 1], (5.672 * 0.43) / 4],
+    ["half for half of the vCPUs and one GPU of four", onDemand, "g5.12xlarge", [24, 16, 1], 5.672 / 2],
+    ["all of a node's instance with four GPUs, although it uses one", cluster, "g5.12xlarge", [4, 16, 1], 5.672],
+    ["all of a node's instance without GPU", cluster, "c6i.4xlarge", [1, 2, 0], 0.68],
+    ["all of a node's instance in an attempt of an earlier version", earlier, "c6i.4xlarge", [1, 2, 0], 0.68],
+  ])("is %s", (_name, kind, type, [vcpusPerWorker, gib, gpusPerWorker], usdPerHour) => {
     const spans = [{ memberId: "j/1", startedAt: 0, stoppedAt: hour }];
     const reserved = { vcpusPerWorker, memoryMbPerWorker: gib * 1024, gpusPerWorker };
-    const usage = usageOf({ market, workers }, reserved, spans, [machine("j/1", type)], 0);
+    const usage = usageOf(kind, reserved, spans, [machine("j/1", type)], 0);
     expect(usage.estimatedUsd).toBeCloseTo(usdPerHour, 9);
+  });
+
+  it("is the whole instance for a run that holds all of its GPUs, as one container or as eight", () => {
+    // p5.48xlarge: 192 vCPUs, 2,048 GiB, 8 GPUs, $55.04.
+    const reserved = { vcpusPerWorker: 8, memoryMbPerWorker: 65_536, gpusPerWorker: 1 };
+    const eight = Array.from({ length: 8 }, (_, i) => ({ memberId: `j:${i}/1`, startedAt: 0, stoppedAt: hour }));
+    const [first] = eight;
+    const machines = eight.map(({ memberId }) => machine(memberId, "p5.48xlarge"));
+    const apart = usageOf({ ...onDemand, workers: 8 }, reserved, eight, machines, 0);
+    const whole = { ...onDemand, workers: 16, workersPerHost: 8 };
+    const together = usageOf(whole, reserved, [{ ...first!, lost: true }], machines, 0);
+    const node = usageOf({ ...whole, placement: "cluster" }, reserved, [first!], machines, 0);
+    for (const { estimatedUsd, workerSeconds, gpuSeconds } of [apart, together, node]) {
+      expect(estimatedUsd).toBeCloseTo(55.04, 6);
+      expect([workerSeconds, gpuSeconds]).toEqual([28_800, 28_800]);
+    }
+    expect(together.workerLosses).toBe(8);
+    // Half of a host's GPUs is half of its price, but a node of a cluster has no other jobs.
+    const half = { ...onDemand, workers: 8, workersPerHost: 4 };
+    expect(usageOf(half, reserved, [first!], machines, 0).estimatedUsd).toBeCloseTo(55.04 / 2, 6);
+    const alone = usageOf({ ...half, placement: "cluster" }, reserved, [first!], machines, 0);
+    expect(alone.estimatedUsd).toBeCloseTo(55.04, 6);
   });
 
   it("counts what runs until now, and a worker that could not say what it is as the others", () => {

@@ -120,7 +120,7 @@ describe("the end of a run's training", () => {
 
     it("goes on-demand after the maximum wait, and uses no retry", async () => {
       const base = runOf("x").job;
-      const job = { ...base, retries: 0, resources: { ...base.resources, maxWaitMinutes: 5 } };
+      const job = { ...base, retries: 0, resources: { ...base.resources, workers: 4, maxWaitMinutes: 5 } };
       const { platform, calls, runId } = await launched({ job });
       calls.job = waiting;
       expect(await completeTraining({ ...platform, clock: later(4) }, runId)).toBe("wait");
@@ -130,9 +130,9 @@ describe("the end of a run's training", () => {
       expect(warnings).toMatchObject([{ code: "NO_SPOT_CAPACITY", message: expect.stringContaining("5 minutes") }]);
       calls.job = { status: "failed", hostLoss: false, reason: "no spot capacity in time" };
       expect(await completeTraining({ ...platform, clock: later(6) }, runId)).toBe("resubmit");
-      expect(calls.submitted.map(({ attempt, market }) => [attempt, market])).toEqual([
-        [1, "spot"],
-        [2, "on-demand"],
+      expect(calls.submitted.map(({ attempt, market, placement }) => [attempt, market, placement])).toEqual([
+        [1, "spot", "spread"],
+        [2, "on-demand", "spread"],
       ]);
       calls.job = waiting;
       expect(await completeTraining({ ...platform, clock: later(600) }, runId)).toBe("wait");
@@ -324,13 +324,17 @@ describe("the end of a run's training", () => {
   });
 
   it("a pause whose process died is finished by the sweep; a paused run can be cancelled", async () => {
-    const { platform, calls, runId } = await launched({ pauseAt: 1 });
+    const base = runOf("x").job;
+    const resources = { ...base.resources, workers: 2, gpusPerWorker: 1, gpu: { count: 2 } };
+    const { platform, calls, runId } = await launched({ pauseAt: 1, job: { ...base, resources } });
+    expect(calls.submitted).toMatchObject([{ workers: 2, workersPerHost: 2, placement: "spread" }]);
     await platform.runs.pause(runId, { segment: 0, at: "2026-01-01T00:00:00.000Z" });
     const listed = (await platform.runs.listOpen()).find((run) => run.runId === runId)!;
     expect(await reconcile(platform, listed)).toBe("paused");
     expect(calls.paused).toHaveLength(1);
     await expect(resumeRun(platform, { runId, pauseAt: 1 })).rejects.toThrow("must be more than the 1 finished epochs");
     await expect(resumeRun(platform, { runId, workers: 99 })).rejects.toThrow("at most resources.microshards");
+    await expect(resumeRun(platform, { runId, workers: 3 })).rejects.toThrow("a multiple of resources.gpu.count (2)");
     expect(await cancelRun(platform, runId, "ada")).toMatchObject({ status: "killed" });
     await expect(resumeRun(platform, { runId })).rejects.toThrow("only a paused run can be resumed");
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { InvalidInputError } from "../../../core/errors";
+import { jobSchema } from "../../../core/runs/job";
 import { parseJobFile } from "../../../core/training/job-file";
 
 const good = `experiment: digits
@@ -62,6 +63,18 @@ describe("the job file", () => {
     expect(problemsOf(good, [gpu, "resources.memoryMbPerWorker=x", "resources.workers=0"]).length).toBe(2);
   });
 
+  it("gives a host with several GPUs as many workers, each with a GPU", () => {
+    const { resources } = parseJobFile("job.yaml", good, [
+      "resources.gpu={class: A100, count: 8}",
+      "resources.workers=8",
+    ]);
+    expect(resources).toMatchObject({ workers: 8, gpusPerWorker: 1, memoryMbPerWorker: 8_192 });
+    const { experiment, dataset, model } = parseJobFile("job.yaml", good, []);
+    const job = jobSchema.parse({ experiment, dataset, model, resources: { gpu: { count: 4 } } });
+    expect(job.resources).toMatchObject({ workers: 4, gpusPerWorker: 1, gpu: { count: 4 } });
+    expect(jobSchema.parse(job)).toEqual(job);
+  });
+
   it("takes overrides, also of sections that the file lacks", () => {
     const job = parseJobFile("job.yaml", good, [
       "resources.workers=3",
@@ -103,6 +116,22 @@ resources:
     ["a batch that does not divide", ["hyperparameters.batchSize=60"], "hyperparameters.batchSize", 60],
     ["fewer workers than the least", ["resources.minWorkers=3"], "resources.minWorkers", 3],
     ["WebAssembly on a GPU", ["resources.gpusPerWorker=1", "resources.backend=wasm"], "resources.backend", "wasm"],
+    ["a cluster on spot", ["resources.placement=cluster"], "resources.placement", "cluster"],
+    ["workers that do not fill their hosts", ["resources.gpu.count=4", "resources.workers=6"], "resources.workers", 6],
+    ["a GPU class without GPUs", ["resources.gpu.class=L4", "resources.gpusPerWorker=0"], "resources.gpusPerWorker", 0],
+    ["an unknown GPU class", ["resources.gpu.class=V100"], "resources.gpu.class", "V100"],
+    [
+      "more GPUs than a host",
+      ["resources.gpu={class: L4, count: 6}", "resources.workers=6", "resources.vcpusPerWorker=99"],
+      "resources.gpu",
+      { class: "L4", count: 6 },
+    ],
+    [
+      "more memory than a host",
+      ["resources.gpu={count: 8}", "resources.workers=8", "resources.memoryMbPerWorker=262144"],
+      "resources.gpu",
+      { count: 8 },
+    ],
     ["TF32 without a GPU", ["resources.tf32=true"], "resources.tf32", true],
     ["an unknown precision", ["hyperparameters.precision=int8"], "hyperparameters.precision", "int8"],
     [

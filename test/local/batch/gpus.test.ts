@@ -40,6 +40,18 @@ describe("jobs on a machine with two GPUs", () => {
     expect(["device GPU-a", "device GPU-b"]).toContain(line);
   });
 
+  it("are nodes of a gang, each with GPUs of its own", async () => {
+    const container = { image: "sh", command: [`${device}; sleep 0.3`], vcpus: 1, memory: 64 };
+    const nodeProperties = { numNodes: 2, mainNode: 0, nodeRangeProperties: [{ targetNodes: "0:", container }] };
+    const jobDefinition = await cloud.define({ jobDefinitionName: "gang", type: "multinode", nodeProperties });
+    const containerOverrides = { resourceRequirements: requiring(1, "").containerOverrides.resourceRequirements };
+    const nodeOverrides = { nodePropertyOverrides: [{ targetNodes: "0:", containerOverrides }] };
+    const id = await cloud.submit("", { jobDefinition, nodeOverrides });
+    await cloud.ended(id);
+    const nodes = await Promise.all([0, 1].map((node) => cloud.ended(`${id}#${node}`)));
+    expect(nodes.flatMap((job) => cloud.output(job)).sort()).toEqual(["device GPU-a", "device GPU-b"]);
+  });
+
   it("see all that they require, and never start if the machine has fewer", async () => {
     const both = await cloud.ended(await cloud.submit("", requiring(2, device)));
     expect(cloud.output(both)).toEqual(["device GPU-a,GPU-b"]);

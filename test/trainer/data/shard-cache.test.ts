@@ -76,6 +76,25 @@ describe("createShardCache", () => {
     expect(fs.readdirSync(directory).sort()).toEqual([references[1]!.sha256, references[2]!.sha256].sort());
   });
 
+  it("holds at most as much as the disk has free, which the caches of a host's containers share", async () => {
+    const disk = 40;
+    const folders = ["a", "b"].map((name) => path.join(path.dirname(directory), name));
+    const held = (folder: string) =>
+      fs.existsSync(folder)
+        ? fs.readdirSync(folder).reduce((sum, name) => sum + fs.statSync(path.join(folder, name)).size, 0)
+        : 0;
+    const freeBytes = async () => disk - folders.reduce((sum, folder) => sum + held(folder), 0);
+    const store = createMemoryObjectStore();
+    const caches = folders.map((folder) => createShardCache({ store, directory: folder, limitBytes: 1e9, freeBytes }));
+    for (let shard = 0; shard < 3; shard += 1) {
+      const reference = await store.putContent(`ten bytes${shard}`);
+      for (const cache of caches) expect(Buffer.from(await cache.load(reference)).toString()).toBe(`ten bytes${shard}`);
+    }
+    expect(folders.map(held)).toEqual([10, 10]);
+    await caches[0]!.load(await store.putContent("more than half of what is free"));
+    expect(folders.map(held)).toEqual([10, 10]);
+  });
+
   it("does without a disk that it cannot write to", async () => {
     fs.writeFileSync(directory, "a file where the folder should be");
     const { put, load } = await open();

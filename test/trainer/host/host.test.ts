@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { NetworkInterfaceInfo } from "node:os";
 import { CorruptObjectError, StorageFullError } from "../../../core/object-errors";
+import { containerOf } from "../../../core/runs/members";
 import { readTrainerConfig as read } from "../../../platform/config";
 import { BackendUnavailableError, ModelError } from "../../../trainer-container/engine/errors";
 import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
@@ -27,6 +28,17 @@ describe("readTrainerConfig", () => {
     const node = { AWS_BATCH_JOB_ID: "job#1", AWS_BATCH_JOB_NODE_INDEX: "1" };
     expect(readTrainerConfig({ ...least, ...node })).toMatchObject({ workerIndex: 1, memberId: "job#1/1" });
     expect(readTrainerConfig(least)).toMatchObject({ workerIndex: 0, ingestFunction: undefined });
+  });
+
+  it("numbers the workers of a container with several, and each start of one", () => {
+    const node = { AWS_BATCH_JOB_ID: "job#1", AWS_BATCH_JOB_ATTEMPT: "2", AWS_BATCH_JOB_NODE_INDEX: "1" };
+    const container = { ...least, ...node, RINGMASTER_HOST_WORKERS: "4" };
+    expect(readTrainerConfig(container)).toMatchObject({ workerIndex: 4, startsWorkers: 4, jobId: "job" });
+    const worker = readTrainerConfig({ ...container, RINGMASTER_HOST_WORKER: "3", RINGMASTER_HOST_START: "2" });
+    expect(worker).toMatchObject({ workerIndex: 7, memberId: "job#1.3/5", containerId: "job#1/2", jobId: "job" });
+    expect(worker.startsWorkers).toBeUndefined();
+    expect(containerOf(worker.memberId)).toBe(worker.containerId);
+    expect(containerOf("job:3/2")).toBe("job:3/2");
   });
 
   it("knows when there is no metadata service", () => {

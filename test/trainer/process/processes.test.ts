@@ -113,6 +113,22 @@ describe("trainer processes", () => {
     expect((await readResult(cloud.store, "run-killed")).generations).toBeGreaterThan(1);
   });
 
+  it("give the same weights as two processes of each of two containers, of which one is killed and starts again", async () => {
+    await storeTask(cloud.store, "run-hosts", { workers: 4 });
+    const two = { RINGMASTER_HOST_WORKERS: "2" };
+    const containers = [0, 1].map((index) => new TrainerProcess(script, cloud, "run-hosts", index, 1, 0, two));
+    for (const container of containers) running.add(container);
+    await trained("run-hosts", 10);
+    const all = await cloud.received(({ runId, progress }) => runId === "run-hosts" && progress?.worldSize === 4);
+    const victim = all.progress!.workers.find(({ workerIndex }) => workerIndex === 3)!;
+    expect(victim.memberId).toBe("job-run-hosts:1.1/1");
+    process.kill(victim.pid, "SIGKILL");
+    await expectReference("run-hosts", containers);
+    for (const container of containers) running.delete(container);
+    expect(containers[1]!.transcript()).toMatch(/\[worker 3\] its process ended with code 137, and starts again/);
+    expect((await readResult(cloud.store, "run-hosts")).generations).toBeGreaterThan(1);
+  });
+
   it("give the same weights from sparse rows, alone and on three workers of which one is killed", async () => {
     const model: TrainingTask["model"] = { type: "mlp", hidden: [24], activation: "relu", dropout: 0 };
     const weights: string[] = [];

@@ -17,7 +17,15 @@ export class TrainerProcess {
   readonly ended: Promise<number | string>;
   private readonly child: ChildProcess;
 
-  constructor(script: string, cloud: TrainerCloud, runId: string, index: number, attempt = 1, segment = 0) {
+  constructor(
+    script: string,
+    cloud: TrainerCloud,
+    runId: string,
+    index: number,
+    attempt = 1,
+    segment = 0,
+    environment: Readonly<Record<string, string>> = {},
+  ) {
     this.child = spawn(process.execPath, ["--enable-source-maps", script], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
@@ -38,9 +46,14 @@ export class TrainerProcess {
         RINGMASTER_TABLE_GANGS: "Gangs",
         RINGMASTER_INGEST_FUNCTION: "ingest",
         RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
+        ...environment,
       },
     });
-    createInterface({ input: this.child.stdout! }).on("line", (line) => this.lines.push(JSON.parse(line) as LogLine));
+    createInterface({ input: this.child.stdout! }).on("line", (line) => {
+      // A container with several workers adds lines of its own.
+      if (line.startsWith("[worker ")) this.errors.push(line);
+      else this.lines.push(JSON.parse(line) as LogLine);
+    });
     createInterface({ input: this.child.stderr! }).on("line", (line) => this.errors.push(line));
     this.ended = new Promise((resolve) => {
       this.child.on("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
