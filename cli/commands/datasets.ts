@@ -10,6 +10,7 @@ import { type PushProgress, pushDataset } from "../datasets/push";
 import { schemaText } from "../datasets/schema-text";
 import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
+import { addDataContractCommands } from "./data-contracts";
 import { addDriftCommand } from "./drift";
 import { addInboxCommand } from "./inbox";
 
@@ -114,6 +115,7 @@ export function addDatasetCommands(program: Command): void {
 
   addInboxCommand(datasets);
   addDriftCommand(datasets);
+  addDataContractCommands(datasets);
 
   datasets
     .command("deprecate <reference>")

@@ -1,5 +1,6 @@
 import * as path from "node:path";
 import { inapplicability } from "../../../core/datasets/contract/applicability";
+import type { OtherVersions } from "../../../core/datasets/contract/others";
 import { type ContractReport, decideContract, type Measurement } from "../../../core/datasets/contract/report";
 import type { DataContract, RuleOf } from "../../../core/datasets/contract/rules";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
@@ -12,9 +13,6 @@ import { type DuckDbSession, quoteText } from "../session";
 import { createShardSource, fetchAllShards } from "../shard-source";
 import { withGuardedDuckDb } from "./guarded-session";
 import { measureRules, type ReferencedColumns } from "./measure";
-
-/** The other versions to which a contract's rules refer, by the place of the rule. */
-export type OtherVersions = ReadonlyMap<number, DatasetManifest | { readonly problem: string } | "none">;
 
 export interface CheckedRows {
   readonly schema: readonly ColumnSchema[];

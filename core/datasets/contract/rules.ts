@@ -87,7 +87,6 @@ const rules = [
 ] as const;
 
 export const dataContractRule = z.discriminatedUnion("rule", rules).meta({
-  id: "DataContractRule",
   description: "A rule for the rows of a dataset's versions.",
 });
 export type DataContractRule = Shape<typeof dataContractRule>;
@@ -100,7 +99,7 @@ export const dataContract = z
       context.addIssue({ code: "custom", path: ["rules", ...path], input: value, message: rule });
     }
   })
-  .meta({ id: "DataContract", description: "Rules for the rows of each version of a dataset." });
+  .meta({ description: "Rules for the rows of each version of a dataset." });
 export interface DataContract extends Shape<typeof dataContract> {}
 
 /**

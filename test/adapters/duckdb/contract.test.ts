@@ -1,8 +1,9 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { checkContract, type OtherVersions } from "../../../adapters/duckdb/contract/check";
+import { checkContract } from "../../../adapters/duckdb/contract/check";
 import { openDuckDb } from "../../../adapters/duckdb/session";
+import type { OtherVersions } from "../../../core/datasets/contract/others";
 import { type ContractReport, violationsOf } from "../../../core/datasets/contract/report";
 import { parseDataContract } from "../../../core/datasets/contract/rules";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
