@@ -78,6 +78,8 @@ export function createClient(options: ClientOptions) {
     dataContracts: (name: string) => all(pages("listDataContracts", { params: { name }, query: { limit: 200 } })),
     setDataContract: (name: string, body: Body<"setDataContract">) =>
       call("setDataContract", { params: { name }, body }),
+    reportBlockedPush: (name: string, body: Body<"reportBlockedPush">) =>
+      call("reportBlockedPush", { params: { name }, body }),
     inbox: (dataset?: string) =>
       all(pages("listInboxReports", { query: { limit: 200, ...(dataset ? { dataset } : {}) } })),
     retryInboxFile: async (id: string) => (await call("retryInboxFile", { params: { id } })).report,

@@ -18,7 +18,7 @@ const example = {
 
 export const getDataContract = contract("getDataContract", "GET /datasets/{name}/contract", {
   summary: "Get the data contract of a dataset",
-  description: "The current revision, or the one that is asked for.",
+  description: "The current revision, or the requested one.",
   params: name,
   query: z.strictObject({ revision: revision.optional() }),
   responses: {

@@ -6,11 +6,12 @@ import type { DatasetVersion, Deprecation } from "../../core/datasets/shapes";
 import { formatBytes, formatCount } from "../../core/quantities";
 import type { Warning } from "../../core/shapes";
 import { contextOf, type GlobalOptions } from "../context";
+import { contractCheck, currentContract } from "../datasets/data-contract";
 import { type PushProgress, pushDataset } from "../datasets/push";
 import { schemaText } from "../datasets/schema-text";
 import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
-import { addDataContractCommands } from "./data-contracts";
+import { addDataContractCommands, printContractReport } from "./data-contracts";
 import { addDriftCommand } from "./drift";
 import { addInboxCommand } from "./inbox";
 
@@ -30,16 +31,19 @@ export function addDatasetCommands(program: Command): void {
         command: Command,
       ) => {
         const { client, json } = contextOf(command);
+        const file = basename(options.file);
+        const record = await currentContract(client, name);
         const { registered, draft, ignoredColumns, warnings } = await pushDataset({
           name,
           file: options.file,
           schemaFile: options.schema,
           uploads: createUploads(client),
+          check: record && contractCheck(client, record, file, (report) => !json && printContractReport(report, file)),
           register: (made, source, found) =>
             client.registerDataset(
               made,
               options.allowSchemaChange === true,
-              [{ ...source, file: basename(options.file), rows: made.rowCount }],
+              [{ ...source, file, rows: made.rowCount }],
               found,
             ),
           onProgress: json ? undefined : showProgress(),

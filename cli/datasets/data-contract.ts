@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
+import type { CheckedRows } from "../../adapters/duckdb/contract/check";
 import type { ApiClient } from "../../client/api-client";
+import { DataContractViolatedError } from "../../core/datasets/contract/errors";
 import { findOtherVersions, type OtherVersions, type VersionLookup } from "../../core/datasets/contract/others";
-import type { ContractReport } from "../../core/datasets/contract/report";
+import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
 import { type DataContract, parseDataContract } from "../../core/datasets/contract/rules";
 import type { DataContractRecord } from "../../core/datasets/contract/stored";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import type { DatasetManifest, DatasetVersion } from "../../core/datasets/shapes";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
+import type { Warning } from "../../core/shapes";
 import { download } from "../download";
 
 /** A contract and, if it is the stored one, its revision. */
@@ -74,6 +77,31 @@ export async function checkFile(
     const rows = { schema: draft.schema, rowCount: draft.rowCount, files };
     return checkContract(contract, rows, { dataset, revision, at, others, objects: contentsOf(client) });
   });
+}
+
+/**
+ * Returns the check of a push by the dataset's contract. If a rule blocks, it reports this to the platform and throws.
+ *
+ * @param show receives a report that has violations
+ */
+export function contractCheck(
+  client: ApiClient,
+  { dataset: name, contract, revision }: DataContractRecord,
+  file: string,
+  show: (report: ContractReport) => void,
+) {
+  return async (rows: CheckedRows, digest: string): Promise<readonly Warning[]> => {
+    const others = await findOtherVersions(contract, { name }, lookupOf(client));
+    const { checkContract } = await import("../../adapters/duckdb/contract/check");
+    const at = new Date().toISOString();
+    const context = { dataset: { name, digest }, revision, at, others, objects: contentsOf(client) };
+    const report = await checkContract(contract, rows, context);
+    if (report.status !== "blocked") return contractWarnings(report);
+    show(report);
+    const violations = shownViolations(report);
+    await client.reportBlockedPush(name, { revision, digest, at, rows: rows.rowCount, file, violations });
+    throw new DataContractViolatedError(file, { ...report, violations });
+  };
 }
 
 export function lookupOf(client: ApiClient): VersionLookup {

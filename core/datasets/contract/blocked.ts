@@ -19,7 +19,7 @@ export const dataContractBlockedSchema = z.object({
   version: z.int().optional(),
   /** The contract's revision. */
   revision: z.int(),
-  /** Where the rows were blocked. */
+  /** Entry point at which the rows were blocked. */
   source: z.enum(["push", "inbox", "run"]),
   runId: z.string().optional(),
   /** Name of the file that was pushed or put into the inbox. */

@@ -1,5 +1,5 @@
 import { RingmasterError } from "../../errors";
-import { type ContractReport, shownViolations, violationsOf, violationsText } from "./report";
+import { type ContractOutcome, type ContractReport, violationsText } from "./report";
 
 export class DataContractNotFoundError extends RingmasterError {
   constructor(dataset: string, revision?: number) {
@@ -24,15 +24,19 @@ export class DataContractChangedError extends RingmasterError {
 
 /** Thrown when rows violate a rule that blocks; has all violations. */
 export class DataContractViolatedError extends RingmasterError {
-  constructor(what: string, report: ContractReport) {
-    const blocking = violationsOf(report).filter(({ severity }) => severity === "block");
-    const revision = report.revision === undefined ? "" : ` (revision ${report.revision})`;
+  constructor(
+    what: string,
+    found: Pick<ContractReport, "revision" | "rows"> & { readonly violations: readonly ContractOutcome[] },
+  ) {
+    const { revision: number, rows, violations } = found;
+    const blocking = violations.filter(({ severity }) => severity === "block");
+    const revision = number === undefined ? "" : ` (revision ${number})`;
     super(
-      `${what} violates ${blocking.length === 1 ? "a rule" : `${blocking.length} rules`} of the data contract${revision}: ${violationsText(blocking, report.rows)}; correct the rows, or change the contract`,
+      `${what} violates ${blocking.length === 1 ? "a rule" : `${blocking.length} rules`} of the data contract${revision}: ${violationsText(blocking, rows)}; correct the rows, or change the contract`,
       {
         code: "DATA_CONTRACT_VIOLATED",
         httpStatus: 400,
-        details: { dataset: report.dataset, revision: report.revision, violations: shownViolations(report) },
+        details: { revision: number, rows, violations },
       },
     );
   }
