@@ -71,7 +71,7 @@ describe("a run under a data contract", () => {
       message: "rows must have a number of rows of at least 91: it is 90",
     });
     expect((await validateRun(platform, await newRun())).reusedFrom).toBe(second);
-    const { items } = await platform.artifacts.list(second, "training/data", { limit: 50 });
+    const items = await platform.artifacts.list(second, "training/data");
     expect(items.map(({ path }) => path)).toContain("training/data/contract.json");
   });
 
