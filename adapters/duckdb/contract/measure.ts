@@ -128,19 +128,28 @@ async function samplesOf(
   const found = new Map<number, Partial<Measurement>>();
   const byRow = violated.flatMap(({ index, rule }) => (rule.kind === "rows" ? [{ index, rule }] : []));
   if (byRow.length > 0) {
-    const first = byRow.map(({ index, rule }) => {
-      const sample = sampleSql(rule.columns);
-      return `arg_min(${sample}, " row", ${samplesShown}) FILTER (WHERE ${rule.broken}) AS "${index}"`;
-    });
-    const [row] = await session.rows(
-      `SELECT ${first.join(", ")} FROM (SELECT row_number() OVER () AS " row", * FROM ${table})`,
+    for (const { index } of byRow) found.set(index, { samples: [] });
+    // Each part stops after the first rows that break its rule.
+    const parts = byRow.map(
+      ({ index, rule }) =>
+        `(SELECT ${index} AS "rule#", " row", ${sampleSql(rule.columns)} AS "sample#" FROM ${numbered(table)} WHERE ${rule.broken} LIMIT ${samplesShown})`,
     );
-    for (const { index, rule } of byRow) found.set(index, { samples: samplesIn(row![String(index)]!, rule.columns) });
+    for (const row of await session.rows(parts.join(" UNION ALL "))) {
+      const index = Number(row["rule#"]);
+      const { columns } = byRow.find((one) => one.index === index)!.rule;
+      const { samples = [] } = found.get(index)!;
+      found.set(index, { samples: [...samples, sampleIn(row["sample#"]!, columns)] });
+    }
   }
   for (const { index, rule } of violated) {
     if (rule.kind === "repeats") found.set(index, await repeatsOf(session, table, rule.columns));
   }
   return found;
+}
+
+/** Numbers rows from 1. No column is named " row", because names neither begin nor end with a space. */
+function numbered(table: string): string {
+  return `(SELECT row_number() OVER () AS " row", * FROM ${table})`;
 }
 
 /** Columns of the sample are numbered, because a struct's names are not case-sensitive. */
@@ -149,13 +158,10 @@ function sampleSql(columns: readonly string[]): string {
   return `{'row': " row"${values.join("")}}`;
 }
 
-function samplesIn(value: DuckDBValue, columns: readonly string[]): readonly ContractSample[] {
-  if (value === null) return [];
-  return (value as DuckDBListValue).items.map((item) => {
-    const { entries } = item as DuckDBStructValue;
-    const values = columns.map((name, at) => [name, textOf(entries[`v${at}`])] as const);
-    return { row: Number(entries["row"]), values: Object.fromEntries(values) };
-  });
+function sampleIn(value: DuckDBValue, columns: readonly string[]): ContractSample {
+  const { entries } = value as DuckDBStructValue;
+  const values = columns.map((name, at) => [name, textOf(entries[`v${at}`])] as const);
+  return { row: Number(entries["row"]), values: Object.fromEntries(values) };
 }
 
 const textOf = (value: DuckDBValue | undefined): string | null =>
@@ -172,9 +178,10 @@ async function repeatsOf(
   const [row] = await session.rows(
     `SELECT sum(more) AS "rows#", arg_min(sample, second, ${samplesShown}) AS "samples#"
      FROM (SELECT count(*) - 1 AS more, min(" row", 2)[2] AS second, arg_min(${sampleSql(columns)}, " row", 2)[2] AS sample
-           FROM (SELECT row_number() OVER () AS " row", ${names} FROM ${table}) WHERE ${isThere} GROUP BY ${names}
+           FROM ${numbered(table)} WHERE ${isThere} GROUP BY ${names}
            HAVING count(*) > 1)`,
   );
   const rows = Number(row!["rows#"] ?? 0);
-  return { rows, samples: rows === 0 ? [] : samplesIn(row!["samples#"]!, columns) };
+  const { items } = (row!["samples#"] ?? { items: [] }) as Pick<DuckDBListValue, "items">;
+  return { rows, samples: items.map((item) => sampleIn(item, columns)) };
 }
