@@ -4,7 +4,7 @@ import { type DuckDbSession, quoteName } from "./session";
 
 /** The table that `countValues` makes: `value#` and `rows#`, the most frequent values first. Missing values are a row. */
 export const valueCounts = '"counts#"';
-/** Of a column with more values only the most frequent ones are kept. */
+/** The largest number of values of a table. Of a column with more, the most frequent ones are kept. */
 const maxValues = 100_000;
 
 /**
