@@ -11,6 +11,7 @@ import { parseDatasetSchema } from "../../../core/datasets/schema";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
 import type { ValidationOutput } from "../../../core/datasets/validation-step";
 import { findOutput } from "../../../core/runs/step";
+import { producedArtifacts } from "../../../core/tracking/records/produced";
 import { validateRun } from "../../../lambdas/validate-dataset/validate-run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
@@ -71,8 +72,8 @@ describe("a run under a data contract", () => {
       message: "rows must have a number of rows of at least 91: it is 90",
     });
     expect((await validateRun(platform, await newRun())).reusedFrom).toBe(second);
-    const items = await platform.artifacts.list(second, "training/data");
-    expect(items.map(({ path }) => path)).toContain("training/data/contract.json");
+    const { steps } = (await platform.runs.findDetails(second))!;
+    expect(steps.flatMap(producedArtifacts).map(({ path }) => path)).toContain("training/data/contract.json");
   });
 
   it("is refused with all violations in its record and one event, also if the function is invoked again", async () => {
