@@ -275,7 +275,7 @@ describe("the command line", () => {
     const runId = /run-[0-9a-f]{16}/.exec(run.stdout)![0];
     const { run: failed } = await stack.json<RunDetails>(["runs", "show", runId]);
     expect(failed.failure).toMatchObject({ code: "DATA_CONTRACT_VIOLATED", phase: "ValidateDataset" });
-    expect(failed.failure!.message).toMatch(/low: x1 must be of at most 1: \d+ rows \(.* %\), first row 2: x1 = /);
+    expect(failed.failure!.message).toMatch(/low: x1 must be at most 1: \d+ rows \(.* %\), first row 2: x1 = /);
     await stack.run("runs", "page", runId, "--html", page);
     expect(readFileSync(page, "utf8")).toMatch(/Data contract, revision 2: blocked.*row 2: x1 = /s);
     const refused = await until("the refusal", async () => {

@@ -12,7 +12,7 @@ function requirementOf(rule: DataContractRule): string {
     case "notNull":
       return "must not be missing";
     case "range":
-      return `must be ${boundsText(rule)}`;
+      return `must be ${boundsText(rule, "")}`;
     case "length":
       return `must have a length ${boundsText(rule)}`;
     case "values":
@@ -22,7 +22,7 @@ function requirementOf(rule: DataContractRule): string {
     case "unique":
       return rule.columns.length === 1 ? "must differ in each row" : "together must differ in each row";
     case "rowCount":
-      return `must have a number of rows ${boundsText(rule)}`;
+      return `must have a count ${boundsText(rule)}`;
     case "freshness":
       return `must have a newest time of at most ${rule.maxAge} ago`;
     case "expression":
@@ -67,13 +67,13 @@ function referenceText({
   return version === undefined ? dataset : `${dataset}@${version}`;
 }
 
-function boundsText(rule: {
-  readonly minimum?: number | string | undefined;
-  readonly maximum?: number | string | undefined;
-}): string {
+function boundsText(
+  rule: { readonly minimum?: number | string | undefined; readonly maximum?: number | string | undefined },
+  of = "of ",
+): string {
   const { minimum, maximum } = rule;
-  if (minimum === undefined) return `of at most ${maximum}`;
-  if (maximum === undefined) return `of at least ${minimum}`;
+  if (minimum === undefined) return `${of}at most ${maximum}`;
+  if (maximum === undefined) return `${of}at least ${minimum}`;
   return `between ${minimum} and ${maximum}`;
 }
 

@@ -44,7 +44,10 @@ function columnRules(schema: ColumnSchema, profile: ColumnProfile, rowCount: num
   const isUnique = distinct === rowCount && rowCount >= minUniqueRows && (type === "int" || type === "string");
   if (isUnique) rules.push(warn({ rule: "unique", columns: [column] }));
   else if ((type === "int" || type === "float") && typeof min === "number" && typeof max === "number") {
-    rules.push(warn({ rule: "range", column, ...rangeOf(min, max), tolerance: 0 }));
+    const { minimum, maximum } = rangeOf(min, max);
+    const bounds =
+      type === "int" ? { minimum: Math.floor(minimum), maximum: Math.ceil(maximum) } : { minimum, maximum };
+    rules.push(warn({ rule: "range", column, ...bounds, tolerance: 0 }));
     if (mean !== undefined && std !== undefined && std > 0) {
       const bounds = { minimum: down(mean - std), maximum: up(mean + std) };
       rules.push(warn({ rule: "statistic", column, statistic: "mean", ...bounds }));

@@ -2,6 +2,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { checkContract } from "../../../adapters/duckdb/contract/check";
+import { withGuardedDuckDb } from "../../../adapters/duckdb/contract/guarded-session";
 import { openDuckDb } from "../../../adapters/duckdb/session";
 import type { OtherVersions } from "../../../core/datasets/contract/others";
 import { type ContractReport, violationsOf } from "../../../core/datasets/contract/report";
@@ -137,6 +138,20 @@ describe("a contract over shards", () => {
     expect(report.outcomes[9]!.measured).toBeGreaterThan(4);
     expect(report.outcomes[3]!.samples.map(({ row }) => row)).toEqual([3, 7, 11, 15, 19]);
     expect(report.status).toBe("blocked");
+  });
+
+  it.each([
+    ["another file", "SELECT * FROM read_text('/etc/hostname')", /Permission Error/],
+    ["a file as a table", "SELECT * FROM '/etc/hostname'", /Permission Error|Catalog Error/],
+    ["a list of files", "SELECT * FROM glob('/*')", /Permission Error/],
+    ["another database", "ATTACH '/tmp/other.duckdb'", /Permission Error/],
+    ["a setting", "SET enable_external_access = true", /cannot|locked|Cannot/i],
+    ["an extension", "INSTALL httpfs", /Permission Error/],
+  ])("its DuckDB gives no access to %s, whatever a query has", async (_case, sql, message) => {
+    await withGuardedDuckDb([path.dirname(files[0]!)], async (session) => {
+      expect(await session.rows(`SELECT count(*) AS rows FROM read_parquet('${files[0]}')`)).toEqual([{ rows: 50n }]);
+      await expect(session.rows(sql)).rejects.toThrow(message);
+    });
   });
 
   it.each([

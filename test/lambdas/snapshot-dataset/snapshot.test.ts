@@ -101,7 +101,7 @@ describe("a raw file in a team's inbox", () => {
     const refused = await takeFilePut(platform, event);
     expect(refused).toMatchObject({
       ...{ status: "refused", code: "DATA_CONTRACT_VIOLATED" },
-      reason: expect.stringMatching(/inbox\/guarded\/march.csv violates a rule.*x1 must be of at most 1: \d+ rows/),
+      reason: expect.stringMatching(/inbox\/guarded\/march.csv violates a rule.*x1 must be at most 1: \d+ rows/),
     });
     expect(calls.notable).toMatchObject([
       {

@@ -69,7 +69,7 @@ describe("a run under a data contract", () => {
     expect(output).toMatchObject({ contract: { revision: 1, status: "warned", rules: 1 } });
     expect(output.warnings).toContainEqual({
       code: "DATA_CONTRACT",
-      message: "rows must have a number of rows of at least 91: it is 90",
+      message: "rows must have a count of at least 91: it is 90",
     });
     expect((await validateRun(platform, await newRun())).reusedFrom).toBe(second);
     const { steps } = (await platform.runs.findDetails(second))!;
@@ -87,7 +87,7 @@ describe("a run under a data contract", () => {
       const refused = validateRun(platform, runId);
       await expect(refused).rejects.toThrow(DataContractViolatedError);
       await expect(refused).rejects.toThrow(
-        /violates 2 rules.*x1 must be of at most 1: .*colour must be one of "red": 60 rows/,
+        /violates 2 rules.*x1 must be at most 1: .*colour must be one of "red": 60 rows/,
       );
     }
     const details = await platform.runs.findDetails(runId);
