@@ -6,7 +6,7 @@ import type { DatasetVersion, Deprecation } from "../../core/datasets/shapes";
 import { formatBytes, formatCount } from "../../core/quantities";
 import type { Warning } from "../../core/shapes";
 import { contextOf, type GlobalOptions } from "../context";
-import { contractCheck, currentContract } from "../datasets/data-contract";
+import { contractCheck } from "../datasets/data-contract";
 import { type PushProgress, pushDataset } from "../datasets/push";
 import { schemaText } from "../datasets/schema-text";
 import { printJson, printTable, shownText } from "../output";
@@ -32,13 +32,12 @@ export function addDatasetCommands(program: Command): void {
       ) => {
         const { client, json } = contextOf(command);
         const file = basename(options.file);
-        const record = await currentContract(client, name);
         const { registered, draft, ignoredColumns, warnings } = await pushDataset({
           name,
           file: options.file,
           schemaFile: options.schema,
           uploads: createUploads(client),
-          check: record && contractCheck(client, record, file, (report) => !json && printContractReport(report, file)),
+          check: contractCheck(client, name, file, (report) => !json && printContractReport(report, file)),
           register: (made, source, found) =>
             client.registerDataset(
               made,

@@ -259,6 +259,11 @@ describe("the command line", () => {
       /blocked \(310 rows, .*2 violations\)\nblock: x1 .*\n {2}row 1: x1 = "99.0"\nblock: colour/,
     );
     expect(blocked.stderr).toMatch(/violates 2 rules of the data contract \(revision 1\).*row 1: colour = "violet"/);
+    const json = await stack.run("--json", "datasets", "push", "guarded", "--file", bad, "--schema", schema);
+    expect([json.code, JSON.parse(json.stdout).error]).toMatchObject([
+      3,
+      { code: "DATA_CONTRACT_VIOLATED", details: { revision: 1, violations: [{ columns: ["x1"], rows: 310 }, {}] } },
+    ]);
     expect(await validate("guarded")).toMatchObject({ code: 0 });
     expect((await stack.json<{ versions: object[] }>(["datasets", "show", "guarded"])).versions).toHaveLength(1);
 
