@@ -14,7 +14,7 @@ describe("an inferred contract", () => {
     const schema = { name: "a b", role: "feature", ...column } as const;
     const contract = inferContract([schema], [{ name: "a b", type: column.type, ...profile }], 1_000);
     const text = contractText(contract, "made\nof one version");
-    // What is written is what is read.
+    // The text is read as the contract that was written.
     expect(parseDataContract(text)).toEqual(contract);
     return text;
   };
