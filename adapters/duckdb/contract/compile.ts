@@ -13,6 +13,9 @@ export type CompiledRule =
   /** Decided without a query: by the schema, by the number of rows, by a comparison with another version. */
   | { readonly kind: "none" };
 
+/** Columns of an expression that samples show. */
+const maxShown = 8;
+
 /** Name of the column that says whether a row's value is in the other dataset. */
 export const foundName = (index: number): string => quoteName(`found${index}#`);
 
@@ -43,7 +46,11 @@ export function compileRule(
     case "pattern":
       return rows(`NOT regexp_full_match(${value}, ${quoteText(rule.pattern)})`);
     case "expression":
-      return rows(`NOT (${expressionSql(readExpression(rule.expression), schema)})`);
+      return {
+        kind: "rows",
+        broken: `NOT (${expressionSql(readExpression(rule.expression), schema)})`,
+        columns: columns.slice(0, maxShown),
+      };
     case "reference":
       return rows(`${value} IS NOT NULL AND NOT ${foundName(index)}`);
     case "unique":

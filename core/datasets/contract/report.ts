@@ -9,6 +9,11 @@ export const samplesShown = 5;
 /** Violations that a run's record, an event and a request have. The stored report has all. */
 const maxViolations = 50;
 const maxMessage = 2_000;
+/** Warnings of a version, whose row also has its manifest. */
+const maxWarnings = 20;
+/** Bytes of all samples in a run's record, which is a row of at most 400 KB. */
+const maxSampleBytes = 100_000;
+const maxRequirement = 1_000;
 
 const sample = z
   .object({
@@ -27,7 +32,10 @@ export const dataContractOutcome = z
     name: z.string().max(100).optional(),
     severity: z.enum(["block", "warn"]),
     columns: z.array(z.string().max(255)).max(50),
-    requirement: z.string().max(3_000).meta({ description: "The rule in words: `must not be missing`." }),
+    requirement: z
+      .string()
+      .max(maxRequirement + 1)
+      .meta({ description: "The rule in words: `must not be missing`." }),
     status: z.enum(["passed", "violated", "skipped"]),
     rows: count.optional().meta({ description: "Number of rows that break the rule." }),
     measured: z
@@ -100,7 +108,14 @@ export function decideContract(
     const { rows, measured, problem, skipped, columns = columnsOfRule(rule), samples = [] } = found;
     const status = skipped !== undefined ? "skipped" : isViolated(rule, found, context) ? "violated" : "passed";
     return {
-      ...{ rule: rule.rule, index, severity: rule.severity, columns, requirement: describeRule(rule), status },
+      ...{
+        rule: rule.rule,
+        index,
+        severity: rule.severity,
+        columns,
+        requirement: shortened(describeRule(rule)),
+        status,
+      },
       ...(rule.name === undefined ? {} : { name: rule.name }),
       ...(rows === undefined ? {} : { rows }),
       ...(measured === undefined ? {} : { measured }),
@@ -116,6 +131,10 @@ export function decideContract(
     status: isBlocked ? "blocked" : violated.length > 0 ? "warned" : "passed",
     outcomes,
   };
+}
+
+function shortened(requirement: string): string {
+  return requirement.length <= maxRequirement ? requirement : `${requirement.slice(0, maxRequirement)}…`;
 }
 
 function isViolated(
@@ -155,7 +174,12 @@ export const violationsOf = ({ outcomes }: Pick<ContractReport, "outcomes">): re
 /** Returns the violations as a run's record, an event or a request has them: those that block first. */
 export function shownViolations(report: Pick<ContractReport, "outcomes">): readonly ContractOutcome[] {
   const ordered = [...violationsOf(report)].sort((one, other) => rank(one) - rank(other) || one.index - other.index);
-  return ordered.slice(0, maxViolations).map((outcome) => ({ ...outcome, samples: outcome.samples.slice(0, 3) }));
+  let left = maxSampleBytes;
+  return ordered.slice(0, maxViolations).map((outcome) => {
+    const samples = outcome.samples.slice(0, 3);
+    left -= new TextEncoder().encode(JSON.stringify(samples)).length;
+    return { ...outcome, samples: left >= 0 ? samples : [] };
+  });
 }
 
 const rank = ({ severity }: ContractOutcome): number => (severity === "block" ? 0 : 1);
@@ -200,6 +224,6 @@ export function violationsText(outcomes: readonly ContractOutcome[], rows?: numb
 export function contractWarnings(report: ContractReport): readonly Warning[] {
   return violationsOf(report)
     .filter(({ severity }) => severity === "warn")
-    .slice(0, maxViolations)
+    .slice(0, maxWarnings)
     .map((outcome) => ({ code: "DATA_CONTRACT", message: describeViolation(outcome, report.rows).slice(0, 500) }));
 }

@@ -1,4 +1,9 @@
-import { decideContract, describeViolation, violationsText } from "../../../../core/datasets/contract/report";
+import {
+  decideContract,
+  describeViolation,
+  shownViolations,
+  violationsText,
+} from "../../../../core/datasets/contract/report";
 import { type DataContract, parseDataContract } from "../../../../core/datasets/contract/rules";
 import type { InvalidInputError } from "../../../../core/errors";
 
@@ -65,6 +70,19 @@ describe("the decision", () => {
     ["- {rule: drift, column: x, baseline: previous, maximum: 0.2}", { skipped: "no earlier version" }, "passed"],
     ["- {rule: notNull, column: x}", { problem: "there is no column x" }, "blocked"],
   ])("%s with %j is %s", (text, found, status) => expect(decided(text, found).status).toBe(status));
+
+  it("gives a run's record at most 50 violations and 100 kB of samples, those that block first", () => {
+    const rules = Array.from(
+      { length: 60 },
+      (_rule, i) => `- {rule: notNull, column: c${i}${i < 55 ? ", severity: warn" : ""}}`,
+    );
+    const samples = [1, 2, 3, 4].map((row) => ({ row, values: { [`c${"x".repeat(1_000)}`]: "é".repeat(80) } }));
+    const report = decided(rules.join("\n"), ...rules.map(() => ({ rows: 4, samples })));
+    const shown = shownViolations(report);
+    expect(shown.slice(0, 6).map(({ columns }) => columns[0])).toEqual(["c55", "c56", "c57", "c58", "c59", "c0"]);
+    expect([shown.length, shown[0]!.samples.length, shown.at(-1)!.samples.length]).toEqual([50, 3, 0]);
+    expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThan(150_000);
+  });
 
   it("describes each violation with its rows, and bounds the text", () => {
     const found = { rows: 2, samples: [{ row: 17, values: { x: null } }] };
