@@ -1,5 +1,6 @@
 import { trainingJobs } from "./batch/training-jobs";
 import { meter } from "./cloudwatch/emf-meter";
+import { dataContracts } from "./dynamodb/data-contract-repository";
 import { datasets } from "./dynamodb/dataset-repository";
 import { experiments } from "./dynamodb/experiment-repository";
 import { inbox } from "./dynamodb/inbox-repository";
@@ -49,6 +50,7 @@ export const platformPorts = {
     runs: runs("details", "steps", "create", "end", "list"),
     cache: stepCache("read", "write"),
     datasets: datasets("read", "resolve", "list", "register", "annotate"),
+    dataContracts: dataContracts("read", "write"),
     inbox: inbox("read", "list", "write"),
     inboxFiles: inboxFiles("read", "write"),
     metrics: metrics("read", "write"),

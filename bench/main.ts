@@ -3,6 +3,7 @@ import { benchChecksums } from "./checksums/bench";
 import { benchCloud } from "./cloud/bench";
 import { benchColdStart } from "./cold-start/bench";
 import { benchCollective } from "./collective/bench";
+import { benchContract } from "./contract/bench";
 import { benchCorruption } from "./corruption/bench";
 import { benchData } from "./data/bench";
 import { benchDrift } from "./drift/bench";
@@ -38,6 +39,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   cloud: benchCloud,
   "cold-start": benchColdStart,
   collective: benchCollective,
+  contract: benchContract,
   corruption: benchCorruption,
   data: benchData,
   drift: benchDrift,

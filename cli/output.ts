@@ -73,7 +73,7 @@ const plainBorders = {
 
 /** Writes an error for a person (or a program, with `--json`), and returns its exit code. */
 export function reportError(error: unknown, json: boolean): number {
-  const code = error instanceof RingmasterError && error.httpStatus < 500 ? exitCodes.badInput : exitCodes.failed;
+  const code = exitCodeOf(error);
   if (json) {
     const known = error instanceof RingmasterError ? { code: error.code, details: error.details } : { code: "FAILED" };
     process.stdout.write(`${JSON.stringify({ error: { ...known, message: messageOf(error) } })}\n`);
@@ -90,6 +90,11 @@ export function reportError(error: unknown, json: boolean): number {
     if (!(error instanceof RingmasterError) && process.env["RINGMASTER_DEBUG"]) console.error(error);
   }
   return code;
+}
+
+function exitCodeOf(error: unknown): number {
+  if (!(error instanceof RingmasterError) || error.httpStatus >= 500) return exitCodes.failed;
+  return error.code === "DATA_CONTRACT_VIOLATED" ? exitCodes.refused : exitCodes.badInput;
 }
 
 function problemsOf(error: unknown): readonly Problem[] | undefined {

@@ -73,6 +73,13 @@ export function createClient(options: ClientOptions) {
       }),
     deprecateDataset: async (name: string, version: number, reason: string) =>
       (await call("deprecateDatasetVersion", { params: { name, version }, body: { reason } })).version,
+    dataContract: async (name: string, revision?: number) =>
+      (await call("getDataContract", { params: { name }, query: revision === undefined ? {} : { revision } })).contract,
+    dataContracts: (name: string) => all(pages("listDataContracts", { params: { name }, query: { limit: 200 } })),
+    setDataContract: (name: string, body: Body<"setDataContract">) =>
+      call("setDataContract", { params: { name }, body }),
+    reportBlockedPush: (name: string, body: Body<"reportBlockedPush">) =>
+      call("reportBlockedPush", { params: { name }, body }),
     inbox: (dataset?: string) =>
       all(pages("listInboxReports", { query: { limit: 200, ...(dataset ? { dataset } : {}) } })),
     retryInboxFile: async (id: string) => (await call("retryInboxFile", { params: { id } })).report,

@@ -14,6 +14,11 @@ export const studyChanged = { Source: "ringmaster", DetailType: "Study Changed" 
  * `platform`.
  */
 export const approvalNeeded = { Source: "ringmaster", DetailType: "Approval Needed" } as const;
+/**
+ * Event of rows that a data contract blocked; `detail` is `DataContractBlocked` of `core/datasets/contract/blocked.ts`
+ * with `platform`.
+ */
+export const dataContractBlocked = { Source: "ringmaster", DetailType: "Data Contract Blocked" } as const;
 
 /** Returns the name of a team's SNS topic, on which the platform publishes the team's events. */
 export function teamTopicName(prefix: string, team: string): string {

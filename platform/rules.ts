@@ -1,4 +1,4 @@
-import { approvalNeeded, runEnded, runPaused, studyChanged } from "./event-names";
+import { approvalNeeded, dataContractBlocked, runEnded, runPaused, studyChanged } from "./event-names";
 import type { FunctionName } from "./functions";
 import { arnsOf, type World } from "./permissions/world";
 import { driftAlarmPrefix } from "./retraining";
@@ -118,11 +118,11 @@ export const rules: readonly RuleDefinition[] = [
   },
   {
     name: "notable-event",
-    description: "A run has ended, or a version needs an approval: notify its team.",
+    description: "A run has ended, a version needs an approval, or a data contract blocked rows: notify its team.",
     target: "notify",
     pattern: ({ prefix }) => ({
       source: [runEnded.Source],
-      "detail-type": [runEnded.DetailType, approvalNeeded.DetailType],
+      "detail-type": [runEnded.DetailType, approvalNeeded.DetailType, dataContractBlocked.DetailType],
       detail: { platform: [prefix] },
     }),
   },

@@ -28,7 +28,7 @@ try {
       "rematerialise-worker": "bench/rematerialise/worker.ts",
       "train-worker": "bench/train/worker.ts",
     },
-    external: ["@tensorflow/*", "classic-level", "esbuild"],
+    external: ["@duckdb/*", "@tensorflow/*", "classic-level", "esbuild"],
     outdir: out,
     bundle: true,
     platform: "node",

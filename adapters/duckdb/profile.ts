@@ -1,9 +1,13 @@
 import type { DuckDBArrayValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
 import { type ColumnProfile, exactProfileRows, profiledQuantiles } from "../../core/datasets/profile";
-import type { ColumnSchema } from "../../core/datasets/shapes";
+import type { ColumnSchema, ColumnType } from "../../core/datasets/shapes";
 import { RunningStats } from "../../core/features/running-stats";
 import { readColumns } from "./row-reader";
 import { type DuckDbSession, quoteName } from "./session";
+import { countedStatistics, countValues, valueCounts } from "./value-counts";
+
+/** Types whose values are counted. */
+const categorical: readonly ColumnType[] = ["string", "int", "bool"];
 
 type Found = Readonly<Record<string, DuckDBValue>>;
 
@@ -48,7 +52,9 @@ async function profileScalar(
     statistics.push(`strftime(min(${name}), '%Y-%m-%dT%H:%M:%S.%gZ') AS min`);
     statistics.push(`strftime(max(${name}), '%Y-%m-%dT%H:%M:%S.%gZ') AS max`);
   } else statistics.push(`avg(CAST(${name} AS INTEGER)) AS mean`);
-  const [found] = await session.rows(`SELECT ${statistics.join(", ")} FROM ${table}`);
+  const isCounted = categorical.includes(column.type) && (await countValues(session, table, column));
+  const query = isCounted ? countedStatistics(column) : `SELECT ${statistics.join(", ")} FROM ${table}`;
+  const [found] = await session.rows(query);
   const count = Number(found!["count"]);
   return {
     name: column.name,
@@ -61,20 +67,15 @@ async function profileScalar(
     ...present(found!, "mean"),
     ...present(found!, "std"),
     ...quantilesOf(found!["quantiles"]),
-    ...(await topValues(session, table, column)),
+    ...(await topValues(session, column)),
   };
 }
 
-async function topValues(
-  session: DuckDbSession,
-  table: string,
-  { name, type }: ColumnSchema,
-): Promise<Pick<ColumnProfile, "top">> {
-  if (type !== "string" && type !== "int" && type !== "bool") return {};
-  const column = quoteName(name);
+/** Reads the most frequent values of the column that was counted last. */
+async function topValues(session: DuckDbSession, { type }: ColumnSchema): Promise<Pick<ColumnProfile, "top">> {
+  if (!categorical.includes(type)) return {};
   const found = await session.rows(
-    `SELECT ${column} AS "value#", count(*) AS "rows#" FROM ${table} WHERE ${column} IS NOT NULL
-     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`,
+    `SELECT * FROM ${valueCounts} WHERE "value#" IS NOT NULL ORDER BY "rows#" DESC, "value#" LIMIT 10`,
   );
   const categoryOf = (value: DuckDBValue | undefined) =>
     type === "string" ? String(value) : type === "bool" ? value === true : Number(value);

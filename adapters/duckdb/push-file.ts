@@ -6,6 +6,7 @@ import { decodeSplitIndex, splitOfRows } from "../../core/datasets/split-index";
 import { judge } from "../../core/datasets/validation";
 import type { UploadPort, UploadSource } from "../../core/ports";
 import type { ContentReference, Warning } from "../../core/shapes";
+import type { CheckedRows } from "./contract/check";
 import { profileDataset } from "./dataset-profile";
 import type { DuckDbSession } from "./session";
 import { createSnapshot, type Snapshot, type SnapshotPhase } from "./snapshot";
@@ -28,6 +29,10 @@ export interface PushFileOptions<Registered> {
   readonly file: string;
   readonly schema: DatasetSchema;
   readonly uploads: UploadPort;
+  /**
+   * Checks the rows before anything is uploaded, and returns warnings. Throws if the rows may not become a version.
+   */
+  readonly check?: ((rows: CheckedRows, digest: string) => Promise<readonly Warning[]>) | undefined;
   /**
    * Registers the uploaded draft as a version, or finds the existing equal version. Records the file that it was made
    * from.
@@ -53,13 +58,16 @@ export interface PushResult<Registered> {
  * lacks is uploaded, and the draft is registered last. An interrupted push can be repeated, and uploaded content is not
  * sent again.
  *
- * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError, DiskFullError, and the errors of `uploads` and
+ * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError, DiskFullError, and the errors of `check`, `uploads` and
  * `register`
  */
 export async function pushFile<Registered>(options: PushFileOptions<Registered>): Promise<PushResult<Registered>> {
   const { name, file, schema, onProgress = () => undefined } = options;
   return withDuckDb(async (session) => {
     const snapshot = await createSnapshot(session, { name, file, schema }, (phase) => onProgress({ phase }));
+    const { schema: columns, rowCount, digest } = snapshot.draft;
+    const files = snapshot.shards.map(({ path }) => path);
+    const found = (await options.check?.({ schema: columns, rowCount, files }, digest)) ?? [];
     const sources = new Map<string, UploadSource>([
       ...snapshot.shards.map(({ sha256, path }) => [sha256, { path }] as const),
       ...[...snapshot.indexes].map(([sha256, bytes]) => [sha256, { bytes }] as const),
@@ -67,7 +75,7 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     const references = [...snapshot.draft.shards, ...Object.values(snapshot.draft.split.indexes)];
     await upload(options.uploads, references, sources, onProgress);
     onProgress({ phase: "profiling" });
-    const warnings = await warningsOf(session, snapshot);
+    const warnings = [...(await warningsOf(session, snapshot)), ...found];
     onProgress({ phase: "registering" });
     const registered = await options.register(snapshot.draft, await digestOfFile(file), warnings);
     return { registered, draft: snapshot.draft, ignoredColumns: snapshot.ignoredColumns, warnings };

@@ -1,8 +1,16 @@
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import type { DataContractEvents } from "../../core/datasets/contract/blocked";
 import type { ModelEvents } from "../../core/registry/outbox";
 import type { RunEvents } from "../../core/training/run-ended";
 import type { StudyEvents } from "../../core/tuning/events";
-import { approvalNeeded, modelChanged, runEnded, runPaused, studyChanged } from "../../platform/event-names";
+import {
+  approvalNeeded,
+  dataContractBlocked,
+  modelChanged,
+  runEnded,
+  runPaused,
+  studyChanged,
+} from "../../platform/event-names";
 import { putEvents } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 
@@ -13,8 +21,14 @@ import { sharedPort } from "../port";
 export function createPlatformEvents(
   client: EventBridgeClient,
   platform: string,
-): ModelEvents & RunEvents & StudyEvents {
-  type Name = typeof modelChanged | typeof runEnded | typeof runPaused | typeof approvalNeeded | typeof studyChanged;
+): ModelEvents & RunEvents & StudyEvents & DataContractEvents {
+  type Name =
+    | typeof modelChanged
+    | typeof runEnded
+    | typeof runPaused
+    | typeof approvalNeeded
+    | typeof studyChanged
+    | typeof dataContractBlocked;
   async function publish(name: Name, event: { at: string }) {
     const { Entries = [] } = await client.send(
       new PutEventsCommand({
@@ -33,6 +47,7 @@ export function createPlatformEvents(
     publishRunEnded: (event) => publish(runEnded, event),
     publishRunPaused: (event) => publish(runPaused, event),
     publishStudyChanged: (event) => publish(studyChanged, event),
+    publishDataContractBlocked: (event) => publish(dataContractBlocked, event),
   };
 }
 

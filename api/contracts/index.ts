@@ -1,6 +1,7 @@
 import type { Contract } from "../contract";
 import * as artifacts from "./artifacts";
 import * as contents from "./contents";
+import * as dataContracts from "./data-contracts";
 import * as datasets from "./datasets";
 import * as experiments from "./experiments";
 import * as modelExports from "./exports";
@@ -31,6 +32,7 @@ export const operations = {
   ...artifacts,
   ...lineage,
   ...datasets,
+  ...dataContracts,
   ...inbox,
   ...models,
   ...modelVersions,

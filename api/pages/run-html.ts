@@ -1,7 +1,10 @@
+import type { ValidationOutput } from "../../core/datasets/validation-step";
 import { formatDuration } from "../../core/quantities";
 import { displayedStatus, outcomeText, workMs } from "../../core/runs/run";
 import type { RunOutcome } from "../../core/runs/shapes";
+import { findOutput } from "../../core/runs/step";
 import { timeText } from "../../core/tracking/metric-text";
+import { contractTable } from "./contract-html";
 import { curveSections } from "./curve-families";
 import { diffView } from "./diff-view";
 import type { Page } from "./document";
@@ -29,6 +32,7 @@ export function runHtml(page: RunPage, links: Links, now: number): Page {
   const isLive = isOpen && now - lastSign(page) < 900_000;
   const body = html`${header(page, links, now)}
 ${banners(page, links)}
+${contractSection(page)}
 ${tiles(page)}
 ${lineageStrip(page, links)}
 ${evaluationSection(page.evaluation)}
@@ -123,6 +127,18 @@ function banners({ record, details, next, versions }: RunPage, links: Links): re
     ),
     cause && html`<p class="banner">Triggered by retraining rule <b>${cause.rule}</b>: ${cause.id}</p>`,
   ];
+}
+
+/** Lists the rules of the data contract that the run's rows break, with the first of these rows. */
+function contractSection({ details }: RunPage): Markup | undefined {
+  const output = details && findOutput<ValidationOutput>(details, "ValidateDataset");
+  const { contract, rowCount } = output ?? {};
+  if (!contract || contract.violations.length === 0) return undefined;
+  return contractTable(
+    `Data contract, revision ${contract.revision}: ${contract.status}`,
+    contract.violations,
+    rowCount,
+  );
 }
 
 /** Renders the form that leads to the page that registers the run's model. */

@@ -1,6 +1,7 @@
 import type { Route } from "../http/route";
 import { artifactRoutes } from "./artifacts";
 import { contentRoutes } from "./contents";
+import { dataContractRoutes } from "./data-contracts";
 import { datasetRoutes } from "./datasets";
 import { exportRoute } from "./experiment-export";
 import { experimentRoutes } from "./experiments";
@@ -33,6 +34,7 @@ export const routes: readonly Route[] = [
   ...artifactRoutes,
   ...lineageRoutes,
   ...datasetRoutes,
+  ...dataContractRoutes,
   ...inboxRoutes,
   ...modelRoutes,
   ...modelVersionRoutes,

@@ -6,10 +6,12 @@ import type { DatasetVersion, Deprecation } from "../../core/datasets/shapes";
 import { formatBytes, formatCount } from "../../core/quantities";
 import type { Warning } from "../../core/shapes";
 import { contextOf, type GlobalOptions } from "../context";
+import { contractCheck } from "../datasets/data-contract";
 import { type PushProgress, pushDataset } from "../datasets/push";
 import { schemaText } from "../datasets/schema-text";
 import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
+import { addDataContractCommands, printContractReport } from "./data-contracts";
 import { addDriftCommand } from "./drift";
 import { addInboxCommand } from "./inbox";
 
@@ -29,16 +31,18 @@ export function addDatasetCommands(program: Command): void {
         command: Command,
       ) => {
         const { client, json } = contextOf(command);
+        const file = basename(options.file);
         const { registered, draft, ignoredColumns, warnings } = await pushDataset({
           name,
           file: options.file,
           schemaFile: options.schema,
           uploads: createUploads(client),
+          check: contractCheck(client, name, file, (report) => !json && printContractReport(report, file)),
           register: (made, source, found) =>
             client.registerDataset(
               made,
               options.allowSchemaChange === true,
-              [{ ...source, file: basename(options.file), rows: made.rowCount }],
+              [{ ...source, file, rows: made.rowCount }],
               found,
             ),
           onProgress: json ? undefined : showProgress(),
@@ -114,6 +118,7 @@ export function addDatasetCommands(program: Command): void {
 
   addInboxCommand(datasets);
   addDriftCommand(datasets);
+  addDataContractCommands(datasets);
 
   datasets
     .command("deprecate <reference>")

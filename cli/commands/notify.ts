@@ -114,12 +114,13 @@ export function addNotifyCommands(program: Command): void {
     });
 }
 
-/** Returns the version that needs an approval, or the run that has ended. */
+/** Returns the version that needs an approval, the run that has ended, or the dataset. */
 function subjectOf(body: string): string {
   const { type, data } = JSON.parse(body) as {
     type: EventType;
-    data: { model: string; version: number; runId: string };
+    data: { model: string; version: number; runId: string; dataset: string };
   };
+  if (type === "data-contract.blocked") return data.dataset;
   return type === "approval.needed" ? `${data.model} ${data.version}` : data.runId;
 }
 

@@ -1,5 +1,8 @@
 import type { StepDefinition } from "../runs/step";
 import type { ContentReference, Warning } from "../shapes";
+import type { AppliedContract } from "./contract/applied";
+import { inputsOf } from "./contract/applied";
+import type { ContractSummary } from "./contract/report";
 import { getDatasetVersion } from "./reference";
 import type { DatasetRepository } from "./repository";
 import type { DatasetManifest } from "./shapes";
@@ -10,18 +13,28 @@ export interface ValidationOutput {
   /** Profile by column, JSON in the content store. */
   readonly profile: ContentReference;
   readonly warnings: readonly Warning[];
+  /** Result of the dataset's data contract; absent if it had none. The caller refuses the run if it blocks. */
+  readonly contract?: ContractSummary;
 }
 
-/** Validates a version once for all runs. Trusts no claim of a push. @param validate does the I/O */
+/**
+ * Validates a version once for all runs under the same data contract. Trusts no claim of a push.
+ *
+ * @param validate does the I/O
+ */
 export function validationStep(
   { datasets }: { readonly datasets: DatasetRepository },
   validate: (manifest: DatasetManifest) => Promise<ValidationOutput>,
+  contract?: AppliedContract,
 ): StepDefinition<ValidationOutput> {
   return {
     step: "ValidateDataset",
     version: 1,
     reusable: true,
-    inputs: ({ dataset }) => ({ name: dataset.name, digest: dataset.digest }),
+    inputs: ({ dataset }) => ({
+      ...{ name: dataset.name, digest: dataset.digest },
+      ...(contract ? { contract: inputsOf(contract) } : {}),
+    }),
     async execute({ dataset: { name, version } }) {
       const output = await validate((await getDatasetVersion(datasets, name, version)).manifest);
       await datasets.recordWarnings(name, version, output.warnings);

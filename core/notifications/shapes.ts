@@ -1,13 +1,24 @@
 import * as z from "zod";
+import { dataContractBlockedSchema } from "../datasets/contract/blocked";
 import { approvalNeededSchema } from "../registry/approval-needed";
 import { count, instant, type Shape } from "../shapes";
 import { runEndedSchema } from "../training/run-ended";
 
 /** Events that a team can be notified of. */
-export const eventTypes = ["run.completed", "run.failed", "run.killed", "approval.needed"] as const;
+export const eventTypes = [
+  "run.completed",
+  "run.failed",
+  "run.killed",
+  "approval.needed",
+  "data-contract.blocked",
+] as const;
 export type EventType = (typeof eventTypes)[number];
 
-export const notableEventSchema = z.discriminatedUnion("type", [runEndedSchema, approvalNeededSchema]);
+export const notableEventSchema = z.discriminatedUnion("type", [
+  runEndedSchema,
+  approvalNeededSchema,
+  dataContractBlockedSchema,
+]);
 export type NotableEvent = z.infer<typeof notableEventSchema>;
 
 /** The message of a channel: the same bytes for every attempt. */

@@ -8,7 +8,7 @@ import { type NotifyEvent, notify } from "./notify";
 /** Time that is kept for the attempts that are under way. */
 const reserveMs = 45_000;
 
-/** Receives the ends of runs and requests for approval from EventBridge, and delivers them as each team has set. */
+/** Receives the ends of runs, requests for approval and blocked data from EventBridge, and delivers them as each team has set. */
 export const handler = functionHandler(
   {
     shared: { dueDeliveries: dueDeliveries("list"), webhooks: webhooks() },

@@ -7,7 +7,7 @@ import { type Delivery, notableEventSchema } from "../../core/notifications/shap
 import type { Clock } from "../../core/ports";
 
 export type NotifyEvent =
-  | EventBridgeEvent<"Training Run Ended" | "Approval Needed", unknown>
+  | EventBridgeEvent<"Training Run Ended" | "Approval Needed" | "Data Contract Blocked", unknown>
   | EventBridgeEvent<"Scheduled Event", unknown>;
 
 /** The parts of a deployment that the function uses. */

@@ -1,6 +1,8 @@
+import { dataContracts } from "../../adapters/dynamodb/data-contract-repository";
 import { datasets } from "../../adapters/dynamodb/dataset-repository";
 import { inbox } from "../../adapters/dynamodb/inbox-repository";
 import { lineage } from "../../adapters/dynamodb/lineage-repository";
+import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { inboxFiles } from "../../adapters/s3/inbox-files";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { functionHandler } from "../function-handler";
@@ -9,9 +11,10 @@ import { type FilePutEvent, takeFilePut } from "./snapshot";
 /** Receives events of raw files that were put into teams' inboxes, and makes them versions of their datasets. */
 export const handler = functionHandler(
   {
-    shared: {},
+    shared: { runEvents: platformEvents("publish") },
     team: {
       datasets: datasets("read", "register", "annotate"),
+      dataContracts: dataContracts("current"),
       inbox: inbox("read", "write"),
       inboxFiles: inboxFiles("read"),
       lineage: lineage("write"),

@@ -2,10 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EventBridgeEvent } from "aws-lambda";
+import { type CheckedRows, checkContract } from "../../adapters/duckdb/contract/check";
 import { DiskFullError, isDiskFull } from "../../adapters/duckdb/errors";
 import { pushFile } from "../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
 import { teamNamePattern } from "../../core/access/teams";
+import { lookupIn } from "../../core/datasets/contract/applied";
+import { type DataContractEvents, dataContractBlocked } from "../../core/datasets/contract/blocked";
+import { DataContractViolatedError } from "../../core/datasets/contract/errors";
+import { findOtherVersions } from "../../core/datasets/contract/others";
+import { contractWarnings, shownViolations } from "../../core/datasets/contract/report";
+import type { DataContractRepository } from "../../core/datasets/contract/stored";
 import type { InboxFiles, InboxPut, InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
 import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
 import type { DatasetRepository } from "../../core/datasets/repository";
@@ -48,12 +55,15 @@ export function readFilePut(
 
 /** The ports of a team that the function uses. */
 interface TeamPorts {
+  readonly team: string;
   readonly datasets: DatasetRepository;
+  readonly dataContracts: DataContractRepository;
   readonly inbox: InboxRepository;
   readonly inboxFiles: InboxFiles;
   readonly lineage: LineageIndex;
   readonly objects: ObjectStore;
   readonly clock: Clock;
+  readonly runEvents: DataContractEvents;
 }
 
 /** The parts of a deployment that the function uses. */
@@ -71,8 +81,10 @@ export async function takeFilePut(deployment: SnapshotPorts, event: FilePutEvent
 }
 
 /** Makes the snapshot with the code of `ringmaster datasets push`, on the function's own disk. */
-function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: TeamPorts): TakeFileDependencies["snapshot"] {
-  return async ({ path, etag }, name, schema): Promise<TakenFile | undefined> => {
+function snapshotOf(ports: TeamPorts): TakeFileDependencies["snapshot"] {
+  const { datasets, objects, inboxFiles, clock, lineage } = ports;
+  return async (put, name, schema): Promise<TakenFile | undefined> => {
+    const { path, etag } = put;
     const directory = mkdtempSync(join(tmpdir(), "ringmaster-inbox-"));
     // Keeps only the format's extension of the name, because the rest may be anything that S3 accepts.
     const file = join(directory, `rows${/(\.[a-z0-9]{1,16})?(\.gz|\.zst)?$/i.exec(path)?.[0] ?? ""}`);
@@ -83,6 +95,7 @@ function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: TeamPorts
         file,
         schema,
         uploads: createStoreUploads(objects),
+        check: await contractCheck(ports, put, name),
         register: async (draft, source, warnings) => {
           const made = await registerFrom({ repository: datasets, objects, clock, lineage }, draft, {
             sources: [{ ...source, file: `inbox/${path}`, rows: draft.rowCount }],
@@ -109,6 +122,32 @@ function snapshotOf({ datasets, objects, inboxFiles, clock, lineage }: TeamPorts
       throw isDiskFull(error) ? new DiskFullError(tmpdir(), error) : error;
     }
   }
+}
+
+/**
+ * Returns the check of a file by the data contract of its dataset; `undefined` if there is none. Ages refer to the time
+ * of the upload.
+ */
+async function contractCheck(
+  { team, datasets, dataContracts, objects, runEvents }: TeamPorts,
+  put: InboxPut,
+  name: string,
+) {
+  const stored = await dataContracts.findCurrent(name);
+  if (!stored || stored.contract.rules.length === 0) return undefined;
+  const { contract, revision } = stored;
+  const others = await findOtherVersions(contract, { name }, lookupIn(datasets));
+  return async (rows: CheckedRows, digest: string) => {
+    const context = { dataset: { name, digest }, revision, at: put.at, others, objects };
+    const report = await checkContract(contract, rows, context);
+    if (report.status === "blocked") {
+      const file = `inbox/${put.path}`;
+      const event = dataContractBlocked({ ...report, revision }, { team, dataset: name, source: "inbox", file });
+      await runEvents.publishDataContractBlocked(event);
+      throw new DataContractViolatedError(file, { ...report, violations: shownViolations(report) });
+    }
+    return contractWarnings(report);
+  };
 }
 
 /** Replaces the copy's path in messages by the name that the file's owner knows. */

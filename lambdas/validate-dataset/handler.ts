@@ -1,12 +1,12 @@
+import { dataContracts } from "../../adapters/dynamodb/data-contract-repository";
 import { datasets } from "../../adapters/dynamodb/dataset-repository";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
+import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { runSteps } from "../../adapters/team-runs";
-import { validationStep } from "../../core/datasets/validation-step";
-import { runStep } from "../../core/runs/step";
 import { warningsOf } from "../../core/shapes";
 import { stepHandler } from "../step-handler";
-import { validateDataset } from "./validate";
+import { validateRun } from "./validate-run";
 
 /** Validates the run's dataset version. */
 export const handler = stepHandler(
@@ -14,13 +14,13 @@ export const handler = stepHandler(
     runs: runSteps("use", "produce"),
     cache: stepCache("read", "write"),
     datasets: datasets("read", "annotate"),
+    dataContracts: dataContracts("current"),
     objects: teamObjects("read", "write"),
+    runEvents: platformEvents("publish"),
   },
   async (ports, { runId }) => {
-    const { objects, logger } = ports;
-    const step = validationStep(ports, (manifest) => validateDataset({ manifest, objects }));
-    const { output, reusedFrom } = await runStep(ports, runId, step);
-    for (const { code, message } of warningsOf(output)) logger.log("warn", message, { code });
+    const { output, reusedFrom } = await validateRun(ports, runId);
+    for (const { code, message } of warningsOf(output)) ports.logger.log("warn", message, { code });
     return { rowCount: output.rowCount, reusedFrom };
   },
 );

@@ -1,9 +1,12 @@
+import { checkContract } from "../../adapters/duckdb/contract/check";
 import { profileDataset } from "../../adapters/duckdb/dataset-profile";
 import { type DuckDbSession, quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards } from "../../adapters/duckdb/shard-source";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
+import type { AppliedContract } from "../../core/datasets/contract/applied";
+import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
 import { DatasetRejectedError, EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
 import { putManifestCopy } from "../../core/datasets/register";
 import type { DatasetManifest } from "../../core/datasets/shapes";
@@ -14,15 +17,17 @@ import type { ObjectStore } from "../../core/ports";
 
 /**
  * Validates a stored version and trusts nothing that its push claimed: shards against their digests, rows against the
- * schema's rules, splits against the rows, and the statistics against the requirements of training.
+ * schema's rules, splits against the rows, and the statistics against the requirements of training. A data contract is
+ * checked last; its result is in the output.
  *
  * @throws EmptyDatasetError, InvalidManifestError, InvalidRowsError, DatasetRejectedError
  */
 export function validateDataset(input: {
   readonly manifest: DatasetManifest;
   readonly objects: ObjectStore;
+  readonly contract?: AppliedContract | undefined;
 }): Promise<ValidationOutput> {
-  const { manifest, objects } = input;
+  const { manifest, objects, contract } = input;
   const dataset = `${manifest.name}@${manifest.version}`;
   return withDuckDb(async (session) => {
     if (manifest.rowCount === 0 || manifest.shards.length === 0) throw new EmptyDatasetError(`dataset ${dataset}`);
@@ -38,8 +43,26 @@ export function validateDataset(input: {
     if (errors.length > 0) throw new DatasetRejectedError(manifest.name, manifest.version, errors);
     await putManifestCopy(objects, manifest);
     const stored = await objects.putContent(JSON.stringify(profile), "application/json");
-    return { rowCount: profile.rowCount, profile: stored, warnings };
+    const output = { rowCount: profile.rowCount, profile: stored };
+    if (!contract) return { ...output, warnings };
+    const report = await checkVersion(manifest, files, contract, objects);
+    const { status, outcomes } = report;
+    const summary = {
+      ...{ revision: contract.record.revision, status, rules: outcomes.length, violations: shownViolations(report) },
+      report: await objects.putContent(JSON.stringify(report), "application/json"),
+    };
+    return { ...output, warnings: [...warnings, ...contractWarnings(report)], contract: summary };
   });
+}
+
+function checkVersion(
+  { name, version, digest, schema, rowCount }: DatasetManifest,
+  files: readonly string[],
+  { record, others, at }: AppliedContract,
+  objects: ObjectStore,
+): Promise<ContractReport> {
+  const context = { dataset: { name, version, digest }, revision: record.revision, at, others, objects };
+  return checkContract(record.contract, { schema, rowCount, files }, context);
 }
 
 async function typesOf(session: DuckDbSession, table: string): Promise<ReadonlyMap<string, string>> {

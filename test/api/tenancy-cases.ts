@@ -56,6 +56,10 @@ const empty = (list: string, itemsOf: (things: Things) => string): Case => ({
 function ruleOf({ rule, dataset }: Pick<Things, "rule" | "dataset">) {
   return { name: rule, trigger: { type: "dataset", dataset }, job: jobInput({ dataset, evaluation: {} }) };
 }
+const violation = {
+  ...{ rule: "rowCount", index: 0, severity: "block", columns: [], requirement: "must have rows" },
+  ...{ status: "violated", measured: 0, samples: [] },
+};
 const everyone: Case = { owner: 200, other: () => undefined };
 
 /**
@@ -146,6 +150,19 @@ export const cases: Readonly<Record<string, Case>> = {
   "GET /api/v1/datasets/:name/versions/:version": absent,
   "GET /api/v1/datasets/:name/versions/:version/lineage": absent,
   // The same data are a version where the content was uploaded, and only there.
+  // A contract may be set before the first version; each team has its own.
+  "PUT /api/v1/datasets/:name/contract": {
+    body: () => ({ contract: { rules: [{ rule: "rowCount", minimum: 1 }] }, ifRevision: 1 }),
+    owner: 200,
+    other: { refused: "DATA_CONTRACT_CHANGED" },
+  },
+  "GET /api/v1/datasets/:name/contract": absent,
+  "GET /api/v1/datasets/:name/contract/revisions": empty("items", ({ dataset }) => dataset),
+  "POST /api/v1/datasets/:name/contract/blocked": {
+    body: ({ draft }) => ({ revision: 1, digest: draft.digest, at, rows: 3, violations: [violation] }),
+    owner: 200,
+    other: "absent",
+  },
   "POST /api/v1/datasets/:name/versions": {
     body: ({ draft }) => ({ draft }),
     owner: 200,
@@ -347,6 +364,8 @@ const itsReceiver = "https://its-receiver.example/hook";
 export async function furnish(platform: Platform): Promise<Things> {
   const { team, objects, registry, runs, metrics } = platform;
   const draft = await registerTestDataset(platform, "its-dataset");
+  const contract = { rules: [{ rule: "rowCount", minimum: 2, severity: "block" }] } as const;
+  await platform.dataContracts.create({ dataset: draft.name, revision: 1, contract, by: "test", at });
   const { dataset, model, runId } = { dataset: draft.name, model: "its-model", runId: "run-1t51t51t51t51t51" };
   // Ids count up within each team: the run's is past those that the other team's calls make.
   for (let i = 0; i < 5; i += 1) await platform.experiments.ensure(`its-experiment-${i}`, "test", at);

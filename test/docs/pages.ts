@@ -154,6 +154,7 @@ export const settings: readonly Setting[] = [
     before: [push, "aws s3 cp march.parquet s3://ringmaster-data/teams/vision/inbox/unknown/march.parquet"],
     exchange: [[/9f86d081884c7d65/, "$(report)"]],
   },
+  { file: "docs/validation.md", team: "validated", before: [push] },
   { file: "docs/local.md", command: "npx ringmaster --team vision", before: ["export RINGMASTER_TEAM=ours"] },
   // A repair needs a stopped stack, and the stack of these tests runs.
   {

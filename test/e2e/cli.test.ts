@@ -3,9 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import type { DatasetVersion } from "../../core/datasets/shapes";
 import { sha256 } from "../../core/digest";
 import type { DriftReport } from "../../core/drift/shapes";
+import type { RunDetails } from "../../core/runs/shapes";
 import { journalsOf, storesOf } from "../../local/storage/stores";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
@@ -230,6 +233,69 @@ describe("the command line", () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/--level.*--psi/s) });
     expect((await stack.run("datasets", "drift", "drift@1", "drift@9")).code).toBe(2);
   });
+
+  it("checks rows against a data contract at the push, in the inbox, in a run, and on request", async () => {
+    const schema = stack.file("guarded-schema.yaml", toySchema);
+    const good = stack.file("good.csv", toyCsv(300));
+    const bad = stack.file("bad.csv", toyCsv(310).replace(/^[^x].*$/m, "99,1,1,violet,1"));
+    const push = (file: string) => stack.run("datasets", "push", "guarded", "--file", file, "--schema", schema);
+    expect(await push(good)).toMatchObject({ code: 0 });
+    const inferred = await stack.run("datasets", "infer-contract", "guarded@1");
+    const contract = stack.file("contract.yaml", inferred.stdout.replaceAll(", severity: warn", ""));
+    const page = join(stack.directory, "contract.html");
+    const validate = (...rest: readonly string[]) => stack.run("datasets", "validate", ...rest);
+    expect(await validate("guarded", "--contract", contract)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^guarded@1: passed \(300 rows, \d+ rules, no violation\)$/m),
+    });
+    const local = await validate("--file", bad, "--schema", schema, "--contract", contract, "--html", page);
+    expect(local).toMatchObject({ code: 3, stdout: expect.stringMatching(/block: x1 must be between/) });
+    expect(readFileSync(page, "utf8")).toMatch(/colour must be one of.*row 1: colour = violet/s);
+
+    expect((await stack.run("datasets", "contract", "set", "guarded", "--file", contract)).code).toBe(0);
+    const blocked = await push(bad);
+    expect(blocked.code).toBe(3);
+    expect(blocked.stdout).toMatch(
+      /blocked \(310 rows, .*2 violations\)\nblock: x1 .*\n {2}row 1: x1 = "99.0"\nblock: colour/,
+    );
+    expect(blocked.stderr).toMatch(/violates 2 rules of the data contract \(revision 1\).*row 1: colour = "violet"/);
+    const json = await stack.run("--json", "datasets", "push", "guarded", "--file", bad, "--schema", schema);
+    expect([json.code, JSON.parse(json.stdout).error]).toMatchObject([
+      3,
+      { code: "DATA_CONTRACT_VIOLATED", details: { revision: 1, violations: [{ columns: ["x1"], rows: 1 }, {}] } },
+    ]);
+    expect(await validate("guarded")).toMatchObject({ code: 0 });
+    expect((await stack.json<{ versions: object[] }>(["datasets", "show", "guarded"])).versions).toHaveLength(1);
+
+    const s3 = stack.client(S3Client);
+    const Body = readFileSync(bad, "utf8");
+    await s3.send(
+      new PutObjectCommand({ Bucket: "ringmaster-data", Key: "teams/default/inbox/guarded/bad.csv", Body }),
+    );
+    const strict = stack.file("strict.yaml", "rules:\n  - {rule: range, column: x1, maximum: 1, name: low}\n");
+    expect((await stack.run("datasets", "contract", "set", "guarded", "--file", strict)).code).toBe(0);
+    const job = stack.file("guarded.yaml", toyJob(1));
+    const run = await stack.run("submit", job, "--wait", "--set", "dataset=guarded", "--set", "resources.workers=1");
+    expect(run.code).toBe(1);
+    const runId = /run-[0-9a-f]{16}/.exec(run.stdout)![0];
+    const { run: failed } = await stack.json<RunDetails>(["runs", "show", runId]);
+    expect(failed.failure).toMatchObject({ code: "DATA_CONTRACT_VIOLATED", phase: "ValidateDataset" });
+    expect(failed.failure!.message).toMatch(/low: x1 must be at most 1: \d+ rows \(.* %\), first row 2: x1 = /);
+    await stack.run("runs", "page", runId, "--html", page);
+    expect(readFileSync(page, "utf8")).toMatch(/Data contract, revision 2: blocked.*row 2: x1 = /s);
+    const refused = await until("the refusal", async () => {
+      const { reports } = await stack.json<{ reports: readonly InboxReport[] }>(["datasets", "inbox", "guarded"]);
+      return reports.find(({ status }) => status === "refused");
+    });
+    expect(refused).toMatchObject({
+      code: "DATA_CONTRACT_VIOLATED",
+      nextStep: expect.stringContaining("contract set"),
+    });
+
+    for (const wrong of [["--file", bad], ["guarded@2"], ["none"], ["guarded@1", "--file", bad, "--schema", schema]]) {
+      expect([wrong, (await validate(...wrong)).code]).toEqual([wrong, 2]);
+    }
+  }, 240_000);
 
   it("counts what each team stores, and deletes no young content", async () => {
     interface Collected {

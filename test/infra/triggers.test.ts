@@ -66,7 +66,7 @@ describe("the triggers of the function that retrains", () => {
 });
 
 describe("notifications", () => {
-  it("are triggered only by this platform's ends of runs and requests for approval", () => {
+  it("are triggered only by this platform's ends of runs, requests for approval and blocked data", () => {
     const pattern = patternOf("notable-event");
     const event = (type: string, of: string, source = "ringmaster") => ({
       source,
@@ -75,6 +75,7 @@ describe("notifications", () => {
     });
     expect(matchesPattern(pattern, event("Training Run Ended", "ringmaster"))).toBe(true);
     expect(matchesPattern(pattern, event("Approval Needed", "ringmaster"))).toBe(true);
+    expect(matchesPattern(pattern, event("Data Contract Blocked", "ringmaster"))).toBe(true);
     expect(matchesPattern(pattern, event("Approval Needed", "another"))).toBe(false);
     expect(matchesPattern(pattern, event("Approval Needed", "ringmaster", "another-platform"))).toBe(false);
     expect(matchesPattern(pattern, event("Model Version Changed", "ringmaster"))).toBe(false);

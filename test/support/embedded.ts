@@ -26,6 +26,7 @@ import { executions } from "../../adapters/stepfunctions/executions";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { openRuns } from "../../adapters/team-runs";
 import { defaultTeam } from "../../core/access/teams";
+import type { DataContractBlocked, DataContractEvents } from "../../core/datasets/contract/blocked";
 import { createLogger } from "../../core/logging";
 import type { Measures, Meter } from "../../core/metering/metrics";
 import type { TeamTopic, Webhooks } from "../../core/notifications/ports";
@@ -149,8 +150,8 @@ export interface Calls {
   readonly schedules: Map<string, RetrainingRule>;
   /** Model events that were accepted, in order. */
   readonly events: ModelEvent[];
-  /** Ends of runs and requests for approvals that were accepted, in order. */
-  readonly notable: (RunEnded | ApprovalNeeded)[];
+  /** Ends of runs, requests for approvals and blocked data that were accepted, in order. */
+  readonly notable: (RunEnded | ApprovalNeeded | DataContractBlocked)[];
   readonly paused: RunPaused[];
   readonly studies: StudyChanged[];
   /** Messages of notifications; `to` is a URL or a topic's ARN. */
@@ -225,12 +226,13 @@ export function createTestPlatform(
   const measured: Meter = {
     emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }),
   };
-  const events: ModelEvents & RunEvents & StudyEvents = {
+  const events: ModelEvents & RunEvents & StudyEvents & DataContractEvents = {
     publish: async (event) => void calls.events.push(event),
     publishApprovalNeeded: async (event) => void calls.notable.push(event),
     publishRunEnded: async (event) => void calls.notable.push(event),
     publishRunPaused: async (event) => void calls.paused.push(event),
     publishStudyChanged: async (event) => void calls.studies.push(event),
+    publishDataContractBlocked: async (event) => void calls.notable.push(event),
   };
   const posts: Webhooks = {
     async post(to, _key, message) {

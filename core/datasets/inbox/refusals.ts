@@ -70,5 +70,13 @@ export function refusalOf(error: unknown, path: string, dataset = "…"): Refusa
       `correct the file and upload it again; if the columns are meant to change, ${meant} with a new schema and --allow-schema-change`,
     );
   }
+  if (code === "DATA_CONTRACT_VIOLATED") {
+    const change = `\`ringmaster datasets contract set ${dataset} --file contract.yaml\``;
+    return refuse(
+      code,
+      message,
+      `correct the file and upload it again; or change the contract with ${change}, ${again}`,
+    );
+  }
   return refuse(code, message, `correct this, ${again}`);
 }

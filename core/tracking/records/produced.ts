@@ -26,7 +26,11 @@ type Named = readonly [path: string, content: ContentReference | undefined, cont
 
 function contentsOf(step: Phase, output: unknown): readonly Named[] {
   if (step === "ValidateDataset") {
-    return [["data/profile.json", (output as Partial<ValidationOutput>).profile, "application/json"]];
+    const { profile, contract } = output as Partial<ValidationOutput>;
+    return [
+      ["data/profile.json", profile, "application/json"],
+      ["data/contract.json", contract?.report, "application/json"],
+    ];
   }
   if (step === "LaunchTraining") {
     const { weights, topology } = output as Partial<TrainingOutput>;

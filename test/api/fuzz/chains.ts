@@ -146,6 +146,15 @@ export const chains: readonly Chain[] = [
     ],
   },
   {
+    about: ["dataset"],
+    steps: [
+      { operationId: "setDataContract", body: { contract: { rules: [{ rule: "rowCount", minimum: 1 }] } } },
+      { operationId: "setDataContract", body: { contract: { rules: [] }, ifRevision: 1 } },
+      { operationId: "getDataContract", query: { revision: "1" } },
+      { operationId: "listDataContracts", query: { limit: "1" } },
+    ],
+  },
+  {
     about: ["dataset", "draft"],
     steps: [
       { operationId: "registerDatasetVersion", body: { draft: "@draft" } },

@@ -27,6 +27,23 @@ const ruleNamed = (name: string) => ({
   job,
 });
 
+/** Rules of every kind. */
+const wideContract = [
+  { rule: "type", column: "x", type: "float" },
+  { rule: "notNull", column: "x", tolerance: 0.1, severity: "warn", name: "there" },
+  { rule: "range", column: "x", minimum: 0, maximum: 1 },
+  { rule: "length", column: "c", minimum: 1 },
+  { rule: "values", column: "c", values: ["a", "b"] },
+  { rule: "pattern", column: "c", pattern: "[a-z]" },
+  { rule: "unique", columns: ["x", "c"] },
+  { rule: "rowCount", minimum: 1 },
+  { rule: "freshness", column: "at", maxAge: "7d" },
+  { rule: "expression", expression: "x > 0 or c = 'a'" },
+  { rule: "reference", column: "c", references: { dataset: "steady", version: 1, column: "c" } },
+  { rule: "statistic", column: "x", statistic: "quantile", probability: 0.5, minimum: 0 },
+  { rule: "drift", column: "x", baseline: "previous", measure: "psi", maximum: 0.2 },
+];
+
 /** Says something in every part. */
 const wideJob = {
   ...job,
@@ -133,4 +150,16 @@ export const goodBodies: Readonly<Record<string, readonly unknown[]>> = {
   replaceRetrainingRule: [ruleNamed("@rule")],
   disableRetrainingRule: [{}, { reason: "in doubt" }],
   deprecateDatasetVersion: [{}, { reason: "old" }],
+  setDataContract: [{ contract: { rules: [] } }, { contract: { rules: wideContract }, ifRevision: 0, reason: "first" }],
+  reportBlockedPush: [
+    {
+      ...{ revision: 1, digest: "a".repeat(64), at: "2026-01-01T00:00:00Z", rows: 3, file: "march.csv" },
+      violations: [
+        {
+          ...{ rule: "notNull", index: 0, severity: "block", columns: ["x"], requirement: "must not be missing" },
+          ...{ status: "violated", rows: 1, samples: [{ row: 2, values: { x: null } }] },
+        },
+      ],
+    },
+  ],
 };

@@ -2,7 +2,7 @@ import { eventTypes, type NotableEvent } from "../../../core/notifications/shape
 import { type NotifyEvent, notify } from "../../../lambdas/notify/notify";
 import { at, type Delivery, type World } from "./world";
 
-/** Ends of runs and a request for approval, as EventBridge hands them on, and the sweep. */
+/** Ends of runs, a request for approval and blocked data, as EventBridge hands them on, and the sweep. */
 export async function notifications({ platform }: World): Promise<readonly Delivery[]> {
   const { team, config, clock } = platform;
   await platform.notifications.putSettings({
@@ -17,6 +17,10 @@ export async function notifications({ platform }: World): Promise<readonly Deliv
     ...{ id: "approval-needed-1", type: "approval.needed", at, team, model: "digits", version: 1 },
     ...{ approvals: { required: 1, given: 0 }, approvers: [], checks: [], submittedBy: "ada", metrics: {} },
     commands: { approve: "ringmaster models approve digits 1", reject: "ringmaster models reject digits 1" },
+  };
+  const blocked: NotableEvent = {
+    ...{ id: "data-contract-blocked-1", type: "data-contract.blocked", at, team, dataset: "digits", revision: 1 },
+    ...{ source: "push", rows: 10, blocking: 1, violations: ["digit must not be missing: 2 rows"] },
   };
   const deliver = (event: object): Delivery => {
     const until = clock.now() + 60_000;
@@ -33,6 +37,7 @@ export async function notifications({ platform }: World): Promise<readonly Deliv
   return [
     published("Training Run Ended", ended("run-a", "run.completed")),
     published("Approval Needed", needed),
+    published("Data Contract Blocked", blocked),
     sweep,
     published("Training Run Ended", ended("run-b", "run.killed")),
     // Not as the platform publishes it: nothing comes of it.

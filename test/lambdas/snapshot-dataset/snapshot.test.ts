@@ -41,10 +41,13 @@ function eventOf(key: string, object: { size?: number; etag?: string; sequencer?
 describe("a raw file in a team's inbox", () => {
   let embedded: Embedded;
   let platform: Platform;
+  let calls: ReturnType<typeof createTestPlatform>["calls"];
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-test-"));
   beforeAll(async () => {
     embedded = await startEmbedded();
-    platform = createTestPlatform(embedded).platform.forTeam("vision");
+    const made = createTestPlatform(embedded);
+    calls = made.calls;
+    platform = made.platform.forTeam("vision");
   });
   afterAll(async () => {
     await embedded.stop();
@@ -87,6 +90,33 @@ describe("a raw file in a team's inbox", () => {
       rowCount: 90,
     });
     expect(await takeFilePut(platform, event)).toBeUndefined();
+  });
+
+  it("is refused by the dataset's data contract, with an event, and is read again after a change of the contract", async () => {
+    await push("guarded", 60);
+    const rules = [{ rule: "range", column: "x1", maximum: 1, severity: "block", tolerance: 0 }] as const;
+    const record = { dataset: "guarded", by: "ada", at: "2026-01-01T00:00:00.000Z" };
+    await platform.dataContracts.create({ ...record, revision: 1, contract: { rules } });
+    const event = await put("guarded/march.csv", toyCsv(90));
+    const refused = await takeFilePut(platform, event);
+    expect(refused).toMatchObject({
+      ...{ status: "refused", code: "DATA_CONTRACT_VIOLATED" },
+      reason: expect.stringMatching(/inbox\/guarded\/march.csv violates a rule.*x1 must be at most 1: \d+ rows/),
+    });
+    expect(calls.notable).toMatchObject([
+      {
+        type: "data-contract.blocked",
+        source: "inbox",
+        file: "inbox/guarded/march.csv",
+        at: "2026-01-01T00:00:00.000Z",
+      },
+    ]);
+    expect(await versionsOf("guarded")).toEqual([1]);
+    await platform.dataContracts.create({ ...record, revision: 2, contract: { rules: [] } });
+    const { id } = refused!;
+    await retryInboxFile(platform, id);
+    const again = eventOf("teams/vision/inbox/guarded/march.csv", { size: 90, etag: refused!.etag });
+    expect(await takeFilePut(platform, again)).toMatchObject({ status: "taken", version: 2 });
   });
 
   it("of the same rows in another format is the same version, however many come at once", async () => {

@@ -1,0 +1,187 @@
+import type { DuckDBListValue, DuckDBStructValue, DuckDBValue } from "@duckdb/node-api";
+import { inapplicability } from "../../../core/datasets/contract/applicability";
+import { type ContractSample, type Measurement, samplesShown } from "../../../core/datasets/contract/report";
+import type { DataContractRule } from "../../../core/datasets/contract/rules";
+import type { ColumnSchema } from "../../../core/datasets/shapes";
+import { messageOf } from "../errors";
+import { type DuckDbSession, quoteName } from "../session";
+import { aggregateOf, type CompiledRule, compileRule, foundName } from "./compile";
+
+const shownLength = 80;
+
+/** The columns of other datasets to which rules refer: a table expression and a column for the rule's place. */
+export type ReferencedColumns = ReadonlyMap<number, { readonly table: string; readonly column: string }>;
+
+interface Compiled {
+  readonly index: number;
+  readonly rule: CompiledRule;
+  readonly aggregate: string;
+}
+
+/**
+ * Measures the rules of a contract over a canonical table: one query for all rules, then one for samples of those that
+ * rows break. Rules of kind `drift` are measured elsewhere.
+ *
+ * @param settled rules that need no query, by place
+ * @returns measurements in the order of the rules
+ */
+export async function measureRules(
+  session: DuckDbSession,
+  input: {
+    readonly table: string;
+    readonly schema: readonly ColumnSchema[];
+    readonly rowCount: number;
+    readonly rules: readonly DataContractRule[];
+    readonly references: ReferencedColumns;
+    readonly settled?: ReadonlyMap<number, Measurement>;
+  },
+): Promise<readonly Measurement[]> {
+  const { schema, rowCount, rules, references, settled = new Map<number, Measurement>() } = input;
+  const measurements = rules.map((rule, index): Measurement => {
+    const known = settled.get(index);
+    if (known) return known;
+    const problem = inapplicability(rule, schema);
+    if (problem !== undefined) return { problem };
+    if (rule.rule === "type") return { measured: schema.find(({ name }) => name === rule.column)!.type };
+    return rule.rule === "rowCount" ? { measured: rowCount } : {};
+  });
+  const compiled = rules.flatMap((rule, index): readonly Compiled[] => {
+    if (settled.has(index) || measurements[index]!.problem !== undefined) return [];
+    const made = compileRule(rule, index, schema, rowCount);
+    const aggregate = aggregateOf(made);
+    return aggregate === undefined ? [] : [{ index, rule: made, aggregate }];
+  });
+  const table = joined(input.table, rules, references);
+  for (const [index, value] of await aggregates(session, table, compiled)) {
+    const one = compiled.find((each) => each.index === index)!;
+    measurements[index] = value instanceof Error ? { problem: problemText(value) } : measurementOf(one.rule, value);
+  }
+  const violated = compiled.filter(({ index }) => (measurements[index]!.rows ?? 0) > 0);
+  for (const [index, found] of await samplesOf(session, table, violated)) {
+    measurements[index] = { ...measurements[index]!, ...found };
+  }
+  return measurements;
+}
+
+/** Adds a column for each reference: whether the row's value is among those of the other dataset. */
+function joined(table: string, rules: readonly DataContractRule[], references: ReferencedColumns): string {
+  if (references.size === 0) return table;
+  const found = [...references].map(([index, { table: other, column }]) => {
+    const { column: name } = rules[index] as { readonly column: string };
+    const value = quoteName(column);
+    return `, ${quoteName(name)} IN (SELECT ${value} FROM ${other} WHERE ${value} IS NOT NULL) AS ${foundName(index)}`;
+  });
+  return `(SELECT *${found.join("")} FROM ${table})`;
+}
+
+/**
+ * Evaluates all aggregates with one query. If it fails, evaluates each with its own, so that a rule that cannot be
+ * evaluated (a text compared with a number) does not hide the others.
+ */
+async function aggregates(
+  session: DuckDbSession,
+  table: string,
+  compiled: readonly Compiled[],
+): Promise<ReadonlyMap<number, DuckDBValue | Error>> {
+  if (compiled.length === 0) return new Map();
+  const select = (some: readonly Compiled[]) =>
+    `SELECT ${some.map(({ index, aggregate }) => `${aggregate} AS "${index}"`).join(", ")} FROM ${table}`;
+  try {
+    const [found] = await session.rows(select(compiled));
+    return new Map(compiled.map(({ index }) => [index, found![String(index)]!]));
+  } catch (error) {
+    if (compiled.length === 1) return new Map([[compiled[0]!.index, asEvaluationError(error)]]);
+    const found = new Map<number, DuckDBValue | Error>();
+    for (const one of compiled) {
+      for (const [index, value] of await aggregates(session, table, [one])) found.set(index, value);
+    }
+    return found;
+  }
+}
+
+/** Rethrows an error that is not about the expression: a full disk, a file that cannot be read. */
+function asEvaluationError(error: unknown): Error {
+  const message = messageOf(error);
+  if (/^(Binder|Conversion|Catalog|Invalid Input|Out of Range|Parser|Not implemented) Error/i.test(message)) {
+    return error instanceof Error ? error : new Error(message);
+  }
+  throw error;
+}
+
+function problemText(error: Error): string {
+  return `it cannot be evaluated: ${messageOf(error).split("\n")[0]!.slice(0, 500)}`;
+}
+
+function measurementOf(rule: CompiledRule, value: DuckDBValue): Measurement {
+  if (rule.kind === "rows" || rule.kind === "repeats") {
+    return { rows: Number(value), columns: rule.columns };
+  }
+  if (value === null || value === undefined) return {};
+  return { measured: typeof value === "string" ? value : Number(value) };
+}
+
+async function samplesOf(
+  session: DuckDbSession,
+  table: string,
+  violated: readonly Compiled[],
+): Promise<ReadonlyMap<number, Partial<Measurement>>> {
+  const found = new Map<number, Partial<Measurement>>();
+  const byRow = violated.flatMap(({ index, rule }) => (rule.kind === "rows" ? [{ index, rule }] : []));
+  if (byRow.length > 0) {
+    for (const { index } of byRow) found.set(index, { samples: [] });
+    // Each part stops after the first rows that break its rule.
+    const parts = byRow.map(
+      ({ index, rule }) =>
+        `(SELECT ${index} AS "rule#", " row", ${sampleSql(rule.columns)} AS "sample#" FROM ${numbered(table)} WHERE ${rule.broken} LIMIT ${samplesShown})`,
+    );
+    for (const row of await session.rows(parts.join(" UNION ALL "))) {
+      const index = Number(row["rule#"]);
+      const { columns } = byRow.find((one) => one.index === index)!.rule;
+      const { samples = [] } = found.get(index)!;
+      found.set(index, { samples: [...samples, sampleIn(row["sample#"]!, columns)] });
+    }
+  }
+  for (const { index, rule } of violated) {
+    if (rule.kind === "repeats") found.set(index, await repeatsOf(session, table, rule.columns));
+  }
+  return found;
+}
+
+/** Numbers rows from 1. No column is named " row", because names neither begin nor end with a space. */
+function numbered(table: string): string {
+  return `(SELECT row_number() OVER () AS " row", * FROM ${table})`;
+}
+
+/** Columns of the sample are numbered, because a struct's names are not case-sensitive. */
+function sampleSql(columns: readonly string[]): string {
+  const values = columns.map((name, at) => `, 'v${at}': left(CAST(${quoteName(name)} AS VARCHAR), ${shownLength})`);
+  return `{'row': " row"${values.join("")}}`;
+}
+
+function sampleIn(value: DuckDBValue, columns: readonly string[]): ContractSample {
+  const { entries } = value as DuckDBStructValue;
+  const values = columns.map((name, at) => [name, textOf(entries[`v${at}`])] as const);
+  return { row: Number(entries["row"]), values: Object.fromEntries(values) };
+}
+
+const textOf = (value: DuckDBValue | undefined): string | null =>
+  value === null || value === undefined ? null : String(value);
+
+/** Counts rows that repeat an earlier one by their values, and returns the first of them. */
+async function repeatsOf(
+  session: DuckDbSession,
+  table: string,
+  columns: readonly string[],
+): Promise<Partial<Measurement>> {
+  const names = columns.map(quoteName).join(", ");
+  const isThere = columns.map((name) => `${quoteName(name)} IS NOT NULL`).join(" AND ");
+  const [row] = await session.rows(
+    `SELECT sum(more) AS "rows#", arg_min(sample, second, ${samplesShown}) AS "samples#"
+     FROM (SELECT count(*) - 1 AS more, min(" row", 2)[2] AS second, arg_min(${sampleSql(columns)}, " row", 2)[2] AS sample
+           FROM ${numbered(table)} WHERE ${isThere} GROUP BY ${names}
+           HAVING count(*) > 1)`,
+  );
+  const rows = Number(row!["rows#"] ?? 0);
+  const { items } = (row!["samples#"] ?? { items: [] }) as Pick<DuckDBListValue, "items">;
+  return { rows, samples: items.map((item) => sampleIn(item, columns)) };
+}

@@ -1,0 +1,52 @@
+import { dataContractBlocked } from "../../core/datasets/contract/blocked";
+import { DataContractNotFoundError } from "../../core/datasets/contract/errors";
+import { setDataContract } from "../../core/datasets/contract/stored";
+import { InvalidInputError } from "../../core/errors";
+import * as contracts from "../contracts/data-contracts";
+import { defineRoute } from "../http/route";
+
+export const dataContractRoutes = [
+  defineRoute(contracts.getDataContract, async ({ platform, params: { name }, query: { revision } }) => {
+    const { dataContracts } = platform;
+    const found =
+      revision === undefined ? await dataContracts.findCurrent(name) : await dataContracts.find(name, revision);
+    if (!found) throw new DataContractNotFoundError(name, revision);
+    return { status: 200, body: { contract: found } };
+  }),
+
+  defineRoute(contracts.listDataContracts, async ({ platform, params: { name }, query }) => ({
+    status: 200,
+    body: await platform.dataContracts.list({ dataset: name, ...query }),
+  })),
+
+  defineRoute(contracts.setDataContract, async ({ platform, params: { name }, body, actor }) => {
+    const { dataContracts, clock, pause } = platform;
+    const { contract, ifRevision, reason } = body;
+    const options = { actor, ifRevision, reason };
+    return {
+      status: 200,
+      body: await setDataContract({ contracts: dataContracts, clock, pause }, name, contract, options),
+    };
+  }),
+
+  defineRoute(contracts.reportBlockedPush, async ({ platform, params: { name }, body }) => {
+    const { dataContracts, runEvents, team } = platform;
+    const { revision, digest, at, rows, file, violations } = body;
+    if (!(await dataContracts.find(name, revision))) throw new DataContractNotFoundError(name, revision);
+    const time = Date.parse(at);
+    if (Number.isNaN(time)) {
+      throw new InvalidInputError("the request", [{ path: "at", value: at, rule: "must be a time in ISO 8601" }]);
+    }
+    const report = {
+      dataset: { name, digest },
+      revision,
+      at: new Date(time).toISOString(),
+      rows,
+      outcomes: violations,
+    };
+    const origin = { team, dataset: name, source: "push" as const, ...(file === undefined ? {} : { file }) };
+    const event = dataContractBlocked(report, origin);
+    await runEvents.publishDataContractBlocked(event);
+    return { status: 200, body: { eventId: event.id } };
+  }),
+];

@@ -1,0 +1,106 @@
+/** Thrown for an expression that a contract may not have; the message is a rule: `must …`. */
+export class ExpressionError extends Error {}
+
+/** A part of an expression: a column's name, or text of SQL that is used as it is. */
+export type ExpressionPart = { readonly column: string } | { readonly text: string };
+
+const keywords = new Set(
+  "AND OR NOT IN IS NULL BETWEEN LIKE ILIKE CASE WHEN THEN ELSE END TRUE FALSE DISTINCT FROM".split(" "),
+);
+/** Words before a text that make it a time. */
+const literals = new Set(["TIMESTAMP", "DATE", "INTERVAL"]);
+
+/** Functions of a row's values alone. None of them reads a file, a setting or another table, or makes a text much longer. */
+const functions = new Set(
+  (
+    "abs ceil floor round trunc sqrt cbrt exp ln log2 log10 power pow sign mod least greatest coalesce nullif isnan isfinite isinf " +
+    "length strlen lower upper trim ltrim rtrim substr substring left right starts_with ends_with prefix suffix contains strpos " +
+    "concat reverse regexp_full_match regexp_matches regexp_extract levenshtein " +
+    "year month day hour minute second quarter week dayofweek isodow dayofyear date_diff date_trunc date_part epoch epoch_ms " +
+    "len list_min list_max list_sum list_avg list_contains"
+  ).split(" "),
+);
+
+const operators = new Set(["+", "-", "*", "/", "%", "=", "==", "<>", "!=", "<", "<=", ">", ">=", "||"]);
+
+const token =
+  /\s+|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.]))|(?<text>'(?:[^']|'')*')|(?<quoted>"(?:[^"]|"")+")|(?<word>[A-Za-z_]\w*)|(?<punctuation>[(),])|(?<operator>[-+*/%=<>!|]+)/uy;
+
+/**
+ * Reads an SQL expression over the columns of a row. Only listed words, functions and operators are accepted: no query
+ * (`SELECT`), no other table, no file, no statement.
+ *
+ * @throws ExpressionError
+ */
+export function readExpression(text: string): readonly ExpressionPart[] {
+  const parts: ExpressionPart[] = [];
+  const tokens = tokensOf(text);
+  let depth = 0;
+  for (const [index, { kind, value }] of tokens.entries()) {
+    const next = tokens[index + 1];
+    if (kind === "punctuation") {
+      depth += value === "(" ? 1 : value === ")" ? -1 : 0;
+      if (depth < 0) throw new ExpressionError("must have an opening parenthesis for each closing one");
+      if (value === "," && depth === 0) throw new ExpressionError("must be one expression, without a comma between");
+    }
+    if (kind === "quoted") parts.push({ column: value.slice(1, -1).replaceAll('""', '"') });
+    else if (kind === "word") parts.push(wordPart(value, next, tokens[index - 1]));
+    else if (kind === "operator") parts.push({ text: operatorText(value) });
+    else parts.push({ text: value });
+  }
+  if (depth > 0) throw new ExpressionError("must have a closing parenthesis for each opening one");
+  if (parts.length === 0) throw new ExpressionError("must not be empty");
+  return parts;
+}
+
+/** Returns the names of an expression's columns, each once. */
+export function expressionColumns(parts: readonly ExpressionPart[]): readonly string[] {
+  return [...new Set(parts.flatMap((part) => ("column" in part ? [part.column] : [])))];
+}
+
+interface Token {
+  readonly kind: string;
+  readonly value: string;
+}
+
+function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    token.lastIndex = at;
+    const match = token.exec(text);
+    if (match === null) {
+      throw new ExpressionError(
+        `must be an SQL expression over the row's columns, and ${JSON.stringify(text.slice(at, at + 10))} is no part of one`,
+      );
+    }
+    at = token.lastIndex;
+    for (const [kind, value] of Object.entries(match.groups ?? {}))
+      if (value !== undefined) tokens.push({ kind, value });
+  }
+  return tokens;
+}
+
+function wordPart(word: string, next: Token | undefined, before: Token | undefined): ExpressionPart {
+  const upper = word.toUpperCase();
+  if (next?.value === "(" && !keywords.has(upper)) {
+    if (functions.has(word.toLowerCase())) return { text: word.toLowerCase() };
+    throw new ExpressionError(`must not call ${word}: a contract may call ${[...functions].sort().join(", ")}`);
+  }
+  if (upper === "SELECT") throw new ExpressionError("must not have a query (SELECT): it sees the columns of one row");
+  if (literals.has(upper) && next?.kind === "text") return { text: upper };
+  if (!keywords.has(upper)) return { column: word };
+  const earlier = before?.value.toUpperCase();
+  const isMisplaced =
+    (upper === "FROM" && earlier !== "DISTINCT") || (upper === "DISTINCT" && earlier !== "IS" && earlier !== "NOT");
+  if (isMisplaced) throw new ExpressionError(`must not have ${upper}, except in IS DISTINCT FROM`);
+  return { text: upper };
+}
+
+/** A minus sign may follow another operator: `x = -1`, also written `x=-1`. */
+function operatorText(run: string): string {
+  if (operators.has(run)) return run;
+  const first = run.slice(0, -1);
+  if (run.endsWith("-") && first !== "-" && operators.has(first)) return `${first} -`;
+  throw new ExpressionError(`must not have the operator ${run}`);
+}
