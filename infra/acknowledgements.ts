@@ -1,5 +1,6 @@
 import { Validations } from "aws-cdk-lib";
 import { arnsOf, type Resource } from "../platform/permissions";
+import { resourceNames } from "../platform/trainer-job";
 import type { PlatformStacks } from "./platform-stacks";
 
 /** The reasons for each resource with a wildcard in its name. The list is complete. */
@@ -7,6 +8,7 @@ const wildcardReasons = {
   "*": "These actions do not support resources (service authorization reference); test/infra/roles.test.ts lists them.",
   objects: "The teams' data in the platform's own bucket.",
   "training-objects": "The output of trainers. Each session is narrowed to one run.",
+  "evaluation-objects": "The output of large evaluations. Each session is narrowed to one run.",
   tensors: "The tensors of checkpoints. Each session is narrowed to one run.",
   executions: "Executions have no name before they exist.",
   jobs: "Jobs have no id before they exist.",
@@ -42,6 +44,10 @@ export function acknowledgeFindings(prefix: string, { compute, workflow, trigger
       Validations.of(stack).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
     }
   }
+  Validations.of(compute).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:${resourceNames(prefix).hostLogGroup}:*]`,
+    reason: "The log streams of instances, one an instance.",
+  });
   for (const policy of agentPolicies) {
     Validations.of(compute).acknowledge({
       id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${policy}]`,

@@ -56,7 +56,8 @@ describe("a platform with a key, a boundary and Session Manager", () => {
 
   it("lets operators open a shell on trainer instances, without AWS's broad policy", () => {
     const role = rolesOf(platform.template("compute")).find(({ logicalId }) => logicalId.startsWith("InstancesRole"))!;
-    expect(role.rights.map((right) => right.split(" ")[0])).toEqual([
+    const rights = role.rights.map((right) => right.split(" ")[0]!).filter((right) => !right.startsWith("logs:"));
+    expect(rights).toEqual([
       "ssm:UpdateInstanceInformation",
       "ssmmessages:CreateControlChannel",
       "ssmmessages:CreateDataChannel",
