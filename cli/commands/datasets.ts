@@ -1,83 +1,17 @@
-import { basename } from "node:path";
 import type { Command } from "commander";
-import pc from "picocolors";
 import { parseDatasetReference } from "../../core/datasets/reference";
 import type { DatasetVersion, Deprecation } from "../../core/datasets/shapes";
 import { formatBytes, formatCount } from "../../core/quantities";
-import type { Warning } from "../../core/shapes";
-import { contextOf, type GlobalOptions } from "../context";
-import { type PushProgress, pushDataset } from "../datasets/push";
-import { schemaText } from "../datasets/schema-text";
-import { printJson, printTable, shownText } from "../output";
-import { createUploads } from "../uploads";
+import { contextOf } from "../context";
+import { printJson, printTable } from "../output";
+import { addPushCommands, printWarnings } from "./dataset-push";
 import { addDriftCommand } from "./drift";
 import { addInboxCommand } from "./inbox";
 
 export function addDatasetCommands(program: Command): void {
   const datasets = program.command("datasets").description("push, list and deprecate immutable dataset versions");
 
-  datasets
-    .command("push <name>")
-    .description("create a dataset version from a file; the same content gives the same version")
-    .requiredOption("--file <file>", "CSV, Parquet or JSON file")
-    .requiredOption("--schema <file>", "schema file: columns with type and role, and the split")
-    .option("--allow-schema-change", "accept columns that differ from those of the newest version")
-    .action(
-      async (
-        name: string,
-        options: { file: string; schema: string; allowSchemaChange?: boolean },
-        command: Command,
-      ) => {
-        const { client, json } = contextOf(command);
-        const { registered, draft, ignoredColumns, warnings } = await pushDataset({
-          name,
-          file: options.file,
-          schemaFile: options.schema,
-          uploads: createUploads(client),
-          register: (made, source, found) =>
-            client.registerDataset(
-              made,
-              options.allowSchemaChange === true,
-              [{ ...source, file: basename(options.file), rows: made.rowCount }],
-              found,
-            ),
-          onProgress: json ? undefined : showProgress(),
-        });
-        const { manifest } = registered.version;
-        if (json)
-          printJson({
-            created: registered.created,
-            ...manifest,
-            deprecation: registered.version.deprecation,
-            ignoredColumns,
-            warnings,
-          });
-        else {
-          const { deprecation } = registered.version;
-          const known = deprecation ? `already exists, deprecated: ${deprecation.reason}` : "already exists";
-          const word = registered.created ? "new version" : known;
-          process.stdout.write(
-            `${name}@${manifest.version} (${word}): ${formatCount(draft.rowCount, "row")}, ${formatCount(draft.shards.length, "shard")}, ${formatBytes(draft.bytes)}, digest ${draft.digest.slice(0, 12)}\n`,
-          );
-          if (ignoredColumns.length > 0)
-            process.stdout.write(`columns not in the schema, ignored: ${ignoredColumns.join(", ")}\n`);
-          printWarnings(warnings);
-        }
-      },
-    );
-
-  datasets
-    .command("schema <file>")
-    .description("print a suggested schema for a CSV, Parquet or JSON file, as YAML")
-    .requiredOption("--label <column>", "column to predict")
-    .action(async (file: string, options: { label: string }, command: Command) => {
-      // DuckDB's library takes long to load: only commands that read data load it.
-      const { inferColumns } = await import("../../adapters/duckdb/infer-schema");
-      const { withDuckDb } = await import("../../adapters/duckdb/workspace");
-      const columns = await withDuckDb((session) => inferColumns(session, file, options.label));
-      if (command.optsWithGlobals<GlobalOptions>().json) printJson({ columns });
-      else process.stdout.write(schemaText(file, columns));
-    });
+  addPushCommands(datasets);
 
   datasets
     .command("list")
@@ -164,22 +98,4 @@ function show(version: DatasetVersion, versions: readonly DatasetVersion[]): voi
 /** Formats `deprecated by ada at 2026-01-01T00:00:00.000Z: labels swapped`. */
 function describeDeprecation({ at, reason, by }: Deprecation): string {
   return `deprecated${by ? ` by ${by}` : ""} at ${at}${reason ? `: ${reason}` : ""}`;
-}
-
-function printWarnings(warnings: readonly Warning[]): void {
-  for (const { message } of warnings) process.stdout.write(`${pc.yellow("warning")}: ${shownText(message)}\n`);
-}
-
-/** Shows one line that is updated on a terminal, and a line for each phase elsewhere. */
-function showProgress(): (progress: PushProgress) => void {
-  let last = "";
-  return (progress) => {
-    const text =
-      progress.phase === "uploading"
-        ? `uploading ${formatBytes(progress.knownBytes + progress.sentBytes)} of ${formatBytes(progress.bytes)}`
-        : progress.phase;
-    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${progress.phase === "registering" ? "" : text}`);
-    else if (progress.phase !== last) process.stderr.write(`${text}\n`);
-    last = progress.phase;
-  };
 }

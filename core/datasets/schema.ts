@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
+import { formatProblem, missingTokens } from "./reading";
 import type { ColumnSchema, SplitName } from "./shapes";
 
 /**
@@ -28,6 +29,10 @@ const column = z.strictObject({
     .optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
+  /** Default: the file's tokens. */
+  missing: missingTokens.optional(),
+  /** Format of a timestamp's text, as in DuckDB's `strptime`. Default: ISO 8601. */
+  format: z.string().min(2).max(100).optional(),
 });
 
 const fraction = z.number().min(0).max(1);
@@ -35,6 +40,8 @@ const fraction = z.number().min(0).max(1);
 const datasetSchemaFile = z
   .strictObject({
     columns: z.array(column).min(1).max(10_000),
+    /** Texts that mean a missing value, in every column. */
+    missing: missingTokens.default([]),
     split: z
       .strictObject({
         seed: z.int().min(0).max(4_294_967_295).default(0),
@@ -68,11 +75,18 @@ export interface DatasetSchema {
  * @throws InvalidInputError with every problem
  */
 export function parseDatasetSchema(text: string, fileName = "schema.yaml"): DatasetSchema {
-  const { columns, split } = parseYamlInput(fileName, text, datasetSchemaFile).value;
+  const { columns: written, missing, split } = parseYamlInput(fileName, text, datasetSchemaFile).value;
+  const columns = written.map((column) => withTokens(column, missing));
   const { stratifyBy, ...rest } = split;
   const label = columns.find(({ role }) => role === "label");
   const column = stratifyBy === undefined && label && groupable.includes(label.type) ? label.name : stratifyBy;
   return { columns, split: column ? { ...rest, stratifyBy: column } : rest };
+}
+
+/** Gives a column the file's tokens unless it has its own. A tensor has none. */
+function withTokens({ missing: own, ...rest }: z.output<typeof column>, ofFile: readonly string[]): ColumnSchema {
+  const missing = own ?? (rest.type === "tensor" ? [] : ofFile);
+  return missing.length === 0 ? rest : { ...rest, missing: [...missing] };
 }
 
 /** Checks a schema that was received as JSON. */
@@ -145,6 +159,17 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
     }
     if (column.minimum !== undefined && column.maximum !== undefined && column.minimum > column.maximum) {
       yield { path: at("minimum"), value: column.minimum, rule: `must be at most the maximum, ${column.maximum}` };
+    }
+    if (column.format !== undefined) {
+      const problem = formatProblem(column.format);
+      const rule =
+        column.type === "timestamp"
+          ? problem
+          : `must be left out: a ${column.type} column has no format, only a timestamp`;
+      if (rule !== undefined) yield { path: at("format"), value: column.format, rule };
+    }
+    if (column.type === "tensor" && column.missing !== undefined && column.missing.length > 0) {
+      yield { path: at("missing"), value: column.missing, rule: "must be left out: a tensor has no missing tokens" };
     }
     if (column.values !== undefined) {
       const type = column.type === "string" ? "string" : "number";

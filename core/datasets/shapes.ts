@@ -26,6 +26,16 @@ export const columnSchema = z
       .meta({ description: "Closed set of values." }),
     minimum: z.number().optional(),
     maximum: z.number().optional(),
+    missing: z
+      .array(z.string().max(64))
+      .max(100)
+      .optional()
+      .meta({ description: "Texts of a file that mean a missing value, next to the empty one." }),
+    format: z
+      .string()
+      .max(100)
+      .optional()
+      .meta({ description: "Format of a timestamp's text in files, as in DuckDB's strptime; ISO 8601 if absent." }),
   })
   .meta({ id: "ColumnSchema" });
 export interface ColumnSchema extends Shape<typeof columnSchema> {}

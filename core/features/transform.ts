@@ -126,5 +126,7 @@ function timeOf(value: unknown): number {
 }
 
 function ruleText(column: ColumnSchema, kind: "present" | "type"): string {
-  return rulesOf({ ...column, nullable: false }).find((rule) => rule.kind === kind)!.text;
+  // Tokens and formats belong to files. A request has null, and times in ISO 8601.
+  const request = { ...column, nullable: false, missing: undefined, format: undefined };
+  return rulesOf(request).find((rule) => rule.kind === kind)!.text;
 }
