@@ -1,3 +1,4 @@
+import { valueLimit } from "../../core/datasets/profile";
 import { listTokens } from "../../core/datasets/reading";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
@@ -37,8 +38,6 @@ const knownTokens = [
   "--",
   ".",
 ];
-/** The maximum number of values of a one-hot (core/features). */
-const maxCategories = 1_000;
 /** The maximum number of values of an integer class. A column with more values is suggested as a quantity. */
 const maxIntClasses = 20;
 
@@ -203,8 +202,7 @@ function featureOf(name: string, counts: Counts): InferredColumn {
   if (type === undefined) return ignored("its type is not supported for columns");
   const unique = distinct === rows && rows > 20;
   if (type === "string" && unique) return ignored("every row has a different text, like an id");
-  if (type === "string" && distinct > maxCategories && 2 * distinct > rows)
-    return ignored(`${distinct} different texts`);
+  if (type === "string" && distinct > valueLimit && 2 * distinct > rows) return ignored(`${distinct} different texts`);
   if (type === "int" && unique && consecutive) return ignored("the numbers of rows, like an id", type);
   if (type === "int" && unique && (/(^|[^a-z])id$/i.test(name) || /[a-z]I[Dd]$/.test(name)))
     return ignored("every row has a different id", type);

@@ -20,8 +20,7 @@ export interface FeaturesOutput {
 }
 
 /** The settings of a job on which features depend. */
-export type FeatureSettings = {
-  readonly features: Pick<Job["features"], "standardize">;
+export type FeatureSettings = Pick<Job, "columns" | "drop" | "features"> & {
   readonly evaluation: Pick<Job["evaluation"], "slices">;
 };
 
@@ -42,7 +41,7 @@ export async function materializeFeatures(input: {
   readonly shardBytes?: number;
 }): Promise<FeaturesOutput> {
   const { manifest, settings, rows, objects, inputHash } = input;
-  const plan = planFeatures(manifest.schema, settings.evaluation.slices);
+  const plan = planFeatures(manifest.schema, settings.evaluation.slices, settings);
   const columns = columnsOf(plan);
   const splitOf = await readSplits(manifest, objects);
 
