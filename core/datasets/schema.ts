@@ -50,6 +50,9 @@ const datasetSchemaFile = z
           .default({ train: 0.8, validation: 0.1, test: 0.1 }),
         /** Default: the label, if it has classes. `null`: no column. */
         stratifyBy: z.string().nullable().optional(),
+        /** `group`: all rows with one value of `column` are in one split. `time`: the splits follow each other. */
+        by: z.enum(["group", "time"]).optional(),
+        column: z.string().optional(),
       })
       .prefault({}),
   })
@@ -66,6 +69,8 @@ export interface DatasetSchema {
     readonly seed: number;
     readonly fractions: Readonly<Record<SplitName, number>>;
     readonly stratifyBy?: string;
+    readonly by?: "group" | "time";
+    readonly column?: string;
   };
 }
 
@@ -79,7 +84,8 @@ export function parseDatasetSchema(text: string, fileName = "schema.yaml"): Data
   const columns = written.map((column) => withTokens(column, missing));
   const { stratifyBy, ...rest } = split;
   const label = columns.find(({ role }) => role === "label");
-  const column = stratifyBy === undefined && label && groupable.includes(label.type) ? label.name : stratifyBy;
+  const byLabel = stratifyBy === undefined && split.by === undefined;
+  const column = byLabel && label && groupable.includes(label.type) ? label.name : stratifyBy;
   return { columns, split: column ? { ...rest, stratifyBy: column } : rest };
 }
 
@@ -202,7 +208,7 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
 
 function* splitProblems(
   columns: readonly ColumnSchema[],
-  split: Pick<DatasetSchema["split"], "fractions"> & { readonly stratifyBy?: string | null },
+  split: Pick<DatasetSchema["split"], "fractions" | "by" | "column"> & { readonly stratifyBy?: string | null },
 ): Generator<Finding> {
   const { train, validation, test } = split.fractions;
   const sum = train + validation + test;
@@ -221,6 +227,7 @@ function* splitProblems(
       value: test,
       rule: "must be greater than 0: evaluation needs rows",
     };
+  yield* wholeSplitProblems(columns, split);
   if (split.stratifyBy) {
     const column = columns.find(({ name }) => name === split.stratifyBy);
     const path = ["split", "stratifyBy"];
@@ -232,5 +239,32 @@ function* splitProblems(
         rule: `must name an int, string or bool column, but its type is ${column.type}`,
       };
     }
+  }
+}
+
+/** Types that order rows. */
+const timeTypes: readonly string[] = ["timestamp", "int", "float"];
+
+function* wholeSplitProblems(
+  columns: readonly ColumnSchema[],
+  { by, column: name, stratifyBy }: Parameters<typeof splitProblems>[1],
+): Generator<Finding> {
+  const path = ["split", "column"];
+  if (by === undefined) {
+    if (name !== undefined) yield { path, value: name, rule: "must be left out without split.by: group or time" };
+    return;
+  }
+  if (stratifyBy) {
+    yield { path: ["split", "stratifyBy"], value: stratifyBy, rule: `must be left out where the split is by ${by}` };
+  }
+  const column = columns.find((candidate) => candidate.name === name);
+  const types = by === "group" ? groupable : timeTypes;
+  if (name === undefined) yield { path, rule: `is required where the split is by ${by}` };
+  else if (column === undefined) yield { path, value: name, rule: "must name a column" };
+  else if (!types.includes(column.type)) {
+    const rule = `must name a column of type ${types.join(", ")} where the split is by ${by}, but its type is ${column.type}`;
+    yield { path, value: name, rule };
+  } else if (by === "time" && column.nullable) {
+    yield { path, value: name, rule: "must name a column that is not nullable: a row without a time has no split" };
   }
 }

@@ -52,6 +52,11 @@ const draftShape = {
     seed: count,
     fractions: z.strictObject({ train: fraction, validation: fraction, test: fraction }),
     stratifyBy: z.string().optional(),
+    by: z.enum(["group", "time"]).optional().meta({
+      description:
+        "`group`: rows with one value of `column` are in one split. `time`: train is before validation, and that before test.",
+    }),
+    column: z.string().optional().meta({ description: "The column of the groups or times." }),
     indexes: z.strictObject({ train: part, validation: part, test: part }),
   }),
 };

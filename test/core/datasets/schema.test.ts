@@ -54,6 +54,26 @@ columns:
     ]);
   });
 
+  it("splits by group or time without strata", () => {
+    const columns = "columns:\n  - {name: at, type: timestamp}\n  - {name: y, type: int, role: label}\n";
+    const { split } = parseDatasetSchema(`${columns}split: {by: time, column: at}\n`);
+    expect(split).toMatchObject({ by: "time", column: "at" });
+    expect(split.stratifyBy).toBeUndefined();
+  });
+
+  it.each([
+    ["{by: time}", /split\.column is required where the split is by time/],
+    ["{by: group, column: z}", /split\.column is "z", but must name a column/],
+    ["{by: group, column: x}", /must name a column of type int, string, bool where the split is by group/],
+    ["{by: time, column: maybe}", /must name a column that is not nullable/],
+    ["{by: group, column: y, stratifyBy: y}", /must be left out where the split is by group/],
+    ["{column: y}", /must be left out without split\.by/],
+  ])("refuses the split %s", (split, message) => {
+    const columns =
+      "{name: x, type: float}, {name: maybe, type: int, nullable: true}, {name: y, type: int, role: label}";
+    expect(() => parseDatasetSchema(`columns: [${columns}]\nsplit: ${split}\n`)).toThrow(message);
+  });
+
   it.each([
     ["{name: x, type: int, format: '%Y'}", /format .* must be left out: a int column has no format/],
     ["{name: x, type: timestamp, format: '%d/%m'}", /must have a year/],
