@@ -1,9 +1,13 @@
 import type { Command } from "commander";
+import type { DescribedRows } from "../../adapters/duckdb/describe-rows";
+import { messageOf } from "../../adapters/duckdb/errors";
+import type { ApiClient } from "../../client/api-client";
 import { parseDatasetReference } from "../../core/datasets/reference";
-import type { DatasetVersion, Deprecation } from "../../core/datasets/shapes";
+import type { DatasetManifest, DatasetVersion, Deprecation } from "../../core/datasets/shapes";
 import { formatBytes, formatCount } from "../../core/quantities";
 import { contextOf } from "../context";
-import { printJson, printTable } from "../output";
+import { describeVersion, printColumns, printPreview } from "../datasets/rows-view";
+import { printJson, printTable, shownText } from "../output";
 import { addPushCommands, printWarnings } from "./dataset-push";
 import { addDriftCommand } from "./drift";
 import { addInboxCommand } from "./inbox";
@@ -38,12 +42,15 @@ export function addDatasetCommands(program: Command): void {
   datasets
     .command("show <reference>")
     .description("show a version (NAME or NAME@3) and list the other versions")
-    .action(async (reference: string, _options: unknown, command: Command) => {
+    .option("--no-profile", "show the record alone, without reading rows")
+    .option("--all", "profile all rows (default: those of the first shards, up to 64 MiB)")
+    .action(async (reference: string, options: { profile: boolean; all?: boolean }, command: Command) => {
       const { client, json } = contextOf(command);
       const { name, version } = parseDatasetReference(reference);
       const [shown, versions] = await Promise.all([client.dataset(name, version), client.datasetVersions(name)]);
-      if (json) printJson({ version: shown, versions });
-      else show(shown, versions);
+      const described = options.profile ? await tryToDescribe(client, shown.manifest, options.all === true) : undefined;
+      if (json) printJson({ version: shown, versions, ...described });
+      else show(shown, versions, described);
     });
 
   addInboxCommand(datasets);
@@ -63,25 +70,47 @@ export function addDatasetCommands(program: Command): void {
     });
 }
 
-function show(version: DatasetVersion, versions: readonly DatasetVersion[]): void {
+/** The record is shown even if its rows cannot be read. */
+async function tryToDescribe(
+  client: ApiClient,
+  manifest: DatasetManifest,
+  all: boolean,
+): Promise<{ readonly profile: DescribedRows } | { readonly unreadable: string }> {
+  try {
+    return { profile: await describeVersion(client, manifest, all) };
+  } catch (error) {
+    return { unreadable: messageOf(error).split("\n")[0]! };
+  }
+}
+
+function show(
+  version: DatasetVersion,
+  versions: readonly DatasetVersion[],
+  described: Awaited<ReturnType<typeof tryToDescribe>> | undefined,
+): void {
+  const profile = described && "profile" in described ? described.profile : undefined;
   const { manifest } = version;
   process.stdout.write(
     `${manifest.name}@${manifest.version}  ${formatCount(manifest.rowCount, "row")}  ${formatBytes(manifest.bytes)}\n`,
   );
   process.stdout.write(`digest ${manifest.digest}\nschema ${manifest.schemaHash}\n`);
   printWarnings(version.warnings ?? []);
-  process.stdout.write("\n");
-  printTable(
-    ["COLUMN", "TYPE", "ROLE"],
-    manifest.schema.map((column) => [
-      column.name,
-      column.shape ? `${column.type}[${column.shape}]` : column.type,
-      column.role,
-    ]),
-  );
-  const { indexes, seed, stratifyBy } = manifest.split;
   process.stdout.write(
-    `\nsplit (seed ${seed}${stratifyBy ? `, by ${stratifyBy}` : ""}): train ${indexes.train.rows}, validation ${indexes.validation.rows}, test ${indexes.test.rows}\n\n`,
+    `created ${manifest.createdAt}${version.createdBy ? ` by ${shownText(version.createdBy)}` : ""}\n`,
+  );
+  if (described && "unreadable" in described) {
+    printWarnings([{ code: "UNREADABLE", message: `the rows cannot be read: ${described.unreadable}` }]);
+  }
+  process.stdout.write("\n");
+  printColumns(manifest, profile);
+  if (profile) {
+    process.stdout.write("\n");
+    printPreview(manifest, profile);
+  }
+  const { indexes, seed, stratifyBy, by, column } = manifest.split;
+  const rule = by ? `, by ${by} ${column}` : stratifyBy ? `, by ${stratifyBy}` : "";
+  process.stdout.write(
+    `\nsplit (seed ${seed}${rule}): train ${indexes.train.rows}, validation ${indexes.validation.rows}, test ${indexes.test.rows}\n\n`,
   );
   printTable(
     ["VERSION", "ROWS", "CREATED", "BY", "STATE"],
