@@ -1,9 +1,9 @@
 import { EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
 import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import type { DatasetSchema } from "../../core/datasets/schema";
-import type { DatasetDraft } from "../../core/datasets/shapes";
+import type { ColumnSchema, DatasetDraft, DatasetManifest } from "../../core/datasets/shapes";
 import { castTo } from "./cast";
-import { type DuckDbSession, quoteName } from "./session";
+import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { type ShardFile, writeShards } from "./shard-writer";
 import { openSource, reading } from "./source";
 import { splitRows } from "./split-rows";
@@ -21,6 +21,15 @@ export interface Snapshot {
   readonly ignoredColumns: readonly string[];
 }
 
+/** A stored version whose rows come before those of the file. */
+export interface ParentRows {
+  readonly manifest: DatasetManifest;
+  /** Its shards on the local disk, in their order. */
+  readonly files: readonly string[];
+  /** Index into `splitNames` of each of its rows. */
+  readonly splitOf: Uint8Array;
+}
+
 /**
  * Reads a CSV, Parquet or JSON file by the schema and writes it in canonical form. The same rows give the same snapshot
  * in every format.
@@ -29,10 +38,17 @@ export interface Snapshot {
  */
 export async function createSnapshot(
   session: DuckDbSession,
-  input: { readonly name: string; readonly file: string; readonly schema: DatasetSchema; readonly shardBytes?: number },
+  input: {
+    readonly name: string;
+    readonly file: string;
+    readonly schema: DatasetSchema;
+    readonly shardBytes?: number;
+    /** The version to which the file's rows are appended. */
+    readonly parent?: ParentRows;
+  },
   onPhase: (phase: SnapshotPhase) => void = () => undefined,
 ): Promise<Snapshot> {
-  const { name, file, schema } = input;
+  const { name, file, schema, parent } = input;
   const { columns } = schema;
   const source = await openSource(session, file, columns);
 
@@ -51,19 +67,30 @@ export async function createSnapshot(
     session.run(`CREATE OR REPLACE TABLE canonical AS SELECT ${casts.join(", ")} FROM ${source.table}`),
   );
 
-  onPhase("splitting");
-  const { split, indexes } = await splitRows(session, schema, rowCount);
+  const write = (): Promise<readonly ShardFile[]> => {
+    onPhase("writing");
+    return writeShards(session, "canonical", columns, rowCount, input.shardBytes);
+  };
+  // The shards of appended rows are those that the file alone would give.
+  const appended = parent ? await write() : undefined;
+  if (parent) await prependRows(session, columns, parent.files);
 
-  onPhase("writing");
-  const shards = await writeShards(session, "canonical", columns, rowCount, input.shardBytes);
+  onPhase("splitting");
+  const total = rowCount + (parent?.manifest.rowCount ?? 0);
+  const { split, indexes } = await splitRows(session, schema, total, parent?.splitOf);
+
+  const shards = appended ?? (await write());
+  const added = shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows }));
+  const all = [...(parent?.manifest.shards ?? []), ...added];
   const described = {
     name,
     schema: columns,
     schemaHash: schemaHashOf(columns),
-    rowCount,
-    bytes: shards.reduce((sum, { bytes }) => sum + bytes, 0),
-    shards: shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows })),
+    rowCount: total,
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    shards: all,
     split,
+    ...(parent ? { parent: referenceTo(parent.manifest) } : {}),
   };
   return {
     draft: { ...described, digest: versionDigestOf(described) },
@@ -71,4 +98,22 @@ export async function createSnapshot(
     indexes,
     ignoredColumns: [...source.types.keys()].filter((column) => !columns.some((known) => known.name === column)),
   };
+}
+
+/** Puts the rows of stored shards before those of the canonical table. */
+async function prependRows(
+  session: DuckDbSession,
+  columns: readonly ColumnSchema[],
+  files: readonly string[],
+): Promise<void> {
+  const names = columns.map(({ name }) => quoteName(name)).join(", ");
+  await session.run("ALTER TABLE canonical RENAME TO appended");
+  await session.run(
+    `CREATE TABLE canonical AS SELECT ${names} FROM read_parquet([${files.map(quoteText).join(", ")}])`,
+  );
+  await session.run(`INSERT INTO canonical SELECT ${names} FROM appended`);
+}
+
+function referenceTo({ version, digest, rowCount }: DatasetManifest): NonNullable<DatasetDraft["parent"]> {
+  return { version, digest, rows: rowCount };
 }

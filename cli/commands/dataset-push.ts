@@ -1,12 +1,16 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import pc from "picocolors";
+import type { ApiClient } from "../../client/api-client";
+import type { DatasetDraft } from "../../core/datasets/shapes";
+import { InvalidInputError } from "../../core/errors";
 import { formatBytes, formatCount } from "../../core/quantities";
-import type { Warning } from "../../core/shapes";
+import type { ContentReference, Warning } from "../../core/shapes";
 import { contextOf, type GlobalOptions } from "../context";
-import { type PushProgress, pushDataset, pushTarget } from "../datasets/push";
+import { appendToDataset, assertName, type PushProgress, pushDataset, pushTarget } from "../datasets/push";
 import { inferSchemaOf, provideSchemaFile } from "../datasets/schema-file";
 import { schemaText } from "../datasets/schema-text";
+import { download } from "../download";
 import { printJson, shownText } from "../output";
 import { createUploads } from "../uploads";
 
@@ -16,6 +20,7 @@ interface PushFlags {
   readonly label?: string;
   readonly missing?: readonly string[];
   readonly allowSchemaChange?: boolean;
+  readonly append?: boolean;
 }
 
 /** Adds `datasets push` and `datasets schema`. */
@@ -31,26 +36,27 @@ export function addPushCommands(datasets: Command): void {
       "texts that mean a missing value, separated by commas; for the inferred schema",
       tokensOf,
     )
+    .option("--append", "add the file's rows to the newest version, by its schema; its stored rows are not sent again")
     .option("--allow-schema-change", "accept columns that differ from those of the newest version")
     .action(async (argument: string, options: PushFlags, command: Command) => {
       const { client, json } = contextOf(command);
       const { name, file } = pushTarget(argument, options.file);
-      const { schemaFile, created } = await provideSchemaFile({ ...options, file });
-      if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
-      const { registered, draft, ignoredColumns, warnings } = await pushDataset({
+      const shared = {
         name,
         file,
-        schemaFile,
         uploads: createUploads(client),
-        register: (made, source, found) =>
+        register: (made: DatasetDraft, source: ContentReference, found: readonly Warning[]) =>
           client.registerDataset(
             made,
             options.allowSchemaChange === true,
-            [{ ...source, file: basename(file), rows: made.rowCount }],
+            [{ ...source, file: basename(file), rows: made.rowCount - (made.parent?.rows ?? 0) }],
             found,
           ),
         onProgress: json ? undefined : showProgress(),
-      });
+      };
+      const { registered, draft, ignoredColumns, warnings } = options.append
+        ? await appendToDataset({ ...shared, append: await parentOf(client, name, options) })
+        : await pushDataset({ ...shared, schemaFile: await schemaFileOf(options, file) });
       const { manifest, deprecation } = registered.version;
       if (json) {
         printJson({ created: registered.created, ...manifest, deprecation, ignoredColumns, warnings });
@@ -77,6 +83,35 @@ export function addPushCommands(datasets: Command): void {
       if (command.optsWithGlobals<GlobalOptions>().json) printJson(suggested);
       else process.stdout.write(schemaText(file, suggested));
     });
+}
+
+async function schemaFileOf(options: PushFlags, file: string): Promise<string> {
+  const { schemaFile, created } = await provideSchemaFile({ ...options, file });
+  if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
+  return schemaFile;
+}
+
+/** @throws InvalidInputError if options name another schema than the newest version's */
+async function parentOf(client: ApiClient, name: string, options: PushFlags) {
+  assertName(name);
+  const given = (["schema", "label", "missing", "allowSchemaChange"] as const).filter(
+    (key) => options[key] !== undefined,
+  );
+  if (given.length > 0) {
+    const rule = "must be left out with --append: the rows are read by the schema of the newest version";
+    const names = {
+      schema: "--schema",
+      label: "--label",
+      missing: "--missing",
+      allowSchemaChange: "--allow-schema-change",
+    };
+    throw new InvalidInputError(
+      "the rows cannot be appended",
+      given.map((key) => ({ path: names[key], rule })),
+    );
+  }
+  const contents = { getContent: (sha256: string) => download(client, sha256) };
+  return { version: await client.dataset(name), contents };
 }
 
 /** Splits `NA,?`. */

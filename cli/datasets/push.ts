@@ -36,8 +36,12 @@ export function pushTarget(
   throw new InvalidInputError("the dataset cannot be pushed", [{ path: "name", value: argument, rule }]);
 }
 
-export interface PushOptions<Registered> extends Omit<PushFileOptions<Registered>, "schema"> {
+export interface PushOptions<Registered> extends Omit<PushFileOptions<Registered>, "schema" | "append"> {
   readonly schemaFile: string;
+}
+
+export interface AppendOptions<Registered> extends Omit<PushFileOptions<Registered>, "schema"> {
+  readonly append: NonNullable<PushFileOptions<Registered>["append"]>;
 }
 
 /**
@@ -47,16 +51,26 @@ export interface PushOptions<Registered> extends Omit<PushFileOptions<Registered
  */
 export async function pushDataset<Registered>(options: PushOptions<Registered>): Promise<PushResult<Registered>> {
   const { name, schemaFile } = options;
-  if (!namePattern.test(name)) {
-    throw new InvalidInputError("the dataset cannot be pushed", [
-      {
-        path: "name",
-        value: name,
-        rule: "must be 1–63 lower-case letters, digits and hyphens, starting with a letter or digit",
-      },
-    ]);
-  }
+  assertName(name);
   const schema = parseDatasetSchema(readSchema(schemaFile), schemaFile);
   const { pushFile } = await import("../../adapters/duckdb/push-file");
   return pushFile({ ...options, schema });
+}
+
+/**
+ * Appends a file's rows to the newest version, by that version's schema and split.
+ *
+ * @throws the errors of `pushFile`
+ */
+export async function appendToDataset<Registered>(options: AppendOptions<Registered>): Promise<PushResult<Registered>> {
+  const { schema: columns, split } = options.append.version.manifest;
+  const { indexes: _, ...rule } = split;
+  const { pushFile } = await import("../../adapters/duckdb/push-file");
+  return pushFile({ ...options, schema: { columns, split: rule } });
+}
+
+export function assertName(name: string): void {
+  if (namePattern.test(name)) return;
+  const rule = "must be 1–63 lower-case letters, digits and hyphens, starting with a letter or digit";
+  throw new InvalidInputError("the dataset cannot be pushed", [{ path: "name", value: name, rule }]);
 }

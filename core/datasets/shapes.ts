@@ -59,6 +59,12 @@ const draftShape = {
     column: z.string().optional().meta({ description: "The column of the groups or times." }),
     indexes: z.strictObject({ train: part, validation: part, test: part }),
   }),
+  parent: z
+    .strictObject({ version: z.int().min(1), digest: sha256, rows: count })
+    .optional()
+    .meta({
+      description: "The version to which rows were appended, with its rows. Its shards are the first of this one.",
+    }),
 };
 
 export const sourceFile = z

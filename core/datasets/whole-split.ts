@@ -11,19 +11,34 @@ type Fractions = Readonly<Record<SplitName, number>>;
  * to the split that lacks most rows. Splits are filled if there are at least as many groups as splits.
  *
  * @param sizes rows of each group
+ * @param held the split of a group that has one already
  */
-export function assignGroups(seed: number, fractions: Fractions, sizes: readonly number[]): readonly SplitName[] {
+export function assignGroups(
+  seed: number,
+  fractions: Fractions,
+  sizes: readonly number[],
+  held: (group: number) => SplitName | undefined = () => undefined,
+): readonly SplitName[] {
   const wanted = splitNames.filter((split) => fractions[split] > 0);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const lacking = new Map(wanted.map((split) => [split, total * fractions[split]]));
   const empty = new Set<SplitName>(wanted);
   const assigned = new Array<SplitName>(sizes.length);
-  for (const [taken, group] of shuffled(sizes.length, seed).entries()) {
-    const candidates = sizes.length - taken <= empty.size ? wanted.filter((split) => empty.has(split)) : wanted;
-    const split = candidates.reduce((best, each) => (lacking.get(each)! > lacking.get(best)! ? each : best));
-    lacking.set(split, lacking.get(split)! - sizes[group]!);
+  const take = (group: number, split: SplitName): void => {
+    lacking.set(split, (lacking.get(split) ?? 0) - sizes[group]!);
     empty.delete(split);
     assigned[group] = split;
+  };
+  const order = shuffled(sizes.length, seed);
+  const free = order.filter((group) => held(group) === undefined);
+  for (const group of order) {
+    const split = held(group);
+    if (split) take(group, split);
+  }
+  for (const [taken, group] of free.entries()) {
+    const candidates = free.length - taken <= empty.size ? wanted.filter((split) => empty.has(split)) : wanted;
+    const split = candidates.reduce((best, each) => (lacking.get(each)! > lacking.get(best)! ? each : best));
+    take(group, split);
   }
   return assigned;
 }

@@ -99,7 +99,10 @@ function columnsOf(plan: Plan): readonly ColumnSchema[] {
 }
 
 /** Returns the index into `splitNames` of each row. */
-export async function readSplits(manifest: DatasetManifest, objects: ObjectStore): Promise<Uint8Array> {
+export async function readSplits(
+  manifest: DatasetManifest,
+  objects: Pick<ObjectStore, "getContent">,
+): Promise<Uint8Array> {
   const [train, validation, test] = await Promise.all(
     splitNames.map(async (split) => decodeSplitIndex(await objects.getContent(manifest.split.indexes[split].sha256))),
   );

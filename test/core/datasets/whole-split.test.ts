@@ -31,6 +31,12 @@ describe("splits of whole units", () => {
     expect(assignGroups(1, fractions, ones)).toEqual(assignGroups(1, fractions, ones));
     expect(assignGroups(1, fractions, ones)).not.toEqual(assignGroups(2, fractions, ones));
     expect(rowsOf(ones, assignGroups(1, fractions, ones))).toEqual([8, 1, 1]);
+    const held = ["test", "validation"] as const;
+    const more = assignGroups(1, fractions, ones, (group) => held[group]);
+    expect([more.slice(0, 2), rowsOf(ones, more)]).toEqual([
+      ["test", "validation"],
+      [8, 1, 1],
+    ]);
     expect(rowsOf(ones, assignTimes({ train: 0.7, validation: 0, test: 0.3 }, ones))).toEqual([7, 0, 3]);
   });
 });
