@@ -110,6 +110,10 @@ export const errorCatalogue = {
     status: 409,
     meaning: "The exported file does not compute what the platform computes; it was not kept.",
   },
+  DATASET_CHANGED: {
+    status: 409,
+    meaning: "Rows were appended to a version that is no longer the newest: append them again.",
+  },
   NOTIFICATIONS_NOT_SET: { status: 409, meaning: "The team has set no webhook, and does not publish on its topic." },
   NOT_A_CANARY: { status: 409, meaning: "Only a version in stage canary can get a part of the units." },
   NO_CANARY_TEST: { status: 409, meaning: "The model has no canary under test." },

@@ -1,6 +1,6 @@
 import { elementsOf, isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
-import { quoteName } from "./session";
+import { quoteName, quoteText } from "./session";
 
 type SourceKind = "text" | "integer" | "real" | "boolean" | "time" | "zoned-time" | "list" | "other";
 
@@ -20,7 +20,7 @@ export const canonicalTypes: Readonly<Record<ColumnSchema["type"], string>> = {
  * cast.
  */
 export function castTo(column: ColumnSchema, sourceType: string): string {
-  const raw = quoteName(column.name);
+  const raw = rawValue(column, sourceType);
   const kind = kindOf(sourceType);
   switch (column.type) {
     case "int":
@@ -36,10 +36,22 @@ export function castTo(column: ColumnSchema, sourceType: string): string {
     case "bool":
       return castBool(raw, kind);
     case "timestamp":
-      return castTimestamp(raw, kind);
+      return castTimestamp(raw, kind, column.format);
     case "tensor":
       return castTensor(raw, kind, sourceType, elementsOf(column));
   }
+}
+
+/** Returns SQL for the value as the file has it; NULL for one of the column's missing tokens. */
+export function rawValue({ name, missing = [] }: ColumnSchema, sourceType: string): string {
+  const raw = quoteName(name);
+  const kind = kindOf(sourceType);
+  if (kind === "text" && missing.length > 0) {
+    return `CASE WHEN trim(${raw}) NOT IN (${missing.map(quoteText).join(", ")}) THEN ${raw} END`;
+  }
+  const numbers = missing.filter((token) => Number.isFinite(Number(token)));
+  if ((kind !== "integer" && kind !== "real") || numbers.length === 0) return raw;
+  return `CASE WHEN ${raw} NOT IN (${numbers.map(Number).join(", ")}) THEN ${raw} END`;
 }
 
 /** Returns whether a value may have another type than the schema's. False if the types alone exclude it. */
@@ -70,11 +82,16 @@ function castBool(raw: string, kind: SourceKind): string {
   return `CASE WHEN ${text} IN ('true', 't', '1') THEN true WHEN ${text} IN ('false', 'f', '0') THEN false END`;
 }
 
-function castTimestamp(raw: string, kind: SourceKind): string {
+function castTimestamp(raw: string, kind: SourceKind, format: string | undefined): string {
   // A plain cast from text drops the offset (02:00+02 would become 02:00), so the value is cast through the type with a
   // time zone.
   const utc = (zoned: string): string => `CASE WHEN isfinite(${zoned}) THEN make_timestamp(epoch_us(${zoned})) END`;
-  if (kind === "text") return utc(`TRY_CAST(${raw} AS TIMESTAMPTZ)`);
+  if (format !== undefined && (kind === "text" || kind === "integer")) {
+    return utc(`try_strptime(trim(CAST(${raw} AS VARCHAR)), ${quoteText(format)})`);
+  }
+  // DuckDB reads 2/1/24 as the year 2.
+  const iso = `CASE WHEN regexp_matches(${raw}, '^\\s*[0-9]{4,}[-/]') THEN ${raw} END`;
+  if (kind === "text") return utc(`TRY_CAST(${iso} AS TIMESTAMPTZ)`);
   if (kind === "zoned-time") return utc(raw);
   if (kind !== "time") return none("TIMESTAMP");
   return `CASE WHEN isfinite(CAST(${raw} AS TIMESTAMP)) THEN CAST(${raw} AS TIMESTAMP) END`;

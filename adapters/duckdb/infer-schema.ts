@@ -1,7 +1,10 @@
+import { valueLimit } from "../../core/datasets/profile";
+import { listTokens } from "../../core/datasets/reading";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
-import { castTo } from "./cast";
-import { type DuckDbSession, quoteName } from "./session";
+import { castTo, rawValue } from "./cast";
+import { fittingFormats } from "./date-formats";
+import type { DuckDbSession } from "./session";
 import { openSource, reading } from "./source";
 
 /** A suggested column, with a remark if a person should check it. */
@@ -9,10 +12,32 @@ export interface InferredColumn extends ColumnSchema {
   readonly note?: string;
 }
 
+export interface InferredSchema {
+  readonly columns: readonly InferredColumn[];
+  /** Texts that mean a missing value, in every column. */
+  readonly missing: readonly string[];
+}
+
 /** The types in the order of the attempts. The first type that fits all values is suggested. */
 const candidates = ["bool", "int", "float", "timestamp", "string"] as const;
-/** The maximum number of values of a one-hot (core/features). */
-const maxCategories = 1_000;
+/** Texts that often mean a missing value. */
+const knownTokens = [
+  "NA",
+  "N/A",
+  "n/a",
+  "#N/A",
+  "NaN",
+  "nan",
+  "null",
+  "NULL",
+  "Null",
+  "None",
+  "none",
+  "?",
+  "-",
+  "--",
+  ".",
+];
 /** The maximum number of values of an integer class. A column with more values is suggested as a quantity. */
 const maxIntClasses = 20;
 
@@ -21,22 +46,33 @@ interface Counts {
   readonly present: number;
   readonly distinct: number;
   readonly words: number;
+  /** The missing tokens that the column has. */
+  readonly tokens: readonly string[];
   /** The number of elements between commas, if every value is in brackets. */
   readonly elements?: number;
+  /** Whether the values are the whole numbers from 0 or 1 on, each once. */
+  readonly consecutive: boolean;
   readonly fitting: Readonly<Record<(typeof candidates)[number], number>>;
+  /** The date formats that fit all values. */
+  readonly formats: readonly string[];
 }
 
 /**
  * Suggests a schema for a CSV, Parquet or JSON file. A type is suggested only if a push would accept every value.
  *
+ * A token such as `NA` counts as missing if a column consists of numbers, dates or booleans without it. It is then
+ * missing in every column of the file.
+ *
  * @param label names the column to predict
+ * @param tokens texts that mean a missing value; by default those that the values show
  * @throws InvalidInputError if the file cannot be read or has no such column
  */
-export async function inferColumns(
+export async function inferSchema(
   session: DuckDbSession,
   file: string,
   label: string,
-): Promise<readonly InferredColumn[]> {
+  tokens?: readonly string[],
+): Promise<InferredSchema> {
   const { types } = await openSource(session, file, []);
   const columns = [...types.keys()].map((name): ColumnSchema => ({ name, type: "string", role: "feature" }));
   if (!types.has(label)) {
@@ -44,46 +80,98 @@ export async function inferColumns(
     throw new InvalidInputError("no schema can be suggested", [{ path: "--label", value: label, rule }]);
   }
   const source = await openSource(session, file, columns);
+  const count = (name: string, missing: readonly string[]): Promise<Counts> =>
+    reading(file, () => countsOf(session, source.table, { name, missing: [...missing] }, source.types.get(name)!));
+  const found = new Map<string, Counts>();
+  for (const { name } of columns) found.set(name, await count(name, tokens ?? knownTokens));
+  const missing = tokens ?? [...new Set([...found.values()].flatMap(evidentTokens))];
   const inferred: InferredColumn[] = [];
-  for (const { name } of columns) {
-    const counts = await reading(file, () => countsOf(session, source.table, name, source.types.get(name)!));
-    inferred.push(name === label ? labelOf(name, counts) : featureOf(name, counts));
+  for (const [name, counts] of found) {
+    // A token that is no missing value in this file is a value of its text columns.
+    const kept = counts.tokens.every((token) => missing.includes(token)) ? counts : await count(name, missing);
+    const column = name === label ? labelOf(name, kept) : featureOf(name, kept);
+    inferred.push(withTokenNote(column, tokens === undefined ? counts.tokens : [], missing));
   }
-  return inferred;
+  return { columns: inferred, missing };
 }
 
-async function countsOf(session: DuckDbSession, table: string, name: string, sourceType: string): Promise<Counts> {
-  const raw = quoteName(name);
+/** Returns the tokens without which the column is no text. */
+function evidentTokens(counts: Counts): readonly string[] {
+  const type = typeOf(counts);
+  return counts.present > 0 && type !== undefined && type !== "string" ? counts.tokens : [];
+}
+
+function withTokenNote(column: InferredColumn, seen: readonly string[], missing: readonly string[]): InferredColumn {
+  if (column.type !== "string" || column.role === "ignore" || column.note !== undefined || seen.length === 0)
+    return column;
+  const taken = seen.filter((token) => missing.includes(token));
+  if (taken.length > 0) return { ...column, note: `${listTokens(taken)} is missing; with missing: [] it is text` };
+  return {
+    ...column,
+    note: `${listTokens(seen)} is text; with missing: [${listTokens(seen)}], nullable: true it is missing`,
+  };
+}
+
+async function countsOf(
+  session: DuckDbSession,
+  table: string,
+  { name, missing }: { readonly name: string; readonly missing: string[] },
+  sourceType: string,
+): Promise<Counts> {
+  const columnOf = (type: ColumnSchema["type"], tokens = missing): ColumnSchema => ({
+    ...{ name, type, role: "feature", missing: tokens },
+  });
+  const raw = rawValue(columnOf("string"), sourceType);
+  const whole = rawValue(columnOf("string", []), sourceType);
   const text = `trim(CAST(${raw} AS VARCHAR))`;
-  const fitting = candidates.map(
-    (type) => `count(${castTo({ name, type, role: "feature" }, sourceType)}) AS "${type}"`,
-  );
+  const integer = castTo(columnOf("int"), sourceType);
+  const fitting = candidates.map((type) => `count(${castTo(columnOf(type), sourceType)}) AS "${type}"`);
   const [row] = await session.rows(
     `SELECT count(*) AS "rows", count(${raw}) AS present, count(DISTINCT ${raw}) AS "distinct",
             count(*) FILTER (lower(${text}) IN ('true', 'false')) AS words,
             count(*) FILTER (starts_with(${text}, '[') AND ends_with(${text}, ']')) AS brackets,
             min(len(string_split(${text}, ','))) AS fewest, max(len(string_split(${text}, ','))) AS most,
+            min(${integer}) AS first, max(${integer}) AS last,
+            to_json(list_sort(list(DISTINCT trim(CAST(${whole} AS VARCHAR)))
+              FILTER (${whole} IS NOT NULL AND ${raw} IS NULL))) AS tokens,
             ${fitting.join(", ")} FROM ${table}`,
   );
   const number = (key: string): number => Number(row![key]);
   const isList = number("brackets") === number("present") && number("fewest") === number("most");
-  return {
+  const counts = {
     rows: number("rows"),
     present: number("present"),
     distinct: number("distinct"),
     words: number("words"),
+    tokens: row!["tokens"] === null ? [] : (JSON.parse(String(row!["tokens"])) as string[]),
     ...(isList && number("present") > 0 ? { elements: number("most") } : {}),
+    consecutive:
+      [0, 1].includes(number("first")) &&
+      number("distinct") === number("rows") &&
+      number("last") - number("first") + 1 === number("rows"),
     fitting: Object.fromEntries(candidates.map((type) => [type, number(type)])) as Counts["fitting"],
   };
+  const dated = mayBeDate(counts) && counts.elements === undefined;
+  return { ...counts, formats: dated ? await fittingFormats(session, table, raw) : [] };
 }
 
-function typeOf({ present, words, fitting }: Counts): (typeof candidates)[number] | undefined {
+/** Excludes columns of numbers, except whole ones such as 20240131. */
+function mayBeDate({
+  present,
+  fitting: { float, int, timestamp, string },
+}: Pick<Counts, "present" | "fitting">): boolean {
+  return present > 0 && string === present && timestamp < present && (float < present || int === present);
+}
+
+function typeOf({ present, words, fitting, formats }: Counts): (typeof candidates)[number] | undefined {
+  if (formats.length > 0) return "timestamp";
   // 0 and 1 could also be bool. They are suggested as numbers, and the user may change that.
   return candidates.find((type) => fitting[type] === present && (type !== "bool" || words === present));
 }
 
 function labelOf(name: string, counts: Counts): InferredColumn {
-  const type = typeOf(counts) ?? "string";
+  // A date is no label.
+  const type = typeOf({ ...counts, formats: [], fitting: { ...counts.fitting, timestamp: -1 } }) ?? "string";
   const missing =
     counts.present < counts.rows ? `missing in ${counts.rows - counts.present} rows, which a push refuses` : undefined;
   if (type === "int" && counts.distinct > maxIntClasses) {
@@ -94,8 +182,10 @@ function labelOf(name: string, counts: Counts): InferredColumn {
 }
 
 function featureOf(name: string, counts: Counts): InferredColumn {
-  const { rows, present, distinct, elements } = counts;
-  const ignored = (note: string): InferredColumn => ({ name, type: "string", role: "ignore", nullable: true, note });
+  const { rows, present, distinct, elements, formats, consecutive } = counts;
+  const ignored = (note: string, type: ColumnSchema["type"] = "string"): InferredColumn => ({
+    ...{ name, type, role: "ignore", nullable: true, note },
+  });
   if (present === 0) return ignored("no value");
   const missing = present < rows ? { nullable: true } : {};
   if (elements !== undefined) {
@@ -110,7 +200,16 @@ function featureOf(name: string, counts: Counts): InferredColumn {
   }
   const type = typeOf(counts);
   if (type === undefined) return ignored("its type is not supported for columns");
-  if (type === "string" && distinct > maxCategories) return ignored(`${distinct} different texts`);
-  if (type === "string" && distinct === rows && rows > 20) return ignored("every row has a different text, like an id");
+  const unique = distinct === rows && rows > 20;
+  if (type === "string" && unique) return ignored("every row has a different text, like an id");
+  if (type === "string" && distinct > valueLimit && 2 * distinct > rows) return ignored(`${distinct} different texts`);
+  if (type === "int" && unique && consecutive) return ignored("the numbers of rows, like an id", type);
+  if (type === "int" && unique && (/(^|[^a-z])id$/i.test(name) || /[a-z]I[Dd]$/.test(name)))
+    return ignored("every row has a different id", type);
+  const [format, other] = formats;
+  if (format !== undefined) {
+    const note = other === undefined ? {} : { note: `${other} fits as well: check which comes first, day or month` };
+    return { name, type, role: "feature", ...missing, format, ...note };
+  }
   return { name, type, role: "feature", ...missing };
 }

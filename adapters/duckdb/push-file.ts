@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { wasAppended } from "../../core/datasets/append";
 import type { DatasetSchema } from "../../core/datasets/schema";
-import type { DatasetDraft, SplitName } from "../../core/datasets/shapes";
+import type { DatasetDraft, DatasetVersion, SplitName } from "../../core/datasets/shapes";
 import { decodeSplitIndex, splitOfRows } from "../../core/datasets/split-index";
 import { judge } from "../../core/datasets/validation";
-import type { UploadPort, UploadSource } from "../../core/ports";
+import { readSplits } from "../../core/features/materialize";
+import type { ObjectStore, UploadPort, UploadSource } from "../../core/ports";
 import type { ContentReference, Warning } from "../../core/shapes";
 import type { CheckedRows } from "./contract/check";
 import { profileDataset } from "./dataset-profile";
 import type { DuckDbSession } from "./session";
-import { createSnapshot, type Snapshot, type SnapshotPhase } from "./snapshot";
+import { fetchAllShards } from "./shard-source";
+import { createSnapshot, type ParentRows, type Snapshot, type SnapshotPhase } from "./snapshot";
 import { withDuckDb } from "./workspace";
 
 export type PushProgress =
@@ -28,6 +31,8 @@ export interface PushFileOptions<Registered> {
   /** The path of a local CSV, Parquet or JSON file. */
   readonly file: string;
   readonly schema: DatasetSchema;
+  /** The newest version, to which the file's rows are appended, and its contents. */
+  readonly append?: { readonly version: DatasetVersion; readonly contents: Pick<ObjectStore, "getContent"> };
   readonly uploads: UploadPort;
   /**
    * Checks the rows before anything is uploaded, and returns warnings. Throws if the rows may not become a version.
@@ -64,22 +69,44 @@ export interface PushResult<Registered> {
 export async function pushFile<Registered>(options: PushFileOptions<Registered>): Promise<PushResult<Registered>> {
   const { name, file, schema, onProgress = () => undefined } = options;
   return withDuckDb(async (session) => {
-    const snapshot = await createSnapshot(session, { name, file, schema }, (phase) => onProgress({ phase }));
+    const parent = options.append && (await fetchParent(session, options.append));
+    const snapshot = await createSnapshot(session, { name, file, schema, parent }, (phase) => onProgress({ phase }));
+    const { ignoredColumns } = snapshot;
+    const { version } = options.append ?? {};
+    if (version && wasAppended(version.manifest, snapshot.shards)) {
+      const { version: _, createdAt: __, ...draft } = version.manifest;
+      const warnings = version.warnings ?? [];
+      onProgress({ phase: "registering" });
+      return {
+        registered: await options.register(draft, await digestOfFile(file), warnings),
+        draft,
+        ignoredColumns,
+        warnings,
+      };
+    }
     const { schema: columns, rowCount, digest } = snapshot.draft;
-    const files = snapshot.shards.map(({ path }) => path);
+    const files = [...(parent?.files ?? []), ...snapshot.shards.map(({ path }) => path)];
     const found = (await options.check?.({ schema: columns, rowCount, files }, digest)) ?? [];
     const sources = new Map<string, UploadSource>([
       ...snapshot.shards.map(({ sha256, path }) => [sha256, { path }] as const),
       ...[...snapshot.indexes].map(([sha256, bytes]) => [sha256, { bytes }] as const),
     ]);
-    const references = [...snapshot.draft.shards, ...Object.values(snapshot.draft.split.indexes)];
+    const references = [...snapshot.shards, ...Object.values(snapshot.draft.split.indexes)];
     await upload(options.uploads, references, sources, onProgress);
     onProgress({ phase: "profiling" });
     const warnings = [...(await warningsOf(session, snapshot)), ...found];
     onProgress({ phase: "registering" });
     const registered = await options.register(snapshot.draft, await digestOfFile(file), warnings);
-    return { registered, draft: snapshot.draft, ignoredColumns: snapshot.ignoredColumns, warnings };
+    return { registered, draft: snapshot.draft, ignoredColumns, warnings };
   });
+}
+
+async function fetchParent(
+  session: DuckDbSession,
+  { version: { manifest }, contents }: NonNullable<PushFileOptions<unknown>["append"]>,
+): Promise<ParentRows> {
+  const files = await fetchAllShards(session, contents, manifest);
+  return { manifest, files, splitOf: await readSplits(manifest, contents) };
 }
 
 /** Returns the warnings about a snapshot's rows, by the rules of a run's validation. */

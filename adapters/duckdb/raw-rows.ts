@@ -1,8 +1,8 @@
 import type { DuckDBDataChunk, DuckDBListValue } from "@duckdb/node-api";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import type { RawRow } from "../../core/features/transform";
-import { castTo } from "./cast";
-import { type DuckDbSession, quoteName } from "./session";
+import { castTo, rawValue } from "./cast";
+import type { DuckDbSession } from "./session";
 import { openSource } from "./source";
 
 /**
@@ -18,8 +18,9 @@ export async function* readRawRows(
 ): AsyncGenerator<readonly RawRow[]> {
   const { table, types } = await openSource(session, file, columns);
   const selected = columns.flatMap((column) => {
-    const raw = quoteName(column.name);
-    const typed = castTo(column, types.get(column.name) ?? "VARCHAR");
+    const sourceType = types.get(column.name) ?? "VARCHAR";
+    const raw = rawValue(column, sourceType);
+    const typed = castTo(column, sourceType);
     const wrong = `CASE WHEN ${raw} IS NOT NULL AND (${typed}) IS NULL THEN CAST(${raw} AS VARCHAR) END`;
     return [shown(column, typed), wrong];
   });

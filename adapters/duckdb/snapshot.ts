@@ -1,15 +1,12 @@
 import { EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
 import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import type { DatasetSchema } from "../../core/datasets/schema";
-import { type ColumnSchema, type DatasetDraft, splitNames } from "../../core/datasets/shapes";
-import { assertSplitsFilled, createSplitter, type Stratum } from "../../core/datasets/split";
-import { encodeSplitIndex, SplitIndexBuilder } from "../../core/datasets/split-index";
-import { sha256 } from "../../core/digest";
+import type { ColumnSchema, DatasetDraft, DatasetManifest } from "../../core/datasets/shapes";
 import { castTo } from "./cast";
-import { readColumns } from "./row-reader";
-import { type DuckDbSession, quoteName } from "./session";
+import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { type ShardFile, writeShards } from "./shard-writer";
 import { openSource, reading } from "./source";
+import { splitRows } from "./split-rows";
 import { findViolations } from "./violations";
 
 export type SnapshotPhase = "checking" | "casting" | "writing" | "splitting";
@@ -24,6 +21,15 @@ export interface Snapshot {
   readonly ignoredColumns: readonly string[];
 }
 
+/** A stored version whose rows come before those of the file. */
+export interface ParentRows {
+  readonly manifest: DatasetManifest;
+  /** Its shards on the local disk, in their order. */
+  readonly files: readonly string[];
+  /** Index into `splitNames` of each of its rows. */
+  readonly splitOf: Uint8Array;
+}
+
 /**
  * Reads a CSV, Parquet or JSON file by the schema and writes it in canonical form. The same rows give the same snapshot
  * in every format.
@@ -32,10 +38,17 @@ export interface Snapshot {
  */
 export async function createSnapshot(
   session: DuckDbSession,
-  input: { readonly name: string; readonly file: string; readonly schema: DatasetSchema; readonly shardBytes?: number },
+  input: {
+    readonly name: string;
+    readonly file: string;
+    readonly schema: DatasetSchema;
+    readonly shardBytes?: number;
+    /** The version to which the file's rows are appended. */
+    readonly parent?: ParentRows;
+  },
   onPhase: (phase: SnapshotPhase) => void = () => undefined,
 ): Promise<Snapshot> {
-  const { name, file, schema } = input;
+  const { name, file, schema, parent } = input;
   const { columns } = schema;
   const source = await openSource(session, file, columns);
 
@@ -54,19 +67,30 @@ export async function createSnapshot(
     session.run(`CREATE OR REPLACE TABLE canonical AS SELECT ${casts.join(", ")} FROM ${source.table}`),
   );
 
-  onPhase("splitting");
-  const { split, indexes } = await splitRows(session, schema, rowCount);
+  const write = (): Promise<readonly ShardFile[]> => {
+    onPhase("writing");
+    return writeShards(session, "canonical", columns, rowCount, input.shardBytes);
+  };
+  // The shards of appended rows are those that the file alone would give.
+  const appended = parent ? await write() : undefined;
+  if (parent) await prependRows(session, columns, parent.files);
 
-  onPhase("writing");
-  const shards = await writeShards(session, "canonical", columns, rowCount, input.shardBytes);
+  onPhase("splitting");
+  const total = rowCount + (parent?.manifest.rowCount ?? 0);
+  const { split, indexes } = await splitRows(session, schema, total, parent?.splitOf);
+
+  const shards = appended ?? (await write());
+  const added = shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows }));
+  const all = [...(parent?.manifest.shards ?? []), ...added];
   const described = {
     name,
     schema: columns,
     schemaHash: schemaHashOf(columns),
-    rowCount,
-    bytes: shards.reduce((sum, { bytes }) => sum + bytes, 0),
-    shards: shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows })),
+    rowCount: total,
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    shards: all,
     split,
+    ...(parent ? { parent: referenceTo(parent.manifest) } : {}),
   };
   return {
     draft: { ...described, digest: versionDigestOf(described) },
@@ -76,62 +100,20 @@ export async function createSnapshot(
   };
 }
 
-async function splitRows(
+/** Puts the rows of stored shards before those of the canonical table. */
+async function prependRows(
   session: DuckDbSession,
-  { columns, split }: DatasetSchema,
-  rowCount: number,
-): Promise<{ readonly split: DatasetDraft["split"]; readonly indexes: ReadonlyMap<string, Uint8Array> }> {
-  const column = columns.find(({ name }) => name === split.stratifyBy);
-  const classes = column === undefined ? undefined : await classCounts(session, column);
-  const splitter = createSplitter(split.seed, split.fractions, classes?.counts ?? [rowCount]);
-  const builder = new SplitIndexBuilder();
-  if (column === undefined || classes === undefined) {
-    for (let row = 0; row < rowCount; row += 1) builder.add(splitter.assign(0), row);
-  } else {
-    for await (const { rows, firstRow, columns: batch } of readColumns(session, "canonical", [column])) {
-      const values = batch[column.name]!;
-      for (let row = 0; row < rows; row += 1) {
-        const value =
-          values.kind === "string"
-            ? values.values[row]!
-            : values.kind === "number" && values.valid[row]
-              ? values.values[row]!
-              : null;
-        builder.add(splitter.assign(classes.indexOf.get(value)!), firstRow + row);
-      }
-    }
-  }
-  const files = splitNames.map((name) => {
-    const bytes = encodeSplitIndex(builder.rows(name));
-    return { name, bytes, index: { sha256: sha256(bytes), bytes: bytes.length, rows: bytes.length / 4 } };
-  });
-  const [train, validation, test] = files.map(({ index }) => index);
-  const indexes = { train: train!, validation: validation!, test: test! };
-  assertSplitsFilled(
-    { train: indexes.train.rows, validation: indexes.validation.rows, test: indexes.test.rows },
-    split.fractions,
-    column && classes && { column: column.name, values: classes.values },
+  columns: readonly ColumnSchema[],
+  files: readonly string[],
+): Promise<void> {
+  const names = columns.map(({ name }) => quoteName(name)).join(", ");
+  await session.run("ALTER TABLE canonical RENAME TO appended");
+  await session.run(
+    `CREATE TABLE canonical AS SELECT ${names} FROM read_parquet([${files.map(quoteText).join(", ")}])`,
   );
-  return { split: { ...split, indexes }, indexes: new Map(files.map(({ bytes, index }) => [index.sha256, bytes])) };
+  await session.run(`INSERT INTO canonical SELECT ${names} FROM appended`);
 }
 
-/** Returns the column's values in ascending order, missing values last, with their numbers of rows. */
-async function classCounts(
-  session: DuckDbSession,
-  { name, type }: ColumnSchema,
-): Promise<{
-  readonly counts: readonly number[];
-  readonly values: readonly Stratum[];
-  readonly indexOf: ReadonlyMap<string | number | null, number>;
-}> {
-  const found = await session.rows(
-    `SELECT ${quoteName(name)} AS "value#", count(*) AS "rows#" FROM canonical GROUP BY 1 ORDER BY 1 NULLS LAST`,
-  );
-  const keyOf = (value: unknown): string | number | null =>
-    value === null ? null : type === "string" ? String(value) : Number(value);
-  return {
-    counts: found.map((row) => Number(row["rows#"])),
-    values: found.map((row) => ({ value: keyOf(row["value#"]), rows: Number(row["rows#"]) })),
-    indexOf: new Map(found.map((row, index) => [keyOf(row["value#"]), index])),
-  };
+function referenceTo({ version, digest, rowCount }: DatasetManifest): NonNullable<DatasetDraft["parent"]> {
+  return { version, digest, rows: rowCount };
 }

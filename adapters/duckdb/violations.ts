@@ -1,7 +1,7 @@
 import type { RowViolation } from "../../core/datasets/errors";
 import { type ColumnRule, rulesOf } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
-import { castTo, mayMismatch } from "./cast";
+import { castTo, mayMismatch, rawValue } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 
 const examplesShown = 3;
@@ -52,7 +52,7 @@ async function findExamples(
 
 /** Returns SQL that is true for a row that breaks the rule. It is not true for a row that another rule covers. */
 function predicate({ column, kind }: ColumnRule, sourceType: string): string {
-  const raw = quoteName(column.name);
+  const raw = rawValue(column, sourceType);
   const value = castTo(column, sourceType);
   const numbers = column.type === "tensor";
   switch (kind) {

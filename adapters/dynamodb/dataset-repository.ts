@@ -1,5 +1,5 @@
 import { inRounds } from "../../core/backoff";
-import { DatasetBusyError } from "../../core/datasets/errors";
+import { DatasetBusyError, DatasetChangedError } from "../../core/datasets/errors";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetDraft, DatasetManifest, DatasetSummary, DatasetVersion } from "../../core/datasets/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
@@ -74,7 +74,11 @@ export function createDatasetRepository(table: Table, team: string): DatasetRepo
       return inRounds({ rounds, pause: pauseBeforeRound, busy }, async () => {
         const known = await findByDigest(draft.name, draft.digest);
         if (known) return { created: false, version: known };
-        const version = (await newestOf(draft.name)) + 1;
+        const newest = await newestOf(draft.name);
+        if (draft.parent && draft.parent.version !== newest) {
+          throw new DatasetChangedError(draft.name, draft.parent.version, newest);
+        }
+        const version = newest + 1;
         const manifest: DatasetManifest = { ...draft, version, createdAt: at };
         if (await tryRegister(manifest, by)) {
           return { created: true, version: { manifest, team, ...(by === undefined ? {} : { createdBy: by }) } };

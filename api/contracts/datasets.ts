@@ -51,7 +51,14 @@ export const registerDatasetVersion = contract("registerDatasetVersion", "POST /
       example: { created: true, version: examples.datasetVersion },
     },
   },
-  errors: ["EMPTY_DATASET", "INVALID_DATASET_MANIFEST", "SCHEMA_MISMATCH", "OBJECT_DIFFERS", "DATASET_BUSY"],
+  errors: [
+    "EMPTY_DATASET",
+    "INVALID_DATASET_MANIFEST",
+    "SCHEMA_MISMATCH",
+    "OBJECT_DIFFERS",
+    "DATASET_BUSY",
+    "DATASET_CHANGED",
+  ],
 });
 
 export const listDatasets = contract("listDatasets", "GET /datasets", {

@@ -26,7 +26,8 @@ export function toInputs({ columns, transform }, rows) {
         numbers.forEach((number, i) => { dense[at + i] = (number - output.mean) / output.deviation; });
       } else {
         const value = type === "timestamp" ? partOf(timeOf(raw), output.part) : type === "bool" ? raw === true || raw === 1 : raw;
-        const code = output.vocabulary.indexOf(value);
+        const known = output.vocabulary.indexOf(value);
+        const code = output.buckets ? murmurHash3(value) % output.buckets : known < 0 && output.other ? output.vocabulary.length : known;
         if (code >= 0) dense[at + code] = 1;
       }
     }
@@ -56,6 +57,26 @@ function softmax(logits) {
   const powers = logits.map((logit) => Math.exp(logit - largest));
   const sum = powers.reduce((total, power) => total + power, 0);
   return powers.map((power) => power / sum);
+}
+
+// MurmurHash3, x86, 32 bits, seed 0, of UTF-8.
+function murmurHash3(text) {
+  const bytes = new TextEncoder().encode(text);
+  const rotate = (value, bits) => (value << bits) | (value >>> (32 - bits));
+  const mixed = (block) => Math.imul(rotate(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593);
+  const whole = bytes.length & ~3;
+  let hash = 0;
+  for (let i = 0; i < whole; i += 4) {
+    const block = bytes[i] | (bytes[i + 1] << 8) | (bytes[i + 2] << 16) | (bytes[i + 3] << 24);
+    hash = (Math.imul(rotate(hash ^ mixed(block), 13), 5) + 0xe6546b64) | 0;
+  }
+  let tail = 0;
+  for (let i = bytes.length - 1; i >= whole; i--) tail = (tail << 8) | bytes[i];
+  if (bytes.length > whole) hash ^= mixed(tail);
+  hash ^= bytes.length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }
 
 function timeOf(raw) {

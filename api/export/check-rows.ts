@@ -42,6 +42,7 @@ function draw(column: ColumnSchema, { outputs }: FeatureTransform, random: () =>
   const output = outputs.find((each) => each.column === column.name)!;
   switch (column.type) {
     case "string": {
+      if (output.kind === "one-hot" && output.buckets !== undefined) return drawText(random);
       const known = output.kind === "one-hot" ? output.vocabulary : [];
       const at = Math.floor(random() * (known.length + 1));
       return at < known.length ? known[at] : "a text that training never saw";
@@ -60,6 +61,13 @@ function draw(column: ColumnSchema, { outputs }: FeatureTransform, random: () =>
     case "float":
       return drawNumber(column, output, random);
   }
+}
+
+/** Draws a text of 0–12 characters, of one to four bytes each. */
+function drawText(random: () => number): string {
+  const alphabet = ["a", "Z", "7", " ", "é", "✓", "𝄞"];
+  const length = Math.floor(random() * 13);
+  return Array.from({ length }, () => alphabet[Math.floor(random() * alphabet.length)]).join("");
 }
 
 /** Draws an approximately normal number: the sum of twelve uniform numbers has a deviation of 1. */

@@ -9,10 +9,9 @@ import type {
   OnnxTensor,
 } from "../../core/export/ports";
 import { taskOf } from "../../core/features/encoding";
-import type { FeatureTransform } from "../../core/features/shapes";
 import { addAnswer, addNetworkAnswer } from "./onnx/answer-graph";
 import { GraphBuilder } from "./onnx/builder";
-import { addFeatures, type RawInput } from "./onnx/features-graph";
+import { addFeatures, missingText, type RawInput } from "./onnx/features-graph";
 import { encodeOnnx, type OnnxGraph } from "./onnx/file";
 import { addNetwork } from "./onnx/network-graph";
 import { checkParity } from "./parity";
@@ -134,15 +133,4 @@ function feedOf({ column, type, shape }: RawInput, { rows }: CheckRows, missing:
         ? Float32Array.from(each())
         : Float64Array.from(each(), Number);
   return { type, data, dims };
-}
-
-/**
- * Returns the text that means a missing value in an exported model, because ONNX's strings have no null: a text that no
- * column's vocabulary has, usually the empty one.
- */
-export function missingText({ outputs }: FeatureTransform): string {
-  const known = new Set(outputs.flatMap((output) => (output.kind === "one-hot" ? output.vocabulary : [])));
-  let text = "";
-  while (known.has(text)) text += "?";
-  return text;
 }

@@ -1,24 +1,28 @@
-import type { InferredColumn } from "../../adapters/duckdb/infer-schema";
+import type { InferredColumn, InferredSchema } from "../../adapters/duckdb/infer-schema";
+import { listTokens } from "../../core/datasets/reading";
 
-/** Writes suggested columns as a schema file, one column on each line, for a person to correct. */
-export function schemaText(file: string, columns: readonly InferredColumn[]): string {
-  const lines = columns.map(({ name, type, shape, role, nullable, note }) => {
-    const fields = [
-      `name: ${plain.test(name) ? name : JSON.stringify(name)}`,
-      `type: ${type}`,
-      ...(shape === undefined ? [] : [`shape: [${shape.join(", ")}]`]),
-      ...(role === "feature" ? [] : [`role: ${role}`]),
-      ...(nullable ? ["nullable: true"] : []),
-    ];
-    return `  - { ${fields.join(", ")} }${note === undefined ? "" : `   # ${note}`}`;
-  });
+/** Writes a suggested schema as a schema file, one column on each line, for a person to correct. */
+export function schemaText(file: string, { columns, missing }: InferredSchema): string {
   return [
     `# Suggested from ${file.replaceAll(/\s+/g, " ")}: check types and roles.`,
     "columns:",
-    ...lines,
+    ...columns.map(lineOf),
+    ...(missing.length === 0 ? [] : [`missing: [${listTokens(missing)}]`]),
     "split: { seed: 0, fractions: { train: 0.8, validation: 0.1, test: 0.1 } }",
     "",
   ].join("\n");
+}
+
+function lineOf({ name, type, shape, role, nullable, format, note }: InferredColumn): string {
+  const fields = [
+    `name: ${plain.test(name) ? name : JSON.stringify(name)}`,
+    `type: ${type}`,
+    ...(shape === undefined ? [] : [`shape: [${shape.join(", ")}]`]),
+    ...(role === "feature" ? [] : [`role: ${role}`]),
+    ...(nullable ? ["nullable: true"] : []),
+    ...(format === undefined ? [] : [`format: ${JSON.stringify(format)}`]),
+  ];
+  return `  - { ${fields.join(", ")} }${note === undefined ? "" : `   # ${note}`}`;
 }
 
 /** Names that YAML reads unquoted as text. */

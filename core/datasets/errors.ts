@@ -127,6 +127,16 @@ export class InvalidManifestError extends RingmasterError {
   }
 }
 
+/** Thrown when rows were appended to a version that is no longer the newest. */
+export class DatasetChangedError extends RingmasterError {
+  constructor(name: string, parent: number, newest: number) {
+    super(
+      `the rows were appended to ${name}@${parent}, but the newest version is ${name}@${newest}; append them again, or push a whole file if the newest version is deprecated`,
+      { code: "DATASET_CHANGED", httpStatus: 409, details: { name, parent, newest } },
+    );
+  }
+}
+
 /** Thrown when other registrations of the same dataset succeeded before each attempt. */
 export class DatasetBusyError extends RingmasterError {
   constructor(name: string, attempts: number) {

@@ -3,6 +3,8 @@ import type { ColumnType, SplitName } from "./shapes";
 /** A category, as vocabularies and classes store it. */
 export type Category = string | number | boolean;
 
+/** Maximum number of distinct values of a one-hot, a label's classes or a slice. */
+export const valueLimit = 1_000;
 /** Probabilities of the quantiles in a profile. */
 export const profiledQuantiles = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99] as const;
 /** Above this many rows distinct counts (HyperLogLog) and quantiles (t-digest) are approximate. */

@@ -2,7 +2,8 @@ import { createJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import type { ContentReference } from "../shapes";
-import { EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "./errors";
+import { assertFollows } from "./append";
+import { DatasetChangedError, EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "./errors";
 import { schemaChanges, schemaHashOf, versionDigestOf } from "./identity";
 import type { DatasetRepository } from "./repository";
 import { assertDatasetSchema } from "./schema";
@@ -25,7 +26,7 @@ export interface RegisterDependencies {
  * registered manifest never contradicts itself and never names missing content.
  *
  * @throws EmptyDatasetError, InvalidManifestError, SchemaMismatchError, InvalidInputError, DatasetBusyError,
- * ObjectDiffersError
+ * ObjectDiffersError, DatasetChangedError
  */
 export async function registerDataset(
   { repository, objects, clock }: RegisterDependencies,
@@ -44,6 +45,13 @@ export async function registerDataset(
     if (newest && newest.manifest.schemaHash !== draft.schemaHash && !options.allowSchemaChange) {
       const changes = schemaChanges(newest.manifest.schema, draft.schema);
       throw new SchemaMismatchError(draft.name, newest.manifest.version, changes);
+    }
+    if (draft.parent) {
+      const { version } = draft.parent;
+      if (newest?.manifest.version !== version) {
+        throw new DatasetChangedError(draft.name, version, newest?.manifest.version ?? 0);
+      }
+      assertFollows(newest.manifest, draft);
     }
   }
   const registered = known

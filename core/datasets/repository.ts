@@ -14,9 +14,10 @@ export interface Page<Item> {
 export interface DatasetRepository {
   /**
    * Creates the next version of `draft.name`, or returns the version that has the same digest. Concurrent registrations
-   * of the same content create one version; different contents get consecutive numbers.
+   * of the same content create one version; different contents get consecutive numbers. A draft with a parent is only
+   * registered as the version after its parent.
    *
-   * @throws DatasetBusyError if other writers succeed before each attempt
+   * @throws DatasetBusyError if other writers succeed before each attempt; DatasetChangedError
    */
   register(
     draft: DatasetDraft,

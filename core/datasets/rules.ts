@@ -1,4 +1,5 @@
 import { typeText } from "./identity";
+import { listTokens } from "./reading";
 import type { ColumnSchema } from "./shapes";
 
 /** A rule for every row of a column. Adapters turn its kind into a query; the message is defined only here. */
@@ -15,8 +16,12 @@ export interface ColumnRule {
 export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
   const rules: ColumnRule[] = [];
   const add = (kind: ColumnRule["kind"], text: string): void => void rules.push({ column, kind, text });
-  if (!isNullable(column))
-    add("present", column.role === "label" ? "value is missing: every row needs a label" : "value is missing");
+  if (!isNullable(column)) {
+    const missing = column.missing?.length
+      ? `must not be missing (empty, ${listTokens(column.missing)})`
+      : "value is missing";
+    add("present", column.role === "label" ? `${missing}: every row needs a label` : missing);
+  }
   add("type", `must be ${meaningOf(column)}`);
   if (column.type === "float") add("finite", "must be finite, neither NaN nor infinite");
   const each = column.type === "tensor" ? "each number must" : "must";
@@ -42,7 +47,9 @@ function meaningOf(column: ColumnSchema): string {
     case "bool":
       return "true or false (or 1 or 0)";
     case "timestamp":
-      return "a date or time in ISO 8601";
+      return column.format === undefined
+        ? "a date or time in ISO 8601"
+        : `a date or time in the format ${column.format}`;
     case "tensor":
       return `a list of ${elementsOf(column)} finite numbers (${typeText(column)})`;
   }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
+import { formatProblem, missingTokens } from "./reading";
 import type { ColumnSchema, SplitName } from "./shapes";
 
 /**
@@ -28,6 +29,10 @@ const column = z.strictObject({
     .optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
+  /** Default: the file's tokens. */
+  missing: missingTokens.optional(),
+  /** Format of a timestamp's text, as in DuckDB's `strptime`. Default: ISO 8601. */
+  format: z.string().min(2).max(100).optional(),
 });
 
 const fraction = z.number().min(0).max(1);
@@ -35,6 +40,8 @@ const fraction = z.number().min(0).max(1);
 const datasetSchemaFile = z
   .strictObject({
     columns: z.array(column).min(1).max(10_000),
+    /** Texts that mean a missing value, in every column. */
+    missing: missingTokens.default([]),
     split: z
       .strictObject({
         seed: z.int().min(0).max(4_294_967_295).default(0),
@@ -43,6 +50,9 @@ const datasetSchemaFile = z
           .default({ train: 0.8, validation: 0.1, test: 0.1 }),
         /** Default: the label, if it has classes. `null`: no column. */
         stratifyBy: z.string().nullable().optional(),
+        /** `group`: all rows with one value of `column` are in one split. `time`: the splits follow each other. */
+        by: z.enum(["group", "time"]).optional(),
+        column: z.string().optional(),
       })
       .prefault({}),
   })
@@ -59,6 +69,8 @@ export interface DatasetSchema {
     readonly seed: number;
     readonly fractions: Readonly<Record<SplitName, number>>;
     readonly stratifyBy?: string;
+    readonly by?: "group" | "time";
+    readonly column?: string;
   };
 }
 
@@ -68,11 +80,19 @@ export interface DatasetSchema {
  * @throws InvalidInputError with every problem
  */
 export function parseDatasetSchema(text: string, fileName = "schema.yaml"): DatasetSchema {
-  const { columns, split } = parseYamlInput(fileName, text, datasetSchemaFile).value;
+  const { columns: written, missing, split } = parseYamlInput(fileName, text, datasetSchemaFile).value;
+  const columns = written.map((column) => withTokens(column, missing));
   const { stratifyBy, ...rest } = split;
   const label = columns.find(({ role }) => role === "label");
-  const column = stratifyBy === undefined && label && groupable.includes(label.type) ? label.name : stratifyBy;
+  const byLabel = stratifyBy === undefined && split.by === undefined;
+  const column = byLabel && label && groupable.includes(label.type) ? label.name : stratifyBy;
   return { columns, split: column ? { ...rest, stratifyBy: column } : rest };
+}
+
+/** Gives a column the file's tokens unless it has its own. A tensor has none. */
+function withTokens({ missing: own, ...rest }: z.output<typeof column>, ofFile: readonly string[]): ColumnSchema {
+  const missing = own ?? (rest.type === "tensor" ? [] : ofFile);
+  return missing.length === 0 ? rest : { ...rest, missing: [...missing] };
 }
 
 /** Checks a schema that was received as JSON. */
@@ -146,6 +166,17 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
     if (column.minimum !== undefined && column.maximum !== undefined && column.minimum > column.maximum) {
       yield { path: at("minimum"), value: column.minimum, rule: `must be at most the maximum, ${column.maximum}` };
     }
+    if (column.format !== undefined) {
+      const problem = formatProblem(column.format);
+      const rule =
+        column.type === "timestamp"
+          ? problem
+          : `must be left out: a ${column.type} column has no format, only a timestamp`;
+      if (rule !== undefined) yield { path: at("format"), value: column.format, rule };
+    }
+    if (column.type === "tensor" && column.missing !== undefined && column.missing.length > 0) {
+      yield { path: at("missing"), value: column.missing, rule: "must be left out: a tensor has no missing tokens" };
+    }
     if (column.values !== undefined) {
       const type = column.type === "string" ? "string" : "number";
       if (column.type !== "string" && !orderedTypes.includes(column.type)) {
@@ -177,7 +208,7 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
 
 function* splitProblems(
   columns: readonly ColumnSchema[],
-  split: Pick<DatasetSchema["split"], "fractions"> & { readonly stratifyBy?: string | null },
+  split: Pick<DatasetSchema["split"], "fractions" | "by" | "column"> & { readonly stratifyBy?: string | null },
 ): Generator<Finding> {
   const { train, validation, test } = split.fractions;
   const sum = train + validation + test;
@@ -196,6 +227,7 @@ function* splitProblems(
       value: test,
       rule: "must be greater than 0: evaluation needs rows",
     };
+  yield* wholeSplitProblems(columns, split);
   if (split.stratifyBy) {
     const column = columns.find(({ name }) => name === split.stratifyBy);
     const path = ["split", "stratifyBy"];
@@ -207,5 +239,32 @@ function* splitProblems(
         rule: `must name an int, string or bool column, but its type is ${column.type}`,
       };
     }
+  }
+}
+
+/** Types that order rows. */
+const timeTypes: readonly string[] = ["timestamp", "int", "float"];
+
+function* wholeSplitProblems(
+  columns: readonly ColumnSchema[],
+  { by, column: name, stratifyBy }: Parameters<typeof splitProblems>[1],
+): Generator<Finding> {
+  const path = ["split", "column"];
+  if (by === undefined) {
+    if (name !== undefined) yield { path, value: name, rule: "must be left out without split.by: group or time" };
+    return;
+  }
+  if (stratifyBy) {
+    yield { path: ["split", "stratifyBy"], value: stratifyBy, rule: `must be left out where the split is by ${by}` };
+  }
+  const column = columns.find((candidate) => candidate.name === name);
+  const types = by === "group" ? groupable : timeTypes;
+  if (name === undefined) yield { path, rule: `is required where the split is by ${by}` };
+  else if (column === undefined) yield { path, value: name, rule: "must name a column" };
+  else if (!types.includes(column.type)) {
+    const rule = `must name a column of type ${types.join(", ")} where the split is by ${by}, but its type is ${column.type}`;
+    yield { path, value: name, rule };
+  } else if (by === "time" && column.nullable) {
+    yield { path, value: name, rule: "must name a column that is not nullable: a row without a time has no split" };
   }
 }

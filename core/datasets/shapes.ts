@@ -26,6 +26,16 @@ export const columnSchema = z
       .meta({ description: "Closed set of values." }),
     minimum: z.number().optional(),
     maximum: z.number().optional(),
+    missing: z
+      .array(z.string().max(64))
+      .max(100)
+      .optional()
+      .meta({ description: "Texts of a file that mean a missing value, next to the empty one." }),
+    format: z
+      .string()
+      .max(100)
+      .optional()
+      .meta({ description: "Format of a timestamp's text in files, as in DuckDB's strptime; ISO 8601 if absent." }),
   })
   .meta({ id: "ColumnSchema" });
 export interface ColumnSchema extends Shape<typeof columnSchema> {}
@@ -42,8 +52,19 @@ const draftShape = {
     seed: count,
     fractions: z.strictObject({ train: fraction, validation: fraction, test: fraction }),
     stratifyBy: z.string().optional(),
+    by: z.enum(["group", "time"]).optional().meta({
+      description:
+        "`group`: rows with one value of `column` are in one split. `time`: train is before validation, and that before test.",
+    }),
+    column: z.string().optional().meta({ description: "The column of the groups or times." }),
     indexes: z.strictObject({ train: part, validation: part, test: part }),
   }),
+  parent: z
+    .strictObject({ version: z.int().min(1), digest: sha256, rows: count })
+    .optional()
+    .meta({
+      description: "The version to which rows were appended, with its rows. Its shards are the first of this one.",
+    }),
 };
 
 export const sourceFile = z

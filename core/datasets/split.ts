@@ -27,20 +27,46 @@ export function splitQuotas(
 }
 
 /**
+ * Returns the quotas of a class's `fresh` rows that bring the class as near to the fractions as possible, next to the
+ * rows that it has in the splits already.
+ */
+export function quotasOfMore(
+  fresh: number,
+  fractions: Readonly<Record<SplitName, number>>,
+  held: Readonly<Record<SplitName, number>>,
+): Readonly<Record<SplitName, number>> {
+  const wanted = splitQuotas(fresh + held.train + held.validation + held.test, fractions);
+  const quotas: Record<SplitName, number> = { train: 0, validation: 0, test: 0 };
+  for (const split of splitNames) quotas[split] = Math.max(0, wanted[split] - held[split]);
+  for (let excess = quotas.train + quotas.validation + quotas.test - fresh; excess > 0; ) {
+    const largest = splitNames.reduce((a, b) => (quotas[b] > quotas[a] ? b : a));
+    const others = splitNames.filter((split) => split !== largest).map((split) => quotas[split]);
+    const taken = Math.min(excess, Math.max(1, quotas[largest] - Math.max(...others)));
+    quotas[largest] -= taken;
+    excess -= taken;
+  }
+  return quotas;
+}
+
+/**
  * Assigns rows to splits in one pass, in row order, with exactly the quotas of each class: selection sampling (Knuth,
  * TAOCP vol. 2, 3.4.2, algorithm S) with three boxes.
  *
  * A row goes to a split with probability (places left there) / (rows left of its class). Every assignment is therefore
  * equally likely, nothing is sorted, and the splits' row numbers are ascending.
  *
- * @param classCounts rows of each class over the whole dataset; one class if nothing is stratified
+ * @param classCounts rows of each class; one class if nothing is stratified
+ * @param held rows of each class that are in the splits already
  */
 export function createSplitter(
   seed: number,
   fractions: Readonly<Record<SplitName, number>>,
   classCounts: readonly number[],
+  held?: readonly Readonly<Record<SplitName, number>>[],
 ): { readonly assign: (classIndex: number) => SplitName } {
-  const left = classCounts.map((count) => ({ ...splitQuotas(count, fractions) }));
+  const left = classCounts.map((count, index) => ({
+    ...(held ? quotasOfMore(count, fractions, held[index]!) : splitQuotas(count, fractions)),
+  }));
   const random = mulberry32(seed);
   return {
     assign(classIndex) {

@@ -1,5 +1,5 @@
 import type { Warning } from "../shapes";
-import type { DatasetProfile } from "./profile";
+import { type DatasetProfile, valueLimit } from "./profile";
 import { type ColumnSchema, type DatasetManifest, splitNames } from "./shapes";
 
 export interface Verdict {
@@ -51,7 +51,7 @@ function* labelErrors(
 }
 
 function* columnWarnings(schema: readonly ColumnSchema[], profile: DatasetProfile): Generator<Warning> {
-  for (const { name, role } of schema) {
+  for (const { name, role, type } of schema) {
     const column = profile.columns.find((candidate) => candidate.name === name);
     if (column === undefined || role !== "feature") continue;
     if (column.count === 0) {
@@ -65,6 +65,10 @@ function* columnWarnings(schema: readonly ColumnSchema[], profile: DatasetProfil
     if (column.distinct === 1 || (column.type === "tensor" && column.min === column.max)) {
       const message = `column ${name} has the same value in every row and carries no information; set its role to ignore`;
       yield { code: "CONSTANT_COLUMN", message };
+    }
+    if (type === "string" && (column.distinct ?? 0) > valueLimit) {
+      const message = `column ${name} has ${column.distinct} different values: by default a run keeps the ${valueLimit} most frequent and counts the others as one; features.columns of the job chooses top-k or hash`;
+      yield { code: "MANY_VALUES", message };
     }
   }
 }

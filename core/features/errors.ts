@@ -18,7 +18,7 @@ export class CorruptShardError extends RingmasterError {
 export class TooManyValuesError extends RingmasterError {
   constructor(column: string, use: "feature" | "label" | "slice", limit: number) {
     const remedy = {
-      feature: "give the column role ignore, or group its rare values before the push",
+      feature: "choose `encode: top-k` or `encode: hash` in the job's features.columns, or drop the column",
       label: "declare it float where it is a quantity to be predicted, or group its rare classes",
       slice: "slice by a column with fewer values",
     }[use];

@@ -1,4 +1,4 @@
-import type { Category } from "../datasets/profile";
+import { type Category, valueLimit } from "../datasets/profile";
 import { elementsOf } from "../datasets/rules";
 import type { SplitName } from "../datasets/shapes";
 import { TooManyValuesError } from "./errors";
@@ -6,9 +6,7 @@ import type { FeaturePlan, Plan } from "./plan";
 import { RunningStats } from "./running-stats";
 import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./shapes";
 import { type ColumnBatch, categoryAt, compareCategories, vocabularyOf } from "./values";
-
-/** Maximum number of distinct values of a one-hot, a label's classes or a slice. */
-export const valueLimit = 1_000;
+import { type OneHotCodes, type OneHotPlan, VocabularyCounter } from "./vocabulary";
 
 export interface FittedFeatures {
   readonly transform: FeatureTransform;
@@ -25,7 +23,7 @@ export class FeatureFitter {
   private readonly plan: Plan;
   private readonly standardize: boolean;
   private readonly stats: ReadonlyMap<FeaturePlan, RunningStats>;
-  private readonly vocabularies: ReadonlyMap<FeaturePlan, Set<Category>>;
+  private readonly vocabularies: ReadonlyMap<OneHotPlan, VocabularyCounter>;
   private readonly classes = new Set<Category>();
   private readonly sliceValues: readonly Set<Category | null>[];
 
@@ -37,8 +35,9 @@ export class FeatureFitter {
     );
     this.vocabularies = new Map(
       plan.features
-        .filter((each) => each.kind === "one-hot" && each.part === undefined)
-        .map((each) => [each, new Set<Category>()]),
+        .filter((each) => each.kind === "one-hot")
+        .filter(({ part, encoding }) => part === undefined && encoding?.encode !== "hash")
+        .map((each) => [each, new VocabularyCounter(each)]),
     );
     this.sliceValues = plan.slices.map(() => new Set());
   }
@@ -74,7 +73,7 @@ export class FeatureFitter {
     }
     for (const [{ column }, vocabulary] of this.vocabularies) {
       const value = categoryAt(batch.columns[column.name]!, row, column.type);
-      if (value !== undefined) insert(vocabulary, value, column.name, "feature");
+      if (value !== undefined) vocabulary.add(value);
     }
   }
 
@@ -93,10 +92,10 @@ export class FeatureFitter {
         offset += width;
       } else {
         const { part } = each;
-        const vocabulary = part ? vocabularyOf(part) : sorted(this.vocabularies.get(each)!);
-        const width = vocabulary.length;
+        const codes = this.codesOf(each);
+        const width = codes.buckets ?? codes.vocabulary.length + (codes.other ? 1 : 0);
         const where = { offset, width, source: codeSource };
-        outputs.push({ kind: "one-hot", column: name, ...(part ? { part } : {}), ...where, vocabulary });
+        outputs.push({ kind: "one-hot", column: name, ...(part ? { part } : {}), ...where, ...codes });
         codeSource += 1;
         offset += width;
       }
@@ -109,12 +108,18 @@ export class FeatureFitter {
       label:
         label.kind === "value"
           ? { kind: "value", column: label.column.name }
-          : { kind: "class", column: label.column.name, classes: sorted(this.classes) },
+          : { kind: "class", column: label.column.name, classes: [...this.classes].sort(compareCategories) },
       slices: slices.map(({ name }, index) => ({
         column: name,
         values: [...this.sliceValues[index]!].sort(compareCategories),
       })),
     };
+  }
+
+  private codesOf(plan: OneHotPlan): OneHotCodes {
+    if (plan.part) return { vocabulary: vocabularyOf(plan.part) };
+    if (plan.encoding?.encode === "hash") return { vocabulary: [], buckets: plan.encoding.buckets };
+    return this.vocabularies.get(plan)!.finish();
   }
 }
 
@@ -122,13 +127,9 @@ function insert<Value extends Category | null>(
   into: Set<Value>,
   value: Value,
   column: string,
-  use: "feature" | "label" | "slice",
+  use: "label" | "slice",
 ): void {
   if (into.has(value)) return;
   if (into.size === valueLimit) throw new TooManyValuesError(column, use, valueLimit);
   into.add(value);
-}
-
-function sorted(values: ReadonlySet<Category>): readonly Category[] {
-  return [...values].sort(compareCategories);
 }

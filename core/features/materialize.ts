@@ -20,8 +20,7 @@ export interface FeaturesOutput {
 }
 
 /** The settings of a job on which features depend. */
-export type FeatureSettings = {
-  readonly features: Pick<Job["features"], "standardize">;
+export type FeatureSettings = Pick<Job, "columns" | "drop" | "features"> & {
   readonly evaluation: Pick<Job["evaluation"], "slices">;
 };
 
@@ -42,7 +41,7 @@ export async function materializeFeatures(input: {
   readonly shardBytes?: number;
 }): Promise<FeaturesOutput> {
   const { manifest, settings, rows, objects, inputHash } = input;
-  const plan = planFeatures(manifest.schema, settings.evaluation.slices);
+  const plan = planFeatures(manifest.schema, settings.evaluation.slices, settings);
   const columns = columnsOf(plan);
   const splitOf = await readSplits(manifest, objects);
 
@@ -100,7 +99,10 @@ function columnsOf(plan: Plan): readonly ColumnSchema[] {
 }
 
 /** Returns the index into `splitNames` of each row. */
-export async function readSplits(manifest: DatasetManifest, objects: ObjectStore): Promise<Uint8Array> {
+export async function readSplits(
+  manifest: DatasetManifest,
+  objects: Pick<ObjectStore, "getContent">,
+): Promise<Uint8Array> {
   const [train, validation, test] = await Promise.all(
     splitNames.map(async (split) => decodeSplitIndex(await objects.getContent(manifest.split.indexes[split].sha256))),
   );

@@ -1,5 +1,7 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
+import type { ColumnEncoding } from "../runs/feature-settings";
+import { choiceProblems, chosenFeatures, type FeatureChoice } from "./choice";
 import type { TimestampPart } from "./shapes";
 
 /**
@@ -9,13 +11,19 @@ import type { TimestampPart } from "./shapes";
  * |---|---|
  * | float, int | one standardised number; missing: 0, the mean |
  * | int with a closed set of `values`, string, bool | one-hot over the training split's values; unknown or missing: all 0 |
+ * | string with more than 1,000 values | top-k: one-hot over the 1,000 most frequent, and a position for all others |
  * | timestamp | one-hots of hour, day of the week and month, UTC: closed sets, which also fit years that were never
  * seen |
  * | tensor | its numbers, standardised by one mean and deviation over all of them, which keeps the relations of pixels |
  */
 export type FeaturePlan =
   | { readonly kind: "numeric"; readonly column: ColumnSchema }
-  | { readonly kind: "one-hot"; readonly column: ColumnSchema; readonly part?: TimestampPart };
+  | {
+      readonly kind: "one-hot";
+      readonly column: ColumnSchema;
+      readonly part?: TimestampPart;
+      readonly encoding?: ColumnEncoding;
+    };
 
 export interface Plan {
   readonly features: readonly FeaturePlan[];
@@ -26,9 +34,20 @@ export interface Plan {
 
 const timestampParts: readonly TimestampPart[] = ["hour", "dayOfWeek", "month"];
 
-/** @throws InvalidInputError if the job requests slices that the schema does not have */
-export function planFeatures(schema: readonly ColumnSchema[], jobSlices: readonly string[]): Plan {
-  const features = schema.filter(({ role }) => role === "feature").flatMap(plansOf);
+/** @throws InvalidInputError if the job requests slices or features that the schema does not have */
+export function planFeatures(
+  schema: readonly ColumnSchema[],
+  jobSlices: readonly string[],
+  choice: FeatureChoice = {},
+): Plan {
+  const problems = choiceProblems(schema, choice);
+  if (problems.length > 0) throw new InvalidInputError("the job's features do not fit the dataset", problems);
+  const features = chosenFeatures(schema, choice).flatMap((column) => {
+    const encoding = Object.hasOwn(choice.features?.columns ?? {}, column.name)
+      ? choice.features?.columns?.[column.name]
+      : undefined;
+    return encoding ? [{ kind: "one-hot" as const, column, encoding }] : plansOf(column);
+  });
   const label = schema.find(({ role }) => role === "label");
   if (label === undefined) throw new Error("a registered schema has a label"); // `registerDataset` saw to it
   return {

@@ -14,6 +14,13 @@ export const featureTransform = z
           ...place,
           part: z.enum(["hour", "dayOfWeek", "month"]).optional(),
           vocabulary: z.array(category),
+          other: z
+            .literal(true)
+            .optional()
+            .meta({ description: "The last position stands for all values that the vocabulary lacks." }),
+          buckets: count
+            .optional()
+            .meta({ description: "The position is MurmurHash3 of the text, modulo this number; no vocabulary." }),
         }),
       ]),
     ),

@@ -1,8 +1,9 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import { evenCut } from "../datasets/shard-plan";
+import { codeLookup } from "./category-codes";
 import { encodeFeatureShard, type FeatureRows, shardLayout } from "./encoding";
 import type { FittedFeatures } from "./fit";
-import { codeLookup, standardized } from "./transform";
+import { standardized } from "./transform";
 import { type ColumnBatch, categoryAt } from "./values";
 
 /**
@@ -71,7 +72,7 @@ function encodersOf(
   const typeOf = new Map(schema.map(({ name, type }) => [name, type]));
   const encoders = transform.outputs.map((output): RowEncoder => {
     if (output.kind === "one-hot") {
-      const lookup = codeLookup(output.vocabulary);
+      const lookup = codeLookup(output);
       const type = typeOf.get(output.column)!;
       return (batch, row, { codes }, at) => {
         codes[at * codesWidth + output.source] = lookup(
@@ -104,7 +105,7 @@ function encodersOf(
 }
 
 function labelEncoder(label: FittedFeatures["label"], type: ColumnSchema["type"]): RowEncoder {
-  const lookup = label.kind === "class" ? codeLookup(label.classes) : undefined;
+  const lookup = label.kind === "class" ? codeLookup({ vocabulary: label.classes }) : undefined;
   return (batch, row, into, at) => {
     const values = batch.columns[label.column]!;
     if (lookup) into.label[at] = lookup(categoryAt(values, row, type));

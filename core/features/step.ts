@@ -21,6 +21,8 @@ export function featuresStep(
       name: dataset.name,
       digest: dataset.digest,
       features: job.features,
+      columns: job.columns,
+      drop: job.drop,
       slices: job.evaluation.slices,
     }),
     execute: async ({ dataset, job }, _details, inputHash) =>

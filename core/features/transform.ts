@@ -2,6 +2,7 @@ import type { Category } from "../datasets/profile";
 import { elementsOf, isNullable, rulesOf } from "../datasets/rules";
 import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
+import { codeLookup } from "./category-codes";
 import type { FeatureOutput, FeatureTransform } from "./shapes";
 import { partOf } from "./values";
 
@@ -10,12 +11,6 @@ type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 /** Computes `(x - mean) / deviation` in float64; the caller's float32 array rounds it once. */
 export function standardized(value: number, { mean, deviation }: Pick<Numeric, "mean" | "deviation">): number {
   return (value - mean) / deviation;
-}
-
-/** Returns the position in the vocabulary; -1 if the value is unknown or missing. */
-export function codeLookup(vocabulary: readonly Category[]): (value: Category | undefined) => number {
-  const codes = new Map(vocabulary.map((value, code) => [value, code]));
-  return (value) => (value === undefined ? -1 : (codes.get(value) ?? -1));
 }
 
 /** A row as JSON: numbers, text, booleans, times as ISO 8601 or milliseconds, tensors as (nested) lists. */
@@ -33,7 +28,7 @@ export function createRowTransform(
 ): { readonly apply: (rows: readonly RawRow[]) => Float32Array } {
   const schema = new Map(columns.map((column) => [column.name, column]));
   const lookups = new Map(
-    transform.outputs.map((output) => [output, output.kind === "one-hot" ? codeLookup(output.vocabulary) : undefined]),
+    transform.outputs.map((output) => [output, output.kind === "one-hot" ? codeLookup(output) : undefined]),
   );
   return {
     /**
@@ -126,5 +121,7 @@ function timeOf(value: unknown): number {
 }
 
 function ruleText(column: ColumnSchema, kind: "present" | "type"): string {
-  return rulesOf({ ...column, nullable: false }).find((rule) => rule.kind === kind)!.text;
+  // Tokens and formats belong to files. A request has null, and times in ISO 8601.
+  const request = { ...column, nullable: false, missing: undefined, format: undefined };
+  return rulesOf(request).find((rule) => rule.kind === kind)!.text;
 }

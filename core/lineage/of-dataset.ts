@@ -23,7 +23,7 @@ export function addDataset(
 ): string {
   const { manifest, createdBy, deprecation } = found ?? {};
   const splits = manifest?.split.indexes;
-  return graph.add("dataset", `${name}@${version}`, {
+  const node = graph.add("dataset", `${name}@${version}`, {
     digest,
     rows: manifest?.rowCount,
     createdAt: manifest?.createdAt,
@@ -34,6 +34,12 @@ export function addDataset(
     validationRows: splits?.validation.rows,
     testRows: splits?.test.rows,
   });
+  const parent = manifest?.parent;
+  if (parent) {
+    const { version: before, digest: own, rows } = parent;
+    graph.connect(graph.add("dataset", `${name}@${before}`, { digest: own, rows }), node);
+  }
+  return node;
 }
 
 /** Adds the raw files of a version, with the rows that came from each. */

@@ -17,19 +17,24 @@ export async function registerFrom(
 ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
   const { sources, allowSchemaChange, actor } = options;
   const rows = sources.reduce((sum, source) => sum + source.rows, 0);
-  if (sources.length > 0 && rows !== draft.rowCount) {
-    const rule = `must add up to the ${draft.rowCount} rows of the version`;
+  const before = draft.parent?.rows ?? 0;
+  if (sources.length > 0 && rows !== draft.rowCount - before) {
+    const rule = `must add up to the ${draft.rowCount - before} rows of the version${before > 0 ? " that follow its parent's" : ""}`;
     throw new InvalidInputError("the dataset's sources", [{ path: "sources", value: rows, rule }]);
   }
   const registered = await registerDataset(dependencies, draft, { allowSchemaChange, actor });
   const { manifest } = registered.version;
   const { name, version, digest } = manifest;
-  await lineage.noteContents({ name, version, digest }, [...sourcesOf(sources), ...shardsOf(manifest)]);
+  await lineage.noteContents({ name, version, digest }, [...sourcesOf(sources, before), ...shardsOf(manifest)]);
   return registered;
 }
 
-function sourcesOf(sources: readonly SourceFile[]): readonly DatasetContent[] {
-  return placed(sources.map((source) => ({ ...source, role: "source" })));
+/** @param firstRow number of the first row that is not the parent's */
+function sourcesOf(sources: readonly SourceFile[], firstRow: number): readonly DatasetContent[] {
+  return placed(
+    sources.map((source) => ({ ...source, role: "source" })),
+    firstRow,
+  );
 }
 
 /** Returns a version's shards with their rows. */
@@ -37,8 +42,8 @@ export function shardsOf({ shards }: Pick<DatasetManifest, "shards">): readonly 
   return placed(shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows, role: "shard" })));
 }
 
-function placed(contents: readonly Omit<DatasetContent, "firstRow">[]): readonly DatasetContent[] {
-  let next = 0;
+function placed(contents: readonly Omit<DatasetContent, "firstRow">[], first = 0): readonly DatasetContent[] {
+  let next = first;
   return contents.map((content) => {
     const firstRow = next;
     next += content.rows;

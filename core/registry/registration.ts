@@ -88,6 +88,7 @@ export async function artifactOfRun(
   const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
   const features = await getJson<FeatureManifest>(objects, featureManifestKey);
   const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
+  const used = new Set(features.transform.outputs.map(({ column }) => column));
   return {
     format: 1,
     runId: run.runId,
@@ -97,7 +98,7 @@ export async function artifactOfRun(
     weightsSha256: training.weightsSha256,
     transform: features.transform,
     label: features.label,
-    inputSchema: manifest.schema.filter((column) => column.role === "feature"),
+    inputSchema: manifest.schema.filter(({ name }) => used.has(name)),
     outputSchema: outputSchemaOf(features),
     ...(decision ? { decision } : {}),
     numerics: training.numerics,

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { category, type DeepReadonly } from "../shapes";
 import { thresholdRule } from "./decision";
 import { earlyStoppingSchema } from "./early-stopping";
+import { featureColumns, featureSettings } from "./feature-settings";
 import { fineTuneSchema } from "./fine-tune";
 import { jobGatesSchema } from "./gate-rules";
 import {
@@ -124,7 +125,11 @@ export const jobSchema = z
     /** Begins with other weights than random ones. */
     fineTune: fineTuneSchema.optional(),
     hyperparameters: hyperparameters.prefault({}),
-    features: z.strictObject({ standardize: z.boolean().default(true) }).prefault({}),
+    features: featureSettings.prefault({}),
+    /** The feature columns that the run uses. Default: all of the dataset. */
+    columns: featureColumns.optional(),
+    /** The feature columns that the run does not use. */
+    drop: featureColumns.optional(),
     resources: resources.prefault({}),
     checkpoint: z
       .strictObject({
@@ -144,6 +149,11 @@ export const jobSchema = z
       .refine((tags) => Object.keys(tags).length <= maxTags, { error: `must be at most ${maxTags} tags` })
       .default({}),
     notes: z.string().max(10_000).optional(),
+  })
+  .refine(({ columns, drop }) => columns === undefined || drop === undefined, {
+    path: ["drop"],
+    when: whenValid({}),
+    error: "must be left out where columns names the features: a column that it does not name is not used",
   })
   .refine(({ resources: { workers, microshards } }) => workers <= microshards, {
     path: ["resources", "workers"],

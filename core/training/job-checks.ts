@@ -1,6 +1,7 @@
 import type { DatasetManifest } from "../datasets/shapes";
 import type { Problem } from "../errors";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
+import { choiceProblems, chosenFeatures } from "../features/choice";
 import { gpusOfSmallestHost } from "../metering/gpu-classes";
 import type { PolicyRules } from "../runs/gate-rules";
 import type { Job } from "../runs/job";
@@ -36,6 +37,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
   if (!manifest.schema.some((column) => column.role === "feature")) {
     problems.push({ path: "dataset", value: dataset, rule: "must have a column with role feature" });
   }
+  problems.push(...choiceProblems(manifest.schema, job));
   sliceColumns(job).forEach(({ column: slice, path }) => {
     const type = columns.get(slice)?.type;
     if (type === undefined) {
@@ -59,7 +61,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     });
   }
   if (job.model.type === "cnn") {
-    const features = manifest.schema.filter((column) => column.role === "feature");
+    const features = chosenFeatures(manifest.schema, job);
     if (features.length !== 1 || features[0]!.type !== "tensor" || (features[0]!.shape?.length ?? 0) < 2) {
       problems.push({
         path: "model.type",

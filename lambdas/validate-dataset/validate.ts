@@ -3,6 +3,7 @@ import { profileDataset } from "../../adapters/duckdb/dataset-profile";
 import { type DuckDbSession, quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards } from "../../adapters/duckdb/shard-source";
+import { splitRuleBroken } from "../../adapters/duckdb/split-rows";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import type { AppliedContract } from "../../core/datasets/contract/applied";
@@ -38,8 +39,10 @@ export function validateDataset(input: {
     const { violations } = await findViolations(session, table, manifest.schema, types);
     if (violations.length > 0) throw new InvalidRowsError(`dataset ${dataset}`, violations);
 
-    const profile = await profileDataset(session, table, manifest, await readSplits(manifest, objects));
-    const { errors, warnings } = judge(manifest, profile);
+    const splitOf = await readSplits(manifest, objects);
+    const profile = await profileDataset(session, table, manifest, splitOf);
+    const { errors: found, warnings } = judge(manifest, profile);
+    const errors = [...(await splitRuleBroken(session, table, manifest, splitOf)), ...found];
     if (errors.length > 0) throw new DatasetRejectedError(manifest.name, manifest.version, errors);
     await putManifestCopy(objects, manifest);
     const stored = await objects.putContent(JSON.stringify(profile), "application/json");

@@ -151,7 +151,10 @@ describe("the command line", () => {
     expect(pushed.stdout).toMatch(new RegExp(`^warning: ${duplicates}.*\\nwarning: .*${leakage}`, "m"));
     const { version } = await stack.json<{ version: DatasetVersion }>(["datasets", "show", "leaky"]);
     expect(version.warnings?.map(({ code }) => code)).toEqual(["DUPLICATE_ROWS", "LEAKED_TEST_ROWS"]);
-    expect((await stack.run("datasets", "show", "leaky")).stdout).toContain(`warning: ${duplicates}`);
+    const { stdout } = await stack.run("datasets", "show", "leaky");
+    expect(stdout).toContain(`warning: ${duplicates}`);
+    expect(stdout).toMatch(/^created 2\d{3}-.* by \S/m);
+    expect(stdout).toMatch(/HISTOGRAM +LABEL/);
 
     const job = stack.file("leaky.yaml", toyJob(1));
     const waited = await stack.run("submit", job, "--wait", "--set", "dataset=leaky", "--set", "resources.workers=1");

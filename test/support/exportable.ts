@@ -8,6 +8,7 @@ import type { RawRow } from "../../core/features/transform";
 import type { ObjectStore } from "../../core/ports";
 import { storeArtifact } from "../../core/registry/artifact";
 import type { ModelVersion } from "../../core/registry/model";
+import type { Job } from "../../core/runs/job";
 import type { CnnDefinition, ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { encodeSafetensors } from "../../core/safetensors/safetensors";
 import { createEngine } from "../../trainer-container/engine/create-engine";
@@ -49,8 +50,13 @@ export const labels = {
 } as const satisfies Readonly<Record<string, ColumnSchema>>;
 
 /** Fits rows that are all in the training split. */
-export async function fitted(schema: readonly ColumnSchema[], rows: readonly RawRow[]) {
-  const fitter = new FeatureFitter(planFeatures(schema, []), { standardize: true });
+export async function fitted(
+  schema: readonly ColumnSchema[],
+  rows: readonly RawRow[],
+  encodings: Job["features"]["columns"] = {},
+) {
+  const choice = { features: { columns: encodings } };
+  const fitter = new FeatureFitter(planFeatures(schema, [], choice), { standardize: true });
   for await (const batch of memoryRows(rows).read(schema)) fitter.add(batch, () => "train");
   return fitter.finish();
 }

@@ -34,17 +34,32 @@ export function addFeatures(
 ): { readonly dense: string; readonly inputs: readonly RawInput[] } {
   const used = new Set(transform.outputs.map(({ column }) => column));
   const inputs = columns.filter(({ name }) => used.has(name)).map((column) => addInput(builder, column));
+  const missing = missingText(transform);
   const inputOf = new Map(inputs.map((each) => [each.column, each]));
   const parts = [...transform.outputs]
     .sort((a, b) => a.offset - b.offset)
     .map((output) => {
       const input = inputOf.get(output.column)!;
-      return output.kind === "numeric" ? addNumeric(builder, output, input) : addOneHot(builder, output, input);
+      return output.kind === "numeric"
+        ? addNumeric(builder, output, input)
+        : addOneHot(builder, output, input, missing);
     });
   const flat = parts.length === 1 ? parts[0]! : builder.add("Concat", parts, { axis: { int: 1 } });
   const dense =
     transform.shape.length === 1 ? flat : builder.add("Reshape", [flat, builder.integers([0, ...transform.shape])]);
   return { dense, inputs };
+}
+
+/**
+ * Returns the text that means a missing value in an exported model, because ONNX's strings have no null: a text that no
+ * column's vocabulary has, usually the empty one. If every text has a position (top-k, hash), the empty one is a value.
+ */
+export function missingText({ outputs }: FeatureTransform): string {
+  const known = new Set(outputs.flatMap((output) => (output.kind === "one-hot" ? output.vocabulary : [])));
+  const open = outputs.some((output) => output.kind === "one-hot" && (output.other || output.buckets !== undefined));
+  let text = open ? "<missing>" : "";
+  while (known.has(text)) text += "?";
+  return text;
 }
 
 function addInput(builder: GraphBuilder, { name, type, shape = [1] }: ColumnSchema): RawInput {
@@ -67,30 +82,63 @@ function addNumeric(builder: GraphBuilder, { width, mean, deviation }: Numeric, 
   return builder.add("Where", [builder.add("IsNaN", [standard]), builder.floats([0], []), standard]);
 }
 
-/** Computes 1 for the vocabulary's value; all 0 if it is missing or unknown. */
-function addOneHot(builder: GraphBuilder, { part, vocabulary, width }: OneHot, { input, type }: RawInput): string {
+/**
+ * Computes 1 for the vocabulary's value or the text's bucket, or for other values if they have a position; all 0 if the
+ * value is missing or unknown.
+ */
+function addOneHot(builder: GraphBuilder, output: OneHot, { input, type }: RawInput, missing: string): string {
+  const { part, vocabulary, width, other, buckets } = output;
   // The training data have no value of the column, so it has no place in the dense row.
   if (width === 0) {
     const none = builder.constant({ type: "float", data: new Float32Array(0), dims: [1, 0] });
     const rows = builder.add("Gather", [builder.add("Shape", [input]), builder.integers([0])], { axis: { int: 0 } });
     return builder.add("Expand", [none, builder.add("Concat", [rows, builder.integers([0])], { axis: { int: 0 } })]);
   }
+  if (buckets !== undefined) return addHash(builder, buckets, input, missing);
   if (type === "string") {
+    const codesOf = vocabulary.map((_, code) => code);
     const codes = builder.add(
       "LabelEncoder",
       [input],
       {
-        keys_strings: { texts: vocabulary as readonly string[] },
-        values_int64s: { ints: vocabulary.map((_, code) => code) },
-        default_int64: { int: -1 },
+        keys_strings: { texts: [...(vocabulary as readonly string[]), ...(other ? [missing] : [])] },
+        values_int64s: { ints: [...codesOf, ...(other ? [-1] : [])] },
+        default_int64: { int: other ? vocabulary.length : -1 },
       },
       "ai.onnx.ml",
     );
-    return equalToEach(builder, codes, builder.integers(vocabulary.map((_, code) => code)));
+    return equalToEach(builder, codes, builder.integers([...codesOf, ...(other ? [vocabulary.length] : [])]));
   }
+  if (other && vocabulary.length === 0) return addPresent(builder, input);
   const values = Float64Array.from(vocabulary, Number);
-  const known = builder.constant({ type: "double", data: values, dims: [width] });
-  return equalToEach(builder, part === undefined ? input : addPart(builder, part, input), known);
+  const known = builder.constant({ type: "double", data: values, dims: [values.length] });
+  const equal = equalToEach(builder, part === undefined ? input : addPart(builder, part, input), known);
+  return other ? builder.add("Concat", [equal, addOther(builder, equal, input)], { axis: { int: 1 } }) : equal;
+}
+
+/** Computes 1 for a number that is present and equal to none. */
+function addOther(builder: GraphBuilder, equal: string, input: string): string {
+  return builder.add("Sub", [addPresent(builder, input), builder.add("ReduceMax", [equal], { axes: { ints: [1] } })]);
+}
+
+function addPresent(builder: GraphBuilder, input: string): string {
+  const [zero, one] = [builder.floats([0], []), builder.floats([1], [])];
+  return builder.add("Where", [builder.add("IsNaN", [input]), zero, one]);
+}
+
+/** Computes the one-hot of MurmurHash3 modulo `buckets`, an operator of onnxruntime; all 0 for the missing text. */
+function addHash(builder: GraphBuilder, buckets: number, input: string, missing: string): string {
+  const hash = builder.add("MurmurHash3", [input], { positive: { int: 1 }, seed: { int: 0 } }, "com.microsoft");
+  const wide = builder.add("Cast", [hash], { to: { int: 7 } });
+  const bucket = builder.add("Mod", [wide, builder.integers([buckets])]);
+  const present = builder.add(
+    "LabelEncoder",
+    [input],
+    { keys_strings: { texts: [missing] }, values_int64s: { ints: [0] }, default_int64: { int: 1 } },
+    "ai.onnx.ml",
+  );
+  const places = builder.integers(Array.from({ length: buckets }, (_, code) => code));
+  return builder.add("Mul", [equalToEach(builder, bucket, places), builder.add("Cast", [present], { to: { int: 1 } })]);
 }
 
 /** Maps `[rows, 1]` and `[width]` to `[rows, width]`, 1 where equal. */

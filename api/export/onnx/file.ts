@@ -40,8 +40,8 @@ export interface Operation {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly attributes: Readonly<Record<string, Attribute>>;
-  /** `ai.onnx.ml`; absent for ONNX's own operators. */
-  readonly domain?: "ai.onnx.ml";
+  /** `com.microsoft` are the operators of onnxruntime; absent for ONNX's own. */
+  readonly domain?: "ai.onnx.ml" | "com.microsoft";
 }
 
 /** A graph's input or output; the batch axis is a name (`"rows"`). */
@@ -62,14 +62,15 @@ export interface OnnxGraph {
 
 /** Encodes a graph. Equal graphs give equal bytes. */
 export function encodeOnnx(graph: OnnxGraph): Uint8Array {
-  const usesMl = graph.operations.some(({ domain }) => domain !== undefined);
+  const uses = (wanted: Operation["domain"]): boolean => graph.operations.some(({ domain }) => domain === wanted);
   return joined(
     message(
       varintField(1, irVersion),
       textField(2, "ringmaster"),
       messageField(7, graphMessage(graph)),
       messageField(8, message(textField(1, ""), varintField(2, opset))),
-      ...(usesMl ? [messageField(8, message(textField(1, "ai.onnx.ml"), varintField(2, mlOpset)))] : []),
+      ...(uses("ai.onnx.ml") ? [messageField(8, message(textField(1, "ai.onnx.ml"), varintField(2, mlOpset)))] : []),
+      ...(uses("com.microsoft") ? [messageField(8, message(textField(1, "com.microsoft"), varintField(2, 1)))] : []),
       ...Object.entries(graph.metadata).map(([key, value]) =>
         messageField(14, message(textField(1, key), textField(2, value))),
       ),

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import * as fc from "fast-check";
 import { readColumns } from "../../../adapters/duckdb/row-reader";
 import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
@@ -65,6 +66,51 @@ const csv = (): string =>
   );
 const snapshotOf = (file: string, as: DatasetSchema = schema, shardBytes?: number) =>
   createSnapshot(session, { name: "things", file, schema: as, shardBytes });
+
+describe("a split by group or time", () => {
+  /** Rows of customers and hours, in any order, with missing customers. */
+  const visits = fc.array(fc.record({ customer: fc.option(fc.nat(8)), at: fc.nat(40) }), {
+    minLength: 30,
+    maxLength: 60,
+  });
+  const columns =
+    "columns: [{name: customer, type: int, nullable: true, role: ignore}, {name: at, type: timestamp}, {name: y, type: float, role: label}]";
+
+  it.each(["group", "time"] as const)("keeps its rule for any rows: %s", async (by) => {
+    const as = parseDatasetSchema(
+      `${columns}\nsplit: {by: ${by}, column: ${by === "group" ? "customer" : "at"}, seed: 3}`,
+    );
+    await fc.assert(
+      fc.asyncProperty(visits, async (some) => {
+        const unit = ({ customer, at }: (typeof some)[number]) => (by === "group" ? customer : at);
+        fc.pre(new Set(some.map(unit)).size >= 3);
+        const lines = some.map(({ customer, at }) => `${customer ?? ""},${new Date(3_600_000 * at).toISOString()},1`);
+        const { draft, indexes } = await snapshotOf(write("visits.csv", `customer,at,y\n${lines.join("\n")}`), as);
+        const [train, validation, test] = (["train", "validation", "test"] as const).map((split) =>
+          [...decodeSplitIndex(indexes.get(draft.split.indexes[split].sha256)!)].map((row) => unit(some[row]!)),
+        ) as [(number | null)[], (number | null)[], (number | null)[]];
+        expect(train.length + validation.length + test.length).toBe(some.length);
+        expect(Math.min(train.length, validation.length, test.length)).toBeGreaterThan(0);
+        if (by === "group") {
+          const distinct = [train, validation, test].map((units) => new Set(units).size);
+          expect(distinct.reduce((sum, size) => sum + size)).toBe(new Set(some.map(unit)).size);
+        } else {
+          expect(Math.max(...train.map(Number))).toBeLessThan(Math.min(...validation.map(Number)));
+          expect(Math.max(...validation.map(Number))).toBeLessThan(Math.min(...test.map(Number)));
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it("needs as many groups as splits", async () => {
+    const as = parseDatasetSchema(`${columns}\nsplit: {by: group, column: customer}`);
+    const file = write("two.csv", "customer,at,y\n1,2024-01-01,1\n2,2024-01-02,1\n2,2024-01-03,1\n");
+    await expect(snapshotOf(file, as)).rejects.toThrow(
+      /split\.column is "customer", but must have at least 3 different values/,
+    );
+  });
+});
 
 describe("createSnapshot", () => {
   it("creates the same version from the same rows in CSV, JSON and Parquet", async () => {

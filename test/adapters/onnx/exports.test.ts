@@ -9,6 +9,7 @@ import { exportFormats } from "../../../core/export/ports";
 import { taskOf } from "../../../core/features/encoding";
 import { createRowTransform } from "../../../core/features/transform";
 import { storeArtifact } from "../../../core/registry/artifact";
+import type { Job } from "../../../core/runs/job";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import type { CachedOutput, StepCache } from "../../../core/runs/run-repository";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
@@ -66,6 +67,37 @@ describe("exports", () => {
         for (const { difference } of run) expect(difference).toBeLessThan(1e-6);
       }
       expect((await listExports(dependencies, version)).map(({ format }) => format)).toEqual(exportFormats);
+    },
+    60_000,
+  );
+
+  it.each<NonNullable<Job["features"]["columns"]>>([
+    { island: { encode: "top-k", k: 2 }, probabilities: { encode: "top-k", k: 3 } },
+    { island: { encode: "hash", buckets: 5 }, wheels: { encode: "one-hot" } },
+  ])(
+    "of columns with many values compute what the platform computes: %j",
+    async (encodings) => {
+      const objects = createMemoryObjectStore();
+      const features = await fitted([...columns, labels.binary], mixedRows, encodings);
+      const version = await registered(objects, columns, features, { hidden: [7] });
+      const dependencies = { objects, artifacts: { putProduced: async () => undefined }, cache: memoryCache(), clock };
+      for (const format of exportFormats) {
+        const exported = exportVersion(dependencies, tools, version, format);
+        if (format === "savedmodel" && encodings["island"]?.encode === "hash") {
+          await expect(exported).rejects.toThrow(/operator MurmurHash3 cannot be exported as a SavedModel/);
+          continue;
+        }
+        const { files } = (await exported).manifest;
+        expect(Math.max(...files.map(({ difference = 0 }) => difference))).toBeLessThan(1e-6);
+      }
+      const rows = [
+        ...mixedRows,
+        ...["", "Äpfel", "日本語 ✓", "abc", "𝄞"].map((island) => ({ ...mixedRows[1], island })),
+      ];
+      const artifact = { ...features, inputSchema: columns } as unknown as ModelArtifact;
+      expect(evaluatedApplier().toInputs(transformDocument(artifact), rows)).toEqual(
+        createRowTransform(features.transform, columns).apply(rows),
+      );
     },
     60_000,
   );

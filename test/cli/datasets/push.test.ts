@@ -1,11 +1,13 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { type PushProgress, pushDataset } from "../../../cli/datasets/push";
-import { InvalidRowsError, SchemaMismatchError } from "../../../core/datasets/errors";
+import { appendToDataset, type PushProgress, pushDataset } from "../../../cli/datasets/push";
+import { InvalidManifestError, InvalidRowsError, SchemaMismatchError } from "../../../core/datasets/errors";
+import { versionDigestOf } from "../../../core/datasets/identity";
 import { registerDataset } from "../../../core/datasets/register";
-import type { DatasetDraft } from "../../../core/datasets/shapes";
+import type { DatasetDraft, DatasetVersion } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
+import { readSplits } from "../../../core/features/materialize";
 import { objectKeys } from "../../../core/object-keys";
 import type { UploadPort } from "../../../core/ports";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
@@ -44,8 +46,77 @@ function platform() {
   const register = (draft: DatasetDraft) => registerDataset({ objects, repository, clock: { now: () => 0 } }, draft);
   const push = (file: string, schemaText = schema, onProgress?: (progress: PushProgress) => void) =>
     pushDataset({ name: "toy", file, schemaFile: write("schema.yaml", schemaText), uploads, register, onProgress });
-  return { push, sent: () => sent, uploads, register };
+  const append = async (file: string, onto?: DatasetVersion) => {
+    const version = onto ?? (await repository.findNewest("toy"))!;
+    return appendToDataset({ name: "toy", file, uploads, register, append: { version, contents: objects } });
+  };
+  return { push, append, sent: () => sent, uploads, register, objects };
 }
+
+describe("appendToDataset", () => {
+  const more = (from: number, to: number): string =>
+    `y,x\n${Array.from({ length: to - from }, (_, i) => `${i % 2},${(from + i) / 4}`).join("\n")}\n`;
+
+  it("makes a version of the parent's rows and the file's, and stores only the new ones", async () => {
+    const { push, append, sent, objects } = platform();
+    const first = (await push(write("a.csv", csv(20)))).registered.version.manifest;
+    const before = sent();
+    const { registered, draft } = await append(write("more.csv", more(20, 60)));
+    expect(registered.created).toBe(true);
+    const { manifest } = registered.version;
+    expect(manifest).toMatchObject({
+      version: 2,
+      rowCount: 60,
+      parent: { version: 1, digest: first.digest, rows: 20 },
+    });
+    expect(manifest.shards.map(({ rows }) => rows)).toEqual([20, 40]);
+    expect(manifest.shards[0]).toEqual(first.shards[0]);
+    // One shard and three indexes.
+    expect(sent() - before).toBe(4);
+    expect(["train", "validation", "test"].map((split) => draft.split.indexes[split as "train"].rows)).toEqual([
+      48, 6, 6,
+    ]);
+    const [old, now] = await Promise.all([readSplits(first, objects), readSplits(manifest, objects)]);
+    expect(now.subarray(0, 20)).toEqual(old);
+    // The same rows give the same shard as alone.
+    const alone = (await platform().push(write("b.csv", more(20, 60)))).draft;
+    expect(manifest.shards[1]).toEqual(alone.shards[0]);
+  });
+
+  it("adds a file's rows once, however often it is appended", async () => {
+    const { push, append, sent } = platform();
+    await push(write("a.csv", csv(20)));
+    await append(write("more.csv", more(20, 30)));
+    const before = sent();
+    const again = await append(write("more.csv", more(20, 30)));
+    expect([again.registered.created, again.registered.version.manifest.version, sent()]).toEqual([false, 2, before]);
+    const third = await append(write("more.csv", more(30, 33)));
+    expect(third.registered.version.manifest).toMatchObject({
+      version: 3,
+      rowCount: 33,
+      parent: { version: 2, rows: 30 },
+    });
+    expect(third.registered.version.manifest.shards).toHaveLength(3);
+  });
+
+  it("refuses to append to a version that is no longer the newest, and what does not follow its parent", async () => {
+    const { push, append, register } = platform();
+    const { registered } = await push(write("a.csv", csv(20)));
+    const { draft } = await append(write("more.csv", more(20, 30)));
+    await expect(append(write("other.csv", more(40, 50)), registered.version)).rejects.toThrow(
+      /appended to toy@1, but the newest version is toy@2; append them again/,
+    );
+    const described = {
+      ...draft,
+      shards: draft.shards.slice(1),
+      parent: { version: 2, digest: draft.digest, rows: 0 },
+    };
+    const rows = described.shards[0]!.rows;
+    const forged = { ...described, rowCount: rows, bytes: described.shards[0]!.bytes };
+    await expect(register({ ...forged, digest: versionDigestOf(forged) })).rejects.toThrow(InvalidManifestError);
+    await expect(append(write("bad.csv", "x,y\nred,1\n"))).rejects.toThrow(/column x, row 1: "red" must be a number/);
+  });
+});
 
 describe("pushDataset", () => {
   it("makes version 1, sends content before it registers, and says how far it is", async () => {

@@ -1,9 +1,11 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
+import { inferSchemaOf } from "../../../cli/datasets/schema-file";
+import { schemaText } from "../../../cli/datasets/schema-text";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 
 const cli = path.resolve(__dirname, "../../../bin/ringmaster.js");
@@ -15,8 +17,8 @@ describe("ringmaster datasets schema", () => {
     fs.writeFileSync(path.join(directory, name), content);
     return path.join(directory, name);
   };
-  const suggest = (file: string, label: string): string =>
-    execFileSync(process.execPath, [cli, "datasets", "schema", file, "--label", label], { encoding: "utf8" });
+  const suggest = async (file: string, label: string): Promise<string> =>
+    schemaText(file, await inferSchemaOf(file, label));
   /** Columns of the YAML, and whether a push takes every row with them. */
   async function accepted(file: string, text: string) {
     const schema = parseDatasetSchema(text);
@@ -58,14 +60,66 @@ describe("ringmaster datasets schema", () => {
     ["JSON lines", "rows.jsonl", records.map((row) => JSON.stringify(row)).join("\n")],
   ])("suggests for %s what a push accepts", async (_format, name, content) => {
     const file = write(name, content);
-    expect(await accepted(file, suggest(file, "class"))).toEqual({ columns, rows: 40 });
+    expect(await accepted(file, await suggest(file, "class"))).toEqual({ columns, rows: 40 });
   });
 
-  it("predicts a whole number of many values as a number, and says so", () => {
+  it("predicts a whole number of many values as a number, and says so", async () => {
     const file = write("rows.csv", csv);
-    expect(suggest(file, "total")).toMatch(
+    expect(await suggest(file, "total")).toMatch(
       /name: total, type: float, role: label \} +# 40 values: predicted as a number/,
     );
+  });
+
+  /** 40 rows with tokens for missing values, dates by format, and columns that look like ids. */
+  const messy = [
+    "number,when,american,day,customer_id,age,income,work,region,y",
+    ...Array.from({ length: 40 }, (_, i) =>
+      [
+        ...[i + 1, `${1 + (i % 28)}/02/2024 10:0${i % 10}`, `2/${1 + (i % 12)}/24`, 20240101 + (i % 28), 7 * i * i],
+        ...[
+          i % 9 === 0 ? "NA" : 20 + i,
+          i % 8 === 0 ? " ? " : i / 4,
+          i % 10 === 0 ? "?" : "none",
+          ["NA", "EU"][i % 2],
+          i % 2,
+        ],
+      ].join(","),
+    ),
+  ].join("\n");
+
+  it("finds formats of dates, missing tokens and ids, and a push reads them", async () => {
+    const file = write("messy.csv", messy);
+    const text = await suggest(file, "y");
+    const missing = ["NA", "?"];
+    const [ignored, feature] = ["ignore", "feature"] as const;
+    expect(await accepted(file, text)).toEqual({
+      columns: [
+        { name: "number", type: "int", role: ignored, nullable: true, missing },
+        { name: "when", type: "timestamp", role: feature, format: "%d/%m/%Y %H:%M", missing },
+        { name: "american", type: "timestamp", role: feature, format: "%d/%m/%y", missing },
+        { name: "day", type: "timestamp", role: feature, format: "%Y%m%d", missing },
+        { name: "customer_id", type: "int", role: ignored, nullable: true, missing },
+        { name: "age", type: "int", role: feature, nullable: true, missing },
+        { name: "income", type: "float", role: feature, nullable: true, missing },
+        { name: "work", type: "string", role: feature, nullable: true, missing },
+        { name: "region", type: "string", role: feature, nullable: true, missing },
+        { name: "y", type: "int", role: "label", missing },
+      ],
+      rows: 40,
+    });
+    expect(text).toContain("# %m/%d/%y fits as well: check which comes first, day or month");
+    expect(text).toContain(
+      'name: region, type: string, nullable: true }   # "NA" is missing; with missing: [] it is text',
+    );
+  });
+
+  it("keeps as text a token that no other column shows to be missing, and says so", async () => {
+    const file = write(
+      "text.csv",
+      `a,y\n${Array.from({ length: 30 }, (_, i) => `${["?", "x"][i % 2]},${i % 3}`).join("\n")}`,
+    );
+    expect(await suggest(file, "y")).toContain('# "?" is text; with missing: ["?"], nullable: true it is missing');
+    expect(await suggest(file, "y")).not.toContain("\nmissing:");
   });
 
   it("takes lists of one length for tensors", async () => {
@@ -79,8 +133,25 @@ describe("ringmaster datasets schema", () => {
       }),
     );
     const file = write("tensors.jsonl", rows.join("\n"));
-    const [tensor] = (await accepted(file, suggest(file, "y"))).columns;
+    const [tensor] = (await accepted(file, await suggest(file, "y"))).columns;
     expect(tensor).toEqual({ name: "v", type: "tensor", shape: [4], role: "feature" });
+  });
+
+  it("prints what a push would write", () => {
+    const args = [
+      cli,
+      "datasets",
+      "schema",
+      write("few.csv", "a,y\n-,1\n2,0\nx,1\n"),
+      "--label",
+      "y",
+      "--missing",
+      "-,x",
+    ];
+    const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    expect(stdout).toContain(
+      '{ name: a, type: int, nullable: true }\n  - { name: "y", type: int, role: label }\nmissing: ["-", "x"]\n',
+    );
   });
 
   it.each([

@@ -50,6 +50,22 @@ export function describeDatasetRepository(create: () => Promise<(team: string) =
     expect((await repository.findNewest("digits"))?.manifest.version).toBe(6);
   });
 
+  it("makes one version after a parent, of concurrent appends to it", async () => {
+    const { version } = await register("digits", "a");
+    const { digest, rowCount: rows } = version.manifest;
+    const append = (content: string) =>
+      repository.register({ ...draftOf("digits", content), parent: { version: 1, digest, rows } }, context);
+    const results = await Promise.allSettled(["b", "c", "d"].map(append));
+    const failed = results.flatMap((result) =>
+      result.status === "rejected" ? [result.reason as { code: string }] : [],
+    );
+    expect(failed.map(({ code }) => code)).toEqual(["DATASET_CHANGED", "DATASET_CHANGED"]);
+    expect((await repository.findNewest("digits"))?.manifest).toMatchObject({
+      version: 2,
+      parent: { version: 1, digest },
+    });
+  });
+
   it("finds nothing where there is nothing", async () => {
     expect(await repository.find("nothing", 1)).toBeUndefined();
     expect(await repository.findNewest("nothing")).toBeUndefined();

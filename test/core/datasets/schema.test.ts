@@ -34,6 +34,56 @@ describe("parseDatasetSchema", () => {
     expect(parseDatasetSchema(text).split.stratifyBy).toBeUndefined();
   });
 
+  it("gives each column the file's missing tokens, unless it has its own", () => {
+    const text = `
+missing: [NA, "?", null, -999, NA]
+columns:
+  - {name: x, type: float}
+  - {name: region, type: string, missing: []}
+  - {name: at, type: timestamp, format: "%d/%m/%Y", missing: [0]}
+  - {name: image, type: tensor, shape: [2]}
+  - {name: y, type: int, role: label}
+`;
+    const missing = ["NA", "?", "null", "-999"];
+    expect(parseDatasetSchema(text).columns).toEqual([
+      { name: "x", type: "float", role: "feature", missing },
+      { name: "region", type: "string", role: "feature" },
+      { name: "at", type: "timestamp", role: "feature", format: "%d/%m/%Y", missing: ["0"] },
+      { name: "image", type: "tensor", shape: [2], role: "feature" },
+      { name: "y", type: "int", role: "label", missing },
+    ]);
+  });
+
+  it("splits by group or time without strata", () => {
+    const columns = "columns:\n  - {name: at, type: timestamp}\n  - {name: y, type: int, role: label}\n";
+    const { split } = parseDatasetSchema(`${columns}split: {by: time, column: at}\n`);
+    expect(split).toMatchObject({ by: "time", column: "at" });
+    expect(split.stratifyBy).toBeUndefined();
+  });
+
+  it.each([
+    ["{by: time}", /split\.column is required where the split is by time/],
+    ["{by: group, column: z}", /split\.column is "z", but must name a column/],
+    ["{by: group, column: x}", /must name a column of type int, string, bool where the split is by group/],
+    ["{by: time, column: maybe}", /must name a column that is not nullable/],
+    ["{by: group, column: y, stratifyBy: y}", /must be left out where the split is by group/],
+    ["{column: y}", /must be left out without split\.by/],
+  ])("refuses the split %s", (split, message) => {
+    const columns =
+      "{name: x, type: float}, {name: maybe, type: int, nullable: true}, {name: y, type: int, role: label}";
+    expect(() => parseDatasetSchema(`columns: [${columns}]\nsplit: ${split}\n`)).toThrow(message);
+  });
+
+  it.each([
+    ["{name: x, type: int, format: '%Y'}", /format .* must be left out: a int column has no format/],
+    ["{name: x, type: timestamp, format: '%d/%m'}", /must have a year/],
+    ["{name: x, type: timestamp, format: '%Y-%Q'}", /and %Q is none/],
+    ["{name: x, type: tensor, shape: [1], missing: [NA]}", /a tensor has no missing tokens/],
+  ])("refuses %s", (column, message) => {
+    const text = `columns:\n  - ${column}\n  - {name: y, type: int, role: label}\n`;
+    expect(() => parseDatasetSchema(text)).toThrow(message);
+  });
+
   it("reports all problems at once, each with line, path, value and rule", () => {
     const text = [
       "columns:", // 1

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { splitNames } from "../../../core/datasets/shapes";
-import { assertSplitsFilled, createSplitter, splitQuotas } from "../../../core/datasets/split";
+import { assertSplitsFilled, createSplitter, quotasOfMore, splitQuotas } from "../../../core/datasets/split";
 import { decodeSplitIndex, encodeSplitIndex, SplitIndexBuilder, splitOfRows } from "../../../core/datasets/split-index";
 
 const eightOneOne = { train: 0.8, validation: 0.1, test: 0.1 };
@@ -16,6 +16,26 @@ describe("splitQuotas", () => {
   ])("%s", (_case, count, fractions, expected) => {
     const quotas = splitQuotas(count, fractions);
     expect(splitNames.map((split) => quotas[split])).toEqual(expected);
+  });
+
+  it("brings a class that has rows already to its fractions", () => {
+    expect(quotasOfMore(20, eightOneOne, { train: 64, validation: 8, test: 8 })).toEqual({
+      train: 16,
+      validation: 2,
+      test: 2,
+    });
+    expect(quotasOfMore(5, eightOneOne, { train: 0, validation: 3, test: 2 })).toEqual({
+      train: 5,
+      validation: 0,
+      test: 0,
+    });
+    fc.assert(
+      fc.property(fc.nat(50), fc.nat(50), fc.nat(50), fc.nat(50), (fresh, train, validation, test) => {
+        const quotas = quotasOfMore(fresh, eightOneOne, { train, validation, test });
+        expect(quotas.train + quotas.validation + quotas.test).toBe(fresh);
+        expect(Math.min(quotas.train, quotas.validation, quotas.test)).toBeGreaterThanOrEqual(0);
+      }),
+    );
   });
 
   it("always deals out every row", () => {

@@ -28,6 +28,14 @@ describe("judge", () => {
     expect(judge({ schema, split }, healthy)).toEqual({ errors: [], warnings: [] });
   });
 
+  it("warns of a string column with more values than a one-hot takes", () => {
+    const columns = x({ type: "string", distinct: 1_001 });
+    const strings = [{ ...schema[0]!, type: "string" as const }, schema[1]!];
+    expect(judge({ schema: strings, split }, { ...healthy, columns }).warnings).toMatchObject([
+      { code: "MANY_VALUES" },
+    ]);
+  });
+
   it("refuses a split with one class", () => {
     const classes = [
       { value: 0, rows: { train: 400, validation: 50, test: 50 } },

@@ -1,9 +1,13 @@
+import { valueLimit } from "../../../core/datasets/profile";
 import type { ColumnSchema, SplitName } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
+import type { FeatureChoice } from "../../../core/features/choice";
+import { decodeFeatureShard } from "../../../core/features/encoding";
 import { TooManyValuesError } from "../../../core/features/errors";
-import { FeatureFitter, valueLimit } from "../../../core/features/fit";
+import { FeatureFitter } from "../../../core/features/fit";
 import { planFeatures } from "../../../core/features/plan";
-import type { RawRow } from "../../../core/features/transform";
+import { ShardEncoder } from "../../../core/features/shard-encoder";
+import { createRowTransform, type RawRow } from "../../../core/features/transform";
 import { memoryRows } from "./memory-rows";
 
 const schema: readonly ColumnSchema[] = [
@@ -93,7 +97,6 @@ describe("FeatureFitter", () => {
   });
 
   it.each([
-    ["feature", "train", "colour", /the maximum for a feature; give the column role ignore/],
     ["label", "test", "kind", /the maximum for a label; declare it float/],
     ["slice", "test", "region", /the maximum for a slice/],
   ] as const)("refuses a %s of too many values", async (_use, split, column, message) => {
@@ -101,6 +104,85 @@ describe("FeatureFitter", () => {
     const refused = fitted(schema, many);
     await expect(refused).rejects.toThrow(TooManyValuesError);
     await expect(refused).rejects.toThrow(message);
+  });
+
+  const named = (names: readonly string[]) => names.map((colour) => ({ ...rows[0]!, colour }));
+  const colours = schema.filter(({ name }) => name === "colour" || name === "kind");
+  const heldOut = { ...rows[0]!, split: "test", colour: "unseen" } as const;
+
+  it.each([
+    ["the most frequent values, the lesser of equals", { encode: "top-k", k: 2 }, ["b", "c"], 3],
+    ["all values, if k is larger", { encode: "top-k", k: 9 }, ["a", "b", "c", "d"], 5],
+    ["a bucket of the hash", { encode: "hash", buckets: 7 }, [], 7],
+  ] as const)("encodes a string column by the job's choice: %s", async (_case, encoding, vocabulary, width) => {
+    const data = [...named(["c", "d", "b", "a", "c", "b"]), heldOut];
+    const plan = planFeatures(colours, [], { features: { columns: { colour: encoding } } });
+    const fitter = new FeatureFitter(plan, { standardize: true });
+    for await (const batch of memoryRows(data).read(colours)) fitter.add(batch, (row) => data[row]!.split);
+    const { transform } = fitter.finish();
+    const place = { kind: "one-hot", column: "colour", offset: 0, width, source: 0, vocabulary };
+    expect(transform.outputs).toEqual([
+      { ...place, ...(encoding.encode === "hash" ? { buckets: 7 } : { other: true }) },
+    ]);
+    const shard = new ShardEncoder({ ...fitter.finish(), slices: [] }, colours, {
+      rows: data.length,
+      withSlices: false,
+    });
+    const dense = new Float32Array(data.length * width);
+    for await (const batch of memoryRows(data).read(colours)) {
+      for (let at = 0; at < batch.rows; at += 1) {
+        const encoded = shard.add(batch, at);
+        if (!encoded) continue;
+        const view = decodeFeatureShard(encoded.bytes, fitter.finish());
+        for (let row = 0; row < data.length; row += 1) view.writeRow(row, dense, row * width);
+      }
+    }
+    expect(dense).toEqual(createRowTransform(transform, colours).apply(data));
+    // Every row has exactly one position, also the value that training has not seen.
+    expect(data.map((_, row) => dense.slice(row * width, (row + 1) * width).reduce((sum, x) => sum + x))).toEqual(
+      data.map(() => 1),
+    );
+  });
+
+  it("keeps the 1,000 most frequent of more values by default, and refuses more in an explicit one-hot", async () => {
+    const many = [...named(Array.from({ length: valueLimit + 5 }, (_, i) => `v${i}`)), ...named(["v1004"])];
+    const { transform } = await fitted(colours, many);
+    const [colour] = transform.outputs as unknown as readonly [
+      { width: number; vocabulary: readonly string[]; other?: true },
+    ];
+    expect([colour.width, colour.vocabulary.length, colour.other]).toEqual([valueLimit + 1, valueLimit, true]);
+    expect(colour.vocabulary).toContain("v1004");
+    const plan = planFeatures(colours, [], { features: { columns: { colour: { encode: "one-hot" } } } });
+    const fitter = new FeatureFitter(plan, { standardize: true });
+    await expect(async () => {
+      for await (const batch of memoryRows(many).read(colours)) fitter.add(batch, () => "train");
+    }).rejects.toThrow(/the maximum for a feature; choose `encode: top-k`/);
+  });
+
+  it("uses the columns that the job chooses, in the dataset's order", () => {
+    const used = (choice: FeatureChoice) => planFeatures(schema, [], choice).features.map(({ column }) => column.name);
+    expect(used({ columns: ["wheels", "size"] })).toEqual(["size", "wheels"]);
+    expect(used({ drop: ["sold", "colour"] })).toEqual(["size", "wheels"]);
+  });
+
+  it.each<[FeatureChoice, RegExp]>([
+    [{ columns: ["size", "price"] }, /columns\.1 is "price", but must be a feature column of the job: size, colour/],
+    [{ drop: ["note"] }, /drop\.0 is "note", but must be a feature column/],
+    [{ drop: ["size", "colour", "wheels", "sold"] }, /must leave at least one feature/],
+    [
+      { drop: ["colour"], features: { columns: { colour: { encode: "hash", buckets: 2 } } } },
+      /features\.columns\.colour/,
+    ],
+    [
+      { features: { columns: { size: { encode: "top-k", k: 2 } } } },
+      /top-k needs a string or int column, and the type is float/,
+    ],
+    [
+      { features: { columns: { wheels: { encode: "hash", buckets: 2 } } } },
+      /hash needs a string column, and the type is int/,
+    ],
+  ])("refuses the choice %j", (choice, message) => {
+    expect(() => planFeatures(schema, [], choice)).toThrow(message);
   });
 
   it("refuses slices that the dataset cannot give, all at once", () => {

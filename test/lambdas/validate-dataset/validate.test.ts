@@ -162,6 +162,17 @@ describe("validateDataset", () => {
     await expect(rejected).rejects.toThrow(/label y has only the class true in split test/);
   });
 
+  it.each([
+    [{ by: "group", column: "c" }, /the split is by group, but 3 values of c are in more than one split, e\.g\. "a"/],
+    [
+      { by: "time", column: "day" },
+      /the split is by time, but the last day of train .* is not before the first of validation/,
+    ],
+  ] as const)("refuses rows that break the rule of their split: %j", async (rule, message) => {
+    const claimed = { ...manifest, split: { ...manifest.split, ...rule } };
+    await expect(validateDataset({ manifest: claimed, objects })).rejects.toThrow(message);
+  });
+
   it("refuses an empty version", async () => {
     const claimed = { ...manifest, rowCount: 0, shards: [] };
     await expect(validateDataset({ manifest: claimed, objects })).rejects.toThrow(EmptyDatasetError);

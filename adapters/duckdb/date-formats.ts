@@ -1,0 +1,62 @@
+import { type DuckDbSession, quoteName, quoteText } from "./session";
+
+/** Dates by their order and separator, and the pattern that tells years of four digits from those of two. */
+const dates: readonly (readonly [format: string, pattern: string])[] = [
+  ...["/", ".", "-"].flatMap((mark) => {
+    const [short, long] = [
+      `[0-9]{1,2}[${mark}][0-9]{1,2}[${mark}][0-9]{2}`,
+      `[0-9]{1,2}[${mark}][0-9]{1,2}[${mark}][0-9]{4}`,
+    ];
+    return [
+      [`%d${mark}%m${mark}%Y`, long],
+      [`%m${mark}%d${mark}%Y`, long],
+      [`%d${mark}%m${mark}%y`, short],
+      [`%m${mark}%d${mark}%y`, short],
+    ] as const;
+  }),
+  ["%Y.%m.%d", "[0-9]{4}[.][0-9]{1,2}[.][0-9]{1,2}"],
+  ["%Y%m%d", "(19|20)[0-9]{6}"],
+  ["%d %b %Y", "[0-9]{1,2} [A-Za-z]{3} [0-9]{4}"],
+  ["%d-%b-%Y", "[0-9]{1,2}-[A-Za-z]{3}-[0-9]{4}"],
+  ["%d %B %Y", "[0-9]{1,2} [A-Za-z]+ [0-9]{4}"],
+  ["%b %d, %Y", "[A-Za-z]{3} [0-9]{1,2}, [0-9]{4}"],
+  ["%B %d, %Y", "[A-Za-z]+ [0-9]{1,2}, [0-9]{4}"],
+];
+const times: readonly (readonly [format: string, pattern: string])[] = [
+  ["", ""],
+  [" %H:%M", " [0-9]{1,2}:[0-9]{2}"],
+  [" %H:%M:%S", " [0-9]{1,2}:[0-9]{2}:[0-9]{2}"],
+  [" %H:%M:%S.%f", " [0-9]{1,2}:[0-9]{2}:[0-9]{2}[.][0-9]+"],
+  [" %I:%M %p", " [0-9]{1,2}:[0-9]{2} [AaPp][Mm]"],
+  [" %I:%M:%S %p", " [0-9]{1,2}:[0-9]{2}:[0-9]{2} [AaPp][Mm]"],
+];
+const formats = dates.flatMap(([date, datePattern]) =>
+  times.map(([time, timePattern]) => ({ format: date + time, pattern: datePattern + timePattern })),
+);
+const sampledValues = 100;
+
+/**
+ * Returns the date formats that fit every value of a column, the most probable first. A sample excludes most formats,
+ * and one pass over all rows checks the others.
+ *
+ * @param raw SQL for the column's text, NULL where it is missing
+ */
+export async function fittingFormats(session: DuckDbSession, table: string, raw: string): Promise<readonly string[]> {
+  const text = quoteName("text#");
+  const values = `SELECT trim(CAST(${raw} AS VARCHAR)) AS ${text} FROM ${table}`;
+  const sample = `${values} WHERE ${raw} IS NOT NULL LIMIT ${sampledValues}`;
+  const candidates = await fitting(session, sample, formats);
+  return (await fitting(session, values, candidates)).map(({ format }) => format);
+}
+
+async function fitting(session: DuckDbSession, values: string, candidates: typeof formats): Promise<typeof formats> {
+  if (candidates.length === 0) return [];
+  const text = quoteName("text#");
+  const broken = candidates.map(
+    ({ format, pattern }, index) =>
+      `count_if(${text} IS NOT NULL AND NOT coalesce(regexp_full_match(${text}, ${quoteText(pattern)})
+                AND try_strptime(${text}, ${quoteText(format)}) IS NOT NULL, false)) AS "${index}"`,
+  );
+  const [found] = await session.rows(`SELECT ${broken.join(", ")} FROM (${values})`);
+  return candidates.filter((_, index) => Number(found![String(index)]) === 0);
+}

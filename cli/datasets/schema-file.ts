@@ -1,0 +1,90 @@
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { InferredSchema } from "../../adapters/duckdb/infer-schema";
+import { parseDatasetSchema } from "../../core/datasets/schema";
+import { InvalidInputError, type Problem } from "../../core/errors";
+import { unwritable } from "../write-file";
+import { schemaText } from "./schema-text";
+
+export interface SchemaChoice {
+  readonly file: string;
+  /** A schema file that the caller names. */
+  readonly schema?: string;
+  /** The column to predict. */
+  readonly label?: string;
+  /** Texts that mean a missing value. */
+  readonly missing?: readonly string[];
+}
+
+export interface SchemaFile {
+  readonly schemaFile: string;
+  /** Whether this call has written it. */
+  readonly created: boolean;
+}
+
+/** Returns the path of the schema that belongs to a data file: `customers.schema.yaml` for `customers.csv.gz`. */
+function schemaFileOf(file: string): string {
+  const name = path.basename(file).replace(/\.(gz|zst)$/, "");
+  return path.join(path.dirname(file), `${name.slice(0, name.length - path.extname(name).length)}.schema.yaml`);
+}
+
+/**
+ * Returns the schema file for a push: the named one, else the one next to the data file, which is written if there is
+ * none. An existing file is never changed.
+ *
+ * @throws InvalidInputError if there is nothing to infer a schema for, or the existing file contradicts the options
+ */
+export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFile> {
+  const { file, schema, label, missing } = choice;
+  const schemaFile = schema ?? schemaFileOf(file);
+  if (schema === undefined && !fs.existsSync(schemaFile)) {
+    if (label === undefined) {
+      const rule = `is required: there is no ${schemaFile}. Name the column to predict, or a schema file with --schema`;
+      throw new InvalidInputError("the dataset cannot be pushed", [{ path: "--label", rule }]);
+    }
+    const text = schemaText(file, await inferSchemaOf(file, label, missing));
+    try {
+      // Another process may have written it since. Its file stays.
+      fs.writeFileSync(schemaFile, text, { flag: "wx" });
+      return { schemaFile, created: true };
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw unwritable("the schema file", schemaFile, cause);
+    }
+  }
+  assertAgrees(schemaFile, choice);
+  return { schemaFile, created: false };
+}
+
+/** Infers a schema from a data file. */
+export async function inferSchemaOf(file: string, label: string, missing?: readonly string[]): Promise<InferredSchema> {
+  // DuckDB's library takes long to load: only commands that read data load it.
+  const { inferSchema } = await import("../../adapters/duckdb/infer-schema");
+  const { withDuckDb } = await import("../../adapters/duckdb/workspace");
+  return withDuckDb((session) => inferSchema(session, file, label, missing));
+}
+
+/** Checks that an existing schema file says what the options say, which it overrides. */
+function assertAgrees(schemaFile: string, { schema, label, missing = [] }: SchemaChoice): void {
+  if (label === undefined && missing.length === 0) return;
+  const { columns } = parseDatasetSchema(readSchema(schemaFile), schemaFile);
+  const problems: Problem[] = [];
+  const next = schema === undefined ? `edit ${schemaFile}, or remove it to infer a new one` : `edit ${schemaFile}`;
+  const own = columns.find(({ role }) => role === "label")?.name;
+  if (label !== undefined && label !== own) {
+    problems.push({ path: "--label", value: label, rule: `must be ${own}, the label in ${schemaFile}; ${next}` });
+  }
+  for (const token of missing) {
+    if (columns.some((column) => column.missing?.includes(token))) continue;
+    problems.push({ path: "--missing", value: token, rule: `must be a missing token of ${schemaFile}; ${next}` });
+  }
+  if (problems.length > 0) throw new InvalidInputError("the options contradict the schema file", problems);
+}
+
+export function readSchema(file: string): string {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch (cause) {
+    const rule = "must be a readable file";
+    throw new InvalidInputError("the schema file cannot be used", [{ path: "schema", value: file, rule }], cause);
+  }
+}

@@ -1,0 +1,80 @@
+import { describeRows } from "../../../adapters/duckdb/describe-rows";
+import { withDuckDb } from "../../../adapters/duckdb/workspace";
+import { sparkline } from "../../../cli/datasets/rows-view";
+import { correlationRatio, cramersV } from "../../../core/datasets/association";
+import type { ColumnSchema } from "../../../core/datasets/shapes";
+
+const schema: readonly ColumnSchema[] = [
+  { name: "x", type: "float", role: "feature", nullable: true },
+  { name: "copy", type: "string", role: "feature" },
+  { name: "coin", type: "int", role: "feature", values: [0, 1] },
+  { name: "at", type: "timestamp", role: "feature" },
+  { name: "same", type: "float", role: "feature" },
+  { name: "v", type: "tensor", shape: [2], role: "feature" },
+  { name: "y", type: "bool", role: "label" },
+];
+
+/** 24 rows; x is 0 … 23, and y is true from row 12 on. */
+const table = `(SELECT CASE WHEN i < 24 THEN CAST(i AS DOUBLE) END AS x, CASE WHEN i < 12 THEN 'a' ELSE 'b' END AS copy,
+  i % 2 AS coin, make_timestamp(i * 3600000000) AS at, 1.0 AS same, [i, 1]::FLOAT[] AS v, i >= 12 AS y
+  FROM range(24) AS r(i))`;
+
+describe("describeRows", () => {
+  it("gives distributions, relations to the label, and the first rows", async () => {
+    const { rows, columns, preview } = await withDuckDb((session) => describeRows(session, table, schema));
+    const [x, copy, coin, at, same, v, y] = columns;
+    expect(rows).toBe(24);
+    expect(x).toMatchObject({ min: 0, max: 23, histogram: new Array(12).fill(2) });
+    // η² = 6² / variance of 0 … 23, which is (24² - 1) / 12.
+    expect(x!.labelCorrelation).toBeCloseTo(6 / Math.sqrt(575 / 12), 12);
+    expect(copy).toMatchObject({ histogram: [12, 12], labelCorrelation: 1 });
+    expect(coin).toMatchObject({ histogram: [12, 12], labelCorrelation: 0 });
+    expect(at!.histogram).toEqual(x!.histogram);
+    expect(same).toMatchObject({ histogram: [24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] });
+    expect([same!.labelCorrelation, v!.labelCorrelation, y!.labelCorrelation]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(preview).toHaveLength(5);
+    expect(preview[1]).toEqual({
+      ...{ x: "1.0", copy: "a", coin: "1", at: "1970-01-01T01:00:00.000Z", same: "1.0", v: "[1.0, 1.0]", y: "false" },
+    });
+  });
+
+  it("correlates numbers with a label that is a value", async () => {
+    const value = schema.map((column): ColumnSchema => {
+      if (column.name === "same") return { ...column, role: "label" };
+      return column.name === "y" ? { ...column, role: "feature" } : column;
+    });
+    const falling = table.replace("1.0 AS same", "-2.0 * i AS same");
+    const { columns } = await withDuckDb((session) => describeRows(session, falling, value));
+    expect(columns[0]!.labelCorrelation).toBeCloseTo(-1, 12);
+    expect(columns[1]!.labelCorrelation).toBeCloseTo(6 / Math.sqrt(575 / 12), 12);
+  });
+});
+
+it("measures relations as worked by hand", () => {
+  // Groups 1, 1 and 3, 3: all of the variance of 1 is between them.
+  expect(
+    correlationRatio(
+      [
+        { rows: 2, mean: 1 },
+        { rows: 2, mean: 3 },
+      ],
+      1,
+    ),
+  ).toBe(1);
+  expect(correlationRatio([{ rows: 2, mean: 1 }], 0)).toBeUndefined();
+  // χ² = 4 / 3 of 12 rows in two by two: V = 1 / 3.
+  const cells = [
+    ["a", "x", 4],
+    ["a", "y", 2],
+    ["b", "x", 2],
+    ["b", "y", 4],
+  ] as const;
+  expect(cramersV(cells.map(([one, other, rows]) => ({ one, other, rows })))).toBeCloseTo(1 / 3, 12);
+  expect(cramersV([{ one: "a", other: "x", rows: 9 }])).toBeUndefined();
+});
+
+it("draws counts as bars", () => expect(sparkline([0, 1, 4, 8])).toBe(" ▂▅█"));
