@@ -1,4 +1,4 @@
-import type { ColumnDrift, DriftBins, DriftReport } from "../../core/drift/shapes";
+import type { ColumnDrift, DriftBins, DriftReport, ModelDriftReport, MultivariateDrift } from "../../core/drift/shapes";
 import type { Page } from "./document";
 import { pageOf } from "./layout";
 import { html, type Markup } from "./markup";
@@ -6,17 +6,19 @@ import { listing, pairs, shortened } from "./tables";
 
 const maxPlots = 60;
 
-/** Renders a drift report: a table of all columns, and the distributions of the columns that differ most. */
-export function driftHtml(report: DriftReport, now: number): Page {
-  const { baseline, current, thresholds, rows, schema, columns, severity } = report;
+/** Renders a drift report: the test of all columns together, a table of all columns, and the distributions of the columns that differ most. */
+export function driftHtml(report: DriftReport | ModelDriftReport, now: number): Page {
+  const { baseline, thresholds, rows, schema, columns, multivariate, severity } = report;
   const nameOf = ({ name, version }: DriftReport["baseline"]) => `${name}@${version}`;
   const ordered = [...columns].sort((one, other) => rankOf(other) - rankOf(one));
-  const title = `${nameOf(current)} against ${nameOf(baseline)}`;
+  const current = "model" in report ? `served rows of ${report.model}/${report.version}` : nameOf(report.current);
+  const title = `${current} against ${nameOf(baseline)}`;
   const body = html`<div class="head"><h1>${title}</h1><span class="badge ${severity === undefined ? "completed" : "failed"}">${severity ?? "no drift"}</span></div>
 ${pairs("Measured", [
-  ["rows", `${rows.baseline} of the baseline, ${rows.current} of the current version`],
+  ["rows", `${rows.baseline} of the baseline, ${rows.current} current`],
   ["drift", `adjusted p below ${thresholds.level} and a distance of at least ${thresholds.distance}`],
   ["critical", `stability index (PSI) above ${thresholds.psi}, or a column that is gone or of another type`],
+  ...(multivariate ? ([["all columns", multivariateText(multivariate)]] as const) : []),
 ])}
 ${listing(
   "Schema",
@@ -34,6 +36,12 @@ ${listing(
 <section><h2>Distributions</h2><p class="faint">Share of rows by bin: <span class="c0">■</span> baseline, <span class="c1">■</span> current.</p>
 <div class="plots small">${ordered.slice(0, maxPlots).map(plot)}</div></section>`;
   return pageOf({ title: `${title} – drift`, crumbs: [], body, at: new Date(now).toISOString() });
+}
+
+function multivariateText({ auc, low, high, pValue, severity, ...of }: MultivariateDrift): string {
+  const interval = `[${numberText(low)}, ${numberText(high)}]`;
+  const test = `AUC ${numberText(auc)}, 95 % CI ${interval}, p = ${numberText(pValue)}`;
+  return `${severity ?? "no drift"}: a classifier tells ${of.rows.current} current from ${of.rows.baseline} baseline rows, in ${of.columns} columns, with ${test}`;
 }
 
 /** Orders columns: those with drift first, then by the stability index. */

@@ -9,6 +9,7 @@ import { wholeNumber } from "../whole-number";
 import { addExportCommand } from "./exports";
 import { addModelChangeCommands } from "./model-changes";
 import { addModelDecisionCommands } from "./model-decisions";
+import { addModelDriftCommand } from "./model-drift";
 import { addModelGateCommands } from "./model-gates";
 import { addModelPolicyCommands } from "./model-policies";
 import { addPredictCommand } from "./predictions";
@@ -131,6 +132,7 @@ export function addModelCommands(program: Command): void {
   addModelPolicyCommands(models);
   addModelGateCommands(models);
   addServingCommands(models);
+  addModelDriftCommand(models);
 }
 
 function printVersions(versions: readonly ModelVersion[]): void {

@@ -2,9 +2,10 @@ import type { ColumnSchema, DatasetManifest } from "../datasets/shapes";
 import { quantile } from "../evaluation/draws";
 import type { RowSource } from "../features/values";
 import { type Severity, severities } from "../retraining/rule";
+import { jointColumnsOf, measureJoint } from "./joint";
 import { adjustedPValues, binDistances, chiSquare, kolmogorovSmirnov, wasserstein } from "./measures";
-import { type ColumnSample, readSample } from "./sample";
-import type { ColumnDrift, DriftBins, DriftReport, DriftThresholds, SchemaChange } from "./shapes";
+import { type ColumnSample, readSample, type Sample } from "./sample";
+import type { ColumnDrift, DriftBins, DriftReport, DriftThresholds, Measurement, SchemaChange } from "./shapes";
 
 /** A dataset version and its rows. */
 export interface MeasuredVersion {
@@ -14,7 +15,7 @@ export interface MeasuredVersion {
 
 /**
  * Measures the differences between the rows of two versions: for each column that both have and that is not ignored, the
- * distances of its distributions and a test whether they differ.
+ * distances of its distributions and a test whether they differ; and a test of all these columns together.
  */
 export async function measureDrift(
   baseline: MeasuredVersion,
@@ -22,11 +23,39 @@ export async function measureDrift(
   thresholds: DriftThresholds,
 ): Promise<DriftReport> {
   const shared = sharedColumns(baseline.manifest.schema, current.manifest.schema);
-  const before = await readSample(baseline.manifest, baseline.rows, shared);
-  const after = await readSample(current.manifest, current.rows, shared);
-  const measured = shared.map((column) =>
-    measureColumn(column, before.columns.get(column.name)!, after.columns.get(column.name)!),
-  );
+  const joint = jointColumnsOf(shared);
+  const before = await readSample(baseline.manifest, baseline.rows, shared, joint);
+  const after = await readSample(current.manifest, current.rows, shared, joint);
+  const schema = schemaChanges(baseline.manifest.schema, current.manifest.schema);
+  return {
+    baseline: referenceOf(baseline.manifest),
+    current: referenceOf(current.manifest),
+    ...measureSamples(before, after, pairsOf(shared, before, after), schema, thresholds),
+  };
+}
+
+/** A column with its values in both samples. */
+export interface ColumnPair {
+  readonly column: Pick<ColumnDrift, "role"> & Pick<ColumnSchema, "name" | "type">;
+  readonly baseline: ColumnSample;
+  readonly current: ColumnSample;
+}
+
+export const pairsOf = (columns: readonly ColumnSchema[], before: Sample, after: Sample): readonly ColumnPair[] =>
+  columns.map((column) => {
+    const [baseline, current] = [before.columns.get(column.name)!, after.columns.get(column.name)!];
+    return { column, baseline, current };
+  });
+
+/** Measures the differences between columns, and between the whole rows of two samples. */
+export function measureSamples(
+  before: Sample,
+  after: Sample,
+  pairs: readonly ColumnPair[],
+  schema: readonly SchemaChange[],
+  thresholds: DriftThresholds,
+): Measurement {
+  const measured = pairs.map(({ column, baseline, current }) => measureColumn(column, baseline, current));
   const adjusted = adjustedPValues(measured.map(({ pValue }) => pValue));
   const columns = measured.map((one, index): ColumnDrift => {
     const adjustedPValue = adjusted[index]!;
@@ -34,20 +63,20 @@ export async function measureDrift(
     const severity = one.psi > thresholds.psi ? "critical" : "warning";
     return { ...one, adjustedPValue, ...(isDrift ? { severity } : {}) };
   });
-  const schema = schemaChanges(baseline.manifest.schema, current.manifest.schema);
-  const severity = highest([...columns, ...schema].map((one) => one.severity));
+  const multivariate = measureJoint(before.joint, after.joint, thresholds);
+  const found = [...columns, ...schema, ...(multivariate ? [multivariate] : [])];
+  const severity = highest(found.map((one) => one.severity));
   return {
-    baseline: referenceOf(baseline.manifest),
-    current: referenceOf(current.manifest),
     thresholds,
     rows: { baseline: before.rows, current: after.rows },
     schema,
     columns,
+    ...(multivariate ? { multivariate } : {}),
     ...(severity ? { severity } : {}),
   };
 }
 
-const referenceOf = ({ name, version, digest }: DatasetManifest) => ({ name, version, digest });
+export const referenceOf = ({ name, version, digest }: DatasetManifest) => ({ name, version, digest });
 
 function highest(found: readonly (Severity | undefined)[]): Severity | undefined {
   return [...severities].reverse().find((severity) => found.includes(severity));
@@ -84,7 +113,7 @@ function schemaChanges(before: readonly ColumnSchema[], after: readonly ColumnSc
 
 type Measured = Omit<ColumnDrift, "adjustedPValue" | "severity">;
 
-function measureColumn(column: ColumnSchema, baseline: ColumnSample, current: ColumnSample): Measured {
+function measureColumn(column: ColumnPair["column"], baseline: ColumnSample, current: ColumnSample): Measured {
   const side = ({ rows, missing }: ColumnSample) => ({ rows, missing });
   const named = { column: column.name, type: column.type, role: column.role };
   const sides = { baseline: side(baseline), current: side(current) };

@@ -1,5 +1,5 @@
 import type { ColumnSchema, DatasetManifest } from "../datasets/shapes";
-import { categoryAt, type RowSource } from "../features/values";
+import { type ColumnValues, categoryAt, type RowSource } from "../features/values";
 
 /** Values of a column: sorted numbers, or rows by category. */
 export type ColumnSample = { readonly rows: number; readonly missing: number } & (
@@ -7,13 +7,22 @@ export type ColumnSample = { readonly rows: number; readonly missing: number } &
   | { readonly kind: "category"; readonly counts: ReadonlyMap<string, number> }
 );
 
+/** Values of a column of some rows, in their order. */
+export type JointColumn =
+  | { readonly kind: "number"; readonly values: readonly (number | undefined)[] }
+  | { readonly kind: "category"; readonly values: readonly (string | undefined)[] };
+
 export interface Sample {
   readonly rows: number;
   readonly columns: ReadonlyMap<string, ColumnSample>;
+  /** Whole rows, for tests of several columns together. */
+  readonly joint: { readonly rows: number; readonly columns: ReadonlyMap<string, JointColumn> };
 }
 
 /** Bounds the memory of a sample: 256 MiB of numbers. */
 const maxCells = 2 ** 25;
+/** Expected number of whole rows. */
+export const jointRows = 2_500;
 
 export const isCategorical = ({ type, values }: ColumnSchema): boolean =>
   type === "string" || type === "bool" || (type === "int" && values !== undefined);
@@ -29,29 +38,55 @@ function hash(row: number): number {
 /**
  * Reads the values of columns. Of a version with more than 2^25 values it reads the rows whose number has a small hash:
  * each row has the same chance, and the same version gives the same sample.
+ *
+ * @param jointColumns the columns of whole rows, of which it reads about 2,500
  */
 export async function readSample(
   { rowCount }: Pick<DatasetManifest, "rowCount">,
   rows: RowSource,
   columns: readonly ColumnSchema[],
+  jointColumns: readonly ColumnSchema[] = [],
   cells: number = maxCells,
 ): Promise<Sample> {
   const share = Math.min(1, cells / Math.max(1, rowCount * columns.length));
-  const below = share * 2 ** 32;
+  const [below, jointBelow] = [share, Math.min(share, jointRows / Math.max(1, rowCount))].map((one) => one * 2 ** 32);
   const collectors = columns.map((column) => new Collector(column));
-  let taken = 0;
+  const joint = jointColumns.map((column) => ({ column, values: [] as unknown[] }));
+  let [taken, takenJoint] = [0, 0];
   for await (const batch of rows.read(columns)) {
     for (let row = 0; row < batch.rows; row += 1) {
-      if (share < 1 && hash(batch.firstRow + row) >= below) continue;
+      const hashed = hash(batch.firstRow + row);
+      if (hashed >= below!) continue;
       taken += 1;
       for (const collector of collectors) collector.add(batch.columns[collector.column.name]!, row);
+      if (hashed >= jointBelow!) continue;
+      takenJoint += 1;
+      for (const { column, values } of joint) values.push(valueAt(column, batch.columns[column.name]!, row));
     }
   }
-  return { rows: taken, columns: new Map(collectors.map((one) => [one.column.name, one.finish()])) };
+  const wholeRows = joint.map(({ column, values }) => {
+    const kind = isCategorical(column) ? "category" : "number";
+    return [column.name, { kind, values } as JointColumn] as const;
+  });
+  return {
+    rows: taken,
+    columns: new Map(collectors.map((one) => [one.column.name, one.finish()])),
+    joint: { rows: takenJoint, columns: new Map(wholeRows) },
+  };
 }
 
-/** Collects one column. A tensor counts as the mean of its numbers. */
-class Collector {
+/** Returns a category as text, or a number; `undefined` if it is missing. A tensor counts as the mean of its numbers. */
+function valueAt(column: ColumnSchema, values: ColumnValues, row: number): string | number | undefined {
+  if (isCategorical(column)) {
+    const category = categoryAt(values, row, column.type);
+    return category === undefined ? undefined : String(category);
+  }
+  if (values.kind === "string" || values.valid[row] === 0) return undefined;
+  return values.kind === "number" ? values.values[row]! : meanOf(values, row);
+}
+
+/** Collects the values of one column. */
+export class Collector {
   private numbers = new Float64Array(1_024);
   private size = 0;
   private missing = 0;
@@ -59,24 +94,22 @@ class Collector {
 
   constructor(readonly column: ColumnSchema) {}
 
-  add(values: Parameters<typeof categoryAt>[0], row: number): void {
-    if (isCategorical(this.column)) {
-      const category = categoryAt(values, row, this.column.type);
-      if (category === undefined) this.missing += 1;
-      else this.counts.set(String(category), (this.counts.get(String(category)) ?? 0) + 1);
-      return;
+  add(values: ColumnValues, row: number): void {
+    this.addValue(valueAt(this.column, values, row));
+  }
+
+  addValue(value: string | number | undefined): void {
+    if (value === undefined) this.missing += 1;
+    else if (typeof value === "string") this.counts.set(value, (this.counts.get(value) ?? 0) + 1);
+    else {
+      if (this.size === this.numbers.length) {
+        const grown = new Float64Array(2 * this.size);
+        grown.set(this.numbers);
+        this.numbers = grown;
+      }
+      this.numbers[this.size] = value;
+      this.size += 1;
     }
-    if (values.kind === "string" || values.valid[row] === 0) {
-      this.missing += 1;
-      return;
-    }
-    if (this.size === this.numbers.length) {
-      const grown = new Float64Array(2 * this.size);
-      grown.set(this.numbers);
-      this.numbers = grown;
-    }
-    this.numbers[this.size] = values.kind === "number" ? values.values[row]! : meanOf(values, row);
-    this.size += 1;
   }
 
   finish(): ColumnSample {

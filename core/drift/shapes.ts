@@ -42,7 +42,7 @@ export const columnDrift = z
   .object({
     column: z.string(),
     type: columnSchema.shape.type,
-    role: columnSchema.shape.role,
+    role: z.enum([...columnSchema.shape.role.options, "prediction"]),
     baseline: side,
     current: side,
     psi: z.number(),
@@ -74,17 +74,50 @@ export const schemaChange = z
   .meta({ id: "SchemaChange" });
 export interface SchemaChange extends Shape<typeof schemaChange> {}
 
-export const driftReport = z
+const multivariateDrift = z
   .object({
-    baseline: datasetReference,
-    current: datasetReference,
-    thresholds: driftThresholds,
-    rows: z.object({ baseline: count, current: count }).meta({
-      description: "Rows that were measured: all of them, or a sample that depends on the row numbers alone.",
+    auc: z.number().meta({
+      description:
+        "AUC of a classifier that tells baseline rows from current rows it was not trained on; 0.5: it cannot.",
     }),
-    schema: z.array(schemaChange),
-    columns: z.array(columnDrift),
-    severity: z.enum(severities).optional().meta({ description: "Highest severity of a column; absent: no drift." }),
+    low: z.number().meta({ description: "Lower end of the interval at 95 %." }),
+    high: z.number(),
+    pValue: z.number(),
+    rows: z
+      .object({ baseline: count, current: count })
+      .meta({ description: "Size of the samples, at most about 2,500." }),
+    columns: count.meta({ description: "Number of columns, at most 200." }),
+    severity: z.enum(severities).optional().meta({
+      description:
+        "The p-value is below the level, and 2 AUC − 1 is at least the distance; critical above an AUC of 0.7.",
+    }),
   })
+  .meta({ id: "MultivariateDrift", description: "Two-sample test of all columns together." });
+export interface MultivariateDrift extends Shape<typeof multivariateDrift> {}
+
+const measurement = {
+  thresholds: driftThresholds,
+  rows: z.object({ baseline: count, current: count }).meta({
+    description: "Rows that were measured: all of them, or a sample that depends on the row numbers alone.",
+  }),
+  schema: z.array(schemaChange),
+  columns: z.array(columnDrift),
+  multivariate: multivariateDrift.optional().meta({ description: "Absent for samples of fewer than 100 rows." }),
+  severity: z.enum(severities).optional().meta({ description: "Highest severity of a finding; absent: no drift." }),
+};
+export interface Measurement extends Shape<z.ZodObject<typeof measurement>> {}
+
+export const driftReport = z
+  .object({ baseline: datasetReference, current: datasetReference, ...measurement })
   .meta({ id: "DriftReport", description: "Differences between the rows of two dataset versions." });
 export interface DriftReport extends Shape<typeof driftReport> {}
+
+export const modelDriftReport = z
+  .object({
+    model: z.string(),
+    version: z.int().min(1),
+    baseline: datasetReference.meta({ description: "The dataset version that the model version was trained on." }),
+    ...measurement,
+  })
+  .meta({ id: "ModelDriftReport", description: "Differences between the rows of training and the served rows." });
+export interface ModelDriftReport extends Shape<typeof modelDriftReport> {}

@@ -76,14 +76,16 @@ export function createRowTransform(
   };
 }
 
-interface RawValue {
+/** A raw value as numbers or as a category, or the rule that it breaks. */
+export interface RawValue {
   readonly numbers?: readonly number[];
   readonly category?: Category;
   /** The rule that the value breaks. */
   readonly rule?: string;
 }
 
-function readRaw(value: unknown, column: ColumnSchema): RawValue {
+/** Reads a raw value as its column's type. */
+export function readRaw(value: unknown, column: ColumnSchema): RawValue {
   if (value === null || value === undefined) {
     return isNullable(column) ? {} : { rule: ruleText(column, "present") };
   }

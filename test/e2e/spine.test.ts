@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { filesBelow } from "../../bench/corruption/damage";
 import { classify } from "../../bench/corruption/data-files";
 import type { describeRun } from "../../cli/run-description";
+import type { ModelDriftReport } from "../../core/drift/shapes";
 import type { EvaluationOutput } from "../../core/evaluation/evaluate-model";
 import type { RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
@@ -122,6 +123,18 @@ describe("raw data to a champion model", () => {
       code: 2,
       stderr: expect.stringContaining("must name an alias of toy"),
     });
+  });
+
+  it("has drift that is measured against the data of its training", async () => {
+    const lines = Array.from({ length: 300 }, (_row, i) => `${(i % 17) / 8 - 1},${9 + (i % 5)},${i % 3},red,${i % 2}`);
+    const served = stack.file("served.csv", `x1,x2,x3,colour,prediction\n${lines.join("\n")}\n`);
+    const report = await stack.json<ModelDriftReport>(["models", "drift", "toy@1", "--file", served]);
+    expect(report).toMatchObject({ model: "toy", version: 1, severity: "critical", multivariate: { high: 1 } });
+    expect(report.columns.filter(({ severity }) => severity).map(({ column }) => column)).toContain("x2");
+    const page = stack.file("drift.html", "");
+    const { code, stdout } = await stack.run("models", "drift", "toy", "--file", served, "--html", page, "--fail-on", "critical"); // biome-ignore format: a command
+    expect([code, stdout]).toEqual([3, expect.stringContaining("all columns together: critical")]);
+    expect(readFileSync(page, "utf8")).toContain("served rows of toy/1 against toy@1");
   });
 
   it("an identical run reuses every step and says so, without a new approval", async () => {

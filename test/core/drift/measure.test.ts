@@ -180,8 +180,8 @@ describe("drift between two versions", () => {
     );
     const columns = [{ name: "x", type: "float", role: "feature" }] as const;
     const [one, other] = [
-      await readSample(manifest, rows, columns, 1_000),
-      await readSample(manifest, rows, columns, 1_000),
+      await readSample(manifest, rows, columns, [], 1_000),
+      await readSample(manifest, rows, columns, [], 1_000),
     ];
     expect(one).toEqual(other);
     expect(Math.abs(one.rows - 1_000)).toBeLessThan(120);
