@@ -10,6 +10,7 @@ import { metrics } from "./dynamodb/metric-store";
 import { notifications } from "./dynamodb/notification-repository";
 import { outcomes } from "./dynamodb/outcome-repository";
 import { retraining } from "./dynamodb/retraining-repository";
+import { servedLog } from "./dynamodb/served-log";
 import { stepCache } from "./dynamodb/step-cache";
 import { studies } from "./dynamodb/study-repository";
 import { platformEvents } from "./eventbridge/platform-events";
@@ -66,6 +67,7 @@ export const platformPorts = {
     production: production("read"),
     routing: routing("read"),
     outcomes: outcomes("use"),
+    served: servedLog("read", "write"),
     notifications: notifications("read", "list", "deliver", "configure"),
     topic: teamTopic("publish"),
     retraining: retraining("read", "write"),

@@ -129,6 +129,7 @@ export const errorCatalogue = {
   DATASET_BUSY: { status: 503, meaning: "Others register versions of this dataset; send it again." },
   STUDY_BUSY: { status: 503, meaning: "Others change this study; send it again." },
   RETRAINING_RULE_BUSY: { status: 503, meaning: "Others change this rule; send it again." },
+  SERVED_ROWS_BUSY: { status: 503, meaning: "Others log served rows of this version; send larger batches, or again." },
   OUTCOMES_BUSY: { status: 503, meaning: "Others report outcomes of this model; send it again." },
   REGISTRY_UNAVAILABLE: {
     status: 503,

@@ -3,6 +3,7 @@ import * as artifacts from "./artifacts";
 import * as contents from "./contents";
 import * as dataContracts from "./data-contracts";
 import * as datasets from "./datasets";
+import * as drift from "./drift";
 import * as experiments from "./experiments";
 import * as modelExports from "./exports";
 import * as inbox from "./inbox";
@@ -39,6 +40,7 @@ export const operations = {
   ...modelPolicies,
   ...modelGates,
   ...serving,
+  ...drift,
   ...modelExports,
   ...retraining,
   ...studies,

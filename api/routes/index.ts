@@ -3,6 +3,7 @@ import { artifactRoutes } from "./artifacts";
 import { contentRoutes } from "./contents";
 import { dataContractRoutes } from "./data-contracts";
 import { datasetRoutes } from "./datasets";
+import { driftRoutes } from "./drift";
 import { exportRoute } from "./experiment-export";
 import { experimentRoutes } from "./experiments";
 import { exportRoutes } from "./exports";
@@ -41,6 +42,7 @@ export const routes: readonly Route[] = [
   ...modelPolicyRoutes,
   ...modelGateRoutes,
   ...servingRoutes,
+  ...driftRoutes,
   ...exportRoutes,
   ...retrainingRoutes,
   ...studyRoutes,

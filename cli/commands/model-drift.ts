@@ -1,13 +1,17 @@
 import type { Command } from "commander";
+import type { ApiClient } from "../../client/api-client";
 import { measureModelDrift } from "../../core/drift/measure-model";
 import { modelBaseline, trainingOf } from "../../core/drift/model-baseline";
+import { servedWindow } from "../../core/drift/served-log";
 import { contextOf } from "../context";
 import { download } from "../download";
 import { addDriftOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
 import { artifactOf } from "../model-artifact";
+import { servedBatches, timeBefore } from "../served-rows";
 
 interface Options extends DriftOptions {
-  readonly file: string;
+  readonly file?: string;
+  readonly since?: string;
 }
 
 /** Adds `models drift`, which measures in this process how served rows differ from those of the training. */
@@ -17,13 +21,13 @@ export function addModelDriftCommand(models: Command): void {
     .description(
       "measure how served rows differ from the dataset version that trained a version: NAME (in production), NAME@3 or NAME@ALIAS",
     )
-    .requiredOption(
-      "--file <file>",
-      "served rows: Parquet, CSV or JSON lines with the model's columns and `prediction`",
-    );
+    .option("--file <file>", "served rows: Parquet, CSV or JSON lines with the model's columns and `prediction`")
+    .option("--since <time>", "without --file: logged rows from a time on, in ISO 8601, or 24h, 7d");
   addDriftOptions(command).action(async (which: string, options: Options, command: Command) => {
     const { client, json } = contextOf(command);
     const thresholds = thresholdsOf(options);
+    const { file, since } = options;
+    const from = since === undefined ? 0 : timeBefore("--since", since, Date.now());
     const { model, version: number, artifact } = await artifactOf(client, which.replace(/@(\d+)$/, "/$1"));
     const version = await client.modelVersion(model, number);
     const { dataset } = trainingOf(version);
@@ -36,8 +40,21 @@ export function addModelDriftCommand(models: Command): void {
     const report = await withDuckDb(async (session) => {
       const rows = createShardSource(session, objects, manifest);
       const baseline = await modelBaseline(objects, version, artifact, { manifest, rows });
-      return measureModelDrift(baseline, await openServedFile(session, options.file, baseline), thresholds);
+      const window =
+        file === undefined
+          ? servedWindow(objects, await servedSince(client, version, from), { since: from })
+          : await openServedFile(session, file, baseline);
+      return measureModelDrift(baseline, window, thresholds);
     });
     showDrift(report, options, json);
   });
+}
+
+async function servedSince(
+  client: ApiClient,
+  version: { readonly model: string; readonly version: number },
+  from: number,
+) {
+  const batches = await servedBatches(client, version.model, version.version);
+  return batches.filter(({ to }) => Date.parse(to) >= from);
 }

@@ -13,6 +13,7 @@ import { addModelDriftCommand } from "./model-drift";
 import { addModelGateCommands } from "./model-gates";
 import { addModelPolicyCommands } from "./model-policies";
 import { addPredictCommand } from "./predictions";
+import { addServedCommand } from "./served";
 import { addServingCommands } from "./serving";
 
 type ModelVersion = Answer<"getModelVersion">["version"];
@@ -133,6 +134,7 @@ export function addModelCommands(program: Command): void {
   addModelGateCommands(models);
   addServingCommands(models);
   addModelDriftCommand(models);
+  addServedCommand(models);
 }
 
 function printVersions(versions: readonly ModelVersion[]): void {

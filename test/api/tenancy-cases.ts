@@ -60,6 +60,10 @@ const violation = {
   ...{ rule: "rowCount", index: 0, severity: "block", columns: [], requirement: "must have rows" },
   ...{ status: "violated", measured: 0, samples: [] },
 };
+const servedReport = {
+  version: 1,
+  rows: [{ unit: "user-17", at: "2026-01-01T00:00:00.000Z", row: { x: 1 }, prediction: 1 }],
+};
 const everyone: Case = { owner: 200, other: () => undefined };
 
 /**
@@ -246,6 +250,8 @@ export const cases: Readonly<Record<string, Case>> = {
     body: () => ({ observations: [{ unit: "user-17", served: 1, shadow: 2 }] }),
   },
   "GET /api/v1/models/:name/versions/:version/shadow": absent,
+  "POST /api/v1/models/:name/served": { ...absent, body: () => servedReport },
+  "GET /api/v1/models/:name/versions/:version/served": absent,
 
   // It has no weights, which only its owner can see.
   "POST /api/v1/models/:name/versions/:version/exports": {

@@ -1,0 +1,66 @@
+import { inRounds } from "../../core/backoff";
+import { servedDays } from "../../core/drift/served-batch";
+import { type ServedBatch, type ServedLog, ServedRowsBusyError, type ServedVersion } from "../../core/drift/served-log";
+import { catalog } from "../../platform/permissions/grants";
+import { teamPort } from "../port";
+import { pauseBeforeRound } from "./client";
+import { absent, ex } from "./expression";
+import { catalogTable, type Item, type Table } from "./table";
+
+const rounds = 24;
+
+/** Stores the log of served rows in the Catalog table (docs/access-patterns.md, "Drift"). */
+export function createServedLog(table: Table, team: string): ServedLog {
+  const pk = ({ model, version }: ServedVersion): string => `TEAM#${team}#SERVED#${version}#${model}`;
+  const head = (version: ServedVersion) => ({ pk: pk(version), sk: "HEAD" });
+  const batchKey = (sequence: number): string => `BATCH#${String(sequence).padStart(12, "0")}`;
+  const batchOf = (item: Item) => item["record"] as ServedBatch;
+
+  async function totals(version: ServedVersion) {
+    const item = await table.get(head(version));
+    return { batches: Number(item?.["batches"] ?? 0), rows: Number(item?.["total"] ?? 0) };
+  }
+
+  async function find(version: ServedVersion, digest: string): Promise<ServedBatch | undefined> {
+    const item = await table.get({ pk: pk(version), sk: `REQUEST#${digest}` });
+    return item && batchOf(item);
+  }
+
+  return {
+    find,
+    totals,
+
+    append: (version, digest, given) =>
+      inRounds({ rounds, pause: pauseBeforeRound, busy: () => new ServedRowsBusyError(version) }, async (round) => {
+        const known = round === 0 ? undefined : await find(version, digest);
+        if (known) return known;
+        const { batches, rows } = await totals(version);
+        const batch: ServedBatch = { ...given, sequence: batches + 1, before: rows };
+        // A day longer than rows are accepted: a request that is sent again finds its row, or is refused.
+        const expiresAt = Math.floor(Date.parse(given.receivedAt) / 1_000) + (servedDays + 2) * 86_400;
+        const appended = await table.tryTransact([
+          table.updating(
+            head(version),
+            ex`SET batches = ${batch.sequence}, #total = ${rows + given.rows}`,
+            batches === 0 ? absent : ex`batches = ${batches}`,
+          ),
+          table.putting({ pk: pk(version), sk: batchKey(batch.sequence), record: batch, expiresAt }, absent),
+          table.putting({ pk: pk(version), sk: `REQUEST#${digest}`, record: batch, expiresAt }, absent),
+        ]);
+        return appended ? batch : undefined;
+      }),
+
+    list: (version, { after, ...page }) =>
+      table.page(
+        ex`pk = ${pk(version)} AND sk BETWEEN ${batchKey(after + 1)} AND ${batchKey(999_999_999_999)}`,
+        page,
+        batchOf,
+      ),
+  };
+}
+
+export const servedLog = teamPort({
+  uses: { table: catalogTable() },
+  grants: { read: [catalog("GetItem", "Query")], write: [catalog("PutItem", "UpdateItem")] },
+  make: ({ table }, { team }) => createServedLog(table, team),
+});

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import type * as z from "zod";
+import { InvalidInputError, type Problem } from "../core/errors";
+
+/** Reads a JSON list, or one JSON value on each line. Reports all invalid lines, and sends nothing if there are any. */
+export function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly Item[] {
+  const text = textOf(file);
+  const whole = text.trimStart().startsWith("[");
+  const read: readonly (readonly [number, string | undefined, unknown])[] = whole
+    ? listOf(file, text).map((value, at) => [at + 1, undefined, value])
+    : text.split("\n").flatMap((line, at) => (line.trim() === "" ? [] : [[at + 1, line, undefined] as const]));
+  const problems: Problem[] = [];
+  const items: Item[] = [];
+  for (const [number, line, listed] of read) {
+    const value = line === undefined ? listed : parsed(line);
+    const result = schema.safeParse(value);
+    if (result.success) items.push(result.data);
+    else {
+      const { path = [], message = "" } = result.error.issues[0] ?? {};
+      const where = [`${whole ? "entry" : "line"} ${number}`, ...path.map(String)].join(" ");
+      problems.push({ path: where, rule: value === undefined ? "must be JSON" : message });
+    }
+  }
+  if (problems.length > 0) throw new InvalidInputError(`${file} cannot be reported`, problems.slice(0, 20));
+  return items;
+}
+
+function listOf(file: string, text: string): readonly unknown[] {
+  const value = parsed(text);
+  if (Array.isArray(value)) return value;
+  throw invalid("--file", file, "must be a JSON list, or one JSON object per line");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const problem = { path: "--file", value: file, rule: "must be a file that can be read" };
+    throw new InvalidInputError("the options are not valid", [problem], cause);
+  }
+}
+
+function invalid(path: string, value: string | undefined, rule: string): InvalidInputError {
+  return new InvalidInputError("the options are not valid", [
+    { path, ...(value === undefined ? {} : { value }), rule },
+  ]);
+}

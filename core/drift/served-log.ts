@@ -1,0 +1,124 @@
+import * as z from "zod";
+import type { Page } from "../datasets/repository";
+import { digestOf } from "../digest";
+import { inParts, mapLimited } from "../each-limited";
+import { RingmasterError } from "../errors";
+import { type Clock, isoTime, type ObjectStore } from "../ports";
+import { count, instant, type Shape, sha256 } from "../shapes";
+import type { ServedWindow } from "./measure-model";
+import { checkTimes, decodeBatch, encodeBatch, type LoggedRow, placeOfUnit } from "./served-batch";
+
+export const servedBatch = z
+  .object({
+    sequence: z.int().min(1).meta({ description: "Batches of a version are numbered as they arrive." }),
+    rows: count,
+    before: count.meta({ description: "Rows of the earlier batches." }),
+    from: instant.meta({ description: "Time of the first prediction." }),
+    to: instant,
+    receivedAt: instant,
+    sha256: sha256.meta({ description: "The rows, in the content store." }),
+    bytes: count,
+  })
+  .meta({ id: "ServedBatch", description: "Served rows that were stored together." });
+export interface ServedBatch extends Shape<typeof servedBatch> {}
+
+/** The port to the log of served rows: one for each version of a model. docs/access-patterns.md, "Drift". */
+export interface ServedLog {
+  /** Returns the batch that was stored for a request. */
+  find(version: ServedVersion, digest: string): Promise<ServedBatch | undefined>;
+  /**
+   * Appends a batch under the digest of its request. Returns the batch of an earlier request with that digest.
+   *
+   * @throws ServedRowsBusyError
+   */
+  append(version: ServedVersion, digest: string, batch: Omit<ServedBatch, "sequence" | "before">): Promise<ServedBatch>;
+  /** Returns the number of batches and of rows that were ever appended. */
+  totals(version: ServedVersion): Promise<{ readonly batches: number; readonly rows: number }>;
+  /** Lists the batches that still exist, in their order, after a sequence. */
+  list(
+    version: ServedVersion,
+    query: { readonly after: number; readonly limit: number; readonly nextToken?: string | undefined },
+  ): Promise<Page<ServedBatch>>;
+}
+
+export interface ServedVersion {
+  readonly model: string;
+  readonly version: number;
+}
+
+/** Thrown when other requests changed the log before each attempt. */
+export class ServedRowsBusyError extends RingmasterError {
+  constructor({ model, version }: ServedVersion) {
+    super(
+      `too many requests log served rows of ${model}/${version} at the same time; send larger batches, or send the request again`,
+      { code: "SERVED_ROWS_BUSY", httpStatus: 503, retryable: true, details: { model, version } },
+    );
+  }
+}
+
+export interface LogDependencies {
+  readonly served: Pick<ServedLog, "find" | "append">;
+  readonly objects: Pick<ObjectStore, "putContent">;
+  readonly clock: Clock;
+}
+
+/**
+ * Stores the rows of the sampled units. Idempotent: rows that are sent again in the same batch are stored once, also if
+ * the rate has changed.
+ *
+ * @param rate the share of units in the sample
+ * @returns the batch; `undefined` if no row is in the sample
+ * @throws InvalidInputError for rows of a time that is too long ago
+ */
+export async function logServedRows(
+  { served, objects, clock }: LogDependencies,
+  version: ServedVersion,
+  rows: readonly LoggedRow[],
+  rate: number,
+): Promise<{ readonly batch: ServedBatch; readonly created: boolean } | undefined> {
+  checkTimes(rows, clock.now());
+  const digest = digestOf(rows);
+  const known = await served.find(version, digest);
+  if (known) return { batch: known, created: false };
+  const sampled = rows.filter(({ unit }) => placeOfUnit(unit) < rate);
+  if (sampled.length === 0) return undefined;
+  const times = sampled.map(({ at }) => new Date(at).toISOString()).sort();
+  const content = await objects.putContent(encodeBatch(sampled), "application/gzip");
+  const receivedAt = isoTime(clock);
+  const batch = await served.append(version, digest, {
+    ...{ rows: sampled.length, from: times[0]!, to: times.at(-1)!, receivedAt },
+    ...{ sha256: content.sha256, bytes: content.bytes },
+  });
+  return { batch, created: batch.receivedAt === receivedAt && batch.sha256 === content.sha256 };
+}
+
+const readsAtOnce = 8;
+
+/**
+ * Opens the rows of batches. A row that is in two batches, with the same unit and time, is read once.
+ *
+ * @param limits the share of units, and the time of the first prediction
+ */
+export function servedWindow(
+  objects: Pick<ObjectStore, "getContent">,
+  batches: readonly ServedBatch[],
+  { rate = 1, since = 0 }: { readonly rate?: number; readonly since?: number } = {},
+): ServedWindow {
+  return {
+    rowCount: batches.reduce((sum, { rows }) => sum + rows, 0),
+    async *open() {
+      const seen = new Set<string>();
+      for (const some of inParts(batches, readsAtOnce)) {
+        const contents = await mapLimited(some, readsAtOnce, ({ sha256 }) => objects.getContent(sha256));
+        for (const content of contents) {
+          yield decodeBatch(content).filter(({ place, at }) => {
+            const key = `${place} ${at}`;
+            if (place >= rate || at < since || seen.has(key)) return false;
+            seen.add(key);
+            return true;
+          });
+        }
+      }
+    },
+  };
+}
