@@ -7,6 +7,7 @@ import { inbox } from "./dynamodb/inbox-repository";
 import { lineage } from "./dynamodb/lineage-repository";
 import { loggedModels } from "./dynamodb/logged-model-repository";
 import { metrics } from "./dynamodb/metric-store";
+import { monitors } from "./dynamodb/monitor-repository";
 import { notifications } from "./dynamodb/notification-repository";
 import { outcomes } from "./dynamodb/outcome-repository";
 import { retraining } from "./dynamodb/retraining-repository";
@@ -68,6 +69,7 @@ export const platformPorts = {
     routing: routing("read"),
     outcomes: outcomes("use"),
     served: servedLog("read", "write"),
+    monitors: monitors("read", "list", "write", "delete"),
     notifications: notifications("read", "list", "deliver", "configure"),
     topic: teamTopic("publish"),
     retraining: retraining("read", "write"),

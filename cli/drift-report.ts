@@ -21,11 +21,12 @@ export interface DriftOptions {
   readonly failOn?: (typeof severities)[number];
 }
 
-/** Adds the options that all measurements of drift have. */
-export function addDriftOptions(command: Command): Command {
-  return addThresholdOptions(command.option("--html <file>", "write a self-contained HTML page with plots")).addOption(
-    new Option("--fail-on <severity>", "exit with code 3 for drift of this severity").choices(severities),
-  );
+/** Adds the options of a report of drift, with those of its measurement unless it is measured already. */
+export function addDriftOptions(command: Command, isMeasured = true): Command {
+  const shown = command
+    .option("--html <file>", "write a self-contained HTML page with plots")
+    .addOption(new Option("--fail-on <severity>", "exit with code 3 for drift of this severity").choices(severities));
+  return isMeasured ? addThresholdOptions(shown) : shown;
 }
 
 export function addThresholdOptions(command: Command): Command {

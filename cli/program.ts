@@ -8,6 +8,7 @@ import { addExperimentCommands } from "./commands/experiments";
 import { addGcCommand } from "./commands/gc";
 import { addLineageCommand } from "./commands/lineage";
 import { addModelCommands } from "./commands/models";
+import { addMonitorCommands } from "./commands/monitors";
 import { addNativeCommand } from "./commands/native";
 import { addNotifyCommands } from "./commands/notify";
 import { addBrowseCommand, addPageCommands } from "./commands/pages";
@@ -51,6 +52,7 @@ export function createProgram(): Command {
   addEvaluateCommand(program);
   addLineageCommand(program);
   addRetrainCommands(program);
+  addMonitorCommands(program);
   addNotifyCommands(program);
   addTokenCommands(program);
   return program;

@@ -10,6 +10,7 @@ import { handler as finishTraining } from "./finish-training/handler";
 import { permissionsOf } from "./function-handler";
 import { handler as ingestMetrics } from "./ingest-metrics/handler";
 import { handler as launchTraining } from "./launch-training/handler";
+import { handler as monitorDrift } from "./monitor-drift/handler";
 import { handler as notify } from "./notify/handler";
 import { handler as prepareFeatures } from "./prepare-features/handler";
 import { handler as promote } from "./promote/handler";
@@ -49,6 +50,7 @@ export const functionPermissions = (): FunctionPermissions => ({
   "reclaim-storage": reclaimStorage.grants,
   "continue-job": continueJob.grants,
   "drive-study": driveStudy.grants,
+  "monitor-drift": monitorDrift.grants,
   retrain: retrain.grants,
   notify: notify.grants,
   "snapshot-dataset": snapshotDataset.grants,

@@ -9,6 +9,10 @@ export const runEnded = { Source: "ringmaster", DetailType: "Training Run Ended"
 export const runPaused = { Source: "ringmaster", DetailType: "Training Run Paused" } as const;
 /** Event of a study's creation or change; `detail` is `StudyChanged` of `core/tuning/ports.ts` with `platform`. */
 export const studyChanged = { Source: "ringmaster", DetailType: "Study Changed" } as const;
+/** Event of drift in a window; `detail` is `DriftEvent` of `core/monitors/ports.ts` with `platform`. */
+export const driftDetected = { Source: "ringmaster", DetailType: "Drift Detected" } as const;
+/** Event of a monitor that may have a window to close; `detail` is `MonitorDue` with `platform`. */
+export const monitorDue = { Source: "ringmaster", DetailType: "Monitor Due" } as const;
 /**
  * Event of a version that needs an approval; `detail` is `ApprovalNeeded` of `core/registry/approval-needed.ts` with
  * `platform`.

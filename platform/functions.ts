@@ -46,6 +46,7 @@ export type FunctionName =
   | "reclaim-storage"
   | "retrain"
   | "drive-study"
+  | "monitor-drift"
   | "notify"
   | "snapshot-dataset";
 
@@ -118,6 +119,16 @@ export const functions: readonly FunctionDefinition[] = [
     externals: [],
     asynchronous: { retries: 2, maxAgeSeconds: 3_600, keepGivenUp: true },
     atOnce: 10, // trials of a study may end at the same time, and each of its changes excludes the others
+  },
+  {
+    // Reads the rows of dataset versions.
+    name: "monitor-drift",
+    timeoutSeconds: 900,
+    memoryMb: 3008,
+    storageMb: 10_240,
+    externals: ["duckdb"],
+    asynchronous: { retries: 0, maxAgeSeconds: 300, keepGivenUp: false }, // the next sweep repeats it
+    atOnce: 5,
   },
   {
     // An attempt may wait half a minute for a receiver.

@@ -1,4 +1,12 @@
-import { approvalNeeded, dataContractBlocked, runEnded, runPaused, studyChanged } from "./event-names";
+import {
+  approvalNeeded,
+  dataContractBlocked,
+  driftDetected,
+  monitorDue,
+  runEnded,
+  runPaused,
+  studyChanged,
+} from "./event-names";
 import type { FunctionName } from "./functions";
 import { arnsOf, type World } from "./permissions/world";
 import { driftAlarmPrefix } from "./retraining";
@@ -94,8 +102,8 @@ export const rules: readonly RuleDefinition[] = [
     target: "retrain",
     // Any program may use that source. The prefix selects one of several platforms in an account.
     pattern: ({ prefix }) => ({
-      source: ["ringmaster"],
-      "detail-type": ["Drift Detected"],
+      source: [driftDetected.Source],
+      "detail-type": [driftDetected.DetailType],
       detail: { platform: [prefix] },
     }),
   },
@@ -161,6 +169,22 @@ export const rules: readonly RuleDefinition[] = [
     description: "Each minute: studies whose event was lost, or whose driver died.",
     target: "drive-study",
     schedule: "rate(1 minute)",
+  },
+  {
+    name: "monitor-due",
+    description: "Served rows have filled a window of a monitor: measure it.",
+    target: "monitor-drift",
+    pattern: ({ prefix }) => ({
+      source: [monitorDue.Source],
+      "detail-type": [monitorDue.DetailType],
+      detail: { platform: [prefix] },
+    }),
+  },
+  {
+    name: "monitor-sweep",
+    description: "Every five minutes: windows of monitors that have ended, and findings whose event was lost.",
+    target: "monitor-drift",
+    schedule: "rate(5 minutes)",
   },
   {
     name: "notification-sweep",

@@ -1,12 +1,15 @@
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import type { DataContractEvents } from "../../core/datasets/contract/blocked";
+import type { MonitorEvents } from "../../core/monitors/ports";
 import type { ModelEvents } from "../../core/registry/outbox";
 import type { RunEvents } from "../../core/training/run-ended";
 import type { StudyEvents } from "../../core/tuning/events";
 import {
   approvalNeeded,
   dataContractBlocked,
+  driftDetected,
   modelChanged,
+  monitorDue,
   runEnded,
   runPaused,
   studyChanged,
@@ -21,15 +24,8 @@ import { sharedPort } from "../port";
 export function createPlatformEvents(
   client: EventBridgeClient,
   platform: string,
-): ModelEvents & RunEvents & StudyEvents & DataContractEvents {
-  type Name =
-    | typeof modelChanged
-    | typeof runEnded
-    | typeof runPaused
-    | typeof approvalNeeded
-    | typeof studyChanged
-    | typeof dataContractBlocked;
-  async function publish(name: Name, event: { at: string }) {
+): ModelEvents & RunEvents & StudyEvents & DataContractEvents & MonitorEvents {
+  async function publish(name: { readonly Source: string; readonly DetailType: string }, event: { at: string }) {
     const { Entries = [] } = await client.send(
       new PutEventsCommand({
         // One event per call, because EventBridge may accept some events of a call and refuse others.
@@ -48,6 +44,8 @@ export function createPlatformEvents(
     publishRunPaused: (event) => publish(runPaused, event),
     publishStudyChanged: (event) => publish(studyChanged, event),
     publishDataContractBlocked: (event) => publish(dataContractBlocked, event),
+    publishDrift: (event) => publish(driftDetected, event),
+    publishMonitorDue: (event) => publish(monitorDue, event),
   };
 }
 

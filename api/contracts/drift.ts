@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { loggedRow, maxServedRows } from "../../core/drift/served-batch";
 import { servedBatch } from "../../core/drift/served-log";
+import { monitor, monitorDefinition, monitorWindow, windowReport } from "../../core/monitors/shapes";
 import { count, nextToken } from "../../core/shapes";
 import { contractsFor } from "../contract";
-import { pageQuery, versionNumber } from "../schemas/common";
+import { nameText, pageQuery, versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
 
 const contract = contractsFor("Drift");
@@ -55,7 +56,9 @@ export const listServedBatches = contract("listServedBatches", "GET /models/{nam
       description: "A page. The rows are in the content store: compressed JSON by column.",
       schema: z
         .object({
-          totals: z.object({ batches: count, rows: count }).meta({ description: "Of all batches, expired ones too." }),
+          totals: z
+            .object({ batches: count, rows: count })
+            .meta({ description: "All batches that were stored, also expired ones." }),
           batches: z.array(servedBatch),
           nextToken,
         })
@@ -64,4 +67,101 @@ export const listServedBatches = contract("listServedBatches", "GET /models/{nam
     },
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
+});
+
+const params = z.strictObject({ monitor: nameText });
+const at = "2026-01-01T09:30:00.000Z";
+const target = { type: "model", model: "churn", minRows: 500, samplingRate: 1 } as const;
+const monitorExample = {
+  ...{ name: "churn-inputs", target, thresholds: { level: 0.01, distance: 0.05, psi: 0.2 }, team: "vision" },
+  ...{ revision: 1, windows: 0, position: { version: 0, sequences: {}, at } },
+  ...{ createdBy: "ada", createdAt: at, updatedAt: at },
+};
+const windowExample = {
+  ...{ monitor: "churn-inputs", window: 1, end: at, version: 3, rows: 5_000, severity: "warning", drifted: ["age"] },
+  ...{ auc: 0.58, report: { sha256: "a".repeat(64), bytes: 9_000 }, evaluatedAt: at, published: true },
+};
+const reportExample = {
+  ...{ model: "churn", version: 3, baseline: { name: "customers", version: 2, digest: "b".repeat(64) } },
+  ...{ thresholds: monitorExample.thresholds, rows: { baseline: 20_000, current: 5_000 }, schema: [], columns: [] },
+};
+const answer = z.object({ monitor }).meta({ id: "MonitorAnswer" });
+const creation = z.object({ created: z.boolean(), monitor }).meta({ id: "MonitorCreation" });
+
+export const createMonitor = contract("createMonitor", "POST /monitors", {
+  summary: "Watch the served rows of a model, or the versions of a dataset",
+  description:
+    "Windows are measured when they end: after a number of stored rows, on a schedule, or at a new version. A window with drift publishes the event `Drift Detected`, for retraining rules. Idempotent for the same definition.",
+  body: monitorDefinition,
+  bodyExample: { name: "churn-inputs", target: { type: "model", model: "churn", everyRows: 5_000 } },
+  idempotent: true,
+  responses: {
+    200: {
+      description: "The same monitor already exists.",
+      schema: creation,
+      example: { created: false, monitor: monitorExample },
+    },
+    201: { description: "The monitor.", schema: creation, example: { created: true, monitor: monitorExample } },
+  },
+  errors: [
+    ...(["MONITOR_EXISTS", "MONITOR_BUSY", "MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"] as const),
+    ...(["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND", "DATASET_WITHOUT_ACTIVE_VERSION"] as const),
+  ],
+});
+
+export const listMonitors = contract("listMonitors", "GET /monitors", {
+  summary: "List monitors by name",
+  query: pageQuery,
+  pages: "items",
+  responses: {
+    200: {
+      description: "A page.",
+      schema: z.object({ items: z.array(monitor), nextToken }).meta({ id: "MonitorPage" }),
+      example: { items: [monitorExample] },
+    },
+  },
+});
+
+export const getMonitor = contract("getMonitor", "GET /monitors/{monitor}", {
+  summary: "Get a monitor and its state",
+  description: "A deleted one, too.",
+  params,
+  responses: { 200: { description: "The monitor.", schema: answer, example: { monitor: monitorExample } } },
+  errors: ["MONITOR_NOT_FOUND"],
+});
+
+export const deleteMonitor = contract("deleteMonitor", "DELETE /monitors/{monitor}", {
+  summary: "End a monitor",
+  description: "Its windows can still be read. Idempotent.",
+  params,
+  responses: { 200: { description: "The monitor.", schema: answer, example: { monitor: monitorExample } } },
+  errors: ["MONITOR_NOT_FOUND", "MONITOR_BUSY"],
+});
+
+export const listMonitorWindows = contract("listMonitorWindows", "GET /monitors/{monitor}/windows", {
+  summary: "List the windows of a monitor, newest first",
+  params,
+  query: pageQuery,
+  pages: "items",
+  responses: {
+    200: {
+      description: "A page.",
+      schema: z.object({ items: z.array(monitorWindow), nextToken }).meta({ id: "MonitorWindowPage" }),
+      example: { items: [windowExample] },
+    },
+  },
+  errors: ["MONITOR_NOT_FOUND"],
+});
+
+export const getMonitorWindow = contract("getMonitorWindow", "GET /monitors/{monitor}/windows/{window}", {
+  summary: "Get a window with its whole report",
+  params: z.strictObject({ monitor: nameText, window: versionNumber }),
+  responses: {
+    200: {
+      description: "The window.",
+      schema: z.object({ window: monitorWindow, report: windowReport }).meta({ id: "MonitorWindowAnswer" }),
+      example: { window: windowExample, report: reportExample },
+    },
+  },
+  errors: ["MONITOR_NOT_FOUND", "MONITOR_WINDOW_NOT_FOUND"],
 });

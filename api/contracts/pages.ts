@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { searchLimits } from "../../core/tracking/search/native";
 import { contractsFor } from "../contract";
-import { nameText } from "../schemas/common";
+import { nameText, versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
 import { experimentIdText, runIdText } from "../schemas/tracking";
 
@@ -71,6 +71,21 @@ export const getStudyPage = contract("getStudyPage", "GET /pages/studies/{study}
   query: z.strictObject({ links }),
   responses: { 200: page },
   errors: ["STUDY_NOT_FOUND"],
+});
+
+export const getMonitorPage = contract("getMonitorPage", "GET /pages/monitors/{monitor}", {
+  summary: "Look at a monitor: its settings and its newest windows",
+  params: z.strictObject({ monitor: nameText }),
+  query: z.strictObject({ links }),
+  responses: { 200: page },
+  errors: ["MONITOR_NOT_FOUND"],
+});
+
+export const getWindowPage = contract("getWindowPage", "GET /pages/monitors/{monitor}/windows/{window}", {
+  summary: "Look at a window of a monitor: drift of all columns, with their distributions",
+  params: z.strictObject({ monitor: nameText, window: versionNumber }),
+  responses: { 200: page },
+  errors: ["MONITOR_NOT_FOUND", "MONITOR_WINDOW_NOT_FOUND"],
 });
 
 export const getRunFile = contract("getRunFile", "GET /pages/runs/{runId}/artifact", {

@@ -10,6 +10,7 @@ export interface Links {
   /** The page that registers a run's model; its query has the model's name. */
   readonly register: (runId: string) => string | undefined;
   readonly artifact: (runId: string, path: string) => string | undefined;
+  readonly monitorWindow: (monitor: string, window: number) => string | undefined;
   readonly documentation: () => string | undefined;
 }
 
@@ -33,6 +34,7 @@ export function relativeLinks(pages: string): Links {
     },
     register: (runId) => `${pages}runs/${part(runId)}/register`,
     artifact: (runId, path) => `${pages}runs/${part(runId)}/artifact${queryText({ path })}`,
+    monitorWindow: (monitor, window) => `${pages}monitors/${part(monitor)}/windows/${window}`,
     documentation: () => `${pages}../docs`,
   };
 }
@@ -46,6 +48,7 @@ export const noLinks: Links = {
   compare: nowhere,
   register: nowhere,
   artifact: nowhere,
+  monitorWindow: nowhere,
   documentation: nowhere,
 };
 

@@ -1,12 +1,27 @@
+import type { Platform } from "../../adapters/platform";
 import { logServedRows } from "../../core/drift/served-log";
+import { WindowNotFoundError } from "../../core/monitors/errors";
+import { createMonitor, deleteMonitor, getMonitor, storedRate } from "../../core/monitors/lifecycle";
+import { monitorsDue } from "../../core/monitors/next-window";
+import type { WindowReport } from "../../core/monitors/shapes";
+import { parseDocument } from "../../core/object-documents";
+import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/drift";
 import { defineRoute } from "../http/route";
 
 export const driftRoutes = [
   defineRoute(contracts.logServedRows, async ({ platform, params: { name }, body: { version, rows } }) => {
     await platform.registry.version(name, version);
-    const rate = 1;
+    const monitors = await platform.monitors.ofModel(name);
+    const rate = storedRate(monitors);
     const logged = await logServedRows(platform, { model: name, version }, rows, rate);
+    if (logged) {
+      const { team, clock } = platform;
+      // If the process dies here, the sweep measures the window.
+      for (const monitor of monitorsDue(monitors, version, logged.batch)) {
+        await platform.runEvents.publishMonitorDue({ at: isoTime(clock), team, monitor });
+      }
+    }
     return {
       status: 200,
       body: { stored: logged?.batch.rows ?? 0, repeated: logged?.created === false, rate },
@@ -22,4 +37,43 @@ export const driftRoutes = [
     ]);
     return { status: 200, body: { totals, batches: [...items], nextToken } };
   }),
+
+  defineRoute(contracts.createMonitor, async ({ platform, body, actor }) => {
+    const created = await createMonitor(platform, body, actor);
+    return { status: created.created ? 201 : 200, body: created };
+  }),
+
+  defineRoute(contracts.listMonitors, async ({ platform: { monitors }, query }) => ({
+    status: 200,
+    body: await monitors.list(query),
+  })),
+
+  defineRoute(contracts.getMonitor, async ({ platform: { monitors }, params: { monitor } }) => ({
+    status: 200,
+    body: { monitor: await getMonitor(monitors, monitor) },
+  })),
+
+  defineRoute(contracts.deleteMonitor, async ({ platform, params: { monitor } }) => ({
+    status: 200,
+    body: { monitor: await deleteMonitor(platform, monitor) },
+  })),
+
+  defineRoute(contracts.listMonitorWindows, async ({ platform: { monitors }, params: { monitor }, query }) => {
+    await getMonitor(monitors, monitor);
+    return { status: 200, body: await monitors.listWindows(monitor, query) };
+  }),
+
+  defineRoute(contracts.getMonitorWindow, async ({ platform, params: { monitor, window } }) => ({
+    status: 200,
+    body: await readWindow(platform, monitor, window),
+  })),
 ];
+
+/** @throws MonitorNotFoundError, WindowNotFoundError */
+export async function readWindow({ monitors, objects }: Platform, name: string, number: number) {
+  await getMonitor(monitors, name);
+  const window = await monitors.findWindow(name, number);
+  if (!window) throw new WindowNotFoundError(name, number);
+  const { sha256 } = window.report;
+  return { window, report: parseDocument<WindowReport>(sha256, await objects.getContent(sha256)) };
+}

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Platform } from "../../adapters/platform";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { parseJson } from "../../core/json-text";
+import { getMonitor } from "../../core/monitors/lifecycle";
 import { isoTime } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
 import type { Run } from "../../core/runs/shapes";
@@ -13,18 +14,22 @@ import { pageResponse } from "../http/page-response";
 import { defineRoute, type Route } from "../http/route";
 import { attachment } from "../mlflow/artifacts/media-types";
 import { comparisonHtml } from "../pages/comparison/page";
+import { driftHtml } from "../pages/drift-html";
 import { experimentHtml } from "../pages/experiment-html";
 import { readExperimentPage } from "../pages/experiment-page";
 import { experimentsHtml } from "../pages/experiments-html";
 import { noLinks, relativeLinks } from "../pages/links";
+import { monitorHtml } from "../pages/monitor-html";
 import { registerHtml } from "../pages/register-html";
 import { runHtml } from "../pages/run-html";
 import { readRunPage } from "../pages/run-page";
 import { studyHtml } from "../pages/study-html";
 import { registerTrainedRun } from "../services/register-run";
+import { readWindow } from "./drift";
 import { experimentPage } from "./experiments";
 
 const experimentsOnPage = 200;
+const windowsOnPage = 200;
 
 export const pageRoutes: readonly Route[] = [
   defineRoute(contracts.getExperimentsPage, async ({ platform, query: { nextToken } }) => {
@@ -64,6 +69,19 @@ export const pageRoutes: readonly Route[] = [
       return { response: new Response(null, { status: 303, headers: { location, "cache-control": "no-store" } }) };
     },
   ),
+
+  defineRoute(contracts.getMonitorPage, async ({ platform, params: { monitor: name }, query: { links } }) => {
+    const { monitors, clock } = platform;
+    const monitor = await getMonitor(monitors, name);
+    const { items } = await monitors.listWindows(name, { limit: windowsOnPage });
+    const made = monitorHtml(monitor, items, links === "true" ? relativeLinks("../") : noLinks, clock.now());
+    return { response: pageResponse(made) };
+  }),
+
+  defineRoute(contracts.getWindowPage, async ({ platform, params: { monitor, window } }) => {
+    const { report } = await readWindow(platform, monitor, window);
+    return { response: pageResponse(driftHtml(report, platform.clock.now())) };
+  }),
 
   defineRoute(contracts.getStudyPage, async ({ platform, params: { study }, query: { links } }) => {
     const state = await getStudy(platform.studies, study);

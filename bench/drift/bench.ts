@@ -1,6 +1,9 @@
-import { measureDrift } from "../../core/drift/measure";
-import { defaultThresholds } from "../../core/drift/shapes";
+import type { ColumnSchema } from "../../core/datasets/shapes";
+import { measureModelDrift } from "../../core/drift/measure-model";
+import type { ModelBaseline } from "../../core/drift/model-baseline";
+import type { ServedRow } from "../../core/drift/served-rows";
 import { normalDraw, uniformDraws } from "../../core/evaluation/draws";
+import { monitorDefinition } from "../../core/monitors/shapes";
 import { numbersVersion } from "../../test/core/drift/columns-source";
 import { describeMachine, machineLine } from "../support/machine";
 import { markdownTable } from "../support/table";
@@ -8,9 +11,14 @@ import { markdownTable } from "../support/table";
 const rows = 5_000;
 const features = 50;
 
-/** Measures a monitor's false alarms and misses. `--windows N` (1,000), `--json` for machines. */
+/**
+ * Measures false alarms and misses of a monitor with the default thresholds: the decision is that of its windows, on rows
+ * of features and predictions. `--windows N` (1,000), `--json` for machines.
+ */
 export async function benchDrift(args: readonly string[]): Promise<void> {
   const windows = Number(args.includes("--windows") ? args[args.indexOf("--windows") + 1] : 1_000);
+  const target = { type: "model", model: "bench", everyRows: rows } as const;
+  const { thresholds } = monitorDefinition.parse({ name: "bench", target });
   const draw = uniformDraws(20_260_101);
   /** Half of the features are normal, a quarter log-normal, a quarter whole numbers. */
   const column = (index: number, shift: number) =>
@@ -18,28 +26,58 @@ export async function benchDrift(args: readonly string[]): Promise<void> {
       const value = normalDraw(draw) + shift;
       return index % 4 === 3 ? Math.round(10 * value) : index % 4 === 2 ? Math.exp(value) : value;
     });
-  const version = (number: number, shifts: readonly number[]) =>
-    numbersVersion(
-      number,
-      Array.from({ length: features }, (_column, index) => column(index, shifts[index] ?? 0)),
-    );
-  const measure = async (shifts: readonly number[]) =>
-    (await measureDrift(version(1, []), version(2, shifts), defaultThresholds)).columns;
+  const columnsOf = (shifts: readonly number[]) =>
+    Array.from({ length: features }, (_column, index) => column(index, shifts[index] ?? 0));
+  const predictionColumn: ColumnSchema = { name: "prediction", type: "float", role: "feature" };
 
-  let alarms = 0;
-  let detected = 0;
-  let wrong = 0;
+  async function measure(shifts: readonly number[]) {
+    const before = numbersVersion(1, columnsOf([]));
+    const trained: ModelBaseline = {
+      ...{ model: "bench", version: 1, ...before, label: "label" },
+      features: new Set(before.manifest.schema.map(({ name }) => name)),
+      predictions: {
+        column: predictionColumn,
+        sample: { kind: "number", rows, missing: 0, values: column(0, 0).sort() },
+      },
+    };
+    const after = columnsOf(shifts);
+    const predictions = column(0, 0);
+    const served = Array.from(
+      { length: rows },
+      (_row, row): ServedRow => ({
+        row: Object.fromEntries(after.map((values, index) => [`x${index}`, values[row]])),
+        prediction: predictions[row],
+      }),
+    );
+    return measureModelDrift(
+      trained,
+      {
+        rowCount: rows,
+        async *open() {
+          yield served;
+        },
+      },
+      thresholds,
+    );
+  }
+
+  let [alarms, together, found, detected, wrong, foundTogether] = [0, 0, 0, 0, 0, 0];
   for (let window = 0; window < windows; window += 1) {
-    if ((await measure([])).some(({ severity }) => severity)) alarms += 1;
+    const same = await measure([]);
+    if (same.severity) alarms += 1;
+    if (same.multivariate?.severity) together += 1;
     const shifted = window % features;
-    const columns = await measure(Array.from({ length: features }, (_shift, index) => (index === shifted ? 0.25 : 0)));
-    if (columns[shifted]!.severity) detected += 1;
-    wrong += columns.filter(({ severity }, index) => severity && index !== shifted).length;
-    if (window % 50 === 49 && process.stderr.isTTY) process.stderr.write(`${window + 1} of ${windows} windows\r`);
+    const report = await measure(Array.from({ length: features }, (_shift, index) => (index === shifted ? 0.25 : 0)));
+    if (report.severity) found += 1;
+    if (report.columns[shifted]?.severity) detected += 1;
+    if (report.multivariate?.severity) foundTogether += 1;
+    wrong += report.columns.filter(({ severity }, index) => severity && index !== shifted).length;
+    if (window % 10 === 9 && process.stderr.isTTY) process.stderr.write(`${window + 1} of ${windows} windows\r`);
   }
   const machine = describeMachine();
   if (args.includes("--json")) {
-    process.stdout.write(`${JSON.stringify({ machine, windows, alarms, detected, wrong })}\n`);
+    const counts = { alarms, together, found, detected, foundTogether, wrong };
+    process.stdout.write(`${JSON.stringify({ machine, windows, ...counts })}\n`);
     return;
   }
   const share = (count: number) => `${((100 * count) / windows).toFixed(1)} %`;
@@ -48,7 +86,10 @@ export async function benchDrift(args: readonly string[]): Promise<void> {
       ["check", "target", "measured"],
       [
         ["windows without drift that raise an alarm", "≤ 5 %", share(alarms)],
-        ["one feature shifted by 0.25 σ: found", "≥ 95 %", share(detected)],
+        ["– of which by the test of all columns together", "–", share(together)],
+        ["windows with one feature shifted by 0.25 σ that raise an alarm", "≥ 95 %", share(found)],
+        ["– that name the feature", "≥ 95 %", share(detected)],
+        ["– found by the test of all columns together", "–", share(foundTogether)],
         ["other features reported in the same window, mean", "–", (wrong / windows).toFixed(4)],
       ],
     )}\n`,

@@ -3,26 +3,23 @@ import { columnSchema } from "../datasets/shapes";
 import { severities } from "../retraining/rule";
 import { count, datasetReference, type Shape } from "../shapes";
 
-export const driftThresholds = z
-  .strictObject({
-    level: z.number().gt(0).max(0.5).default(0.01).meta({
-      description:
-        "Largest share of false findings among the columns that are reported: level of the tests after Benjamini and Hochberg's adjustment.",
-    }),
-    distance: z.number().min(0).max(1).default(0.05).meta({
-      description:
-        "Smallest distance of the distributions that is reported: the Kolmogorov-Smirnov statistic, or half the sum of the differences of the categories' shares.",
-    }),
-    psi: z
-      .number()
-      .gt(0)
-      .default(0.2)
-      .meta({ description: "Population stability index above which drift is critical." }),
-  })
-  .meta({
-    id: "DriftThresholds",
-    description: "Conditions for drift of a column: all of level and distance; psi makes it critical.",
-  });
+/** Thresholds in a request. */
+export const thresholdsInput = z.strictObject({
+  level: z.number().gt(0).max(0.5).default(0.01).meta({
+    description:
+      "Largest share of false findings among the columns that are reported: level of the tests after Benjamini and Hochberg's adjustment.",
+  }),
+  distance: z.number().min(0).max(1).default(0.05).meta({
+    description:
+      "Smallest distance of the distributions that is reported: the Kolmogorov-Smirnov statistic, or half the sum of the differences of the categories' shares.",
+  }),
+  psi: z.number().gt(0).default(0.2).meta({ description: "Population stability index above which drift is critical." }),
+});
+
+export const driftThresholds = thresholdsInput.meta({
+  id: "DriftThresholds",
+  description: "Conditions for drift of a column: all of level and distance; psi makes it critical.",
+});
 export interface DriftThresholds extends Shape<typeof driftThresholds> {}
 
 export const defaultThresholds: DriftThresholds = driftThresholds.parse({});

@@ -17,6 +17,7 @@ import { checkpointFormat } from "../../core/training/checkpoint/manifest";
 import { createStudy } from "../../core/tuning/lifecycle";
 import { studyDefinitionSchema } from "../../core/tuning/study";
 import { jobInput, numerics, registerTestDataset, runOf } from "../support/fixtures";
+import { createMeasuredMonitor } from "../support/measured-monitor";
 
 /** One team's things, by the names that a request gives; or names of nothing at all. */
 export interface Things {
@@ -26,6 +27,7 @@ export interface Things {
   readonly model: string;
   readonly content: string;
   readonly rule: string;
+  readonly monitor: string;
   readonly study: string;
   /** Report of a file that was put into the inbox and refused. */
   readonly report: string;
@@ -252,6 +254,18 @@ export const cases: Readonly<Record<string, Case>> = {
   "GET /api/v1/models/:name/versions/:version/shadow": absent,
   "POST /api/v1/models/:name/served": { ...absent, body: () => servedReport },
   "GET /api/v1/models/:name/versions/:version/served": absent,
+  "POST /api/v1/monitors": {
+    body: ({ model }) => ({ name: "another-monitor", target: { type: "model", model } }),
+    owner: 201,
+    other: "absent",
+  },
+  "GET /api/v1/monitors": empty("items", ({ monitor }) => monitor),
+  "GET /api/v1/monitors/:monitor": absent,
+  "GET /api/v1/monitors/:monitor/windows": absent,
+  "GET /api/v1/monitors/:monitor/windows/:window": absent,
+  "GET /api/v1/pages/monitors/:monitor": absent,
+  "GET /api/v1/pages/monitors/:monitor/windows/:window": absent,
+  "DELETE /api/v1/monitors/:monitor": absent,
 
   // It has no weights, which only its owner can see.
   "POST /api/v1/models/:name/versions/:version/exports": {
@@ -323,6 +337,8 @@ export function pathOf(route: string, things: Things): string {
     version: path.includes("/models") ? "3" : "1",
     epoch: "2",
     rule: things.rule,
+    monitor: things.monitor,
+    window: "1",
     study: things.study,
     id: things.report,
     alias: "seen",
@@ -345,6 +361,7 @@ export function nothingLike({ draft }: Things): Things {
     model: "no-model",
     content: "0".repeat(64),
     rule: "no-rule",
+    monitor: "no-monitor",
     study: "no-study",
     report: "0".repeat(16),
     draft: { ...draft, name: dataset },
@@ -451,6 +468,7 @@ export async function furnish(platform: Platform): Promise<Things> {
   });
   const rule = "its-rule";
   await createRule(platform, ruleDefinitionSchema.parse(ruleOf({ rule, dataset })), { by: "test" });
+  const monitor = await createMeasuredMonitor(platform, "its-monitor", dataset);
   await objects.put(objectKeys.inbox("no-such/its-file.csv"), team);
   const etag = createHash("md5").update(team).digest("hex");
   const put = { path: "no-such/its-file.csv", etag, bytes: team.length, sequencer: "1", at };
@@ -458,5 +476,16 @@ export async function furnish(platform: Platform): Promise<Things> {
   const study = "its-study";
   const studyPorts = { ...platform, events: platform.runEvents, randomId: () => "0".repeat(16) };
   await createStudy(studyPorts, studyDefinitionSchema.parse(studyOf({ study, dataset })), { by: "test" });
-  return { runId, experimentId, dataset, model, content: weights.sha256, rule, study, report: report!.id, draft };
+  return {
+    runId,
+    experimentId,
+    dataset,
+    model,
+    content: weights.sha256,
+    rule,
+    monitor,
+    study,
+    report: report!.id,
+    draft,
+  };
 }

@@ -59,6 +59,7 @@ export const notRun: readonly NotRun[] = [
     reason: "minutes of random requests; verify runs fewer of them",
   },
   { file: "docs/tracking.md", command: "ringmaster browse", reason: "serves until Ctrl-C; test/cli/browse runs it" },
+  { file: "docs/drift.md", command: "", reason: "needs served rows; test/e2e/retraining.test.ts runs the like" },
   { file: "examples/flights/README.md", command: "", reason: "three million rows; bench/data measures them" },
   { file: "test/peers/mlflow/README.md", command: "", reason: "runs other tests of this repository" },
   {

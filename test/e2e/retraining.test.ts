@@ -3,6 +3,8 @@ import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { describeRun } from "../../cli/run-description";
 import type { InboxReport } from "../../core/datasets/inbox/shapes";
+import type { ModelDriftReport } from "../../core/drift/shapes";
+import type { MonitorWindow } from "../../core/monitors/shapes";
 import type { CauseRecord } from "../../core/retraining/cause";
 import type { RuleState } from "../../core/retraining/rule";
 import type { Run } from "../../core/runs/shapes";
@@ -31,10 +33,10 @@ describe("retraining", () => {
   const runFor = (rule: string, cause: string) =>
     until(`the run for ${cause}`, async () => (await runsOf(rule)).find((run) => run.cause?.id === cause));
   const functionName = "ringmaster-retrain";
-  const invoke = async (event: unknown) => {
+  const invoke = async (event: unknown, FunctionName = functionName) => {
     const lambda = new LambdaClient(stack.connection);
     const { FunctionError } = await lambda.send(
-      new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify(event)) }),
+      new InvokeCommand({ FunctionName, Payload: Buffer.from(JSON.stringify(event)) }),
     );
     lambda.destroy();
     expect(FunctionError).toBeUndefined();
@@ -135,6 +137,48 @@ describe("retraining", () => {
     await invoke({ source: "aws.events", "detail-type": "Scheduled Event" }); // the sweep finds nothing left
     expect(await runsOf("on-inputs")).toHaveLength(1);
     bus.destroy();
+  });
+
+  it("served rows that have drifted fill a window of a monitor, whose finding retrains once", async () => {
+    const create = (...more: string[]) => stack.run("monitors", "create", "served", "--model", "toy", ...more);
+    expect(await create("--every-rows", "100")).toMatchObject({ code: 0, stderr: "" });
+    expect(await create("--every-rows", "100")).toMatchObject({ stdout: expect.stringContaining("already there") });
+    expect(await create("--every-rows", "200")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("already exists with other settings"),
+    });
+    await stack.json(["retrain", "on", "drift", "served", "--job", job]);
+    const rows = Array.from({ length: 150 }, (_row, i) => ({
+      ...{ unit: `user-${i}`, at: new Date(Date.now() - i * 1_000).toISOString(), prediction: i % 3 },
+      row: { x1: (i % 17) / 8 - 1, x2: 9 + (i % 5), x3: i % 3, colour: "red" },
+    }));
+    const file = stack.file("rows.jsonl", rows.map((row) => JSON.stringify(row)).join("\n"));
+    for (const [stored, known] of [
+      [150, 0],
+      [0, 150],
+    ]) {
+      expect(await stack.json(["models", "served", "toy", "--file", file])).toMatchObject({ stored, known });
+    }
+    const measured = () => stack.json<{ windows: readonly MonitorWindow[] }>(["monitors", "show", "served"]);
+    const window = await until("a window", async () => (await measured()).windows[0]);
+    expect(window).toMatchObject({ window: 1, rows: 150, severity: "critical", version: 2 });
+    expect(window.drifted).toContain("x2");
+    const run = await runFor("on-served", `drift:served@${window.end}`);
+    for (let again = 0; again < 2; again += 1) {
+      await invoke({ source: "aws.events", "detail-type": "Scheduled Event" }, "ringmaster-monitor-drift");
+    }
+    expect((await runsOf("on-served")).map(({ runId }) => runId)).toEqual([run.runId]);
+    expect((await measured()).windows).toEqual([{ ...window, published: true }]);
+
+    const since = await stack.json<ModelDriftReport>(["models", "drift", "toy", "--since", "1h"]);
+    expect(since).toMatchObject({ version: 2, rows: { current: 150 }, severity: "critical" });
+    const page = stack.file("window.html", "");
+    const report = await stack.run("monitors", "report", "served", "--html", page, "--fail-on", "critical");
+    expect([report.code, report.stdout]).toEqual([3, expect.stringContaining("x2")]);
+    const browsed = await (await fetch(`${stack.url}/api/v1/pages/monitors/served`)).text();
+    expect(browsed).toContain('href="../monitors/served/windows/1"');
+    await stack.json(["monitors", "delete", "served"]);
+    expect(await stack.json(["monitors", "list"])).toEqual({ monitors: [] });
   });
 
   it("a schedule fires by a clock that is put forward, once for each of its times", async () => {

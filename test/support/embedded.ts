@@ -8,6 +8,7 @@ import { trainingJobs } from "../../adapters/batch/training-jobs";
 import { meter } from "../../adapters/cloudwatch/emf-meter";
 import { createDocumentClient, documents } from "../../adapters/dynamodb/client";
 import { endedRuns } from "../../adapters/dynamodb/ended-runs";
+import { monitorIndex } from "../../adapters/dynamodb/monitor-repository";
 import { dueDeliveries } from "../../adapters/dynamodb/notification-repository";
 import { outboxIndex } from "../../adapters/dynamodb/registry-outbox";
 import { retrainingIndex } from "../../adapters/dynamodb/retraining-repository";
@@ -29,6 +30,7 @@ import { defaultTeam } from "../../core/access/teams";
 import type { DataContractBlocked, DataContractEvents } from "../../core/datasets/contract/blocked";
 import { createLogger } from "../../core/logging";
 import type { Measures, Meter } from "../../core/metering/metrics";
+import type { DriftEvent, MonitorDue, MonitorEvents } from "../../core/monitors/ports";
 import type { TeamTopic, Webhooks } from "../../core/notifications/ports";
 import type { AttemptResult, Message } from "../../core/notifications/shapes";
 import { contentDigestOf } from "../../core/object-keys";
@@ -154,6 +156,8 @@ export interface Calls {
   readonly notable: (RunEnded | ApprovalNeeded | DataContractBlocked)[];
   readonly paused: RunPaused[];
   readonly studies: StudyChanged[];
+  readonly drift: DriftEvent[];
+  readonly due: MonitorDue[];
   /** Messages of notifications; `to` is a URL or a topic's ARN. */
   readonly sent: { readonly to: string; readonly message: Message }[];
   /** Responses of receivers and SNS; a test changes them. */
@@ -175,6 +179,7 @@ const testPorts = {
     endedRuns: endedRuns(),
     retrainingIndex: retrainingIndex(),
     outboxIndex: outboxIndex(),
+    monitorIndex: monitorIndex(),
     dueDeliveries: dueDeliveries(),
     openRuns: openRuns(),
     owners: runOwners(),
@@ -210,6 +215,8 @@ export function createTestPlatform(
     notable: [],
     paused: [],
     studies: [],
+    drift: [],
+    due: [],
     sent: [],
     accepts: { accepted: true, answer: "status 200" },
     measured: [],
@@ -226,13 +233,15 @@ export function createTestPlatform(
   const measured: Meter = {
     emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }),
   };
-  const events: ModelEvents & RunEvents & StudyEvents & DataContractEvents = {
+  const events: ModelEvents & RunEvents & StudyEvents & DataContractEvents & MonitorEvents = {
     publish: async (event) => void calls.events.push(event),
     publishApprovalNeeded: async (event) => void calls.notable.push(event),
     publishRunEnded: async (event) => void calls.notable.push(event),
     publishRunPaused: async (event) => void calls.paused.push(event),
     publishStudyChanged: async (event) => void calls.studies.push(event),
     publishDataContractBlocked: async (event) => void calls.notable.push(event),
+    publishDrift: async (event) => void calls.drift.push(event),
+    publishMonitorDue: async (event) => void calls.due.push(event),
   };
   const posts: Webhooks = {
     async post(to, _key, message) {

@@ -135,6 +135,16 @@ export const chains: readonly Chain[] = [
   {
     about: [],
     steps: [
+      { operationId: "createMonitor" },
+      { operationId: "getMonitor" },
+      { operationId: "listMonitorWindows", query: { limit: "1" } },
+      { operationId: "deleteMonitor" },
+      { operationId: "createMonitor" },
+    ],
+  },
+  {
+    about: [],
+    steps: [
       { operationId: "createRetrainingRule" },
       { operationId: "replaceRetrainingRule" },
       { operationId: "disableRetrainingRule", body: { reason: "in doubt" } },

@@ -153,6 +153,14 @@ export const goodBodies: Readonly<Record<string, readonly unknown[]>> = {
     },
     { version: 1, rows: [{ unit: "b", at: "2026-01-01T00:00:00.000Z", row: {}, prediction: 0.5, label: false }] },
   ],
+  createMonitor: [
+    { name: "@fresh", target: { type: "dataset", dataset: "@dataset" }, thresholds: { psi: 0.3 } },
+    {
+      name: "inputs",
+      target: { type: "model", model: "@model", samplingRate: 0.5, schedule: { expression: "rate(1 day)" } },
+    },
+    { name: "shop", target: { type: "dataset", dataset: "steady", baseline: 1 } },
+  ],
   createRetrainingRule: [ruleNamed("@fresh"), ruleNamed("nightly")],
   replaceRetrainingRule: [ruleNamed("@rule")],
   disableRetrainingRule: [{}, { reason: "in doubt" }],

@@ -87,6 +87,7 @@ function ownThing(members: Readonly<Record<string, unknown>>): Thing {
     if (typeof value === "string" || typeof value === "number") thing[key] = value;
   }
   if (typeof name === "string" && trigger !== undefined) thing["rule"] = name;
+  else if (typeof name === "string" && members["target"] !== undefined) thing["monitor"] = name;
   else if (typeof name === "string" && latestVersion !== undefined) thing["model"] = name;
   else if (typeof name === "string" && typeof digest === "string") thing["dataset"] = name;
   if (typeof members["id"] === "string" && status === "refused") thing["id"] = members["id"];

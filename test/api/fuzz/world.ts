@@ -9,6 +9,7 @@ import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 import { numerics, registerTestDataset, resultOf, runOf } from "../../support/fixtures";
+import { createMeasuredMonitor } from "../../support/measured-monitor";
 import { goodBodies } from "./good";
 import type { Thing } from "./knowledge";
 import { furnishModel } from "./world-model";
@@ -41,9 +42,11 @@ export async function furnish(platform: Platform, round: number): Promise<readon
   const rule = `rule-${round}`;
   const [template] = goodBodies["createRetrainingRule"] as readonly object[];
   await createRule(platform, ruleDefinitionSchema.parse({ ...template, name: rule }), { by: "test" });
+  const monitor = await createMeasuredMonitor(platform, `monitor-${round}`, dataset);
   return [
     { dataset, datasetVersion: 1, draft },
     { rule },
+    { monitor, window: 1 },
     { sha256: content.sha256 },
     { id: await refusedFile(platform, round) },
     ...(await furnishRuns(platform, round)),

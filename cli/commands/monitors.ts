@@ -1,0 +1,150 @@
+import type { Command } from "commander";
+import { numberText } from "../../api/pages/drift-html";
+import { targetText } from "../../api/pages/monitor-html";
+import { InvalidInputError } from "../../core/errors";
+import { contextOf } from "../context";
+import { addDriftOptions, addThresholdOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
+import { printJson, printTable } from "../output";
+import { wholeNumber } from "../whole-number";
+
+interface CreateOptions extends Pick<DriftOptions, "level" | "distance" | "psi"> {
+  readonly model?: string;
+  readonly dataset?: string;
+  readonly baseline?: number;
+  readonly everyRows?: number;
+  readonly schedule?: string;
+  readonly timeZone?: string;
+  readonly minRows?: number;
+  readonly rate?: string;
+}
+
+/** Adds `ringmaster monitors`. */
+export function addMonitorCommands(program: Command): void {
+  const monitors = program.command("monitors").description("watch served rows and dataset versions for drift");
+
+  addThresholdOptions(
+    monitors
+      .command("create <name>")
+      .description("watch the served rows of a model, or each new version of a dataset")
+      .option("--model <model>", "model: NAME (the version in production) or NAME@3")
+      .option("--dataset <dataset>", "dataset")
+      .option(
+        "--baseline <version>",
+        "dataset version to compare with; default: the one before",
+        wholeNumber("--baseline"),
+      )
+      .option("--every-rows <n>", "measure after so many stored rows (default: 5000)", wholeNumber("--every-rows"))
+      .option("--schedule <expression>", "measure at these times: rate(1 day) or cron(0 3 * * ? *)")
+      .option("--time-zone <zone>", "time zone of the schedule (default: UTC)")
+      .option("--min-rows <n>", "rows for which a window on a schedule waits (default: 500)", wholeNumber("--min-rows"))
+      .option("--rate <share>", "share of units whose rows are stored and compared (default: 1)"),
+  ).action(async (name: string, options: CreateOptions, command: Command) => {
+    const { client, json } = contextOf(command);
+    const body = { name, target: targetOf(options), thresholds: thresholdsOf(options) };
+    const answer = await client.call("createMonitor", { body });
+    if (json) printJson(answer);
+    else
+      process.stdout.write(
+        `${name}: ${answer.created ? "created" : "already there"}; watches ${targetText(answer.monitor.target)}\n`,
+      );
+  });
+
+  monitors
+    .command("list")
+    .description("list monitors")
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const found = [];
+      for await (const one of client.pages("listMonitors", { query: { limit: 200 } })) found.push(one);
+      if (json) printJson({ monitors: found });
+      else {
+        printTable(
+          ["MONITOR", "WATCHES", "WINDOWS", "FAILURE"],
+          found.map((one) => [one.name, targetText(one.target), one.windows, one.lastFailure?.code ?? "–"]),
+        );
+      }
+    });
+
+  monitors
+    .command("show <name>")
+    .description("show a monitor and its newest windows")
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { monitor } = await client.call("getMonitor", { params: { monitor: name } });
+      const { items } = await client.call("listMonitorWindows", { params: { monitor: name } });
+      if (json) {
+        printJson({ monitor, windows: items });
+        return;
+      }
+      const { lastFailure, deletedAt, target } = monitor;
+      process.stdout.write(`watches ${targetText(target)}${deletedAt ? `; deleted ${deletedAt}` : ""}\n`);
+      if (lastFailure) process.stdout.write(`cannot measure the next window: ${lastFailure.message}\n`);
+      printTable(
+        ["WINDOW", "END", "VERSION", "ROWS", "DRIFT", "AUC", "COLUMNS"],
+        items.map(({ window, end, version, rows, severity, auc, drifted }) => [
+          ...[window, end, version, rows, severity ?? "–", auc === undefined ? "–" : numberText(auc)],
+          drifted.join(", "),
+        ]),
+      );
+    });
+
+  addDriftOptions(
+    monitors.command("report <name>").description("show the whole report of a window; by default of the newest one"),
+    false,
+  )
+    .option("--window <n>", "number of the window", wholeNumber("--window"))
+    .action(async (name: string, options: DriftOptions & { readonly window?: number }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const newest = async () => (await client.call("getMonitor", { params: { monitor: name } })).monitor.windows;
+      const window = options.window ?? (await newest());
+      if (window === 0) {
+        const rule = "must have measured a window; served rows or a new version fill it";
+        throw new InvalidInputError("there is no report", [{ path: "name", value: name, rule }]);
+      }
+      const { report } = await client.call("getMonitorWindow", { params: { monitor: name, window } });
+      showDrift(report, options, json);
+    });
+
+  monitors
+    .command("delete <name>")
+    .description("end a monitor; its windows can still be read")
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const answer = await client.call("deleteMonitor", { params: { monitor: name } });
+      if (json) printJson(answer);
+      else process.stdout.write(`${name}: deleted\n`);
+    });
+}
+
+/** @throws InvalidInputError unless it is one model or one dataset */
+function targetOf(options: CreateOptions) {
+  const { model, dataset, baseline, everyRows, schedule, timeZone, minRows, rate } = options;
+  const refuse = (path: string, rule: string) =>
+    new InvalidInputError("the monitor cannot be created", [{ path, rule }]);
+  if ((model === undefined) === (dataset === undefined)) {
+    throw refuse("--model", "must be given, or --dataset, and not both");
+  }
+  if (dataset !== undefined) {
+    const wrong = Object.entries({ everyRows, schedule, timeZone, minRows, rate }).find(
+      ([, value]) => value !== undefined,
+    );
+    if (wrong)
+      throw refuse(
+        `--${wrong[0].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+        "is for --model: a window of a dataset is one version",
+      );
+    return { type: "dataset", dataset, ...(baseline === undefined ? {} : { baseline }) } as const;
+  }
+  if (baseline !== undefined) throw refuse("--baseline", "is for --dataset: a model is compared with its training");
+  const [, name = model ?? "", version] = /^(.+?)[@/](\d+)$/.exec(model ?? "") ?? [];
+  if (timeZone !== undefined && schedule === undefined) throw refuse("--time-zone", "is for --schedule");
+  return {
+    type: "model" as const,
+    model: name,
+    ...(version === undefined ? {} : { version: Number(version) }),
+    ...(everyRows === undefined ? {} : { everyRows }),
+    ...(schedule === undefined ? {} : { schedule: { expression: schedule, ...(timeZone ? { timeZone } : {}) } }),
+    ...(minRows === undefined ? {} : { minRows }),
+    ...(rate === undefined ? {} : { samplingRate: Number(rate) }),
+  } as const;
+}

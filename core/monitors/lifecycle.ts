@@ -1,0 +1,100 @@
+import { inRounds, type Pause } from "../backoff";
+import { getDatasetVersion, resolveDataset } from "../datasets/reference";
+import type { DatasetRepository } from "../datasets/repository";
+import { digestOf } from "../digest";
+import { trainingOf } from "../drift/model-baseline";
+import { type Clock, isoTime } from "../ports";
+import type { Registry } from "../registry/registry";
+import { MonitorBusyError, MonitorExistsError, MonitorNotFoundError } from "./errors";
+import type { MonitorRepository } from "./ports";
+import type { Monitor, MonitorDefinition, MonitorPosition } from "./shapes";
+
+export interface MonitorDependencies {
+  readonly team: string;
+  readonly monitors: MonitorRepository;
+  readonly registry: Pick<Registry, "head" | "version">;
+  readonly datasets: DatasetRepository;
+  readonly clock: Clock;
+  readonly pause: Pause;
+}
+
+const rounds = 20;
+const retry = ({ pause }: Pick<MonitorDependencies, "pause">, name: string) => ({
+  rounds,
+  pause,
+  busy: () => new MonitorBusyError(name),
+});
+
+/**
+ * Creates a monitor. Idempotent for the same definition; another definition under the same name is refused. A monitor of
+ * a model begins with the served rows that are stored, one of a dataset with the next version. The name of a deleted
+ * monitor can be used again: its windows stay.
+ *
+ * @throws MonitorExistsError, and errors of the model, the version or the dataset
+ */
+export async function createMonitor(
+  dependencies: MonitorDependencies,
+  definition: MonitorDefinition,
+  by: string,
+): Promise<{ readonly created: boolean; readonly monitor: Monitor }> {
+  const { monitors, clock, team } = dependencies;
+  const { name, target, thresholds } = definition;
+  return inRounds(retry(dependencies, name), async () => {
+    const known = await monitors.find(name);
+    if (known && known.deletedAt === undefined) {
+      const same = { name, target: known.target, thresholds: known.thresholds };
+      if (digestOf(same) !== digestOf({ name, target, thresholds })) throw new MonitorExistsError(name);
+      return { created: false, monitor: known };
+    }
+    const at = isoTime(clock);
+    const position = await startOf(dependencies, definition, at);
+    const isSame = known && digestOf(known.target) === digestOf(target);
+    const monitor: Monitor = {
+      ...definition,
+      ...{ team, revision: (known?.revision ?? 0) + 1, windows: known?.windows ?? 0 },
+      position: isSame ? known.position : position,
+      ...{ createdBy: by, createdAt: at, updatedAt: at },
+    };
+    return (await monitors.save(monitor, known)) ? { created: true, monitor } : undefined;
+  });
+}
+
+async function startOf(
+  { registry, datasets }: MonitorDependencies,
+  { target }: MonitorDefinition,
+  at: string,
+): Promise<MonitorPosition> {
+  if (target.type === "dataset") {
+    if (target.baseline !== undefined) await getDatasetVersion(datasets, target.dataset, target.baseline);
+    const { manifest } = await resolveDataset(datasets, target.dataset);
+    return { version: manifest.version, sequences: {}, at };
+  }
+  if (target.version === undefined) await registry.head(target.model);
+  else trainingOf(await registry.version(target.model, target.version));
+  return { version: target.version ?? 0, sequences: {}, at };
+}
+
+/** Deletes a monitor; its windows can still be read. Idempotent. */
+export async function deleteMonitor(dependencies: MonitorDependencies, name: string): Promise<Monitor> {
+  const { monitors, clock } = dependencies;
+  return inRounds(retry(dependencies, name), async () => {
+    const known = await getMonitor(monitors, name);
+    if (known.deletedAt !== undefined) return known;
+    const at = isoTime(clock);
+    const deleted = { ...known, revision: known.revision + 1, updatedAt: at, deletedAt: at };
+    return (await monitors.save(deleted, known)) ? deleted : undefined;
+  });
+}
+
+/** @throws MonitorNotFoundError */
+export async function getMonitor(monitors: Pick<MonitorRepository, "find">, name: string): Promise<Monitor> {
+  const known = await monitors.find(name);
+  if (!known) throw new MonitorNotFoundError(name);
+  return known;
+}
+
+/** Returns the share of a model's units whose served rows are stored: the largest rate of its monitors. */
+export function storedRate(monitors: readonly Monitor[]): number {
+  const rates = monitors.flatMap(({ target }) => (target.type === "model" ? [target.samplingRate] : []));
+  return rates.length === 0 ? 1 : Math.max(...rates);
+}
