@@ -1,13 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { buildSync } from "esbuild";
+import { external } from "../../../scripts/build.js";
 
 const root = path.resolve(__dirname, "../../..");
 
 /** Bundles the trainer as in production. The caller removes the folder. */
 export function buildTrainer(): { readonly folder: string; readonly script: string } {
   fs.mkdirSync(path.join(root, "dist"), { recursive: true });
-  const folder = fs.mkdtempSync(path.join(root, "dist/test-trainer-")); // below the repository: TensorFlow.js stays outside
+  const folder = fs.mkdtempSync(path.join(root, "dist/test-trainer-")); // below the repository: packages stay outside
   buildSync({
     absWorkingDir: root,
     entryPoints: {
@@ -20,7 +21,7 @@ export function buildTrainer(): { readonly folder: string; readonly script: stri
     target: "node20",
     format: "cjs",
     mainFields: ["module", "main"],
-    external: ["@tensorflow/*"],
+    external: [...external],
     logLevel: "error",
   });
   return { folder, script: path.join(folder, "trainer.js") };
