@@ -43,7 +43,19 @@ export const datasetFields = {
   tags: z.record(keyText, z.string().max(limits.tagValue)),
 };
 
-export const datasetInput = z.object(datasetFields).meta({ id: "RunDataset", description: "Data that a run read." });
+/** Data in a record has no limits of its own: MLflow's clients log datasets without a digest, and with longer texts. */
+export const datasetInput = z
+  .object({
+    ...datasetFields,
+    name: z.string(),
+    digest: z.string(),
+    sourceType: z.string(),
+    source: z.string(),
+    schema: z.string().optional(),
+    profile: z.string().optional(),
+    tags: texts,
+  })
+  .meta({ id: "RunDataset", description: "Data that a run read." });
 export interface DatasetInput extends Shape<typeof datasetInput> {}
 
 const codeFields = codeReference.shape;

@@ -74,6 +74,18 @@ describe("MLflow's API for the platform's own runs", () => {
       id = body.run.runId;
     });
 
+    it("takes a dataset without a digest and with long texts, which the native API shows", async () => {
+      const { body } = await post<RunAnswer>("runs/create", { experiment_id: "0" });
+      const { run_id } = body.run.info;
+      const dataset = { name: "logged", digest: "", source_type: "x".repeat(200), source: "s".repeat(20_000) };
+      expect(await post("runs/log-inputs", { run_id, datasets: [{ dataset }] })).toEqual({ status: 200, body: {} });
+      const found = await send<object>("POST", "/api/v1/runs/search", { filter: `run_id = "${run_id}"` });
+      expect(found).toMatchObject({
+        status: 200,
+        body: { runs: [{ run: { datasets: [{ name: "logged", digest: "" }] } }] },
+      });
+    });
+
     it("shows its job as params, its status, its data", async () => {
       const run = await getRun(id);
       expect(run.info).toMatchObject({ run_id: id, status: "SCHEDULED", lifecycle_stage: "active" });
