@@ -4,6 +4,7 @@ import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";
 import { parseCsvHeader } from "./csv-header";
 import { messageOf } from "./errors";
+import { problemOfEnd } from "./file-end";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 
 /** A file of rows as a table. */
@@ -40,6 +41,8 @@ export async function openSource(
   const stat = fs.statSync(file, { throwIfNoEntry: false });
   if (!stat?.isFile()) throw unusable(file, stat === undefined ? "must exist" : "must be a file");
   if (stat.size === 0) throw unusable(file, "must not be empty: it has 0 bytes");
+  const atEnd = format === "parquet" ? undefined : await problemOfEnd(file);
+  if (atEnd !== undefined) throw unusable(file, atEnd);
   const { table, types } = await reading(file, () =>
     format === "csv" ? openCsv(session, file) : describe(session, file, format),
   );
