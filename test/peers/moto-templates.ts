@@ -28,6 +28,7 @@ export const motoCannotMake: Readonly<Record<string, string>> = {
   "AWS::EC2::SecurityGroupEgress": passedOver,
   "AWS::EC2::VPCCidrBlock": passedOver,
   "AWS::Lambda::EventInvokeConfig": passedOver,
+  "AWS::Logs::MetricFilter": passedOver,
   "AWS::S3::BucketPolicy": passedOver,
   "AWS::SNS::TopicPolicy": passedOver,
   "AWS::SQS::QueuePolicy": passedOver,

@@ -73,12 +73,9 @@ describeWithMoto("moto, an emulation of AWS that shares nothing with ours", () =
     const { jobQueues } = await client.send(new DescribeJobQueuesCommand({}));
     expect(jobQueues?.map(({ jobQueueName }) => jobQueueName).sort()).toEqual([...jobQueueNames("ringmaster")].sort());
     const { computeEnvironments } = await client.send(new DescribeComputeEnvironmentsCommand({}));
-    expect(computeEnvironments?.map(({ computeResources }) => computeResources?.type).sort()).toEqual([
-      "EC2",
-      "EC2",
-      "SPOT",
-      "SPOT",
-    ]);
+    // For CPUs and GPUs each: on-demand, cluster and spot.
+    const types = computeEnvironments?.map(({ computeResources }) => computeResources?.type).sort();
+    expect(types).toEqual(["EC2", "EC2", "EC2", "EC2", "SPOT", "SPOT"]);
     client.destroy();
   });
 
