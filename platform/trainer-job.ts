@@ -5,7 +5,7 @@ export const trainerJob = {
   /**
    * The first match applies, and Batch retries if none matches. A host that goes away may leave any exit code, so its
    * rule is first. The container's memory limit ends with 137 too, so its rule is before that of a SIGKILL from outside.
-   * Of the codes that begin with 1, only the two signals from outside (137, 143) are retried. The others would happen
+   * Batch retries only two of the codes that begin with 1: the signals from outside (137, 143). The others would happen
    * again: a recorded failure (1), errors of Node.js at the start (10 to 14), a command that cannot be executed or is
    * not found (126, 127), an abort such as V8's heap limit (134), a segmentation fault (139). All else is retried:
    * images and volumes that are not ready, lost agents, and the trainer's request to be restarted (75,
