@@ -8,7 +8,7 @@ const rowsOf = (counts: readonly number[], assigned: readonly string[]) =>
   splitNames.map((split) => counts.reduce((sum, count, i) => sum + (assigned[i] === split ? count : 0), 0));
 
 describe("splits of whole units", () => {
-  it("fill every split, and miss a fraction by no more than the largest unit", () => {
+  it("fill every split, and miss a fraction by at most the largest unit", () => {
     fc.assert(
       fc.property(sizes, fc.nat(1_000), (counts, seed) => {
         const total = counts.reduce((sum, count) => sum + count, 0);

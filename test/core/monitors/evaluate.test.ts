@@ -1,6 +1,7 @@
 import type { LoggedRow } from "../../../core/drift/served-batch";
 import { type EvaluateDependencies, evaluateMonitor, publishWindow } from "../../../core/monitors/evaluate";
 import { type Embedded, startEmbedded } from "../../support/embedded";
+import { drawer, dyingPorts } from "../../support/kills";
 import { createScene, minute, type Scene } from "./scene";
 
 let embedded: Embedded;
@@ -116,32 +117,9 @@ describe("a monitor of a dataset", () => {
   });
 });
 
-/** Numbers in `[0, below)`; the same for the same seed. */
-function drawer(seed: number): (below: number) => number {
-  let state = seed + 1;
-  return (below) => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state % below;
-  };
-}
-
 /** Dies before one of its calls of the stores or the bus, or after it, if it makes so many. */
 function mortal(whole: EvaluateDependencies, calls: number, isAfter: boolean): EvaluateDependencies {
-  let left = calls;
-  const dying = <Port extends object>(port: Port): Port =>
-    new Proxy(port, {
-      get(target, name) {
-        const member = target[name as keyof Port];
-        if (typeof member !== "function") return member;
-        return async (...args: readonly unknown[]) => {
-          left -= 1;
-          if (left < 0 && !isAfter) throw new Error("kill -9");
-          const result = await (member as (...all: unknown[]) => unknown).apply(target, [...args]);
-          if (left < 0) throw new Error("kill -9");
-          return result;
-        };
-      },
-    });
+  const dying = dyingPorts(calls, isAfter);
   const { monitors, served, objects, events } = whole;
   return { ...whole, monitors: dying(monitors), served: dying(served), objects: dying(objects), events: dying(events) };
 }

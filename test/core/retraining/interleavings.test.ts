@@ -3,6 +3,7 @@ import { type FireDependencies, fire } from "../../../core/retraining/fire";
 import { setEnabled } from "../../../core/retraining/lifecycle";
 import { sweep } from "../../../core/retraining/sweep";
 import { type Embedded, startEmbedded } from "../../support/embedded";
+import { drawer, dyingPorts } from "../../support/kills";
 import { createScene, minute, type Scene } from "./scene";
 
 let embedded: Embedded;
@@ -11,30 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 
-/** Numbers in `[0, below)`; the same for the same seed. */
-function drawer(seed: number): (below: number) => number {
-  let state = seed + 1;
-  return (below) => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state % below;
-  };
-}
-
 /** Dies before one of its calls of the stores or services, if it makes so many. */
 function mortal(whole: FireDependencies, calls: number): FireDependencies {
-  let left = calls;
-  const dying = <Port extends object>(port: Port): Port =>
-    new Proxy(port, {
-      get(target, name) {
-        const member = target[name as keyof Port];
-        if (typeof member !== "function") return member;
-        return async (...args: readonly unknown[]) => {
-          left -= 1;
-          if (left < 0) throw new Error("kill -9");
-          return (member as (...all: unknown[]) => unknown).apply(target, [...args]);
-        };
-      },
-    });
+  const dying = dyingPorts(calls);
   const { retraining, runs, datasets, executions } = whole;
   return {
     ...whole,
