@@ -60,7 +60,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     const queue = resources.queue(text(body, "jobQueue"));
     resources.deleteQueue(text(body, "jobQueue"));
     // Deleting a queue ends its jobs, as in Batch.
-    for (const job of book.all()) {
+    for (const job of [...book.current()]) {
       if (job.queue === queue?.jobQueueName && !job.parent) engine.terminate(job, "JobQueue deleted");
     }
     return {};

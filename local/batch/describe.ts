@@ -1,7 +1,7 @@
 import { gpusOf, vcpusOf } from "./container";
 import { batchArn, jobArn } from "./names";
 import type { Need } from "./placement";
-import type { Attempt, Container, Job, JobStatus } from "./types";
+import type { Attempt, Container, Job, JobStatus, ListedJob } from "./types";
 
 /** The number of a parent's children in each state. */
 export type StatusSummary = Readonly<Partial<Record<JobStatus, number>>>;
@@ -86,7 +86,7 @@ function describeContainer(job: Job): object | undefined {
 }
 
 /** Builds the `JobSummary` of ListJobs. */
-export function summarizeJob(job: Job): Record<string, unknown> {
+export function summarizeJob(job: ListedJob): Record<string, unknown> {
   const { container } = job;
   return {
     jobArn: jobArn(job.jobId),
@@ -110,7 +110,7 @@ export function summarizeJob(job: Job): Record<string, unknown> {
   };
 }
 
-function isMain(job: Job): boolean {
+function isMain(job: Pick<Job, "index" | "mainNode">): boolean {
   return job.index === (job.mainNode ?? 0);
 }
 

@@ -63,12 +63,12 @@ export class Engine {
 
   /** Resumes the state that an earlier process left. Queued jobs continue, and running jobs have lost their host. */
   recover(): void {
-    for (const job of this.book.all()) {
+    for (const job of [...this.book.current()]) {
       if (job.status === "RUNNABLE" && job.kind !== "node") this.enqueue(job);
       else if (job.status === "SUBMITTED" || job.status === "PENDING") this.admit(job);
       else if (job.status === "STARTING" || job.status === "RUNNING") this.recoverRunning(job);
     }
-    for (const job of this.book.all()) if (job.kind === "array") this.updateArray(job);
+    for (const job of [...this.book.current()]) if (job.kind === "array") this.updateArray(job);
     this.dispatch();
   }
 

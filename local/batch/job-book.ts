@@ -3,15 +3,21 @@ import type { EmittedEvent } from "../service";
 import { describeJob, needOfJob, type StatusSummary } from "./describe";
 import { jobArn } from "./names";
 import type { Store } from "./store";
-import { isFinal, type Job, type JobStatus } from "./types";
+import { isFinal, type Job, type JobStatus, type ListedJob } from "./types";
 
 const keyPrefix = "job!";
 /** The time after its end when Batch deletes a job. */
 const keptMs = 7 * 24 * 3_600_000;
 
-/** All jobs. `move` and `update` write each change to disk, and `move` publishes each change of state. */
+/**
+ * All jobs. `move` and `update` write each change to disk, and `move` publishes each change of state. Jobs that have not
+ * ended are in memory, with their parents and siblings. Of an ended job only what ListJobs needs is in memory; the rest
+ * is read from disk.
+ */
 export class JobBook {
-  private readonly jobs = new Map<string, Job>();
+  private readonly active = new Map<string, Job>();
+  /** The ended jobs that have no parent. */
+  private readonly ended = new Map<string, ListedJob>();
   private readonly summaries = new Map<string, Partial<Record<JobStatus, number>>>();
 
   constructor(
@@ -20,24 +26,24 @@ export class JobBook {
   ) {}
 
   load(rows: ReadonlyMap<string, unknown>): void {
-    const expired = new Set<string>();
     for (const [key, value] of rows) {
       if (!key.startsWith(keyPrefix)) continue;
       const job = value as Job;
-      this.jobs.set(job.jobId, job);
-      if (!job.parent && isFinal(job.status) && (job.stoppedAt ?? 0) < this.clock.now() - keptMs)
-        expired.add(job.jobId);
+      this.active.set(job.jobId, job);
+      this.count(job, 1);
     }
-    for (const job of [...this.jobs.values()]) {
-      if (expired.has(job.parent ?? job.jobId)) {
-        this.jobs.delete(job.jobId);
-        this.store.delete(keyPrefix + job.jobId);
-      } else this.count(job, 1);
+    for (const job of [...this.active.values()]) {
+      const family = job.parent ? [] : [job, ...this.children(job)];
+      if (family.length === 0 || !family.every(({ status }) => isFinal(status))) continue;
+      this.release(family);
+      if ((job.stoppedAt ?? 0) >= this.clock.now() - keptMs) continue;
+      this.ended.delete(job.jobId);
+      for (const { jobId } of family) this.store.delete(keyPrefix + jobId);
     }
   }
 
   add(job: Job): void {
-    this.jobs.set(job.jobId, job);
+    this.active.set(job.jobId, job);
     this.count(job, 1);
     this.save(job, true);
   }
@@ -49,31 +55,46 @@ export class JobBook {
     if (isFinal(status)) job.stoppedAt ??= this.clock.now();
     this.count(job, 1);
     this.save(job, true);
+    if (isFinal(status)) this.releaseOnceWritten(job);
   }
 
   /** Changes fields without a change of state, so no event is published. */
   update(job: Job, changes: Partial<Job>): void {
     Object.assign(job, changes);
+    this.active.set(job.jobId, job);
+    this.ended.delete(job.jobId);
     this.save(job, false);
+    if (isFinal(job.status)) this.releaseOnceWritten(job);
   }
 
   get(jobId: string): Job | undefined {
-    return this.jobs.get(jobId);
+    return this.active.get(jobId) ?? (this.store.get(keyPrefix + jobId) as Job | undefined);
   }
 
-  all(): IterableIterator<Job> {
-    return this.jobs.values();
+  /** Returns the jobs that have not ended, with their parents and siblings. */
+  current(): IterableIterator<Job> {
+    return this.active.values();
+  }
+
+  /** Returns the jobs that have no parent. */
+  *listed(): Generator<ListedJob> {
+    for (const job of this.active.values()) if (!job.parent) yield job;
+    yield* this.ended.values();
   }
 
   /** Returns the children of an array or of a multi-node job, in order. */
   children(job: Job): readonly Job[] {
     if (job.kind !== "array" && job.kind !== "multi-node") return [];
     const mark = job.kind === "array" ? ":" : "#";
-    return Array.from({ length: job.size ?? 0 }, (_, index) => this.jobs.get(`${job.jobId}${mark}${index}`)!);
+    return Array.from({ length: job.size ?? 0 }, (_, index) => this.get(`${job.jobId}${mark}${index}`)!);
   }
 
   summary(job: Job): StatusSummary {
-    return this.summaries.get(job.jobId) ?? {};
+    const known = this.summaries.get(job.jobId);
+    if (known || job.kind !== "array" || !isFinal(job.status)) return known ?? {};
+    const summary: Partial<Record<JobStatus, number>> = {};
+    for (const { status } of this.children(job)) summary[status] = (summary[status] ?? 0) + 1;
+    return summary;
   }
 
   describe(job: Job): Record<string, unknown> {
@@ -82,6 +103,28 @@ export class JobBook {
 
   need(job: Job): ReturnType<typeof needOfJob> {
     return needOfJob(job, this.children(job));
+  }
+
+  /** Releases the memory of a job whose parent and siblings have ended too, once all of them are on disk. */
+  private releaseOnceWritten(job: Job): void {
+    const top = job.parent ? this.get(job.parent) : job;
+    if (!top || !isFinal(top.status)) return;
+    const family = () => [top, ...this.children(top)];
+    if (!family().every(({ status }) => isFinal(status))) return;
+    this.store.flush().then(
+      () => this.release(family()),
+      // The next call that needs the disk reports it.
+      () => undefined,
+    );
+  }
+
+  /** @param family a job without a parent, and its children */
+  private release(family: readonly Job[]): void {
+    for (const { jobId } of family) this.active.delete(jobId);
+    const [{ attempts, containerProperties, dependsOn, nodeProperties, parameters, retryStrategy, tags, ...listed }] =
+      family as readonly [Job];
+    this.summaries.delete(listed.jobId);
+    this.ended.set(listed.jobId, listed);
   }
 
   private count(job: Job, by: 1 | -1): void {

@@ -4,7 +4,7 @@ import { clientError } from "./errors";
 import type { JobBook } from "./job-book";
 import { nameOf } from "./names";
 import type { schemas } from "./schemas";
-import type { Job } from "./types";
+import type { ListedJob } from "./types";
 
 type Input = z.infer<typeof schemas.listJobs>;
 
@@ -20,7 +20,7 @@ export function listJobs(book: JobBook, input: Input): object {
   if (given.length !== 1) throw clientError("Give exactly one of jobQueue, arrayJobId and multiNodeJobId.");
   const filter = input.filters?.[0];
   const status = input.jobStatus ?? (filter ? undefined : "RUNNING");
-  const matching = candidates(book, input).filter((job) =>
+  const matching = candidates(book, input, (job) =>
     filter && input.jobQueue ? passes(job, filter) : status === undefined || job.status === status,
   );
   const after =
@@ -31,19 +31,19 @@ export function listJobs(book: JobBook, input: Input): object {
   return { jobSummaryList: page.map(summarizeJob), ...(more ? { nextToken: encode(page.at(-1)!.jobId) } : {}) };
 }
 
-function candidates(book: JobBook, input: Input): readonly Job[] {
+function candidates(book: JobBook, input: Input, matches: (job: ListedJob) => boolean): readonly ListedJob[] {
   const parentId = input.arrayJobId ?? input.multiNodeJobId;
   if (parentId !== undefined) {
     const parent = book.get(parentId);
-    return parent ? book.children(parent) : [];
+    return parent ? book.children(parent).filter(matches) : [];
   }
   const queue = nameOf(input.jobQueue!);
-  return [...book.all()]
-    .filter((job) => job.queue === queue && job.parent === undefined)
+  return [...book.listed()]
+    .filter((job) => job.queue === queue && matches(job))
     .sort((a, b) => b.createdAt - a.createdAt || (a.jobId < b.jobId ? -1 : 1));
 }
 
-function passes(job: Job, { name, values = [] }: { name?: string; values?: string[] }): boolean {
+function passes(job: ListedJob, { name, values = [] }: { name?: string; values?: string[] }): boolean {
   switch (name) {
     case "JOB_NAME":
       return values.some((value) => like(value, job.jobName, true));

@@ -44,6 +44,11 @@ export class Store {
     return rows;
   }
 
+  /** Returns what is on disk. */
+  get(key: string): unknown {
+    return this.db.get(key);
+  }
+
   put(key: string, value: unknown, event?: EmittedEvent): void {
     // Writes a copy, because the row may change before it is written.
     this.enqueue({ key, value: structuredClone(value), event });

@@ -181,6 +181,12 @@ export interface Job {
   cancelled?: boolean;
 }
 
+/** What ListJobs needs of a job. */
+export type ListedJob = Omit<
+  Job,
+  "attempts" | "containerProperties" | "dependsOn" | "nodeProperties" | "parameters" | "retryStrategy" | "tags"
+>;
+
 export interface ComputeEnvironment {
   readonly computeEnvironmentName: string;
   readonly computeEnvironmentArn: string;
