@@ -20,7 +20,7 @@ import { createGang } from "./gang";
 import { createGangStore } from "./gang/dynamodb-store";
 import { advertisedHost } from "./host/advertised-host";
 import { runHostWorkers } from "./host/host-workers";
-import { createInterruption, type Interruption, interruptOnSignals, waitForHostEnd } from "./host/interruption";
+import { createInterruption, type Interruption, interruptOnSignals, pause, waitForHostEnd } from "./host/interruption";
 import { createLoopWatch } from "./host/loop-watch";
 import { readMachine } from "./host/machine";
 import { trainInProcess } from "./host/process-per-training";
@@ -128,7 +128,7 @@ async function trainAll(config: TrainerConfig, logger: Logger, interruption: Int
       return ask({ runId, segment, jobId, leave, runKey: environment["RINGMASTER_RUN_KEY"] ?? "" });
     },
     interruption,
-    sleep,
+    pause: (ms) => pause(interruption, ms),
     now: () => performance.now(),
     onTrouble: (error) => logger.log("warn", "the job's next trial cannot be requested", { error }),
   });

@@ -1,9 +1,14 @@
 import { readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import path from "node:path";
+import { setTimeout } from "node:timers";
 
-/** Maps by bundle; undefined where a file has none. */
+/** A decoded map takes tens of MiB. */
+const keptMs = 5_000;
+/** Maps by bundle; undefined where a file has none. Empty `keptMs` after the last trace that read one. */
 const maps = new Map<string, SourceMap | undefined>();
+
+let timer: NodeJS.Timeout | undefined;
 
 /**
  * Shows positions in the sources where a stack trace refers to a bundle with a map next to it. A map is read with the first
@@ -34,6 +39,8 @@ function describe(frame: NodeJS.CallSite): string {
 
 function mapOf(file: string): SourceMap | undefined {
   if (!maps.has(file)) maps.set(file, file.endsWith(".js") ? read(`${file}.map`) : undefined);
+  timer ??= setTimeout(() => maps.clear(), keptMs).unref();
+  timer.refresh();
   return maps.get(file);
 }
 

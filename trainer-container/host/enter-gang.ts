@@ -13,11 +13,8 @@ export class InterruptedWhileWaitingError extends Error {
 export function createEntrance(gang: Gang, interruption: Interruption) {
   return async (finishedSteps: number): Promise<Generation | undefined> => {
     if (interruption.raised) throw new InterruptedWhileWaitingError(interruption.reason ?? "unknown");
-    let entered = false;
     const entering = gang.enter(finishedSteps);
-    void interruption.happened.then(() => {
-      if (!entered) void gang.leave("interrupted").catch(() => undefined);
-    });
+    const remove = interruption.onceRaised(() => void gang.leave("interrupted").catch(() => undefined));
     try {
       return await entering;
     } catch (error) {
@@ -25,7 +22,7 @@ export function createEntrance(gang: Gang, interruption: Interruption) {
       if (interruption.raised) throw new InterruptedWhileWaitingError(interruption.reason ?? "unknown");
       throw error;
     } finally {
-      entered = true;
+      remove();
     }
   };
 }

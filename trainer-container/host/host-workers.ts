@@ -2,11 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import { startsPerContainer } from "../../core/runs/members";
 import { trainerExitCodes } from "../../core/runs/training-task";
 import { visibleDevices } from "../engine/gpu";
-import type { Interruption } from "./interruption";
+import { type Interruption, pause } from "./interruption";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -54,7 +53,7 @@ async function runWorker(options: HostWorkersOptions, worker: number): Promise<n
     const ends = code === trainerExitCodes.completed || finalCodes.includes(code);
     if (ends || interruption.raised || start === startsPerContainer) return code;
     write(`[worker ${firstIndex + worker}] its process ended with code ${code}, and starts again`);
-    await Promise.race([sleep(pauseMs), interruption.happened]);
+    await pause(interruption, pauseMs);
     if (interruption.raised) return trainerExitCodes.retry;
   }
 }
@@ -73,11 +72,8 @@ function runProcess(options: HostWorkersOptions, worker: number, start: number):
   });
   forward(child.stdout, firstIndex + worker, write);
   forward(child.stderr, firstIndex + worker, write);
-  let ended = false;
-  void interruption.happened.then(() => !ended && child.kill("SIGTERM"));
-  return endOf(child, interruption).finally(() => {
-    ended = true;
-  });
+  const remove = interruption.onceRaised(() => child.kill("SIGTERM"));
+  return endOf(child, interruption).finally(remove);
 }
 
 /** Forwards a worker's output by lines. The trainer's own lines have their worker; the others get it as a prefix. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../core/ports";
 
 /** The host's notice that this process must end. */
@@ -6,18 +7,20 @@ export interface Interruption {
   readonly reason: string | undefined;
   /** The host ends this process at about this time, in milliseconds since the epoch. Undefined after a signal. */
   readonly hostEndsAt: number | undefined;
-  /** Resolves when it is raised. */
-  readonly happened: Promise<void>;
+  /**
+   * Calls the listener once it is raised, or now if it was. A process that trains many runs removes each listener, so that
+   * none keeps an ended run in memory.
+   *
+   * @returns a function that removes the listener
+   */
+  onceRaised(listener: () => void): () => void;
   raise(reason: string, hostEndsAt?: number): void;
 }
 
 export function createInterruption(onRaise: (reason: string) => void = () => undefined): Interruption {
   let reason: string | undefined;
   let endsAt: number | undefined;
-  let resolve: () => void = () => undefined;
-  const happened = new Promise<void>((settle) => {
-    resolve = settle;
-  });
+  const listeners = new Set<() => void>();
   return {
     get raised() {
       return reason !== undefined;
@@ -28,7 +31,11 @@ export function createInterruption(onRaise: (reason: string) => void = () => und
     get hostEndsAt() {
       return endsAt;
     },
-    happened,
+    onceRaised(listener) {
+      if (reason !== undefined) listener();
+      else listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     raise(why, hostEndsAt) {
       if (reason !== undefined) {
         // The host no longer waits for its own end: a signal ends this process.
@@ -38,7 +45,8 @@ export function createInterruption(onRaise: (reason: string) => void = () => und
       reason = why;
       endsAt = hostEndsAt;
       onRaise(why);
-      resolve();
+      for (const listener of listeners) listener();
+      listeners.clear();
     },
   };
 }
@@ -53,6 +61,14 @@ export function interruptOnSignals(interruption: Interruption, process: NodeJS.E
   return () => {
     for (const remove of handlers) remove();
   };
+}
+
+/** Waits. An interruption ends the wait, and its timer. */
+export async function pause(interruption: Interruption, ms: number): Promise<void> {
+  const ended = new AbortController();
+  const remove = interruption.onceRaised(() => ended.abort());
+  await sleep(ms, undefined, { signal: ended.signal }).catch(() => undefined);
+  remove();
 }
 
 const pollMs = 100;

@@ -21,13 +21,13 @@ export function trainInProcess(
     env: { ...environment, RINGMASTER_SHARED_JOB: "" },
     stdio: ["ignore", "inherit", "inherit"],
   });
-  void interruption.happened.then(() => child.kill("SIGTERM"));
-  return new Promise((resolve, reject) => {
+  const remove = interruption.onceRaised(() => child.kill("SIGTERM"));
+  return new Promise<number>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => {
       if (code !== null) resolve(code);
       else if (interruption.raised) resolve(trainerExitCodes.retry);
       else resolve(128 + constants.signals[signal as NodeJS.Signals]);
     });
-  });
+  }).finally(remove);
 }

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { judge } from "./failure";
-import type { Interruption } from "./interruption";
+import { type Interruption, pause } from "./interruption";
 
 const pauseMs = 5_000;
 /** Long enough for an operator to free a disk or for a service to recover. Then a new attempt continues from the checkpoint. */
@@ -18,10 +17,7 @@ export async function retry<T>(
     } catch (error) {
       if (judge(error).kind !== "try-again" || attempt === attempts || interruption.raised) throw error;
       onFailure(error);
-      const pause = new AbortController();
-      const slept = sleep(pauseMs, undefined, { signal: pause.signal }).catch(() => undefined);
-      await Promise.race([slept, interruption.happened]);
-      pause.abort(); // an interruption ends the pause; its timer must not keep the process alive
+      await pause(interruption, pauseMs);
     }
   }
 }

@@ -11,7 +11,8 @@ export interface SharedJobDependencies {
   /** Requests the training that follows. @param leave the job ends unless a training was already assigned */
   readonly next: (environment: Environment, leave: boolean) => Promise<JobContinuation>;
   readonly interruption: Interruption;
-  readonly sleep: (milliseconds: number) => Promise<unknown>;
+  /** Waits, until an interruption at the latest. */
+  readonly pause: (milliseconds: number) => Promise<unknown>;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
   readonly onTrouble: (error: unknown) => void;
@@ -54,10 +55,10 @@ export async function trainInTurn(first: Environment, dependencies: SharedJobDep
 async function nextTraining(
   environment: Environment,
   patience: number,
-  { next, interruption, sleep, now, onTrouble }: SharedJobDependencies,
+  { next, interruption, pause, now, onTrouble }: SharedJobDependencies,
 ): Promise<JobContinuation["next"]> {
   const deadline = now() + patience;
-  for (let pause = firstPauseMs; ; pause = Math.min(maxPauseMs, pause * 1.5)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * 1.5)) {
     try {
       const answer = await next(environment, interruption.raised || now() >= deadline);
       if (answer.leave) return undefined;
@@ -66,7 +67,7 @@ async function nextTraining(
       onTrouble(error);
       if (now() >= deadline + leavingMs) return undefined;
     }
-    await Promise.race([sleep(pause), interruption.happened]);
+    await pause(pauseMs);
   }
 }
 

@@ -59,7 +59,7 @@ export class Store {
    * @param seals the directory of the store's seal, by default the store's directory
    */
   static async open(directory: string, seals?: string): Promise<Store> {
-    const sizes = { cacheBytes: 32 * 1024 * 1024, writeBufferBytes: 16 * 1024 * 1024 };
+    const sizes = { cacheBytes: 8 * 1024 * 1024, writeBufferBytes: 8 * 1024 * 1024 };
     const database = new Database<Buffer>({ directory, seals, store: "dynamodb", ...sizes }, "buffer");
     try {
       await database.open();

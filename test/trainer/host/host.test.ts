@@ -118,11 +118,24 @@ describe("interruption", () => {
     expect(interruption.raised).toBe(false);
     process.emit("SIGTERM");
     process.emit("SIGINT");
-    await interruption.happened;
     expect(interruption).toMatchObject({ raised: true, reason: "SIGTERM" });
     expect(reasons).toEqual(["SIGTERM"]);
     remove();
     expect(process.listenerCount("SIGTERM")).toBe(0);
+  });
+});
+
+describe("a listener of an interruption", () => {
+  it("is called once, at once if it comes late, and not after its removal", () => {
+    const called: string[] = [];
+    const interruption = createInterruption();
+    const remove = interruption.onceRaised(() => called.push("removed"));
+    interruption.onceRaised(() => called.push("early"));
+    remove();
+    interruption.raise("SIGTERM");
+    interruption.raise("SIGINT");
+    interruption.onceRaised(() => called.push("late"));
+    expect(called).toEqual(["early", "late"]);
   });
 });
 
@@ -150,7 +163,6 @@ describe("createEntrance", () => {
     const interruption = createInterruption();
     expect(await createEntrance(gang, interruption)(0)).toBe(generation);
     interruption.raise("late");
-    await interruption.happened;
     expect(left).toEqual([]); // inside a generation the step boundary decides
   });
 

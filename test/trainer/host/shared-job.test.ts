@@ -28,7 +28,7 @@ async function job(answers: readonly (JobContinuation | Error)[], { seconds = 1,
         return answer;
       },
       interruption,
-      async sleep(milliseconds) {
+      async pause(milliseconds) {
         time += milliseconds;
       },
       now: () => time,
