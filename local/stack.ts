@@ -205,8 +205,6 @@ function trainerImageOf(bundles: string, environment: Readonly<Record<string, st
     environment: {
       ...environment,
       RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
-      // Batch serves each host's metadata, where spot notices arrive as on AWS.
-      AWS_EC2_METADATA_DISABLED: "false",
       RINGMASTER_CACHE_DIR: cacheDirectory,
       RINGMASTER_CACHE_GIB: "8",
     },

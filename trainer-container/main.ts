@@ -19,14 +19,13 @@ import { createEngine } from "./engine/create-engine";
 import { createGang } from "./gang";
 import { createGangStore } from "./gang/dynamodb-store";
 import { advertisedHost } from "./host/advertised-host";
+import { readMachine, watchSpot } from "./host/host-files";
 import { runHostWorkers } from "./host/host-workers";
 import { createInterruption, type Interruption, interruptOnSignals, pause, waitForHostEnd } from "./host/interruption";
 import { createLoopWatch } from "./host/loop-watch";
-import { readMachine } from "./host/machine";
 import { trainInProcess } from "./host/process-per-training";
 import { runTrainer } from "./host/run-trainer";
 import { continueRequests, trainInTurn } from "./host/shared-job";
-import { watchSpot } from "./host/spot-watcher";
 import { refuseModuleExit, uncaughtException } from "./host/uncaught";
 import { Outbox } from "./telemetry/outbox";
 import { createOutboxThread } from "./telemetry/outbox-thread";
@@ -38,9 +37,6 @@ const outboxScript = path.join(__dirname, "metrics-outbox-worker.js");
 
 /** Interval between batches of metrics of a job's later trials, which are short: most of them send one batch. */
 const laterFlushMs = 2_000;
-
-/** Maximum wait for the first look for a spot notice: without a metadata service, training begins. */
-const firstLookMs = 2_000;
 
 const clock = { now: () => Date.now() };
 
@@ -73,15 +69,14 @@ async function main(): Promise<number> {
     const write = (line: string) => process.stdout.write(`${line}\n`);
     return runHostWorkers({ environment: process.env, count, firstIndex, interruption, write });
   }
-  if (config.metadataEndpoint !== undefined) {
+  if (config.hostDirectory !== undefined) {
     const { looked } = watchSpot({
-      endpoint: config.metadataEndpoint,
-      fetch,
+      directory: config.hostDirectory,
       intervalMs: config.spotPollMs,
       onNotice: ({ action, time }) => interruption.raise(`spot notice: ${action} at ${time}`, endOf(time)),
     });
     // A process that starts under a notice would join the gang only to leave it.
-    await Promise.race([looked, sleep(firstLookMs)]);
+    await looked;
   }
   const code = interruption.raised ? trainerExitCodes.retry : await trainAll(config, logger, interruption);
   if (code === trainerExitCodes.retry) await waitForHostEnd(interruption, clock, sleep);
@@ -94,7 +89,7 @@ async function evaluateInJob(config: TrainerConfig, inputHash: string, logger: L
   const { evaluateRun } = await import("./host/evaluate");
   const session = openRunSession(process.env, (message, error) => logger.log("warn", message, { error }));
   const s3 = new S3Client({ maxAttempts: 6, ...session.client });
-  const { runId, jobId, memberId, metadataEndpoint } = config;
+  const { runId, jobId, memberId, hostDirectory } = config;
   return evaluateRun({
     runId,
     inputHash,
@@ -102,8 +97,7 @@ async function evaluateInJob(config: TrainerConfig, inputHash: string, logger: L
     store: createObjectStore(s3, config.bucket, teamPrefix(config.team), { deniedIsMissing: true }),
     clock,
     logger,
-    machine:
-      metadataEndpoint === undefined ? Promise.resolve(undefined) : readMachine(metadataEndpoint, fetch, memberId),
+    machine: hostDirectory === undefined ? Promise.resolve(undefined) : readMachine(hostDirectory, memberId),
     createEngine,
   });
 }
@@ -170,10 +164,8 @@ async function trainRun(own: Process, environment: Environment, threads = true):
       : createSender(config.ingestFunction, memberId, session, logger, threads);
   const telemetry =
     sender === undefined ? noTelemetry : createTelemetry(runId, sender, clock, threads ? undefined : laterFlushMs);
-  if (config.metadataEndpoint !== undefined) {
-    void readMachine(config.metadataEndpoint, fetch, config.containerId).then(
-      (machine) => machine && telemetry.machine(machine),
-    );
+  if (config.hostDirectory !== undefined) {
+    void readMachine(config.hostDirectory, config.containerId).then((machine) => machine && telemetry.machine(machine));
   }
   const host = config.advertiseHost ?? advertisedHost(os.networkInterfaces());
   const code = await runTrainer({

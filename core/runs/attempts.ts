@@ -84,8 +84,17 @@ export function decideNextMove(known: {
     const goes = lost.length + 1 >= lossesBeforeOnDemand ? "on-demand" : market;
     return { move: "resubmit", market: goes, why: hostLossReason };
   }
+  const reason = job.reason ?? "no reason given";
+  if (!failure && reason.includes("OutOfMemoryError")) {
+    // A new attempt would need as much.
+    const message = `a worker needed more memory than it has: ${reason}. Raise resources.memoryMbPerWorker (docs/jobs.md#memory)`;
+    return { move: "fail", code: "OUT_OF_MEMORY", message, why: message };
+  }
+  const abort = reason.includes("with code 134")
+    ? ". Code 134 is an abort: if the job's log says 'heap out of memory', raise resources.memoryMbPerWorker (docs/jobs.md#memory)"
+    : "";
   const code = failure?.code ?? "TRAINER_EXITED";
-  const message = failure?.message ?? `the workers ended without a result: ${job.reason ?? "no reason given"}`;
+  const message = failure?.message ?? `the workers ended without a result: ${reason}${abort}`;
   if (failure && !failure.retryable) return { move: "fail", code, message, why: message };
   const used = failed.filter(({ reason }) => reason !== hostLossReason && reason !== noCapacityReason).length;
   if (used >= retries) return { move: "fail", code, message, why: message };

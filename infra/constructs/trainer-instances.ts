@@ -13,6 +13,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { resourceNames } from "../../platform/trainer-job";
 import type { DeploymentConfig } from "../config";
+import { hostFactsCommands } from "./host-facts";
 import { hostLogCommands } from "./host-logs";
 
 /** The minimum for a shell by Session Manager (its user guide, "Verify or add instance permissions"). */
@@ -44,7 +45,8 @@ export class TrainerInstances extends Construct {
       userData: userDataOf(prefix),
       httpTokens: LaunchTemplateHttpTokens.REQUIRED,
       httpEndpoint: true,
-      httpPutResponseHopLimit: 2, // In a multi-node parallel job the metadata service is one hop further away.
+      httpPutResponseHopLimit: 1, // A token does not reach a container that has a network of its own.
+      httpProtocolIpv6: false, // The block of the metadata service is for its IPv4 address (host-facts.ts).
       blockDevices: [
         {
           deviceName: "/dev/xvda",
@@ -70,13 +72,17 @@ export class TrainerInstances extends Construct {
 }
 
 /**
- * Returns the user data that sets up the ECS agent and the instance's logs. After a spot notice, the agent takes no other containers: one that
+ * Returns the user data that sets up the ECS agent, the instance's files for its containers, and its logs. After a spot notice, the agent takes no other containers: one that
  * starts there would only wait for the end of the host. Batch requires the MIME format.
  */
 function userDataOf(prefix: string): MultipartUserData {
   const userData = new MultipartUserData();
   const script = UserData.forLinux();
-  script.addCommands("echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config", ...hostLogCommands(prefix));
+  script.addCommands(
+    "echo ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config",
+    ...hostFactsCommands(),
+    ...hostLogCommands(prefix),
+  );
   userData.addUserDataPart(script, MultipartBody.SHELL_SCRIPT, true);
   return userData;
 }

@@ -2,6 +2,7 @@ import { Stack } from "aws-cdk-lib";
 import { CfnJobDefinition } from "aws-cdk-lib/aws-batch";
 import type { IRole } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
+import { hostDirectory } from "../../platform/host-files";
 import { resourceNames, trainerJob } from "../../platform/trainer-job";
 
 export interface TrainerJobDefinitionsProps {
@@ -37,8 +38,11 @@ export class TrainerJobDefinitions extends Construct {
       user,
       // User code can write only to its scratch disk and a small /tmp.
       readonlyRootFilesystem: true,
-      volumes: [{ name: "scratch" }],
-      mountPoints: [{ sourceVolume: "scratch", containerPath: scratch, readOnly: false }],
+      volumes: [{ name: "scratch" }, { name: "host", host: { sourcePath: hostDirectory } }],
+      mountPoints: [
+        { sourceVolume: "scratch", containerPath: scratch, readOnly: false },
+        { sourceVolume: "host", containerPath: hostDirectory, readOnly: true },
+      ],
       linuxParameters: {
         initProcessEnabled: true, // Forwards signals, and reaps the processes that the trainer leaves.
         sharedMemorySize: 1024, // In MiB. Docker's 64 are too few for NCCL and TensorFlow.
@@ -55,6 +59,7 @@ export class TrainerJobDefinitions extends Construct {
         // The SDK needs the region, and ECS sets it only on Fargate.
         AWS_REGION: Stack.of(this).region,
         TMPDIR: scratch,
+        RINGMASTER_HOST_DIRECTORY: hostDirectory,
         RINGMASTER_CACHE_DIR: `${scratch}/shards`,
       }).map(([name, value]) => ({ name, value })),
       resourceRequirements: [

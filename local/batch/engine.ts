@@ -102,8 +102,8 @@ export class Engine {
   }
 
   /**
-   * Interrupts the spot host of a job. It sends the notice to the instance metadata and the event bus now, and ends the
-   * host when the notice period is over.
+   * Interrupts the spot host of a job. It sends the notice to the host's files and the event bus now, and ends the host
+   * when the notice period is over.
    */
   interruptSpot(job: Job): void {
     const { clock, events, spotNoticeMs } = this.options;
@@ -237,14 +237,13 @@ export class Engine {
     const environment = this.resources.environment(computeEnvironment);
     // Families and "optimal" let Batch choose the instance type. There is no other machine to choose from here.
     const instanceType = environment?.computeResources?.instanceTypes?.find((type) => type.includes(".")) ?? "local";
-    const lifeCycle = isSpot(environment) ? "spot" : "on-demand";
     const placement = { queue: job.queue, computeEnvironment, attempt };
     const { clock } = this.options;
     // A host under notice still takes containers, as on AWS without draining: the worst case for a job.
-    const { time, endsAt = 0 } = (lifeCycle === "spot" ? job.hostInterruption : undefined) ?? {};
-    if (endsAt <= clock.now()) this.runner.start(job, placement, { instanceType, lifeCycle });
+    const { time, endsAt = 0 } = (isSpot(environment) ? job.hostInterruption : undefined) ?? {};
+    if (endsAt <= clock.now()) this.runner.start(job, placement, instanceType);
     else {
-      this.runner.start(job, placement, { instanceType, lifeCycle }, time);
+      this.runner.start(job, placement, instanceType, time);
       this.after(job, "spot", endsAt - clock.now(), () => this.runner.lose(job));
     }
   }

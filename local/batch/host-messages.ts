@@ -6,19 +6,17 @@ export interface StartMessage {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
-  readonly instance: InstanceMetadata;
+  readonly machine: Machine;
+  /** The directory of the files with which the host describes itself to the container. */
+  readonly hostDirectory: string;
   /** Time of a spot interruption (ISO 8601) that was announced before the container starts. */
   readonly interruption?: string;
 }
 
-/**
- * The answers of the instance metadata service, without the instance's id, which is known only when the container runs.
- */
-export interface InstanceMetadata {
+/** The host's machine, without the instance's id, which is known only when the container runs. */
+export interface Machine {
   readonly instanceType: string;
-  readonly lifeCycle: "spot" | "on-demand";
-  readonly region: string;
-  readonly account: string;
+  readonly availabilityZone: string;
 }
 
 export type StackMessage =

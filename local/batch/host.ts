@@ -1,17 +1,16 @@
 /**
  * The host of one container (`batch-host.js`). It starts the command in its own process group, forwards its output,
- * reports its end, and serves it the instance metadata. When the stack ends for any reason, the host kills the whole
+ * reports its end, and describes itself to it by files. When the stack ends for any reason, the host kills the whole
  * group and exits.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import type { AddressInfo } from "node:net";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { HostFiles } from "./host-files";
 import type { HostMessage, StackMessage, StartMessage } from "./host-messages";
-import { createMetadataServer, type InstanceState } from "./imds";
 
-const state: InstanceState = {};
+let files: HostFiles | undefined;
 let container: ChildProcess | undefined;
 /** A signal that arrived before the process existed. */
 let early: "SIGTERM" | "SIGKILL" | undefined;
@@ -52,26 +51,26 @@ function forward(stream: Readable): void {
   stream.on("close", () => emit(rest === "" ? [] : [rest]));
 }
 
-async function start(message: StartMessage): Promise<void> {
-  const { command, environment, workingDirectory, instance, interruption } = message;
-  if (interruption !== undefined) state.interruption = interruption;
-  const metadata = createMetadataServer(instance, state);
-  await new Promise<void>((listening) => metadata.listen(0, "127.0.0.1", listening));
-  metadata.unref();
-  const endpoint = `http://127.0.0.1:${(metadata.address() as AddressInfo).port}`;
+function start(message: StartMessage): void {
+  const { command, environment, workingDirectory, machine, hostDirectory, interruption } = message;
+  files = new HostFiles(hostDirectory);
+  if (interruption !== undefined) files.announce(interruption);
   const [file = "", ...args] = command;
   // An empty file name throws, but a missing file emits an error.
-  if (file === "") return send({ type: "start-error", message: "No command specified" }, () => process.exit(0));
+  if (file === "") {
+    send({ type: "start-error", message: "No command specified" }, () => process.exit(0));
+    return;
+  }
   const child = spawn(file, args, {
     cwd: workingDirectory,
-    env: { ...environment, AWS_EC2_METADATA_SERVICE_ENDPOINT: endpoint },
+    env: { ...environment, RINGMASTER_HOST_DIRECTORY: hostDirectory },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
   container = child;
   child.once("error", (error) => send({ type: "start-error", message: error.message }, () => process.exit(0)));
   if (child.pid === undefined) return;
-  state.pid = child.pid;
+  files.describe(machine, child.pid);
   forward(child.stdout);
   forward(child.stderr);
   send({ type: "started", pid: child.pid });
@@ -95,7 +94,7 @@ process.on("disconnect", () => {
 // Ctrl-C reaches every process of the terminal. Only the stack decides when the host stops.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.on("message", (message: StackMessage) => {
-  if (message.type === "start") void start(message);
+  if (message.type === "start") start(message);
   else if (message.type === "signal") deliver(message.signal);
-  else state.interruption = message.time;
+  else files?.announce(message.time);
 });

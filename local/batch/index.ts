@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeDirectory } from "../../adapters/files/directory";
 import { systemClock } from "../clock";
@@ -17,8 +18,8 @@ export type { BatchOptions, ImageConfig } from "./types";
 
 export interface BatchService extends StoredService {
   /**
-   * Interrupts the spot host of a running job or child. The notice appears in the instance metadata and on the event
-   * bus at once, and the host ends when the notice period is over. Rejects with `ClientException` if the job does not
+   * Interrupts the spot host of a running job or child. The notice appears in the host's files and on the event bus
+   * at once, and the host ends when the notice period is over. Rejects with `ClientException` if the job does not
    * run on a spot host.
    */
   interruptSpot(jobId: string): Promise<void>;
@@ -35,12 +36,15 @@ const protocol = { maxBytes: 1024 * 1024, invalid: clientError };
 export function createBatch(options: BatchOptions): BatchService {
   const clock = options.clock ?? systemClock;
   makeDirectory(options.dataDirectory);
+  const hostsDirectory = join(options.dataDirectory, "hosts");
+  rmSync(hostsDirectory, { recursive: true, force: true }); // The hosts of an earlier process are gone.
   const store = new Store(join(options.dataDirectory, "batch.level"), options.events, options.seals);
   const book = new JobBook(store, clock);
   const resources = new Resources(store);
   const definitions = new JobDefinitions(store);
   const engine = new Engine(book, resources, {
     hostPath: options.hostPath ?? join(__dirname, "batch-host.js"),
+    hostsDirectory,
     images: options.images,
     logs: options.logs,
     events: options.events,

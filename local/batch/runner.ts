@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { account, region } from "../account";
 import type { Clock } from "../clock";
 import type { LogAppender } from "../service";
 import { gpusOf } from "./container";
 import { containerEnvironment, findImage, type Placement } from "./environment";
-import type { InstanceMetadata } from "./host-messages";
 import { type HostEnd, HostProcess, processStart } from "./host-process";
 import type { JobBook } from "./job-book";
 import { containerInstanceArn, defaultLogGroup, hostLost, instanceId, nameOf } from "./names";
@@ -12,6 +13,8 @@ import type { Attempt, Ending, ImageConfig, Job } from "./types";
 
 export interface RunnerOptions {
   readonly hostPath: string;
+  /** The directory in which each host has one for its files. */
+  readonly hostsDirectory: string;
   readonly images: Readonly<Record<string, ImageConfig>>;
   readonly logs?: LogAppender;
   readonly clock: Clock;
@@ -29,6 +32,7 @@ export interface RunnerEvents {
 interface Run {
   readonly job: Job;
   readonly host: HostProcess;
+  readonly hostDirectory: string;
   readonly gpus: readonly string[];
   /** The reason for the end, if the container did not end by itself. */
   statusReason?: string;
@@ -49,13 +53,8 @@ export class Runner {
   ) {}
 
   /** Starts the container of a job that is STARTING. */
-  start(
-    job: Job,
-    placement: Placement,
-    instance: Pick<InstanceMetadata, "instanceType" | "lifeCycle">,
-    interruption?: string,
-  ): void {
-    const { images, hostPath, logs } = this.options;
+  start(job: Job, placement: Placement, instanceType: string, interruption?: string): void {
+    const { images, hostPath, hostsDirectory, logs } = this.options;
     const taskArn = `arn:aws:ecs:${region}:${account}:task/ringmaster/${randomUUID().replaceAll("-", "")}`;
     const logStreamName = `${nameOf(job.definition).split(":")[0]}/default/${randomUUID().replaceAll("-", "")}`;
     this.book.update(job, { container: { taskArn, logStreamName } });
@@ -68,12 +67,14 @@ export class Runner {
       return;
     }
     const gpus = this.freeGpus().slice(0, gpusOf(job.containerProperties));
+    const hostDirectory = join(hostsDirectory, randomUUID());
     const start = {
       type: "start",
       command: [...image.command, ...command],
       environment: { ...containerEnvironment(job, image, placement), ...visible(gpus) },
       workingDirectory: image.workingDirectory,
-      instance: { ...instance, region, account },
+      machine: { instanceType, availabilityZone: `${region}a` },
+      hostDirectory,
       ...(interruption === undefined ? {} : { interruption }),
     } as const;
     const host = new HostProcess(hostPath, start, {
@@ -81,7 +82,7 @@ export class Runner {
       onLines: (lines) => logs?.append(logGroupOf(job), logStreamName, lines),
       onEnd: (end) => this.onEnd(job, end),
     });
-    this.runs.set(job.jobId, { job, host, gpus });
+    this.runs.set(job.jobId, { job, host, hostDirectory, gpus });
   }
 
   private freeGpus(): readonly string[] {
@@ -98,7 +99,7 @@ export class Runner {
     run.cancelGrace = this.options.clock.schedule(this.options.graceMs, () => run.host.signal("SIGKILL"));
   }
 
-  /** Announces the interruption of the host in the instance metadata. */
+  /** Announces the interruption of the host in its files. */
   announceInterruption(job: Job, time: string): void {
     this.runs.get(job.jobId)?.host.interrupt(time);
   }
@@ -148,6 +149,7 @@ export class Runner {
     const run = this.runs.get(job.jobId);
     this.runs.delete(job.jobId);
     run?.cancelGrace?.();
+    if (run) rmSync(run.hostDirectory, { recursive: true, force: true });
     if (end.kind === "exit") {
       this.finish(job, { exitCode: end.exitCode, statusReason: run?.statusReason ?? essentialExited });
     } else if (end.kind === "start-error") {

@@ -27,7 +27,8 @@ const schema = z.object({
   RINGMASTER_ADVERTISE_HOST: optional,
   RINGMASTER_CACHE_DIR: optional,
   RINGMASTER_CACHE_GIB: z.coerce.number().positive().default(32),
-  RINGMASTER_SPOT_POLL_MS: z.coerce.number().positive().default(5_000),
+  RINGMASTER_HOST_DIRECTORY: optional,
+  RINGMASTER_SPOT_POLL_MS: z.coerce.number().positive().default(1_000),
   RINGMASTER_TRACE_STEPS: optional,
   /** Number of workers of the container. */
   RINGMASTER_HOST_WORKERS: z.coerce.number().int().min(1).default(1),
@@ -38,8 +39,6 @@ const schema = z.object({
   AWS_BATCH_JOB_ATTEMPT: z.coerce.number().int().min(1).default(1),
   AWS_BATCH_JOB_ARRAY_INDEX: index,
   AWS_BATCH_JOB_NODE_INDEX: index,
-  AWS_EC2_METADATA_SERVICE_ENDPOINT: optional,
-  AWS_EC2_METADATA_DISABLED: optional,
 });
 
 /** A trainer's settings from its environment; everything else is in the store. */
@@ -75,8 +74,8 @@ export interface TrainerConfig {
   readonly cacheLimitBytes: number;
   /** Writes a log line for each finished step: worker, generation and time. */
   readonly traceSteps: boolean;
-  /** Endpoint of the instance metadata service; `undefined`: none. */
-  readonly metadataEndpoint: string | undefined;
+  /** Directory in which the host describes itself (`hostFiles`); `undefined`: none. */
+  readonly hostDirectory: string | undefined;
   /** Milliseconds between two looks for a spot notice. */
   readonly spotPollMs: number;
 }
@@ -122,10 +121,7 @@ export function readTrainerConfig(
     cacheDirectory: env.RINGMASTER_CACHE_DIR ?? `${host.temporaryDirectory}/ringmaster-shards`,
     cacheLimitBytes: env.RINGMASTER_CACHE_GIB * 2 ** 30,
     traceSteps: env.RINGMASTER_TRACE_STEPS === "1",
-    metadataEndpoint:
-      env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === "true"
-        ? undefined
-        : (env.AWS_EC2_METADATA_SERVICE_ENDPOINT ?? "http://169.254.169.254"),
+    hostDirectory: env.RINGMASTER_HOST_DIRECTORY,
     spotPollMs: env.RINGMASTER_SPOT_POLL_MS,
   };
 }

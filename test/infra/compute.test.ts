@@ -163,7 +163,11 @@ describe("job definitions", () => {
     User: "10001",
     Privileged: false,
     ReadonlyRootFilesystem: true,
-    MountPoints: [{ ContainerPath: "/scratch", ReadOnly: false, SourceVolume: "scratch" }],
+    Volumes: [{ Name: "scratch" }, { Name: "host", Host: { SourcePath: "/run/ringmaster" } }],
+    MountPoints: [
+      { ContainerPath: "/scratch", ReadOnly: false, SourceVolume: "scratch" },
+      { ContainerPath: "/run/ringmaster", ReadOnly: true, SourceVolume: "host" },
+    ],
     LinuxParameters: {
       InitProcessEnabled: true,
       SharedMemorySize: 1024,
@@ -180,6 +184,7 @@ describe("job definitions", () => {
     Environment: Match.arrayWith([
       { Name: "AWS_REGION", Value: { Ref: "AWS::Region" } },
       { Name: "TMPDIR", Value: "/scratch" },
+      { Name: "RINGMASTER_HOST_DIRECTORY", Value: "/run/ringmaster" },
       { Name: "RINGMASTER_CACHE_DIR", Value: "/scratch/shards" },
     ]),
   };
@@ -232,6 +237,8 @@ it("lets the agent drain an instance after a spot notice, by user data in the fo
   const text = JSON.stringify(template!["Properties"].LaunchTemplateData.UserData);
   expect(text).toContain("Content-Type: multipart/mixed;");
   expect(text).toContain("ECS_ENABLE_SPOT_INSTANCE_DRAINING=true >> /etc/ecs/ecs.config");
+  expect(text).toContain("ECS_AWSVPC_BLOCK_IMDS=true >> /etc/ecs/ecs.config");
+  expect(text.length).toBeLessThan(16_384); // EC2's limit.
 });
 
 it("sends the ECS agent's log and the GPU driver's messages of each instance to a group of its own", () => {
@@ -256,10 +263,10 @@ it("sends the ECS agent's log and the GPU driver's messages of each instance to 
   expect(JSON.stringify(write?.Resource)).toContain(":log-group:/aws/batch/ringmaster-hosts:*");
 });
 
-it("demands IMDSv2 and encrypted disks", () => {
+it("demands IMDSv2, by its IPv4 address and without a further hop, and encrypted disks", () => {
   compute.allResourcesProperties("AWS::EC2::LaunchTemplate", {
     LaunchTemplateData: {
-      MetadataOptions: { HttpTokens: "required", HttpPutResponseHopLimit: 2 },
+      MetadataOptions: { HttpTokens: "required", HttpPutResponseHopLimit: 1, HttpProtocolIpv6: "disabled" },
       BlockDeviceMappings: [{ DeviceName: "/dev/xvda", Ebs: { Encrypted: true, VolumeType: "gp3", VolumeSize: 200 } }],
     },
   });

@@ -44,6 +44,11 @@ describe("what to do about a run's training", () => {
     ["of two retries the first stays on spot", { retries: 2 }, { move: "resubmit", market: "spot" }],
     ["without retries it fails", { retries: 0 }, { move: "fail", code: "TRAINER_EXITED" }],
     [
+      "a container that exceeded its memory is not tried again, and the setting to raise is named",
+      { job: { status: "failed", hostLoss: false, reason: "with code 137 (OutOfMemoryError: Container killed)" } },
+      { move: "fail", code: "OUT_OF_MEMORY", message: expect.stringContaining("resources.memoryMbPerWorker") },
+    ],
+    [
       "used up retries fail",
       { attempts: [attempt(1, { status: "failed", reason: "x" }), attempt(2)] },
       { move: "fail", code: "TRAINER_EXITED" },

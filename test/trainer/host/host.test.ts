@@ -41,12 +41,9 @@ describe("readTrainerConfig", () => {
     expect(containerOf("job:3/2")).toBe("job:3/2");
   });
 
-  it("knows when there is no metadata service", () => {
-    expect(readTrainerConfig(least).metadataEndpoint).toBe("http://169.254.169.254");
-    expect(readTrainerConfig({ ...least, AWS_EC2_METADATA_SERVICE_ENDPOINT: "http://[::1]:1" }).metadataEndpoint).toBe(
-      "http://[::1]:1",
-    );
-    expect(readTrainerConfig({ ...least, AWS_EC2_METADATA_DISABLED: "true" }).metadataEndpoint).toBeUndefined();
+  it("knows whether its host describes itself", () => {
+    expect(readTrainerConfig(least).hostDirectory).toBeUndefined();
+    expect(readTrainerConfig({ ...least, RINGMASTER_HOST_DIRECTORY: "/run/r" }).hostDirectory).toBe("/run/r");
   });
 
   it("names every problem at once", () => {

@@ -42,7 +42,7 @@ describe("a training on spot hosts", () => {
     const environment = {
       ...{ PATH: process.env["PATH"]!, HOME: process.env["HOME"] ?? "/", TMPDIR: cloud.directory },
       ...ownerEnvironment,
-      ...{ AWS_ENDPOINT_URL: cloud.endpoint, AWS_REGION: "us-east-1", AWS_EC2_METADATA_DISABLED: "false" },
+      ...{ AWS_ENDPOINT_URL: cloud.endpoint, AWS_REGION: "us-east-1", AWS_EC2_METADATA_DISABLED: "true" },
       ...{ RINGMASTER_TEAM: "default", RINGMASTER_BUCKET: "ringmaster", RINGMASTER_TABLE_GANGS: "Gangs" },
       ...{ RINGMASTER_INGEST_FUNCTION: "ingest", RINGMASTER_ADVERTISE_HOST: "127.0.0.1" },
       RINGMASTER_SPOT_POLL_MS: "50",

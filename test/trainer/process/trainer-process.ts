@@ -60,6 +60,10 @@ export class TrainerProcess {
     });
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
