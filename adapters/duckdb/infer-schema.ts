@@ -5,7 +5,7 @@ import { InvalidInputError } from "../../core/errors";
 import { castTo, rawValue } from "./cast";
 import { fittingFormats } from "./date-formats";
 import type { DuckDbSession } from "./session";
-import { openSource, reading } from "./source";
+import { type DataFiles, openSource } from "./source";
 
 /** A suggested column, with a remark if a person should check it. */
 export interface InferredColumn extends ColumnSchema {
@@ -69,19 +69,19 @@ interface Counts {
  */
 export async function inferSchema(
   session: DuckDbSession,
-  file: string,
+  files: DataFiles,
   label: string,
   tokens?: readonly string[],
 ): Promise<InferredSchema> {
-  const { types } = await openSource(session, file, []);
+  const { types, name: file } = await openSource(session, files, []);
   const columns = [...types.keys()].map((name): ColumnSchema => ({ name, type: "string", role: "feature" }));
   if (!types.has(label)) {
     const rule = `must be a column of ${file}: ${[...types.keys()].slice(0, 30).join(", ")}`;
     throw new InvalidInputError("no schema can be suggested", [{ path: "--label", value: label, rule }]);
   }
-  const source = await openSource(session, file, columns);
+  const source = await openSource(session, files, columns);
   const count = (name: string, missing: readonly string[]): Promise<Counts> =>
-    reading(file, () => countsOf(session, source.table, { name, missing: [...missing] }, source.types.get(name)!));
+    source.reading(() => countsOf(session, source.table, { name, missing: [...missing] }, source.types.get(name)!));
   const found = new Map<string, Counts>();
   for (const { name } of columns) found.set(name, await count(name, tokens ?? knownTokens));
   const missing = tokens ?? [...new Set([...found.values()].flatMap(evidentTokens))];

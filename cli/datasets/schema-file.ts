@@ -1,14 +1,16 @@
 import * as fs from "node:fs";
-import * as path from "node:path";
 import type { InferredSchema } from "../../adapters/duckdb/infer-schema";
+import type { DataFiles } from "../../adapters/duckdb/source";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { unwritable } from "../write-file";
 import { schemaText } from "./schema-text";
 
 export interface SchemaChoice {
-  readonly file: string;
-  /** A schema file that the caller names. */
+  readonly sources: readonly string[];
+  /** Path of the schema file that belongs to the sources. */
+  readonly schemaFile: string;
+  /** A schema file that the caller names instead. */
   readonly schema?: string;
   /** The column to predict. */
   readonly label?: string;
@@ -22,27 +24,21 @@ export interface SchemaFile {
   readonly created: boolean;
 }
 
-/** Returns the path of the schema that belongs to a data file: `customers.schema.yaml` for `customers.csv.gz`. */
-function schemaFileOf(file: string): string {
-  const name = path.basename(file).replace(/\.(gz|zst)$/, "");
-  return path.join(path.dirname(file), `${name.slice(0, name.length - path.extname(name).length)}.schema.yaml`);
-}
-
 /**
- * Returns the schema file for a push: the named one, else the one next to the data file, which is written if there is
+ * Returns the schema file for a push: the named one, else the one next to the data, which is written if there is
  * none. An existing file is never changed.
  *
  * @throws InvalidInputError if there is nothing to infer a schema for, or the existing file contradicts the options
  */
 export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFile> {
-  const { file, schema, label, missing } = choice;
-  const schemaFile = schema ?? schemaFileOf(file);
+  const { sources, schema, label, missing } = choice;
+  const schemaFile = schema ?? choice.schemaFile;
   if (schema === undefined && !fs.existsSync(schemaFile)) {
     if (label === undefined) {
       const rule = `is required: there is no ${schemaFile}. Name the column to predict, or a schema file with --schema`;
       throw new InvalidInputError("the dataset cannot be pushed", [{ path: "--label", rule }]);
     }
-    const text = schemaText(file, await inferSchemaOf(file, label, missing));
+    const text = schemaText(sources.join(" "), await inferSchemaOf(sources, label, missing));
     try {
       // Another process may have written it since. Its file stays.
       fs.writeFileSync(schemaFile, text, { flag: "wx" });
@@ -55,12 +51,16 @@ export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFil
   return { schemaFile, created: false };
 }
 
-/** Infers a schema from a data file. */
-export async function inferSchemaOf(file: string, label: string, missing?: readonly string[]): Promise<InferredSchema> {
+/** Infers a schema from data. */
+export async function inferSchemaOf(
+  sources: DataFiles,
+  label: string,
+  missing?: readonly string[],
+): Promise<InferredSchema> {
   // DuckDB's library takes long to load: only commands that read data load it.
   const { inferSchema } = await import("../../adapters/duckdb/infer-schema");
   const { withDuckDb } = await import("../../adapters/duckdb/workspace");
-  return withDuckDb((session) => inferSchema(session, file, label, missing));
+  return withDuckDb((session) => inferSchema(session, sources, label, missing));
 }
 
 /** Checks that an existing schema file says what the options say, which it overrides. */
