@@ -11,6 +11,7 @@ import type { ObjectStore, UploadPort, UploadSource } from "../../core/ports";
 import type { ContentReference, Warning } from "../../core/shapes";
 import type { CheckedRows } from "./contract/check";
 import { profileDataset } from "./dataset-profile";
+import type { TargetSize } from "./formats/image-header";
 import type { DuckDbSession } from "./session";
 import { fetchAllShards } from "./shard-source";
 import { createSnapshot, type ParentRows, type Snapshot, type SnapshotPhase } from "./snapshot";
@@ -32,6 +33,8 @@ export interface PushFileOptions<Registered> {
   readonly name: string;
   /** Local files of rows. */
   readonly file: DataFiles;
+  /** The size to which images are converted. */
+  readonly size?: TargetSize | undefined;
   readonly schema: DatasetSchema;
   /** The newest version, to which the file's rows are appended, and its contents. */
   readonly append?: { readonly version: DatasetVersion; readonly contents: Pick<ObjectStore, "getContent"> };
@@ -69,10 +72,12 @@ export interface PushResult<Registered> {
  * `register`
  */
 export async function pushFile<Registered>(options: PushFileOptions<Registered>): Promise<PushResult<Registered>> {
-  const { name, file, schema, onProgress = () => undefined } = options;
+  const { name, file, size, schema, onProgress = () => undefined } = options;
   return withDuckDb(async (session) => {
     const parent = options.append && (await fetchParent(session, options.append));
-    const snapshot = await createSnapshot(session, { name, file, schema, parent }, (phase) => onProgress({ phase }));
+    const snapshot = await createSnapshot(session, { name, file, size, schema, parent }, (phase) =>
+      onProgress({ phase }),
+    );
     const { ignoredColumns } = snapshot;
     const rows = snapshot.shards.reduce((sum, shard) => sum + shard.rows, 0);
     const { version } = options.append ?? {};

@@ -3,6 +3,7 @@ import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import type { DatasetSchema } from "../../core/datasets/schema";
 import type { ColumnSchema, DatasetDraft, DatasetManifest } from "../../core/datasets/shapes";
 import { castTo } from "./cast";
+import type { TargetSize } from "./formats/image-header";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { type ShardFile, writeShards } from "./shard-writer";
 import { type DataFiles, openSource, type Source } from "./source";
@@ -42,6 +43,8 @@ export async function createSnapshot(
   input: {
     readonly name: string;
     readonly file: DataFiles;
+    /** The size to which images are converted. */
+    readonly size?: TargetSize | undefined;
     readonly schema: DatasetSchema;
     readonly shardBytes?: number;
     /** The version to which the file's rows are appended. */
@@ -51,7 +54,7 @@ export async function createSnapshot(
 ): Promise<Snapshot> {
   const { name, file, schema, parent } = input;
   const { columns } = schema;
-  const source = await openSource(session, file, columns);
+  const source = await openSource(session, file, columns, input.size);
 
   onPhase("checking");
   const { rowCount, violations } = await source.reading(() =>

@@ -1,7 +1,9 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
+import type { TargetSize } from "./formats/image-header";
+import { openSamples } from "./formats/open-samples";
 import { reading } from "./formats/read-errors";
-import { type DataFiles, type Format, listFiles, nameOfFiles } from "./formats/source-files";
+import { type DataFiles, type Format, listFiles, nameOfFiles, unusable } from "./formats/source-files";
 import { assertSameColumns, openCsv, openJson, openParquet, type TableFile, unionOf } from "./formats/tables";
 import type { DuckDbSession } from "./session";
 
@@ -19,11 +21,15 @@ export interface Source {
   readonly name: string;
   /** Runs a read of the table and converts DuckDB's errors to input errors. */
   reading<Result>(read: () => Promise<Result>): Promise<Result>;
+  /** The schema's columns, if the format defines them. */
+  readonly columns?: readonly ColumnSchema[];
   /** Returns the number of rows of each file. */
   countRows(): Promise<readonly number[]>;
 }
 
-const openers: Readonly<Record<Format, (session: DuckDbSession, file: string) => Promise<TableFile>>> = {
+const openers: Readonly<
+  Record<Exclude<Format, "sample" | "shard">, (session: DuckDbSession, file: string) => Promise<TableFile>>
+> = {
   csv: openCsv,
   parquet: openParquet,
   json: openJson,
@@ -32,14 +38,22 @@ const openers: Readonly<Record<Format, (session: DuckDbSession, file: string) =>
 /**
  * Opens files of one format as a table, in the order of their names.
  *
+ * @param size to which images are converted
  * @throws InvalidInputError if they cannot be read, lack columns, or have different columns
  */
 export async function openSource(
   session: DuckDbSession,
   source: DataFiles,
   columns: readonly ColumnSchema[],
+  size?: TargetSize,
 ): Promise<Source> {
   const { files, format } = await listFiles(session, source);
+  if (format === "sample" || format === "shard") {
+    const samples = await openSamples(session, files, format, size);
+    assertColumns(nameOfFiles(files), samples.types, columns);
+    return { ...samples, files, name: nameOfFiles(files), reading: (read) => read() };
+  }
+  if (size) throw unusable(nameOfFiles(files), "must be images where --size is given");
   const opened: TableFile[] = [];
   for (const file of files) opened.push(await reading(session, [file], () => openers[format](session, file)));
   // A key that no object of a file has is a missing value.

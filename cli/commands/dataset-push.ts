@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import pc from "picocolors";
+import { parseImageSize as parseSize, type TargetSize } from "../../adapters/duckdb/formats/image-header";
 import type { ApiClient } from "../../client/api-client";
 import type { DatasetDraft, SourceFile } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
@@ -29,6 +30,7 @@ interface PushFlags {
   readonly missing?: readonly string[];
   readonly allowSchemaChange?: boolean;
   readonly append?: boolean;
+  readonly size?: TargetSize;
 }
 
 /** Adds `datasets push` and `datasets schema`. */
@@ -44,6 +46,7 @@ export function addPushCommands(datasets: Command): void {
       "texts that mean a missing value, separated by commas; for the inferred schema",
       tokensOf,
     )
+    .option("--size <size>", "height and width to which images are converted, e.g. 32x32 or 32x32x3", parseSize)
     .option("--append", "add the file's rows to the newest version, by its schema; its stored rows are not sent again")
     .option("--allow-schema-change", "accept columns that differ from those of the newest version")
     .action(async (argument: string, more: readonly string[], options: PushFlags, command: Command) => {
@@ -54,6 +57,7 @@ export function addPushCommands(datasets: Command): void {
       const shared = {
         name,
         file: sources,
+        size: options.size,
         uploads: createUploads(client),
         check: contractCheck(client, name, shown, (report) => !json && printContractReport(report, shown)),
         register: (made: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) =>
@@ -82,15 +86,14 @@ export function addPushCommands(datasets: Command): void {
   datasets
     .command("schema <sources...>")
     .description("print a suggested schema for files, as YAML")
-    .requiredOption("--label <column>", "column to predict")
+    .option("--label <column>", "column to predict; images and texts have one")
+    .option("--size <size>", "height and width to which images are converted, e.g. 32x32", parseSize)
     .option("--missing <tokens>", "texts that mean a missing value, separated by commas", tokensOf)
-    .action(
-      async (sources: readonly string[], options: { label: string; missing?: readonly string[] }, command: Command) => {
-        const suggested = await inferSchemaOf(sources, options.label, options.missing);
-        if (command.optsWithGlobals<GlobalOptions>().json) printJson(suggested);
-        else process.stdout.write(schemaText(sources.join(" "), suggested));
-      },
-    );
+    .action(async (sources: readonly string[], options: Omit<PushFlags, "file">, command: Command) => {
+      const suggested = await inferSchemaOf(sources, options.label, options.missing, options.size);
+      if (command.optsWithGlobals<GlobalOptions>().json) printJson(suggested);
+      else process.stdout.write(schemaText(sources.join(" "), suggested));
+    });
 }
 
 async function schemaFileOf(options: PushFlags, target: PushTarget): Promise<string> {

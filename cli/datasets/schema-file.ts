@@ -1,4 +1,5 @@
 import * as fs from "node:fs";
+import type { TargetSize } from "../../adapters/duckdb/formats/image-header";
 import type { InferredSchema } from "../../adapters/duckdb/infer-schema";
 import type { DataFiles } from "../../adapters/duckdb/source";
 import { parseDatasetSchema } from "../../core/datasets/schema";
@@ -16,6 +17,8 @@ export interface SchemaChoice {
   readonly label?: string;
   /** Texts that mean a missing value. */
   readonly missing?: readonly string[];
+  /** The size to which images are converted. */
+  readonly size?: TargetSize;
 }
 
 export interface SchemaFile {
@@ -31,14 +34,14 @@ export interface SchemaFile {
  * @throws InvalidInputError if there is nothing to infer a schema for, or the existing file contradicts the options
  */
 export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFile> {
-  const { sources, schema, label, missing } = choice;
+  const { sources, schema, label, missing, size } = choice;
   const schemaFile = schema ?? choice.schemaFile;
   if (schema === undefined && !fs.existsSync(schemaFile)) {
-    if (label === undefined) {
+    if (label === undefined && !sources.some(mayHaveLabel)) {
       const rule = `is required: there is no ${schemaFile}. Name the column to predict, or a schema file with --schema`;
       throw new InvalidInputError("the dataset cannot be pushed", [{ path: "--label", rule }]);
     }
-    const text = schemaText(sources.join(" "), await inferSchemaOf(sources, label, missing));
+    const text = schemaText(sources.join(" "), await inferSchemaOf(sources, label, missing, size));
     try {
       // Another process may have written it since. Its file stays.
       fs.writeFileSync(schemaFile, text, { flag: "wx" });
@@ -51,16 +54,22 @@ export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFil
   return { schemaFile, created: false };
 }
 
+/** Tests whether a source may define its label: a folder, an archive, images or texts. */
+function mayHaveLabel(source: string): boolean {
+  return !/\.(csv|tsv|parquet|pq|json|ndjson|jsonl)(\.gz)?$/i.test(source);
+}
+
 /** Infers a schema from data. */
 export async function inferSchemaOf(
   sources: DataFiles,
-  label: string,
+  label?: string,
   missing?: readonly string[],
+  size?: TargetSize,
 ): Promise<InferredSchema> {
   // DuckDB's library takes long to load: only commands that read data load it.
   const { inferSchema } = await import("../../adapters/duckdb/infer-schema");
   const { withDuckDb } = await import("../../adapters/duckdb/workspace");
-  return withDuckDb((session) => inferSchema(session, sources, label, missing));
+  return withDuckDb((session) => inferSchema(session, sources, label, missing, size));
 }
 
 /** Checks that an existing schema file says what the options say, which it overrides. */
