@@ -25,10 +25,7 @@ function write(name: string, content: string | Buffer): string {
 function png(height: number, width: number, grey: boolean, value: (at: number) => number): Buffer {
   const image = new PNG({ width, height });
   for (let i = 0; i < width * height; i += 1)
-    image.data.set(
-      [0, 1, 2, 255].map((add) => value(i) + (grey ? 0 : add)),
-      4 * i,
-    );
+    image.data.set([...[0, 1, 2].map((add) => value(i) + (grey ? 0 : add)), 255], 4 * i);
   return PNG.sync.write(image, { colorType: grey ? 0 : 2, inputHasAlpha: true });
 }
 
