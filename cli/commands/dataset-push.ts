@@ -16,6 +16,7 @@ import {
   pushDataset,
   pushTarget,
 } from "../datasets/push";
+import { withLocalSources } from "../datasets/remote-sources";
 import { inferSchemaOf, provideSchemaFile } from "../datasets/schema-file";
 import { schemaText } from "../datasets/schema-text";
 import { download } from "../download";
@@ -38,7 +39,12 @@ export function addPushCommands(datasets: Command): void {
   datasets
     .command("push <name-or-source> [sources...]")
     .description("create a dataset version from files; the same content gives the same version")
-    .option("--file <source>", "file, folder or glob, if the argument is the dataset's name; repeatable", collect, [])
+    .option(
+      "--file <source>",
+      "file, folder, glob or URL, if the argument is the dataset's name; repeatable",
+      collect,
+      [],
+    )
     .option("--schema <file>", "schema file: columns with type and role, and the split (default: FILE's .schema.yaml)")
     .option("--label <column>", "column to predict; infers the schema file if there is none")
     .option(
@@ -54,9 +60,9 @@ export function addPushCommands(datasets: Command): void {
       const target = pushTarget([argument, ...more], options.file);
       const { name, sources } = target;
       const shown = nameOfSources(sources);
+      const onDownload = json ? () => undefined : showDownload;
       const shared = {
         name,
-        file: sources,
         size: options.size,
         uploads: createUploads(client),
         check: contractCheck(client, name, shown, (report) => !json && printContractReport(report, shown)),
@@ -64,9 +70,18 @@ export function addPushCommands(datasets: Command): void {
           client.registerDataset(made, options.allowSchemaChange === true, files, found),
         onProgress: json ? undefined : showProgress(),
       };
-      const { registered, draft, ignoredColumns, warnings } = options.append
-        ? await appendToDataset({ ...shared, append: await parentOf(client, name, options) })
-        : await pushDataset({ ...shared, schemaFile: await schemaFileOf(options, target) });
+      const { registered, draft, ignoredColumns, warnings } = await withLocalSources(
+        sources,
+        onDownload,
+        async (file) =>
+          options.append
+            ? appendToDataset({ ...shared, file, append: await parentOf(client, name, options) })
+            : pushDataset({
+                ...shared,
+                file,
+                schemaFile: await schemaFileOf(options, { ...target, named: sources, sources: file }),
+              }),
+      );
       const { manifest, deprecation } = registered.version;
       if (json) {
         printJson({ created: registered.created, ...manifest, deprecation, ignoredColumns, warnings });
@@ -90,13 +105,18 @@ export function addPushCommands(datasets: Command): void {
     .option("--size <size>", "height and width to which images are converted, e.g. 32x32", parseSize)
     .option("--missing <tokens>", "texts that mean a missing value, separated by commas", tokensOf)
     .action(async (sources: readonly string[], options: Omit<PushFlags, "file">, command: Command) => {
-      const suggested = await inferSchemaOf(sources, options.label, options.missing, options.size);
+      const suggested = await withLocalSources(sources, showDownload, (local) =>
+        inferSchemaOf(local, options.label, options.missing, options.size),
+      );
       if (command.optsWithGlobals<GlobalOptions>().json) printJson(suggested);
       else process.stdout.write(schemaText(sources.join(" "), suggested));
     });
 }
 
-async function schemaFileOf(options: PushFlags, target: PushTarget): Promise<string> {
+async function schemaFileOf(
+  options: PushFlags,
+  target: PushTarget & { readonly named: readonly string[] },
+): Promise<string> {
   const { schemaFile, created } = await provideSchemaFile({ ...options, ...target });
   if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
   return schemaFile;
@@ -123,6 +143,10 @@ async function parentOf(client: ApiClient, name: string, options: PushFlags) {
   }
   const contents = { getContent: (sha256: string) => download(client, sha256) };
   return { version: await client.dataset(name), contents };
+}
+
+function showDownload(source: string): void {
+  process.stderr.write(`downloading ${source.replace(/\?.*$/, "")}\n`);
 }
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];

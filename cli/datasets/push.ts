@@ -2,6 +2,7 @@ import * as path from "node:path";
 import type { PushFileOptions, PushResult } from "../../adapters/duckdb/push-file";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import { InvalidInputError } from "../../core/errors";
+import { isRemote } from "./remote-sources";
 import { readSchema } from "./schema-file";
 
 export type { PushProgress, PushResult } from "../../adapters/duckdb/push-file";
@@ -11,7 +12,7 @@ const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 /** The dataset and the sources that the arguments of a push name. */
 export interface PushTarget {
   readonly name: string;
-  /** Files, folders or globs. */
+  /** Files, folders, globs, or URLs (`s3:`, `https:`). */
   readonly sources: readonly string[];
   /** Path of the schema file that belongs to them. */
   readonly schemaFile: string;
@@ -38,8 +39,11 @@ export function pushTarget(given: readonly string[], files: readonly string[] = 
   if (!named && sources.length > 1) {
     throw refused(first, "must be a dataset's name where there are several files: datasets push NAME FILE FILE");
   }
-  const name = named ? first : nameOf(path.basename(path.resolve(fixedPart(first))));
-  return { name, sources, schemaFile: schemaFileOf(name, sources) };
+  const name = named
+    ? first
+    : nameOf(path.basename(isRemote(first) ? first.replace(/[?#].*$/, "") : path.resolve(fixedPart(first))));
+  const schemaFile = isRemote(sources[0]!) ? `${name}.schema.yaml` : schemaFileOf(name, sources);
+  return { name, sources, schemaFile };
 }
 
 /** Tests whether an argument is a path or a glob, and no dataset's name. */

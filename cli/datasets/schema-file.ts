@@ -11,6 +11,8 @@ export interface SchemaChoice {
   readonly sources: readonly string[];
   /** Path of the schema file that belongs to the sources. */
   readonly schemaFile: string;
+  /** The sources as the caller names them, for the schema file. */
+  readonly named?: readonly string[];
   /** A schema file that the caller names instead. */
   readonly schema?: string;
   /** The column to predict. */
@@ -41,7 +43,7 @@ export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFil
       const rule = `is required: there is no ${schemaFile}. Name the column to predict, or a schema file with --schema`;
       throw new InvalidInputError("the dataset cannot be pushed", [{ path: "--label", rule }]);
     }
-    const text = schemaText(sources.join(" "), await inferSchemaOf(sources, label, missing, size));
+    const text = schemaText((choice.named ?? sources).join(" "), await inferSchemaOf(sources, label, missing, size));
     try {
       // Another process may have written it since. Its file stays.
       fs.writeFileSync(schemaFile, text, { flag: "wx" });
