@@ -9,6 +9,7 @@ import { benchData } from "./data/bench";
 import { benchDrift } from "./drift/bench";
 import { benchElastic } from "./elastic/bench";
 import { benchExport } from "./export/bench";
+import { benchFiles } from "./files/bench";
 import { benchFuzz } from "./fuzz/bench";
 import { benchGpuCheck } from "./gpu-check/bench";
 import { benchIngest } from "./ingest/bench";
@@ -45,6 +46,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   drift: benchDrift,
   elastic: benchElastic,
   export: benchExport,
+  files: benchFiles,
   fuzz: benchFuzz,
   "gpu-check": benchGpuCheck,
   ingest: benchIngest,

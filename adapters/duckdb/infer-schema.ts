@@ -4,8 +4,9 @@ import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
 import { castTo, rawValue } from "./cast";
 import { fittingFormats } from "./date-formats";
+import type { TargetSize } from "./formats/image-header";
 import type { DuckDbSession } from "./session";
-import { openSource, reading } from "./source";
+import { type DataFiles, openSource } from "./source";
 
 /** A suggested column, with a remark if a person should check it. */
 export interface InferredColumn extends ColumnSchema {
@@ -63,25 +64,32 @@ interface Counts {
  * A token such as `NA` counts as missing if a column consists of numbers, dates or booleans without it. It is then
  * missing in every column of the file.
  *
- * @param label names the column to predict
+ * @param label names the column to predict; images and texts have one
  * @param tokens texts that mean a missing value; by default those that the values show
  * @throws InvalidInputError if the file cannot be read or has no such column
  */
 export async function inferSchema(
   session: DuckDbSession,
-  file: string,
-  label: string,
+  files: DataFiles,
+  label: string | undefined,
   tokens?: readonly string[],
+  size?: TargetSize,
 ): Promise<InferredSchema> {
-  const { types } = await openSource(session, file, []);
+  const { types, name: file, columns: own } = await openSource(session, files, [], size);
+  const labelled = own?.find(({ role }) => role === "label");
+  if (own && labelled?.name === (label ?? labelled?.name)) return { columns: own, missing: [] };
+  if (label === undefined) {
+    const rule = "is required: name the column to predict";
+    throw new InvalidInputError("no schema can be suggested", [{ path: "--label", rule }]);
+  }
   const columns = [...types.keys()].map((name): ColumnSchema => ({ name, type: "string", role: "feature" }));
   if (!types.has(label)) {
     const rule = `must be a column of ${file}: ${[...types.keys()].slice(0, 30).join(", ")}`;
     throw new InvalidInputError("no schema can be suggested", [{ path: "--label", value: label, rule }]);
   }
-  const source = await openSource(session, file, columns);
+  const source = await openSource(session, files, columns, size);
   const count = (name: string, missing: readonly string[]): Promise<Counts> =>
-    reading(file, () => countsOf(session, source.table, { name, missing: [...missing] }, source.types.get(name)!));
+    source.reading(() => countsOf(session, source.table, { name, missing: [...missing] }, source.types.get(name)!));
   const found = new Map<string, Counts>();
   for (const { name } of columns) found.set(name, await count(name, tokens ?? knownTokens));
   const missing = tokens ?? [...new Set([...found.values()].flatMap(evidentTokens))];

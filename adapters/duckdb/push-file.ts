@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { basename } from "node:path";
 import { wasAppended } from "../../core/datasets/append";
 import type { DatasetSchema } from "../../core/datasets/schema";
-import type { DatasetDraft, DatasetVersion, SplitName } from "../../core/datasets/shapes";
+import type { DatasetDraft, DatasetVersion, SourceFile, SplitName } from "../../core/datasets/shapes";
 import { decodeSplitIndex, splitOfRows } from "../../core/datasets/split-index";
 import { judge } from "../../core/datasets/validation";
 import { readSplits } from "../../core/features/materialize";
@@ -10,9 +11,11 @@ import type { ObjectStore, UploadPort, UploadSource } from "../../core/ports";
 import type { ContentReference, Warning } from "../../core/shapes";
 import type { CheckedRows } from "./contract/check";
 import { profileDataset } from "./dataset-profile";
+import type { TargetSize } from "./formats/image-header";
 import type { DuckDbSession } from "./session";
 import { fetchAllShards } from "./shard-source";
 import { createSnapshot, type ParentRows, type Snapshot, type SnapshotPhase } from "./snapshot";
+import type { DataFiles, Source } from "./source";
 import { withDuckDb } from "./workspace";
 
 export type PushProgress =
@@ -28,8 +31,10 @@ export type PushProgress =
 
 export interface PushFileOptions<Registered> {
   readonly name: string;
-  /** The path of a local CSV, Parquet or JSON file. */
-  readonly file: string;
+  /** Local files of rows. */
+  readonly file: DataFiles;
+  /** The size to which images are converted. */
+  readonly size?: TargetSize | undefined;
   readonly schema: DatasetSchema;
   /** The newest version, to which the file's rows are appended, and its contents. */
   readonly append?: { readonly version: DatasetVersion; readonly contents: Pick<ObjectStore, "getContent"> };
@@ -39,12 +44,12 @@ export interface PushFileOptions<Registered> {
    */
   readonly check?: ((rows: CheckedRows, digest: string) => Promise<readonly Warning[]>) | undefined;
   /**
-   * Registers the uploaded draft as a version, or finds the existing equal version. Records the file that it was made
+   * Registers the uploaded draft as a version, or finds the existing equal version. Records the files that it was made
    * from.
    */
   readonly register: (
     draft: DatasetDraft,
-    source: ContentReference,
+    sources: readonly SourceFile[],
     warnings: readonly Warning[],
   ) => Promise<Registered>;
   readonly onProgress?: (progress: PushProgress) => void;
@@ -67,18 +72,21 @@ export interface PushResult<Registered> {
  * `register`
  */
 export async function pushFile<Registered>(options: PushFileOptions<Registered>): Promise<PushResult<Registered>> {
-  const { name, file, schema, onProgress = () => undefined } = options;
+  const { name, file, size, schema, onProgress = () => undefined } = options;
   return withDuckDb(async (session) => {
     const parent = options.append && (await fetchParent(session, options.append));
-    const snapshot = await createSnapshot(session, { name, file, schema, parent }, (phase) => onProgress({ phase }));
+    const snapshot = await createSnapshot(session, { name, file, size, schema, parent }, (phase) =>
+      onProgress({ phase }),
+    );
     const { ignoredColumns } = snapshot;
+    const rows = snapshot.shards.reduce((sum, shard) => sum + shard.rows, 0);
     const { version } = options.append ?? {};
     if (version && wasAppended(version.manifest, snapshot.shards)) {
       const { version: _, createdAt: __, ...draft } = version.manifest;
       const warnings = version.warnings ?? [];
       onProgress({ phase: "registering" });
       return {
-        registered: await options.register(draft, await digestOfFile(file), warnings),
+        registered: await options.register(draft, await sourcesOf(snapshot.source, rows), warnings),
         draft,
         ignoredColumns,
         warnings,
@@ -96,7 +104,7 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     onProgress({ phase: "profiling" });
     const warnings = [...(await warningsOf(session, snapshot)), ...found];
     onProgress({ phase: "registering" });
-    const registered = await options.register(snapshot.draft, await digestOfFile(file), warnings);
+    const registered = await options.register(snapshot.draft, await sourcesOf(snapshot.source, rows), warnings);
     return { registered, draft: snapshot.draft, ignoredColumns, warnings };
   });
 }
@@ -118,7 +126,29 @@ async function warningsOf(session: DuckDbSession, { draft, indexes }: Snapshot):
   return judge(draft, await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf)).warnings;
 }
 
-/** Returns the digest of the raw file. Lineage finds the version by it, even if the file no longer exists. */
+/** The maximum number of files that are recorded one by one. */
+const maxSources = 100;
+
+/**
+ * Returns the raw files with their digests, by which lineage finds the version even if they no longer exist. More than
+ * 100 are one entry, whose digest is over theirs in their order.
+ */
+async function sourcesOf(source: Source, rows: number): Promise<readonly SourceFile[]> {
+  const { files } = source;
+  const counts = files.length === 1 ? [rows] : files.length <= maxSources ? await source.countRows() : [];
+  const whole = createHash("sha256");
+  const sources: SourceFile[] = [];
+  let bytes = 0;
+  for (const [index, path] of files.entries()) {
+    const file = { file: basename(path).slice(-1_024), ...(await digestOfFile(path)) };
+    whole.update(`${file.sha256}\n`);
+    bytes += file.bytes;
+    if (counts.length > 0) sources.push({ ...file, rows: counts[index]! });
+  }
+  return sources.length > 0 ? sources : [{ file: source.name.slice(-1_024), sha256: whole.digest("hex"), bytes, rows }];
+}
+
+/** Returns the digest of a raw file. */
 async function digestOfFile(file: string): Promise<ContentReference> {
   const hash = createHash("sha256");
   let bytes = 0;

@@ -1,11 +1,12 @@
-import { EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
+import { EmptyDatasetError, InvalidRowsError, type RowViolation } from "../../core/datasets/errors";
 import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import type { DatasetSchema } from "../../core/datasets/schema";
 import type { ColumnSchema, DatasetDraft, DatasetManifest } from "../../core/datasets/shapes";
 import { castTo } from "./cast";
+import type { TargetSize } from "./formats/image-header";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { type ShardFile, writeShards } from "./shard-writer";
-import { openSource, reading } from "./source";
+import { type DataFiles, openSource, type Source } from "./source";
 import { splitRows } from "./split-rows";
 import { findViolations } from "./violations";
 
@@ -19,6 +20,7 @@ export interface Snapshot {
   readonly indexes: ReadonlyMap<string, Uint8Array>;
   /** The columns of the file that the schema does not name. */
   readonly ignoredColumns: readonly string[];
+  readonly source: Source;
 }
 
 /** A stored version whose rows come before those of the file. */
@@ -40,7 +42,9 @@ export async function createSnapshot(
   session: DuckDbSession,
   input: {
     readonly name: string;
-    readonly file: string;
+    readonly file: DataFiles;
+    /** The size to which images are converted. */
+    readonly size?: TargetSize | undefined;
     readonly schema: DatasetSchema;
     readonly shardBytes?: number;
     /** The version to which the file's rows are appended. */
@@ -50,20 +54,20 @@ export async function createSnapshot(
 ): Promise<Snapshot> {
   const { name, file, schema, parent } = input;
   const { columns } = schema;
-  const source = await openSource(session, file, columns);
+  const source = await openSource(session, file, columns, input.size);
 
   onPhase("checking");
-  const { rowCount, violations } = await reading(file, () =>
+  const { rowCount, violations } = await source.reading(() =>
     findViolations(session, source.table, columns, source.types),
   );
-  if (rowCount === 0) throw new EmptyDatasetError(file);
-  if (violations.length > 0) throw new InvalidRowsError(file, violations);
+  if (rowCount === 0) throw new EmptyDatasetError(source.name);
+  if (violations.length > 0) throw new InvalidRowsError(source.name, await placed(source, violations));
 
   onPhase("casting");
   const casts = columns.map(
     (column) => `${castTo(column, source.types.get(column.name)!)} AS ${quoteName(column.name)}`,
   );
-  await reading(file, () =>
+  await source.reading(() =>
     session.run(`CREATE OR REPLACE TABLE canonical AS SELECT ${casts.join(", ")} FROM ${source.table}`),
   );
 
@@ -96,8 +100,27 @@ export async function createSnapshot(
     draft: { ...described, digest: versionDigestOf(described) },
     shards,
     indexes,
+    source,
     ignoredColumns: [...source.types.keys()].filter((column) => !columns.some((known) => known.name === column)),
   };
+}
+
+/** Gives the rows of violations their files, and their numbers within these. */
+async function placed(source: Source, violations: readonly RowViolation[]): Promise<readonly RowViolation[]> {
+  if (source.files.length === 1) return violations;
+  const counts = await source.countRows();
+  const place = (row: number): { readonly row: number; readonly file?: string } => {
+    let before = 0;
+    for (const [index, count] of counts.entries()) {
+      if (row <= before + count) return { row: row - before, file: source.files[index]! };
+      before += count;
+    }
+    return { row };
+  };
+  return violations.map((violation) => ({
+    ...violation,
+    examples: violation.examples.map(({ row, value }) => ({ value, ...place(row) })),
+  }));
 }
 
 /** Puts the rows of stored shards before those of the canonical table. */

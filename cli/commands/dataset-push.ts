@@ -1,14 +1,22 @@
-import { basename } from "node:path";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { parseImageSize as parseSize, type TargetSize } from "../../adapters/duckdb/formats/image-header";
 import type { ApiClient } from "../../client/api-client";
-import type { DatasetDraft } from "../../core/datasets/shapes";
+import type { DatasetDraft, SourceFile } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
 import { formatBytes, formatCount } from "../../core/quantities";
-import type { ContentReference, Warning } from "../../core/shapes";
+import type { Warning } from "../../core/shapes";
 import { contextOf, type GlobalOptions } from "../context";
 import { contractCheck } from "../datasets/data-contract";
-import { appendToDataset, assertName, type PushProgress, pushDataset, pushTarget } from "../datasets/push";
+import {
+  appendToDataset,
+  assertName,
+  type PushProgress,
+  type PushTarget,
+  pushDataset,
+  pushTarget,
+} from "../datasets/push";
+import { withLocalSources } from "../datasets/remote-sources";
 import { inferSchemaOf, provideSchemaFile } from "../datasets/schema-file";
 import { schemaText } from "../datasets/schema-text";
 import { download } from "../download";
@@ -17,20 +25,26 @@ import { createUploads } from "../uploads";
 import { printContractReport } from "./data-contracts";
 
 interface PushFlags {
-  readonly file?: string;
+  readonly file: readonly string[];
   readonly schema?: string;
   readonly label?: string;
   readonly missing?: readonly string[];
   readonly allowSchemaChange?: boolean;
   readonly append?: boolean;
+  readonly size?: TargetSize;
 }
 
 /** Adds `datasets push` and `datasets schema`. */
 export function addPushCommands(datasets: Command): void {
   datasets
-    .command("push <name-or-file>")
-    .description("create a dataset version from a file; the same content gives the same version")
-    .option("--file <file>", "CSV, Parquet or JSON file, if the argument is the dataset's name")
+    .command("push <name-or-source> [sources...]")
+    .description("create a dataset version from files; the same content gives the same version")
+    .option(
+      "--file <source>",
+      "file, folder, glob or URL, if the argument is the dataset's name; repeatable",
+      collect,
+      [],
+    )
     .option("--schema <file>", "schema file: columns with type and role, and the split (default: FILE's .schema.yaml)")
     .option("--label <column>", "column to predict; infers the schema file if there is none")
     .option(
@@ -38,33 +52,36 @@ export function addPushCommands(datasets: Command): void {
       "texts that mean a missing value, separated by commas; for the inferred schema",
       tokensOf,
     )
+    .option("--size <size>", "height and width to which images are converted, e.g. 32x32 or 32x32x3", parseSize)
     .option("--append", "add the file's rows to the newest version, by its schema; its stored rows are not sent again")
     .option("--allow-schema-change", "accept columns that differ from those of the newest version")
-    .action(async (argument: string, options: PushFlags, command: Command) => {
+    .action(async (argument: string, more: readonly string[], options: PushFlags, command: Command) => {
       const { client, json } = contextOf(command);
-      const { name, file } = pushTarget(argument, options.file);
+      const target = pushTarget([argument, ...more], options.file);
+      const { name, sources } = target;
+      const shown = nameOfSources(sources);
+      const onDownload = json ? () => undefined : showDownload;
       const shared = {
         name,
-        file,
+        size: options.size,
         uploads: createUploads(client),
-        check: contractCheck(
-          client,
-          name,
-          basename(file),
-          (report) => !json && printContractReport(report, basename(file)),
-        ),
-        register: (made: DatasetDraft, source: ContentReference, found: readonly Warning[]) =>
-          client.registerDataset(
-            made,
-            options.allowSchemaChange === true,
-            [{ ...source, file: basename(file), rows: made.rowCount - (made.parent?.rows ?? 0) }],
-            found,
-          ),
+        check: contractCheck(client, name, shown, (report) => !json && printContractReport(report, shown)),
+        register: (made: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) =>
+          client.registerDataset(made, options.allowSchemaChange === true, files, found),
         onProgress: json ? undefined : showProgress(),
       };
-      const { registered, draft, ignoredColumns, warnings } = options.append
-        ? await appendToDataset({ ...shared, append: await parentOf(client, name, options) })
-        : await pushDataset({ ...shared, schemaFile: await schemaFileOf(options, file) });
+      const { registered, draft, ignoredColumns, warnings } = await withLocalSources(
+        sources,
+        onDownload,
+        async (file) =>
+          options.append
+            ? appendToDataset({ ...shared, file, append: await parentOf(client, name, options) })
+            : pushDataset({
+                ...shared,
+                file,
+                schemaFile: await schemaFileOf(options, { ...target, named: sources, sources: file }),
+              }),
+      );
       const { manifest, deprecation } = registered.version;
       if (json) {
         printJson({ created: registered.created, ...manifest, deprecation, ignoredColumns, warnings });
@@ -82,19 +99,25 @@ export function addPushCommands(datasets: Command): void {
     });
 
   datasets
-    .command("schema <file>")
-    .description("print a suggested schema for a CSV, Parquet or JSON file, as YAML")
-    .requiredOption("--label <column>", "column to predict")
+    .command("schema <sources...>")
+    .description("print a suggested schema for files, as YAML")
+    .option("--label <column>", "column to predict; images and texts have one")
+    .option("--size <size>", "height and width to which images are converted, e.g. 32x32", parseSize)
     .option("--missing <tokens>", "texts that mean a missing value, separated by commas", tokensOf)
-    .action(async (file: string, options: { label: string; missing?: readonly string[] }, command: Command) => {
-      const suggested = await inferSchemaOf(file, options.label, options.missing);
+    .action(async (sources: readonly string[], options: Omit<PushFlags, "file">, command: Command) => {
+      const suggested = await withLocalSources(sources, showDownload, (local) =>
+        inferSchemaOf(local, options.label, options.missing, options.size),
+      );
       if (command.optsWithGlobals<GlobalOptions>().json) printJson(suggested);
-      else process.stdout.write(schemaText(file, suggested));
+      else process.stdout.write(schemaText(sources.join(" "), suggested));
     });
 }
 
-async function schemaFileOf(options: PushFlags, file: string): Promise<string> {
-  const { schemaFile, created } = await provideSchemaFile({ ...options, file });
+async function schemaFileOf(
+  options: PushFlags,
+  target: PushTarget & { readonly named: readonly string[] },
+): Promise<string> {
+  const { schemaFile, created } = await provideSchemaFile({ ...options, ...target });
   if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
   return schemaFile;
 }
@@ -120,6 +143,18 @@ async function parentOf(client: ApiClient, name: string, options: PushFlags) {
   }
   const contents = { getContent: (sha256: string) => download(client, sha256) };
   return { version: await client.dataset(name), contents };
+}
+
+function showDownload(source: string): void {
+  process.stderr.write(`downloading ${source.replace(/\?.*$/, "")}\n`);
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** Names the sources in a report: `sales.csv`, `data/*.csv and 2 more`. */
+function nameOfSources([first = "", ...more]: readonly string[]): string {
+  const name = /[*?[]/.test(first) ? first : (first.split(/[/\\]/).filter(Boolean).at(-1) ?? first);
+  return more.length === 0 ? name : `${name} and ${more.length} more`;
 }
 
 /** Splits `NA,?`. */

@@ -2,38 +2,83 @@ import * as path from "node:path";
 import type { PushFileOptions, PushResult } from "../../adapters/duckdb/push-file";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import { InvalidInputError } from "../../core/errors";
+import { isRemote } from "./remote-sources";
 import { readSchema } from "./schema-file";
 
 export type { PushProgress, PushResult } from "../../adapters/duckdb/push-file";
 
 const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
+/** The dataset and the sources that the arguments of a push name. */
+export interface PushTarget {
+  readonly name: string;
+  /** Files, folders, globs, or URLs (`s3:`, `https:`). */
+  readonly sources: readonly string[];
+  /** Path of the schema file that belongs to them. */
+  readonly schemaFile: string;
+}
+
 /**
- * Returns the dataset's name and file from `push NAME --file FILE` or `push FILE`. In the second form the name is the
- * file's, in lower case and with hyphens: `sales-2026` for `data/Sales 2026.csv.gz`.
+ * Returns the dataset's name and sources from `push NAME SOURCE…`, `push NAME --file SOURCE` or `push SOURCE`. In the
+ * last form the name is that of the file or folder, in lower case and with hyphens: `sales-2026` for
+ * `data/Sales 2026.csv.gz`, `photos` for `photos/*.png`.
  *
- * @throws InvalidInputError if the file is missing, or there are two
+ * @throws InvalidInputError if there is no source, or several without a name
  */
-export function pushTarget(
-  argument: string,
-  file: string | undefined,
-): { readonly name: string; readonly file: string } {
-  const isFile = /[./\\]/.test(argument);
-  if (file !== undefined && !isFile) return { name: argument, file };
-  if (file === undefined && isFile) {
-    const [base = ""] = path.basename(argument).toLowerCase().split(".");
-    return {
-      name: base
-        .replaceAll(/[^a-z0-9]+/g, "-")
-        .replaceAll(/^-+|-+$/g, "")
-        .slice(0, 63),
-      file: argument,
-    };
+export function pushTarget(given: readonly string[], files: readonly string[] = []): PushTarget {
+  const [first = "", ...rest] = given;
+  const named = !isSource(first);
+  const sources = named ? [...rest, ...files] : given;
+  if (sources.length === 0) {
+    throw refused(
+      first,
+      `must be a data file such as ${first}.csv, a folder such as ${first}/, or a dataset's name with --file FILE`,
+    );
   }
-  const rule = isFile
-    ? "must be a dataset's name where --file names the file"
-    : `must be a data file such as ${argument}.csv, or a dataset's name with --file FILE`;
-  throw new InvalidInputError("the dataset cannot be pushed", [{ path: "name", value: argument, rule }]);
+  if (!named && files.length > 0) throw refused(first, "must be a dataset's name where --file names the file");
+  if (!named && sources.length > 1) {
+    throw refused(first, "must be a dataset's name where there are several files: datasets push NAME FILE FILE");
+  }
+  const name = named
+    ? first
+    : nameOf(path.basename(isRemote(first) ? first.replace(/[?#].*$/, "") : path.resolve(fixedPart(first))));
+  const schemaFile = isRemote(sources[0]!) ? `${name}.schema.yaml` : schemaFileOf(name, sources);
+  return { name, sources, schemaFile };
+}
+
+/** Tests whether an argument is a path or a glob, and no dataset's name. */
+function isSource(argument: string): boolean {
+  return /[./\\*?[]/.test(argument);
+}
+
+/** Returns the part of a path before a glob: `data` for `data/*.csv`. */
+function fixedPart(source: string): string {
+  const parts = source.split(/[/\\]/);
+  const glob = parts.findIndex((part) => /[*?[]/.test(part));
+  return glob < 0 ? source : parts.slice(0, glob).join("/") || ".";
+}
+
+/** Returns `data/sales.schema.yaml` for `data/sales.csv.gz` and for `data/sales/`, `data/NAME.schema.yaml` for `data/*.csv`. */
+function schemaFileOf(name: string, sources: readonly string[]): string {
+  const first = sources[0]!;
+  const fixed = fixedPart(first);
+  if (fixed !== first) return path.join(fixed, `${name}.schema.yaml`);
+  const base = path.basename(first).replace(/\.gz$/, "");
+  const stem = sources.length === 1 ? base.slice(0, base.length - path.extname(base).length) : name;
+  return path.join(path.dirname(first), `${stem}.schema.yaml`);
+}
+
+/** Returns a dataset's name for a file's: its first part in lower case and with hyphens. */
+function nameOf(base: string): string {
+  const [first = ""] = base.toLowerCase().split(".");
+  return first
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 63);
+}
+
+function refused(argument: string, rule: string): InvalidInputError {
+  return new InvalidInputError("the dataset cannot be pushed", [{ path: "name", value: argument, rule }]);
 }
 
 export interface PushOptions<Registered> extends Omit<PushFileOptions<Registered>, "schema" | "append"> {

@@ -1,19 +1,26 @@
 import * as fs from "node:fs";
-import * as path from "node:path";
+import type { TargetSize } from "../../adapters/duckdb/formats/image-header";
 import type { InferredSchema } from "../../adapters/duckdb/infer-schema";
+import type { DataFiles } from "../../adapters/duckdb/source";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { unwritable } from "../write-file";
 import { schemaText } from "./schema-text";
 
 export interface SchemaChoice {
-  readonly file: string;
-  /** A schema file that the caller names. */
+  readonly sources: readonly string[];
+  /** Path of the schema file that belongs to the sources. */
+  readonly schemaFile: string;
+  /** The sources as the caller names them, for the schema file. */
+  readonly named?: readonly string[];
+  /** A schema file that the caller names instead. */
   readonly schema?: string;
   /** The column to predict. */
   readonly label?: string;
   /** Texts that mean a missing value. */
   readonly missing?: readonly string[];
+  /** The size to which images are converted. */
+  readonly size?: TargetSize;
 }
 
 export interface SchemaFile {
@@ -22,27 +29,21 @@ export interface SchemaFile {
   readonly created: boolean;
 }
 
-/** Returns the path of the schema that belongs to a data file: `customers.schema.yaml` for `customers.csv.gz`. */
-function schemaFileOf(file: string): string {
-  const name = path.basename(file).replace(/\.(gz|zst)$/, "");
-  return path.join(path.dirname(file), `${name.slice(0, name.length - path.extname(name).length)}.schema.yaml`);
-}
-
 /**
- * Returns the schema file for a push: the named one, else the one next to the data file, which is written if there is
+ * Returns the schema file for a push: the named one, else the one next to the data, which is written if there is
  * none. An existing file is never changed.
  *
  * @throws InvalidInputError if there is nothing to infer a schema for, or the existing file contradicts the options
  */
 export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFile> {
-  const { file, schema, label, missing } = choice;
-  const schemaFile = schema ?? schemaFileOf(file);
+  const { sources, schema, label, missing, size } = choice;
+  const schemaFile = schema ?? choice.schemaFile;
   if (schema === undefined && !fs.existsSync(schemaFile)) {
-    if (label === undefined) {
+    if (label === undefined && !sources.some(mayHaveLabel)) {
       const rule = `is required: there is no ${schemaFile}. Name the column to predict, or a schema file with --schema`;
       throw new InvalidInputError("the dataset cannot be pushed", [{ path: "--label", rule }]);
     }
-    const text = schemaText(file, await inferSchemaOf(file, label, missing));
+    const text = schemaText((choice.named ?? sources).join(" "), await inferSchemaOf(sources, label, missing, size));
     try {
       // Another process may have written it since. Its file stays.
       fs.writeFileSync(schemaFile, text, { flag: "wx" });
@@ -55,12 +56,22 @@ export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFil
   return { schemaFile, created: false };
 }
 
-/** Infers a schema from a data file. */
-export async function inferSchemaOf(file: string, label: string, missing?: readonly string[]): Promise<InferredSchema> {
+/** Tests whether a source may define its label: a folder, an archive, images or texts. */
+function mayHaveLabel(source: string): boolean {
+  return !/\.(csv|tsv|parquet|pq|json|ndjson|jsonl)(\.gz)?$/i.test(source);
+}
+
+/** Infers a schema from data. */
+export async function inferSchemaOf(
+  sources: DataFiles,
+  label?: string,
+  missing?: readonly string[],
+  size?: TargetSize,
+): Promise<InferredSchema> {
   // DuckDB's library takes long to load: only commands that read data load it.
   const { inferSchema } = await import("../../adapters/duckdb/infer-schema");
   const { withDuckDb } = await import("../../adapters/duckdb/workspace");
-  return withDuckDb((session) => inferSchema(session, file, label, missing));
+  return withDuckDb((session) => inferSchema(session, sources, label, missing, size));
 }
 
 /** Checks that an existing schema file says what the options say, which it overrides. */

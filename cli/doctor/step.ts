@@ -71,8 +71,7 @@ async function pushRows(client: ApiClient) {
       file,
       schemaFile,
       uploads: createUploads(client),
-      register: (draft, source, warnings) =>
-        client.registerDataset(draft, true, [{ ...source, file: "rows.csv", rows: draft.rowCount }], warnings),
+      register: (draft, sources, warnings) => client.registerDataset(draft, true, sources, warnings),
     });
   } finally {
     rmSync(directory, { recursive: true });

@@ -9,8 +9,11 @@ export interface RowViolation {
   readonly rule: string;
   /** Number of rows that violate it. */
   readonly count: number;
-  /** The first violations. `row` counts from 1 and does not count a CSV file's header. */
-  readonly examples: readonly { readonly row: number; readonly value: unknown }[];
+  /**
+   * The first violations. `row` counts from 1 in its file, and does not count a CSV file's header. `file` is given if
+   * there are several.
+   */
+  readonly examples: readonly { readonly row: number; readonly value: unknown; readonly file?: string }[];
 }
 
 export class DatasetNotFoundError extends RingmasterError {
@@ -152,7 +155,8 @@ export class DatasetBusyError extends RingmasterError {
 function describeViolation(violation: RowViolation): string {
   const [first] = violation.examples;
   const value = first?.value === null || first?.value === undefined ? "" : `${JSON.stringify(first.value)} `;
-  const where = first === undefined ? "" : `row ${first.row}: ${value}`;
+  const file = first?.file === undefined ? "" : ` of ${first.file}`;
+  const where = first === undefined ? "" : `row ${first.row}${file}: ${value}`;
   const more = violation.count > 1 ? ` (${violation.count} rows)` : "";
   return `column ${violation.column}, ${where}${violation.rule}${more}`;
 }

@@ -2,6 +2,8 @@
 export const maximumShardBytes = 128 * 1024 * 1024;
 /** Largest allowed excess of the largest shard over the smallest. */
 const tolerance = 0.05;
+/** Cuts fall on a grid with so many steps in a shard. */
+const gridSteps = 128;
 
 export interface Piece {
   readonly rows: number;
@@ -24,12 +26,13 @@ export function recut(pieces: readonly Piece[], limit = maximumShardBytes): read
     if (pieces.length <= fewest) return undefined;
   }
   const count = Math.max(1, Math.ceil(total / (limit * (1 - tolerance))));
+  const step = gridOf(pieces.reduce((sum, { rows }) => sum + rows, 0) / count);
   const cuts: number[] = [];
   let rowsBefore = 0;
   let bytesBefore = 0;
   for (const { rows, bytes } of pieces) {
     for (let next = (total * (cuts.length + 1)) / count; cuts.length < count - 1 && next <= bytesBefore + bytes; ) {
-      cuts.push(rowsBefore + Math.round((rows * (next - bytesBefore)) / bytes));
+      cuts.push(Math.round((rowsBefore + (rows * (next - bytesBefore)) / bytes) / step) * step);
       next = (total * (cuts.length + 1)) / count;
     }
     rowsBefore += rows;
@@ -37,6 +40,11 @@ export function recut(pieces: readonly Piece[], limit = maximumShardBytes): read
   }
   const ends = [...cuts, rowsBefore];
   return ends.map((end, index) => end - (ends[index - 1] ?? 0));
+}
+
+/** Returns the largest power of two of which a shard of `rows` has at least 128. */
+function gridOf(rows: number): number {
+  return 2 ** Math.max(0, Math.floor(Math.log2(rows / gridSteps)));
 }
 
 /**

@@ -96,9 +96,9 @@ function snapshotOf(ports: TeamPorts): TakeFileDependencies["snapshot"] {
         schema,
         uploads: createStoreUploads(objects),
         check: await contractCheck(ports, put, name),
-        register: async (draft, source, warnings) => {
+        register: async (draft, [source], warnings) => {
           const made = await registerFrom({ repository: datasets, objects, clock, lineage }, draft, {
-            sources: [{ ...source, file: `inbox/${path}`, rows: draft.rowCount }],
+            sources: source ? [{ ...source, file: `inbox/${path}` }] : [],
             // S3's event has no person.
             actor: `inbox file ${path}`,
           });

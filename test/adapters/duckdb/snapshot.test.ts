@@ -348,8 +348,8 @@ columns:
     ["is no Parquet", "a.parquet", "hello, I am text", InvalidInputError, /cannot be read/],
     ["is no JSON", "a.json", '[{"id": 1,', InvalidInputError, /cannot be read/],
     ["has a row too long", "a.csv", "id,label\n1,2,3\n", InvalidInputError, /columns\.price must be in the file/],
-    ["names a column twice", "a.csv", "id,id\n1,2\n", InvalidInputError, /its header has "id" twice/],
-    ["is not UTF-8", "a.csv", Buffer.from([0x61, 0x2c, 0xff, 0xfe, 0x0a]), InvalidInputError, /not utf-8/],
+    ["names a column twice", "a.csv", "id,id\n1,2\n", InvalidInputError, /has "id" twice/],
+    ["is not UTF-8", "a.csv", Buffer.from([0x61, 0x2c, 0xff, 0xfe, 0x0a]), InvalidInputError, /must be UTF-8/],
     ["has another ending", "a.xlsx", "x", InvalidInputError, /must end in one of \.csv/],
   ])("refuses a file that %s", async (_case, name, content, type, message) => {
     const rejected = expect(snapshotOf(write(name, content))).rejects;

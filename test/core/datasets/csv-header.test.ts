@@ -1,4 +1,4 @@
-import { parseCsvHeader } from "../../../adapters/duckdb/csv-header";
+import { parseCsvHeader } from "../../../adapters/duckdb/formats/csv-header";
 
 describe("parseCsvHeader", () => {
   it.each([

@@ -33,6 +33,13 @@ describe("recut", () => {
     expect(recut(pieces, 100)).toEqual([3, 4, 3, 10]);
   });
 
+  it("moves no cut where a few bytes change", () => {
+    const pieces = (bytes: number) => [120_000, 120_000, 60_000].map((rows) => ({ rows, bytes: rows * 800 + bytes }));
+    const [cut, ...others] = [0, 300, -300, 900].map((bytes) => recut(pieces(bytes), 2 ** 27));
+    expect(cut?.reduce((sum, rows) => sum + rows, 0)).toBe(300_000);
+    expect(others).toEqual([cut, cut, cut]);
+  });
+
   it("merges pieces that a guess too high made", () => {
     expect(
       recut(

@@ -1,0 +1,50 @@
+const delimiters = [",", ";", "\t", "|"] as const;
+
+/**
+ * Parses names and delimiter of a CSV file from its header alone. Nothing is guessed from a sample of the rows, so a
+ * malformed row is an error in that row and never changes how other rows are read. Fields may be quoted with `"` (RFC
+ * 4180).
+ */
+export function parseCsvHeader(line: string): { readonly delimiter: string; readonly names: readonly string[] } {
+  const readings = delimiters.map((delimiter) => ({ delimiter, names: splitFields(line, delimiter) }));
+  return readings.reduce((best, reading) => (reading.names.length > best.names.length ? reading : best));
+}
+
+/** Splits a line into its fields. */
+export function splitFields(line: string, delimiter: string): readonly string[] {
+  const fields: string[] = [];
+  let field = "";
+  let quoted = false;
+  for (let i = 0; i < line.length; i += 1) {
+    const character = line[i];
+    if (character === '"') {
+      if (quoted && line[i + 1] === '"') {
+        field += '"';
+        i += 1;
+      } else quoted = !quoted;
+    } else if (character === delimiter && !quoted) {
+      fields.push(field);
+      field = "";
+    } else field += character;
+  }
+  fields.push(field);
+  return fields.map((name) => name.trim());
+}
+
+/** Returns the rule that the names of a file's columns break; `undefined` if they break none. */
+export function problemOfNames(names: readonly string[]): string | undefined {
+  const empty = names.indexOf("");
+  if (empty >= 0)
+    return `must name each column, and the name of column ${empty + 1} of ${names.length} is empty; name it or remove the column`;
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const earlier = seen.get(name.toLowerCase());
+    if (earlier === name)
+      return `must name each column once, and has ${JSON.stringify(name)} twice; rename one of them`;
+    if (earlier !== undefined) {
+      return `must have names that differ in more than case, and has ${JSON.stringify(earlier)} and ${JSON.stringify(name)}; rename one of them`;
+    }
+    seen.set(name.toLowerCase(), name);
+  }
+  return undefined;
+}

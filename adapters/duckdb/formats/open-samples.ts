@@ -1,0 +1,51 @@
+import { EmptyDatasetError } from "../../../core/datasets/errors";
+import type { ColumnSchema } from "../../../core/datasets/shapes";
+import type { DuckDbSession } from "../session";
+import type { TargetSize } from "./image-header";
+import { nameOfFiles } from "./source-files";
+
+interface OpenedSamples {
+  readonly table: string;
+  readonly types: ReadonlyMap<string, string>;
+  readonly columns: readonly ColumnSchema[];
+  countRows(): Promise<readonly number[]>;
+}
+
+const opened = new WeakMap<DuckDbSession, Map<string, Promise<OpenedSamples>>>();
+
+/** Reads images, texts or tar shards into a table, once in a session. @throws InvalidInputError, EmptyDatasetError */
+export async function openSamples(
+  session: DuckDbSession,
+  files: readonly string[],
+  format: "sample" | "shard",
+  size: TargetSize | undefined,
+): Promise<OpenedSamples> {
+  const known = opened.get(session) ?? new Map<string, Promise<OpenedSamples>>();
+  opened.set(session, known);
+  const key = JSON.stringify([size, files.length, files[0], files.at(-1)]);
+  const found = known.get(key) ?? load(session, `samples_${known.size}`, files, format, size);
+  known.set(key, found);
+  return found;
+}
+
+async function load(
+  session: DuckDbSession,
+  table: string,
+  files: readonly string[],
+  format: "sample" | "shard",
+  size: TargetSize | undefined,
+): Promise<OpenedSamples> {
+  // The decoders are loaded by those who read images.
+  const { readSampleFiles, readShardSamples } = await import("./samples");
+  const { writeSamples } = await import("./sample-table");
+  const counts = new Array<number>(files.length).fill(format === "sample" ? 1 : 0);
+  const samples =
+    format === "sample"
+      ? readSampleFiles(files, size)
+      : readShardSamples(files, size, (shard) => {
+          counts[shard]! += 1;
+        });
+  const written = await writeSamples(session, table, samples);
+  if (!written) throw new EmptyDatasetError(nameOfFiles(files));
+  return { table, ...written, countRows: () => Promise.resolve(counts) };
+}

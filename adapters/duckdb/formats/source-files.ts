@@ -1,0 +1,104 @@
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { InvalidInputError } from "../../../core/errors";
+import { type DuckDbSession, quoteText } from "../session";
+
+/** Files of rows: paths, folders, or globs such as `data/*.parquet`. */
+export type DataFiles = string | readonly string[];
+
+export type Format = "csv" | "parquet" | "json" | "sample" | "shard";
+
+const formats: Readonly<Record<string, Format>> = {
+  ".csv": "csv",
+  ".tsv": "csv",
+  ".parquet": "parquet",
+  ".pq": "parquet",
+  ".json": "json",
+  ".ndjson": "json",
+  ".jsonl": "json",
+  ".png": "sample",
+  ".jpg": "sample",
+  ".jpeg": "sample",
+  ".txt": "sample",
+  ".tar": "shard",
+  ".tgz": "shard",
+};
+
+/** Returns the format that a file's name states. */
+export function formatOf(file: string): Format | undefined {
+  return formats[path.extname(file.replace(/\.gz$/i, "")).toLowerCase()];
+}
+
+/** Names files in a message: `a.csv`, or `data/a.csv and 11 more files`. */
+export function nameOfFiles(files: readonly string[]): string {
+  const [first = "no file"] = files;
+  return files.length <= 1 ? first : `${first} and ${files.length - 1} more ${files.length === 2 ? "file" : "files"}`;
+}
+
+/**
+ * Returns the files in the order of their rows, which is that of their names, and their format. Of a folder these are
+ * all files of a known format at any depth, without those whose name begins with a dot or an underscore.
+ *
+ * @throws InvalidInputError if there are none, or of several formats
+ */
+export async function listFiles(
+  session: DuckDbSession,
+  source: DataFiles,
+): Promise<{ readonly files: readonly string[]; readonly format: Format }> {
+  const found = new Set<string>();
+  for (const one of typeof source === "string" ? [source] : source) {
+    for (const file of await expand(session, one)) found.add(file);
+  }
+  const files = [...found].sort(byBytes);
+  let known: { readonly file: string; readonly format: Format } | undefined;
+  for (const file of files) {
+    const format = formatOf(file);
+    if (format === undefined) throw unusable(file, `must end in one of ${Object.keys(formats).join(", ")}`);
+    if (known && known.format !== format) {
+      throw unusable(
+        file,
+        `must have the format of ${known.file}: a version is made of files of one format; name them with a glob, such as *${path.extname(file)}`,
+      );
+    }
+    known ??= { file, format };
+  }
+  if (!known) throw unusable(nameOfFiles([source].flat()), "must be at least one file");
+  return { files, format: known.format };
+}
+
+async function expand(session: DuckDbSession, source: string): Promise<readonly string[]> {
+  const stat = fs.statSync(source, { throwIfNoEntry: false });
+  if (stat?.isFile()) {
+    if (stat.size === 0) throw unusable(source, "must not be empty: it has 0 bytes");
+    return [source];
+  }
+  if (stat?.isDirectory()) {
+    const files = [...walk(source)];
+    if (files.length > 0) return files;
+    throw unusable(source, `must have files that end in one of ${Object.keys(formats).join(", ")}, and has none`);
+  }
+  if (stat !== undefined) throw unusable(source, "must be a file or a folder");
+  if (!/[*?[]/.test(source)) throw unusable(source, "must exist");
+  const found = await session.rows(`SELECT file FROM glob(${quoteText(source)})`);
+  const files = found.map(({ file }) => String(file)).filter((file) => fs.statSync(file).isFile());
+  if (files.length === 0) throw unusable(source, "must match at least one file");
+  return files;
+}
+
+function* walk(folder: string): Generator<string> {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    if (/^[._]/.test(entry.name)) continue;
+    const file = path.join(folder, entry.name);
+    if (entry.isDirectory()) yield* walk(file);
+    else if (formatOf(file) !== undefined && fs.statSync(file).size > 0) yield file;
+  }
+}
+
+/** Orders by code units, on every machine alike. */
+function byBytes(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function unusable(file: string, rule: string): InvalidInputError {
+  return new InvalidInputError("the data file cannot be used", [{ path: "file", value: file, rule }]);
+}

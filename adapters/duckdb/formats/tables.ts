@@ -1,0 +1,173 @@
+import type { ColumnSchema } from "../../../core/datasets/shapes";
+import { InvalidInputError } from "../../../core/errors";
+import { type DuckDbSession, quoteName, quoteText } from "../session";
+import { parseCsvHeader, problemOfNames } from "./csv-header";
+import { scanText } from "./text-scan";
+
+/** A file that DuckDB reads by itself. */
+export interface TableFile {
+  readonly file: string;
+  /** Columns and their DuckDB types, in the file's order. Values of CSV and JSON are always text. */
+  readonly types: ReadonlyMap<string, string>;
+  /** Files with the same form are read by one call. */
+  readonly form: string;
+  /** Returns a table expression over files of this form, with the named columns. */
+  read(files: readonly string[], columns: readonly string[]): string;
+}
+
+const scanned = new WeakMap<DuckDbSession, Set<string>>();
+
+/** Reads a text file once in a session. @throws InvalidInputError */
+async function assertText(session: DuckDbSession, file: string, header: boolean): Promise<void> {
+  const known = scanned.get(session) ?? new Set();
+  scanned.set(session, known);
+  if (known.has(file)) return;
+  const problem = await scanText(file, header);
+  if (problem) throw new InvalidInputError(`${file} cannot be read`, [problem]);
+  known.add(file);
+}
+
+function assertNames(file: string, names: readonly string[]): void {
+  const rule = problemOfNames(names);
+  if (rule !== undefined) throw new InvalidInputError(`${file} cannot be read`, [{ path: "columns", rule }]);
+}
+
+export async function openCsv(session: DuckDbSession, file: string): Promise<TableFile> {
+  await assertText(session, file, true);
+  const [first] = await session.rows(
+    `SELECT line FROM read_csv(${listOf([file])}, columns = {'line': 'VARCHAR'}, delim = '\x01', quote = '', escape = '',
+                               header = false, auto_detect = false) LIMIT 1`,
+  );
+  const { delimiter, names } = parseCsvHeader(String(first?.["line"] ?? ""));
+  assertNames(file, names);
+  const declared = names.map((column) => `${quoteText(column)}: 'VARCHAR'`).join(", ");
+  return {
+    file,
+    types: new Map(names.map((column) => [column, "VARCHAR"])),
+    form: JSON.stringify([delimiter, names]),
+    read: (files) =>
+      `read_csv(${listOf(files)}, columns = {${declared}}, delim = ${quoteText(delimiter)}, quote = '"', escape = '"', ` +
+      "header = true, auto_detect = false)",
+  };
+}
+
+export async function openParquet(session: DuckDbSession, file: string): Promise<TableFile> {
+  const parts = await session.rows(`SELECT name, num_children FROM parquet_schema(${listOf([file])})`);
+  assertNames(
+    file,
+    topLevel(parts.map((part) => ({ name: String(part["name"]), children: Number(part["num_children"] ?? 0) }))),
+  );
+  const types = await describe(session, `read_parquet(${listOf([file])})`);
+  return {
+    file,
+    types,
+    form: JSON.stringify([...types]),
+    read: (files) => `read_parquet(${listOf(files)})`,
+  };
+}
+
+/** Returns the names of the columns from a schema in depth-first order, whose first part is the root. */
+function topLevel(parts: readonly { readonly name: string; readonly children: number }[]): readonly string[] {
+  const names: string[] = [];
+  let inside = 0;
+  for (const { name, children } of parts.slice(1)) {
+    if (inside === 0) names.push(name);
+    else inside -= 1;
+    inside += children;
+  }
+  return names;
+}
+
+export async function openJson(session: DuckDbSession, file: string): Promise<TableFile> {
+  await assertText(session, file, false);
+  const types = await describe(session, `read_json(${listOf([file])})`);
+  if ([...types].join() === "json,JSON") {
+    // Fails with the line of the first value that is no object.
+    await session.rows(
+      `SELECT count(json) FROM read_json(${listOf([file])}, columns = {json: 'JSON'}, records = true)`,
+    );
+  }
+  await assertKeys(session, file, [...types.keys()]);
+  return {
+    file,
+    types: new Map([...types.keys()].map((name) => [name, "VARCHAR"])),
+    form: "",
+    read(files, columns) {
+      // Values are read as text, so that a 5 in JSON and a 5 in CSV are treated alike.
+      const declared = columns.map((name) => `${quoteText(name)}: 'JSON'`).join(", ");
+      const texts = columns.map((name) => `${quoteName(name)} ->> '$' AS ${quoteName(name)}`).join(", ");
+      return `(SELECT ${texts} FROM read_json(${listOf(files)}, columns = {${declared}}, records = true))`;
+    },
+  };
+}
+
+/** Refuses keys that differ only in case: DuckDB calls the second of `a` and `A` `A_1`. */
+async function assertKeys(session: DuckDbSession, file: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const base = name.replace(/_\d+$/, "");
+    const other = names.find((one) => one !== name && one.toLowerCase() === base.toLowerCase());
+    if (base === name || other === undefined) continue;
+    const [found] = await session.rows(
+      `SELECT count(${quoteName(name)}) AS present FROM read_json(${listOf([file])}, columns = {${quoteText(name)}: 'JSON'})`,
+    );
+    if (Number(found!["present"]) === 0) assertNames(file, [other, base]);
+  }
+}
+
+async function describe(session: DuckDbSession, table: string): Promise<ReadonlyMap<string, string>> {
+  const found = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
+  return new Map(found.map((row) => [String(row["column_name"]), String(row["column_type"])]));
+}
+
+/** Returns SQL for a list of files. A name with a character of a glob matches itself. */
+function listOf(files: readonly string[]): string {
+  return `[${files.map((file) => quoteText(file.replaceAll(/[*?[]/g, "[$&]"))).join(", ")}]`;
+}
+
+/**
+ * Returns a table expression over all files, in their order.
+ *
+ * @throws InvalidInputError if they have not the same columns
+ */
+export function unionOf(opened: readonly TableFile[], columns: readonly Pick<ColumnSchema, "name">[]): string {
+  const [first] = opened as readonly [TableFile, ...TableFile[]];
+  const names = columns.length > 0 ? columns.map(({ name }) => name) : [...first.types.keys()];
+  const groups: TableFile[][] = [];
+  for (const one of opened) {
+    const last = groups.at(-1);
+    if (last?.[0]?.form === one.form) last.push(one);
+    else groups.push([one]);
+  }
+  const tables = groups.map((group) =>
+    group[0]!.read(
+      group.map(({ file }) => file),
+      names,
+    ),
+  );
+  if (tables.length === 1) return tables[0]!;
+  const selected = names.map(quoteName).join(", ");
+  return `(${tables.map((table) => `SELECT ${selected} FROM ${table}`).join(" UNION ALL ")})`;
+}
+
+/** @throws InvalidInputError that names the file and the column that differs */
+export function assertSameColumns(opened: readonly TableFile[]): void {
+  const [first] = opened as readonly [TableFile, ...TableFile[]];
+  for (const { file, types } of opened) {
+    const problems = [
+      ...[...first.types.keys()]
+        .filter((name) => !types.has(name))
+        .map((name) => ({ path: `column ${name}`, rule: `must be in every file, as it is in ${first.file}` })),
+      ...[...types.keys()]
+        .filter((name) => !first.types.has(name))
+        .map((name) => ({ path: `column ${name}`, rule: `must be in every file, and is not in ${first.file}` })),
+      ...[...types]
+        .filter(([name, type]) => (first.types.get(name) ?? type) !== type)
+        .map(([name, type]) => ({
+          path: `column ${name}`,
+          value: type,
+          rule: `must have the type that it has in ${first.file}, ${first.types.get(name)}`,
+        })),
+    ];
+    if (problems.length > 0) throw new InvalidInputError(`${file} has other columns`, problems.slice(0, 20));
+  }
+}

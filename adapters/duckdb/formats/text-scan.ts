@@ -1,0 +1,164 @@
+import { isUtf8 } from "node:buffer";
+import type { Problem } from "../../../core/errors";
+import { formatBytes } from "../../../core/quantities";
+import { parseCsvHeader, splitFields } from "./csv-header";
+import { defaultLimits, ExpansionError, openBytes } from "./expansion";
+
+/** The maximum length of a line that DuckDB reads, in bytes. */
+export const maxLineBytes = 2_097_152;
+const newline = 10;
+
+/** Byte order marks of encodings that are not UTF-8, longest first. */
+const marks: readonly (readonly [string, Buffer])[] = [
+  ["UTF-32LE", Buffer.from([0xff, 0xfe, 0, 0])],
+  ["UTF-32BE", Buffer.from([0, 0, 0xfe, 0xff])],
+  ["UTF-16LE", Buffer.from([0xff, 0xfe])],
+  ["UTF-16BE", Buffer.from([0xfe, 0xff])],
+];
+
+/**
+ * Reads a text file once, in bounded memory, and returns its first problem: another encoding, a NUL, a long line, or a
+ * gzip file that is cut or expands too far. DuckDB omits a last line that is longer than its buffer, and the rows after
+ * the cut of a gzip file, without an error.
+ *
+ * @param header whether the first line names columns, so that the problem names the column
+ */
+export async function scanText(file: string, header: boolean, limits = defaultLimits()): Promise<Problem | undefined> {
+  let at = 0;
+  let lineLength = 0;
+  let carry = Buffer.alloc(0);
+  try {
+    for await (const chunk of openBytes(file, limits) as AsyncIterable<Buffer>) {
+      if (at === 0) {
+        const mark = marks.find(([, bytes]) => chunk.subarray(0, bytes.length).equals(bytes));
+        if (mark) return { path: "", rule: encodingRule(file, mark[0], "begins with its byte order mark") };
+      }
+      const long = offsetOfLongLine(chunk, lineLength);
+      const nul = chunk.indexOf(0);
+      const bytes = carry.length > 0 ? Buffer.concat([carry, chunk]) : chunk;
+      const end = bytes.length - cutCharacter(bytes);
+      if (nul >= 0 || !isUtf8(bytes.subarray(0, end))) {
+        const invalid = nul >= 0 ? at + nul : at - carry.length + invalidByte(bytes.subarray(0, end));
+        return await characterProblem(file, invalid, header, limits);
+      }
+      if (long !== undefined) return await lineProblem(file, at + long, limits);
+      carry = Buffer.from(bytes.subarray(end));
+      const last = chunk.lastIndexOf(newline);
+      lineLength = last < 0 ? lineLength + chunk.length : chunk.length - last - 1;
+      at += chunk.length;
+    }
+  } catch (error) {
+    if (error instanceof ExpansionError) return { path: "", rule: error.message };
+    if (!isZlib(error)) throw error;
+    return { path: "", rule: `must be a complete gzip file: ${error.message}; compress or copy it again` };
+  }
+  return carry.length > 0 ? await characterProblem(file, at - carry.length, header, limits) : undefined;
+}
+
+function isZlib(error: unknown): error is Error {
+  return error instanceof Error && /^Z_/.test(String((error as NodeJS.ErrnoException).code));
+}
+
+/** Returns an offset in a line that is too long; a negative one lies before the chunk. */
+function offsetOfLongLine(chunk: Buffer, before: number): number | undefined {
+  let start = -before;
+  let end = chunk.indexOf(newline);
+  // A chunk is shorter than the limit, so only its first line can be too long, unless a stream gives larger chunks.
+  for (; chunk.length - start > maxLineBytes; end = chunk.indexOf(newline, start)) {
+    if ((end < 0 ? chunk.length : end) - start > maxLineBytes) return start;
+    if (end < 0) return undefined;
+    start = end + 1;
+  }
+  return undefined;
+}
+
+/** Returns how many bytes at the end begin a character that is not complete. */
+function cutCharacter(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
+}
+
+/** Returns the offset of the first byte that is not UTF-8, by halving. */
+function invalidByte(bytes: Buffer): number {
+  let [valid, invalid] = [0, bytes.length];
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1;
+    const part = bytes.subarray(0, middle);
+    if (isUtf8(part.subarray(0, middle - cutCharacter(part)))) valid = middle;
+    else invalid = middle;
+  }
+  // The byte that makes a sequence invalid may follow its first one.
+  return invalid - 1 - cutCharacter(bytes.subarray(0, invalid - 1));
+}
+
+async function lineProblem(file: string, offset: number, limits = defaultLimits()): Promise<Problem> {
+  const { line } = await placeOf(file, offset, limits);
+  const rule = `must have lines of at most ${formatBytes(maxLineBytes)}, and this one is longer; write one row a line`;
+  return { path: "", rule, line };
+}
+
+async function characterProblem(
+  file: string,
+  offset: number,
+  header: boolean,
+  limits = defaultLimits(),
+): Promise<Problem> {
+  const { line, before, byte, first } = await placeOf(file, offset, limits);
+  const column = header && line > 1 ? columnAt(first, before) : undefined;
+  const path = column === undefined ? "" : `column ${column}`;
+  const hex = `0x${(byte ?? 0).toString(16).padStart(2, "0").toUpperCase()}`;
+  if (byte === 0) {
+    // Latin letters in UTF-16 have a zero in every second byte.
+    const rule = encodingRule(file, "UTF-16LE", "has a zero byte: it is UTF-16 without a byte order mark, or binary");
+    return { path, rule, line };
+  }
+  return { path, rule: encodingRule(file, "WINDOWS-1252", `has the byte ${hex}: it looks like Latin-1`), line };
+}
+
+function encodingRule(file: string, encoding: string, seen: string): string {
+  const name = file.replace(/\.gz$/, "");
+  return `must be UTF-8, and it ${seen} (${encoding}); convert it: iconv -f ${encoding} -t UTF-8 ${name} > utf8-${name.split("/").at(-1)}`;
+}
+
+/** Returns the name of the column in which a line's text ends. */
+function columnAt(first: Buffer, before: Buffer): string | undefined {
+  const { delimiter, names } = parseCsvHeader(first.toString("utf8").replace(/^\ufeff/, ""));
+  return names[splitFields(before.toString("latin1"), delimiter).length - 1];
+}
+
+/** Reads a file again up to an offset: the number of the line there (from 1), its start, and the file's first line. */
+async function placeOf(
+  file: string,
+  offset: number,
+  limits = defaultLimits(),
+): Promise<{
+  readonly line: number;
+  readonly before: Buffer;
+  readonly byte: number | undefined;
+  readonly first: Buffer;
+}> {
+  let [line, at, start] = [1, 0, Buffer.alloc(0)];
+  let first: Buffer | undefined;
+  for await (const chunk of openBytes(file, limits) as AsyncIterable<Buffer>) {
+    const until = Math.min(chunk.length, offset - at);
+    for (let from = 0; ; ) {
+      const end = chunk.indexOf(newline, from);
+      if (end < 0 || end >= until) {
+        start = Buffer.concat([start, chunk.subarray(from, until)]).subarray(0, maxLineBytes);
+        break;
+      }
+      first ??= Buffer.concat([start, chunk.subarray(from, end)]);
+      start = Buffer.alloc(0);
+      line += 1;
+      from = end + 1;
+    }
+    if (at + chunk.length > offset)
+      return { line, before: start, byte: chunk[offset - at], first: first ?? Buffer.alloc(0) };
+    at += chunk.length;
+  }
+  return { line, before: start, byte: undefined, first: first ?? Buffer.alloc(0) };
+}

@@ -1,0 +1,145 @@
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createPause } from "../../core/backoff";
+import { InvalidInputError, RingmasterError } from "../../core/errors";
+import { formatBytes } from "../../core/quantities";
+import type { RemoteFile, RemotePart } from "./remote-file";
+
+const attempts = 5;
+const pause = createPause({ firstMs: 200, maxMs: 5_000, minShare: 0.5 }, sleep, Math.random);
+
+export function isRemote(source: string): boolean {
+  return /^(s3|https?):\/\//i.test(source);
+}
+
+/**
+ * Downloads the remote ones of the sources to a temporary folder while `work` runs. Files are streamed to the disk, and a
+ * connection that is cut is continued from where it ended. Errors name the remote files.
+ *
+ * @throws InvalidInputError if a source cannot be read, and the errors of `work`
+ */
+export async function withLocalSources<Result>(
+  sources: readonly string[],
+  onDownload: (source: string) => void,
+  work: (sources: readonly string[]) => Promise<Result>,
+): Promise<Result> {
+  if (!sources.some(isRemote)) return work(sources);
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-sources-"));
+  const folders = sources.map((source, index) => (isRemote(source) ? path.join(directory, String(index)) : source));
+  try {
+    for (const [index, source] of sources.entries()) {
+      if (!isRemote(source)) continue;
+      onDownload(source);
+      for (const file of await filesOf(source)) await download(source, file, folders[index]!);
+    }
+    return await work(folders);
+  } catch (error) {
+    if (!(error instanceof RingmasterError)) throw error;
+    const message = folders.reduce((text, folder, index) => {
+      const root = sources[index]!.replace(/[?#].*$/, "").replace(/[^/]*$/, "");
+      return isRemote(sources[index]!) ? text.replaceAll(`${folder}/`, root).replaceAll(folder, root) : text;
+    }, error.message);
+    const { code, httpStatus, retryable, details } = error;
+    throw new RingmasterError(message, { code, httpStatus, retryable, details, cause: error });
+  } finally {
+    fs.rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function filesOf(source: string): Promise<readonly RemoteFile[]> {
+  if (/^s3:/i.test(source)) {
+    // Loaded by those who read from S3.
+    const { listS3Files } = await import("./s3-source");
+    return listS3Files(source);
+  }
+  const url = new URL(source);
+  return [
+    { name: decodeURIComponent(path.posix.basename(url.pathname)), open: (from, tag) => openUrl(url, from, tag) },
+  ];
+}
+
+async function openUrl(url: URL, from: number, tag: string | undefined): Promise<RemotePart> {
+  const headers = {
+    "accept-encoding": "identity",
+    ...(from > 0 ? { range: `bytes=${from}-` } : {}),
+    ...(tag && from > 0 ? { "if-range": tag } : {}),
+  };
+  const response = await fetch(url, { headers });
+  if (!response.ok) {
+    await response.body?.cancel();
+    if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
+    throw unreadable(url.href, `must be readable, and the server answers with status ${response.status}`);
+  }
+  if (from > 0 && response.status !== 206) {
+    await response.body?.cancel();
+    throw unreadable(
+      url.href,
+      "must not change while it is read, and its server must support ranges to continue after a cut",
+    );
+  }
+  const length = Number(response.headers.get("content-length") ?? Number.NaN);
+  const strong = response.headers.get("etag");
+  return {
+    body: Readable.fromWeb(response.body as never),
+    tag: strong?.startsWith("W/") ? undefined : (strong ?? undefined),
+    bytes: Number.isNaN(length) ? undefined : from + length,
+  };
+}
+
+async function download(source: string, remote: RemoteFile, folder: string): Promise<void> {
+  const file = path.join(folder, remote.name);
+  if (!file.startsWith(`${folder}${path.sep}`))
+    throw unreadable(source, `must have names below it, and has ${remote.name}`);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  const output = await fs.promises.open(file, "w");
+  let [at, tag] = [0, undefined as string | undefined];
+  try {
+    for (let failures = 0; ; ) {
+      const before = at;
+      try {
+        const part = await remote.open(at, tag);
+        tag = part.tag;
+        assertRoom(source, folder, (part.bytes ?? 0) - at);
+        for await (const chunk of part.body) {
+          await output.write(chunk, 0, chunk.length, at);
+          at += chunk.length;
+        }
+        if (part.bytes === undefined || at >= part.bytes) return;
+        throw new Error(`the connection ended after ${at} of ${part.bytes} bytes`);
+      } catch (error) {
+        if (error instanceof RingmasterError || (error as NodeJS.ErrnoException).code === "ENOSPC") throw error;
+        failures = at > before ? 1 : failures + 1;
+        if (failures === attempts)
+          throw unreadable(source, `must be readable, and failed ${attempts} times: ${reasonOf(error)}`, error);
+        await pause(failures);
+      }
+    }
+  } finally {
+    await output.close();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}
+
+function assertRoom(source: string, folder: string, bytes: number): void {
+  const { bavail, bsize } = fs.statfsSync(folder);
+  if (bytes <= bavail * bsize) return;
+  throw unreadable(
+    source,
+    `must fit on the disk: ${formatBytes(bytes)} are left to read, and ${os.tmpdir()} has ${formatBytes(bavail * bsize)} free; set TMPDIR to a larger disk`,
+  );
+}
+
+function unreadable(source: string, rule: string, cause?: unknown): InvalidInputError {
+  return new InvalidInputError(
+    "the source cannot be used",
+    [{ path: "source", value: source.replace(/\?.*$/, ""), rule }],
+    cause,
+  );
+}

@@ -1,0 +1,49 @@
+import type { Readable } from "node:stream";
+import { GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
+import { InvalidInputError } from "../../core/errors";
+import type { RemoteFile } from "./remote-file";
+
+/**
+ * Lists the object of that name, or all objects under the prefix, with the user's own credentials (AWS's default chain;
+ * `AWS_ENDPOINT_URL` names another store). Objects whose name begins with a dot or an underscore are omitted.
+ *
+ * @throws InvalidInputError if there is none, or the store refuses
+ */
+export async function listS3Files(source: string, client = clientOf()): Promise<readonly RemoteFile[]> {
+  const [, bucket = "", key = ""] = /^s3:\/\/([^/]+)\/?(.*)$/i.exec(source) ?? [];
+  const refused = (rule: string, cause?: unknown) =>
+    new InvalidInputError("the source cannot be used", [{ path: "source", value: source, rule }], cause);
+  const keys: string[] = [];
+  try {
+    for await (const page of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: key })) {
+      for (const { Key = "", Size = 0 } of page.Contents ?? []) if (Size > 0) keys.push(Key);
+    }
+  } catch (cause) {
+    const { name, message } = cause as Error;
+    throw refused(`must be readable with your AWS credentials: ${name}: ${message}`, cause);
+  }
+  const prefix = key === "" || key.endsWith("/") ? key : `${key}/`;
+  const found = keys.includes(key)
+    ? [key]
+    : keys.filter((one) => one.startsWith(prefix) && !/(^|\/)[._]/.test(one.slice(prefix.length)));
+  if (found.length === 0) throw refused("must be an object or a prefix with objects");
+  const folder = keys.includes(key) ? key.slice(0, key.lastIndexOf("/") + 1) : prefix;
+  return found.map((one) => ({
+    name: one.slice(folder.length),
+    async open(from, tag) {
+      const answer = await client.send(
+        new GetObjectCommand({
+          Bucket: bucket,
+          Key: one,
+          IfMatch: tag,
+          Range: from > 0 ? `bytes=${from}-` : undefined,
+        }),
+      );
+      return { body: answer.Body as Readable, tag: answer.ETag, bytes: from + (answer.ContentLength ?? 0) };
+    },
+  }));
+}
+
+function clientOf(): S3Client {
+  return new S3Client({ forcePathStyle: process.env["AWS_ENDPOINT_URL"] !== undefined });
+}

@@ -1,0 +1,216 @@
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { gzipSync } from "node:zlib";
+import { scanText } from "../../../adapters/duckdb/formats/text-scan";
+import type { DuckDbSession } from "../../../adapters/duckdb/session";
+import { createSnapshot } from "../../../adapters/duckdb/snapshot";
+import { withDuckDb } from "../../../adapters/duckdb/workspace";
+import { parseDatasetSchema } from "../../../core/datasets/schema";
+import type { RingmasterError } from "../../../core/errors";
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "bad-files-"));
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+type Content = string | Buffer | ((session: DuckDbSession, file: string) => Promise<void>);
+const lines = (count: number, line: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => line(i)).join("");
+const rows = lines(40, (i) => `${i},${i % 2}\n`);
+const csv = `a,y\n${rows}`;
+const objects = lines(40, (i) => `{"a": ${i}, "y": ${i % 2}}\n`);
+/** Random enough to be compressed into several blocks. */
+const many = `a,y\n${lines(200_000, (i) => `${i},${(i * 7_919) % 104_729}\n`)}`;
+const long = "x".repeat(3 * 2 ** 20);
+const parquet =
+  (select: string, change: (bytes: Buffer) => Buffer = (bytes) => bytes): Content =>
+  async (session, file) => {
+    await session.run(`COPY (${select}) TO '${file}' (FORMAT parquet, ROW_GROUP_SIZE 2048, COMPRESSION zstd)`);
+    fs.writeFileSync(file, change(fs.readFileSync(file)));
+  };
+const table = "SELECT i AS a, i % 2 AS y FROM range(10000) t(i)";
+const tooLong = /must have lines of at most 2\.1 MB, and this one is longer; write one row a line/;
+
+const schema = parseDatasetSchema(`
+columns: [{name: a, type: int}, {name: y, type: int, role: label}]
+`);
+
+async function push(files: readonly string[]): Promise<RingmasterError | undefined> {
+  return withDuckDb(async (session) => {
+    try {
+      await createSnapshot(session, { name: "toy", file: files, schema });
+      return undefined;
+    } catch (error) {
+      return error as RingmasterError;
+    }
+  });
+}
+
+it.each<[string, string, Content, RegExp]>([
+  [
+    "a row with more values",
+    "more.csv",
+    `${csv}1,2,3\n`,
+    /line 42: .*"1,2,3".* must have 2 values, as the header has, not 3/,
+  ],
+  [
+    "a row with fewer values",
+    "fewer.csv",
+    `${csv}7\n`,
+    /line 42: .*"7".* must have 2 values, as the header has, not 1/,
+  ],
+  ["a quote that never ends", "quote.csv", `${csv}"1,2\n3,4\n`, /line 42: .*unterminated quote/],
+  ["another type in one row", "type.csv", `${csv}red,0\n`, /column a, row 41: "red" must be a whole number/],
+  [
+    "another type in one object",
+    "type.ndjson",
+    `${objects}{"a": {"b": 1}, "y": 1}\n`,
+    /column a, row 41: .* must be a whole number/,
+  ],
+  [
+    "an empty name in its header",
+    "unnamed.csv",
+    `a,,y\n1,2,3\n`,
+    /columns must name each column, and the name of column 2 of 3 is empty/,
+  ],
+  ["one name twice", "twice.csv", "a,y,a\n1,0,2\n", /columns must name each column once, and has "a" twice/],
+  [
+    "names that differ in case",
+    "case.csv",
+    "a,y,A\n1,0,2\n",
+    /must have names that differ in more than case, and has "a" and "A"/,
+  ],
+  [
+    "Parquet names that differ in case",
+    "case.parquet",
+    parquet(`SELECT 1 AS a, 2 AS y, 3 AS b`, (bytes) =>
+      Buffer.from(bytes.toString("latin1").replaceAll("b", "A"), "latin1"),
+    ),
+    /has "a" and "A"; rename one of them/,
+  ],
+  ["keys that differ in case", "case.ndjson", '{"a": 1, "A": 2, "y": 0}\n', /has "a" and "A"; rename one of them/],
+  [
+    "one key twice",
+    "twice.ndjson",
+    `${objects}{"a": 1, "a": 2, "y": 0}\n`,
+    /line 41: column a must be once in each object/,
+  ],
+  [
+    "an object that does not end",
+    "open.ndjson",
+    `${objects}{"a": 1, "y":\n`,
+    /row 41 must be JSON|line 41 must be JSON/,
+  ],
+  [
+    "a line that is no object",
+    "list.ndjson",
+    `${objects}[1, 2]\n`,
+    /line 41 must be an object with a key for each column, and is ARRAY/,
+  ],
+  [
+    "UTF-16 with a byte order mark",
+    "utf16.csv",
+    Buffer.from(`\ufeff${csv}`, "utf16le"),
+    /must be UTF-8, and it begins with its byte order mark \(UTF-16LE\); convert it: iconv -f UTF-16LE -t UTF-8/,
+  ],
+  ["UTF-16 without one", "bare16.csv", Buffer.from(csv, "utf16le"), /line 1: .*zero byte: it is UTF-16/],
+  [
+    "Latin-1",
+    "latin.csv",
+    Buffer.from(`${csv}1,caf\u00e9\n`, "latin1"),
+    /line 42: column y must be UTF-8, and it has the byte 0xE9: it looks like Latin-1 .*iconv -f WINDOWS-1252/,
+  ],
+  ["Latin-1 JSON", "latin.ndjson", Buffer.from(`${objects}{"a": "\u00e9", "y": 1}\n`, "latin1"), /line 41: .*0xE9/],
+  ["a character that is cut", "cut.csv", Buffer.from(`${csv}1,é`).subarray(0, -1), /line 42: column y must be UTF-8/],
+  ["a long line", "long.csv", `${csv}2,${long}\n1,1\n`, new RegExp(`line 42: .*${tooLong.source}`)],
+  ["a long last line", "last.csv", `${csv}2,${long}`, new RegExp(`line 42: .*${tooLong.source}`)],
+  [
+    "one line alone",
+    "alone.json",
+    `[${'{"a":1,"y":1},'.repeat(200_000)}{"a":1,"y":1}]`,
+    new RegExp(`line 1: .*${tooLong.source}`),
+  ],
+  ["a long line, compressed", "long.csv.gz", gzipSync(`${csv}2,${long}\n`), new RegExp(`line 42: .*${tooLong.source}`)],
+  [
+    "a compressed file that is cut",
+    "cut.csv.gz",
+    gzipSync(many).subarray(0, 300_000),
+    /must be a complete gzip file: unexpected end of file/,
+  ],
+  ["other content than gzip", "other.csv.gz", "text", /must be a complete gzip file: incorrect header check/],
+  [
+    "Parquet that is cut",
+    "cut.parquet",
+    parquet(table, (bytes) => bytes.subarray(0, bytes.length / 2)),
+    /must be a complete Parquet file, and its footer is missing/,
+  ],
+  [
+    "Parquet that is text",
+    "text.parquet",
+    "hello, I am text",
+    /must be a complete Parquet file, and its footer is missing/,
+  ],
+  [
+    "Parquet with a damaged page",
+    "page.parquet",
+    parquet(table, (bytes) => Buffer.from(bytes).fill(0xff, 5_000, 8_000)),
+    /column [ay] must be readable, and is damaged in the rows \d+ to \d+; copy or write the file again/,
+  ],
+])("a push names the file and the place of %s", async (_case, name, content, message) => {
+  const file = path.join(folder, name);
+  if (typeof content === "function") await withDuckDb((session) => content(session, file));
+  else fs.writeFileSync(file, content);
+  const error = await push([file]);
+  expect(error?.message).toMatch(message);
+  expect(error?.message).toContain(file);
+  expect(error?.httpStatus).toBe(400);
+});
+
+it("refuses a gzip file that expands too far, before it is read to its end", async () => {
+  const file = path.join(folder, "bomb.csv.gz");
+  const zeros = gzipSync(Buffer.alloc(8 * 2 ** 20, "1,1\n"));
+  fs.writeFileSync(file, Buffer.concat([gzipSync("a,y\n"), ...Array.from({ length: 8 }, () => zeros)]));
+  const limits = { ratio: 100, freeBytes: 2 ** 20 };
+  expect((await scanText(file, true, limits))?.rule).toMatch(
+    /must expand to at most .* \(100 times its .*\): .* set RINGMASTER_MAX_EXPANSION to a larger ratio/,
+  );
+  expect(await scanText(file, true)).toBeUndefined();
+});
+
+it.each([
+  ["ends in a newline", "good.csv", csv],
+  ["has no last newline", "open.csv", "a,y\n1,1"],
+  ["is compressed", "good.csv.gz", gzipSync(many)],
+  ["has characters across its chunks", "wide.csv", `a,y\n${"é€😀\n".repeat(300_000)}`],
+])("finds no problem in a file that %s", async (_case, name, content) => {
+  const file = path.join(folder, name);
+  fs.writeFileSync(file, content);
+  expect(await scanText(file, true)).toBeUndefined();
+});
+
+describe("several files", () => {
+  const write = (name: string, content: string): string => {
+    const file = path.join(folder, "several", name);
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, content);
+    return file;
+  };
+
+  it("name the file and the column that differs", async () => {
+    const files = [write("a.csv", csv), write("b.csv", "y,b\n1,2\n")];
+    const error = await push(files);
+    expect(error?.message).toMatch(
+      /b\.csv has other columns: column a must be in every file, as it is in .*a\.csv; column b must be in every file, and is not in .*a\.csv/,
+    );
+  });
+
+  it("name the file of a wrong row", async () => {
+    const files = [write("a.csv", csv), write("c.csv", "y;a\n1;2\nred;3\n")];
+    expect((await push(files))?.message).toMatch(/column y, row 2 of .*c\.csv: "red" must be a whole number/);
+  });
+
+  it("have one format", async () => {
+    const files = [write("a.csv", csv), write("d.ndjson", objects)];
+    expect((await push(files))?.message).toMatch(/d\.ndjson.* must have the format of .*a\.csv/);
+    expect((await push([path.join(folder, "several", "*.parquet")]))?.message).toMatch(/must match at least one file/);
+  });
+});
