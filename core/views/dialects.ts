@@ -1,5 +1,7 @@
-import type { ColumnType } from "../datasets/shapes";
-import type { CalendarPart } from "./expression";
+import type { PlanColumn } from "./shapes";
+
+/** A part of the date of a number of days since 1970-01-01. */
+export type CalendarPart = "year" | "month" | "day" | "dayOfYear";
 
 /** The parts of SQL in which DuckDB and Trino (Athena) differ. All numbers are DOUBLE. */
 export interface Dialect {
@@ -8,7 +10,7 @@ export interface Dialect {
   number(value: number): string;
   text(value: string): string;
   /** Returns a source column in canonical form: DOUBLE without NaN, milliseconds for times, VARCHAR, BOOLEAN. */
-  canonical(column: string, type: Exclude<ColumnType, "tensor">): string;
+  canonical(column: string, type: PlanColumn["type"]): string;
   isFinite(x: string): string;
   /** Returns the first 32 bits of the text's MD5 as a BIGINT. */
   hash(x: string): string;
