@@ -53,8 +53,9 @@ export const duckdb: Dialect = {
   isFinite: (x) => `isfinite(${x})`,
   hash: (x) => `CAST('0x' || substr(md5(${x}), 1, 8) AS BIGINT)`,
   ngramBuckets: (x, { n, buckets, maxCharacters }) =>
-    `list_transform(range(1, least(length(${x}), ${maxCharacters}) - ${n} + 2), ` +
-    `lambda i: ${duckdb.hash(`substr(${x}, i, ${n})`)} % ${buckets})`,
+    // `least` skips a missing length.
+    `CASE WHEN ${x} IS NOT NULL THEN list_transform(range(1, least(length(${x}), ${maxCharacters}) - ${n} + 2), ` +
+    `lambda i: ${duckdb.hash(`substr(${x}, i, ${n})`)} % ${buckets}) END`,
   countIn: (list, value) => `CAST(len(list_filter(${list}, lambda b: b = ${value})) AS DOUBLE)`,
   lookup(x, table) {
     if (table.size === 0) return "CAST(NULL AS DOUBLE)";
