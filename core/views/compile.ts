@@ -99,6 +99,11 @@ export function canonicalRow(raw: RawRow, columns: readonly PlanColumn[]): Canon
   return row;
 }
 
+/** Returns the text as UTF-8 stores it: half of a surrogate pair is U+FFFD. */
+export function canonicalText(text: string): string {
+  return /\p{Cs}/u.test(text) ? Buffer.from(text, "utf8").toString("utf8") : text;
+}
+
 /** Returns `undefined` for a value of another type, and `null` for NaN. */
 function canonicalValue(value: unknown, type: PlanColumn["type"]): unknown {
   switch (type) {
@@ -107,8 +112,7 @@ function canonicalValue(value: unknown, type: PlanColumn["type"]): unknown {
       if (typeof value !== "number") return undefined;
       return Number.isNaN(value) ? null : value;
     case "string":
-      // Half of a surrogate pair cannot be stored as UTF-8.
-      return typeof value === "string" ? Buffer.from(value, "utf8").toString("utf8") : undefined;
+      return typeof value === "string" ? canonicalText(value) : undefined;
     case "bool":
       return typeof value === "boolean" ? value : undefined;
     case "timestamp": {

@@ -238,12 +238,12 @@ export function lookup(a: TextExpression, table: ReadonlyMap<string, number>): N
   );
 }
 
-/** Missing if the date is more than 100,000,000 days from 1970, the range of JavaScript's dates. */
+/** Missing if the date is more than 99,000,000 days from 1970: the years that JavaScript's dates have completely. */
 export function calendarPart(days: NumberExpression, part: CalendarPart): NumberExpression {
   return strict(
     [days],
-    (dialect, x) => `CAST(${dialect.calendarPart(`CASE WHEN abs(${x}) <= 1E8 THEN ${x} END`, part)} AS DOUBLE)`,
-    (x) => (Math.abs(x) <= 1e8 ? partOfDate(x, part) : null),
+    (dialect, x) => `CAST(${dialect.calendarPart(`CASE WHEN abs(${x}) <= 99E6 THEN ${x} END`, part)} AS DOUBLE)`,
+    (x) => (Math.abs(x) <= 99e6 ? partOfDate(x, part) : null),
   );
 }
 

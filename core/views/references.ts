@@ -74,12 +74,18 @@ const accepted: Readonly<Record<StepKind, readonly ReferenceType[]>> = {
   cycle: ["time"],
 };
 
-/**
- * Checks that every name of a plan refers to a column or an earlier result of a type that the step reads.
- *
- * @throws InvalidInputError with every problem
- */
+/** @throws InvalidInputError with every problem of `typeProblems` */
 export function checkTypes(view: FeatureView, columns: readonly PlanColumn[]): void {
+  const problems = typeProblems(view, columns);
+  if (problems.length > 0) throw new InvalidInputError(`the plan of ${view.name} does not fit the rows`, problems);
+}
+
+/** Checks that every name of a plan refers to a column or an earlier result of a type that the step reads. */
+export function typeProblems(
+  view: FeatureView,
+  columns: readonly PlanColumn[],
+  stepsPath = "steps",
+): readonly Problem[] {
   const types = new Map<string, ReferenceType>(columns.map((column) => [column.name, columnReference(column).type]));
   const problems: Problem[] = [];
   const check = (path: string, name: string, allowed: readonly ReferenceType[]): void => {
@@ -94,7 +100,7 @@ export function checkTypes(view: FeatureView, columns: readonly PlanColumn[]): v
   };
   const results = new Set<string>();
   for (const [index, step] of view.steps.entries()) {
-    const path = `steps[${index}]`;
+    const path = `${stepsPath}[${index}]`;
     const allowed = step.kind === "cycle" && step.period !== undefined ? numbers : accepted[step.kind];
     for (const input of encodedBy(step)) check(`${path} (${step.name})`, input, allowed);
     if (step.kind === "target") {
@@ -113,7 +119,7 @@ export function checkTypes(view: FeatureView, columns: readonly PlanColumn[]): v
   for (const name of view.steps.some(({ kind }) => kind === "window") ? identity : []) {
     if (!present.has(name)) problems.push({ path: name, rule: "must be a column of the rows" });
   }
-  if (problems.length > 0) throw new InvalidInputError(`the plan of ${view.name} does not fit the rows`, problems);
+  return problems;
 }
 
 /** Returns the columns that the plan reads. */

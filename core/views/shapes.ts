@@ -156,7 +156,7 @@ export interface FittedValues extends Shape<typeof fittedValues> {}
 export const fittedPlan = z
   .strictObject({
     format: z.literal(1),
-    view: z.strictObject({ ...viewShape, steps: z.array(planStep) }),
+    view: z.strictObject({ ...viewShape, steps: z.array(planStep.and(z.looseObject({ name: columnName }))) }),
     columns: z.array(planColumn),
     rows: count.meta({ description: "Number of rows on which it was fitted." }),
     fitted: z.record(z.string(), fittedValues),

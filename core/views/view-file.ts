@@ -11,7 +11,7 @@ import { type FeatureView, type FittedPlan, fittedPlan, type NamedStep, type Pla
 export function parseFeatureView(text: string, fileName = "view.yaml"): FeatureView {
   const { value, lineOf } = parseYamlInput(fileName, text, viewFile);
   const view: FeatureView = { ...value, steps: value.steps.map(named) };
-  const problems = problemsOf(view);
+  const problems = viewProblems(view);
   if (problems.length > 0) {
     const found = problems.map(({ path, ...rest }): Problem => ({ ...rest, path: pathText(path), line: lineOf(path) }));
     throw new InvalidInputError(
@@ -46,6 +46,17 @@ export function inputsOf(step: PlanStep): readonly string[] {
   return step.kind === "target" ? [step.column, step.target, step.foldBy] : encodedBy(step);
 }
 
+/** Returns the source columns whose values become features: those that serving needs. */
+export function encodedColumnsOf(view: FeatureView): readonly string[] {
+  const results = new Set<string>();
+  const columns = new Set<string>();
+  for (const step of view.steps) {
+    for (const input of encodedBy(step)) if (!results.has(input)) columns.add(input);
+    results.add(step.name);
+  }
+  return [...columns];
+}
+
 /** Returns the source columns that a plan reads, each once; for windows also those that identify a row. */
 export function sourceColumnsOf(view: FeatureView): readonly string[] {
   const results = new Set<string>();
@@ -66,7 +77,8 @@ interface Finding extends Omit<Problem, "path"> {
   readonly path: readonly (string | number)[];
 }
 
-function problemsOf({ steps, ...view }: FeatureView): readonly Finding[] {
+/** Returns the problems of a view that one step alone does not have. */
+export function viewProblems({ steps, ...view }: FeatureView): readonly Finding[] {
   const found: Finding[] = [];
   if (view.creationTime !== undefined && view.eventTime === undefined) {
     found.push({ path: ["eventTime"], rule: "is required where creationTime is given" });
