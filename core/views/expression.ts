@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { BoundedMap } from "../bounded-map";
 import type { CalendarPart, Dialect } from "./dialects";
 
 /**
@@ -196,10 +197,11 @@ export function join(parts: readonly TextExpression[]): TextExpression {
 
 /** Returns the bucket in `[0, buckets)` of a text: the first 32 bits of its MD5, modulo `buckets`. */
 export function bucketOf(a: TextExpression, buckets: number): NumberExpression {
+  const hash = cached(hash32);
   return strict(
     [a],
     (dialect, x) => `CAST(${dialect.hash(x)} % ${buckets} AS DOUBLE)`,
-    (x) => hash32(x) % buckets,
+    (x) => hash(x) % buckets,
   );
 }
 
@@ -209,15 +211,12 @@ export function ngramBuckets(
   options: { readonly n: number; readonly buckets: number; readonly maxCharacters: number },
 ): Expression<readonly number[]> {
   const { n, buckets, maxCharacters } = options;
-  return strict(
-    [a],
-    (dialect, x) => dialect.ngramBuckets(x, options),
-    (x) => {
-      const all = characters(x).slice(0, maxCharacters);
-      const count = Math.max(0, all.length - n + 1);
-      return Array.from({ length: count }, (_, i) => hash32(all.slice(i, i + n).join("")) % buckets);
-    },
-  );
+  const bucketsIn = cached((x: string): readonly number[] => {
+    const all = characters(x).slice(0, maxCharacters);
+    const count = Math.max(0, all.length - n + 1);
+    return Array.from({ length: count }, (_, i) => hash32(all.slice(i, i + n).join("")) % buckets);
+  });
+  return strict([a], (dialect, x) => dialect.ngramBuckets(x, options), bucketsIn);
 }
 
 /** Counts how often a whole number is in a list. */
@@ -268,6 +267,18 @@ function partOfDate(days: number, part: CalendarPart): number {
 /** Returns the code points of a text. Half of a surrogate pair, which UTF-8 cannot store, is U+FFFD. */
 function characters(value: string): readonly string[] {
   return [...value];
+}
+
+/** Returns the function with a memory of the last texts: few texts are the values of most rows. */
+function cached<Value>(compute: (text: string) => Value): (text: string) => Value {
+  const known = new BoundedMap<string, Value>(10_000);
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const value = compute(text);
+    known.set(text, value);
+    return value;
+  };
 }
 
 function hash32(value: string): number {
