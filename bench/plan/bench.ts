@@ -117,7 +117,7 @@ function runPeer(folder: string): PeerOutput | string {
   const script = join(process.cwd(), "bench", "plan", "pipeline.py");
   const { status, stdout, stderr } = spawnSync(python, [script, folder], { encoding: "utf8", maxBuffer: 2 ** 26 });
   if (status === 0) return JSON.parse(stdout) as PeerOutput;
-  return `scikit-learn was not measured; RINGMASTER_PEERS_PYTHON names a Python that has it, pandas and pyarrow: ${stderr.trim().split("\n").at(-1)}\n`;
+  return `scikit-learn was not measured; RINGMASTER_PEERS_PYTHON names a Python that has it, pandas and pyarrow: ${(stderr ?? "").trim().split("\n").at(-1)}\n`;
 }
 
 function report(result: {
