@@ -4,8 +4,8 @@ import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { type DatasetManifest, splitNames } from "../../core/datasets/shapes";
 import { decodeFeatureShard } from "../../core/features/encoding";
-import { batchReader } from "../../core/features/planned-rows";
 import type { FeatureManifest } from "../../core/features/shapes";
+import type { ColumnBatch, ColumnValues } from "../../core/features/values";
 import type { ObjectStore } from "../../core/ports";
 import { compilePlan, createRowFunction } from "../../core/views/compile";
 
@@ -94,12 +94,11 @@ async function compareSample({ folder, every, splits, objects, manifest, feature
   const width = peer.numeric.length;
   let [sampled, sampleDifference] = [0, 0];
   await withDuckDb(async (session) => {
-    const read = batchReader(plan.columns);
     for await (const batch of createShardSource(session, objects, manifest).read(manifest.schema)) {
       for (let row = 0; row < batch.rows; row += 1) {
         const number = batch.firstRow + row;
         if (number % every !== 0) continue;
-        const ours = numbers[splits[number] === 0 ? 0 : 1]!(read(batch, row));
+        const ours = numbers[splits[number] === 0 ? 0 : 1]!(rowOf(batch, row));
         for (const [i, value] of ours.entries()) {
           sampleDifference = Math.max(sampleDifference, differenceOf(value, theirs[sampled + i]!));
         }
@@ -140,4 +139,11 @@ async function compareShards({ folder, objects, features, peer }: Compared) {
 function readArray<Values>(file: string, type: { new (buffer: ArrayBuffer): Values }): Values {
   const bytes = fs.readFileSync(file);
   return new type(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer);
+}
+
+/** Returns a row as a request has it. The flights have no bools. */
+function rowOf({ columns }: ColumnBatch, row: number): Record<string, unknown> {
+  const cellOf = (values: ColumnValues) =>
+    values.kind === "number" && values.valid[row] === 0 ? null : values.values[row];
+  return Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, cellOf(values)]));
 }

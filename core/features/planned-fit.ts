@@ -2,12 +2,13 @@ import type { ColumnSchema, SplitName } from "../datasets/shapes";
 import type { Problem } from "../errors";
 import type { FeatureSettings } from "../runs/feature-settings";
 import { intermediatesOf } from "../views/bind";
+import { columnOf } from "../views/columns";
 import { fitPlan, type Measure } from "../views/fit";
 import { typeProblems } from "../views/references";
 import { createAccumulator } from "../views/row-statistics";
 import type { FeatureView, FittedPlan, PlanColumn } from "../views/shapes";
 import { encodedColumnsOf, named, sourceColumnsOf } from "../views/view-file";
-import { batchReader } from "./planned-rows";
+import { batchColumns } from "./batch-columns";
 import type { RowSource } from "./values";
 
 /** The part of a job's settings that is a plan. */
@@ -67,19 +68,16 @@ export function fitPlanOnRows(
   training: { readonly rows: number; readonly splitOf: (row: number) => SplitName },
 ): Promise<FittedPlan> {
   const columns = planColumns(schema);
-  const needed = new Set(sourceColumnsOf(view));
-  const read = schema.filter(({ name }) => needed.has(name));
+  const names = new Set(sourceColumnsOf(view));
+  const read = schema.filter(({ name }) => names.has(name));
   const intermediates = intermediatesOf(view, columns);
   const measure: Measure = async (statistics) => {
     const accumulators = statistics.map(createAccumulator);
-    const canonical = batchReader(columns.filter(({ name }) => needed.has(name)));
+    const needed = columns.filter(({ name }) => names.has(name));
     for await (const batch of source.read(read)) {
-      for (let row = 0; row < batch.rows; row += 1) {
-        if (training.splitOf(batch.firstRow + row) !== "train") continue;
-        const values = canonical(batch, row);
-        for (const { name, value } of intermediates) values[name] = value.valueOf(values);
-        for (const accumulator of accumulators) accumulator.add(values);
-      }
+      const rows = batchColumns(batch, needed, (row) => training.splitOf(batch.firstRow + row) === "train");
+      for (const { name, value } of intermediates) rows.columns.set(name, columnOf(value, rows));
+      for (const accumulator of accumulators) accumulator.add(rows);
     }
     return accumulators.map((accumulator) => accumulator.state());
   };

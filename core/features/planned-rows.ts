@@ -1,13 +1,15 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import type { Problem } from "../errors";
 import type { RawRow } from "../raw-row";
-import type { Output } from "../views/bound-step";
+import { type Column, columnOf, type RowColumns } from "../views/columns";
 import { canonicalText, compilePlan } from "../views/compile";
-import type { FittedPlan, PlanColumn } from "../views/shapes";
+import { duckdb } from "../views/dialects";
+import type { FittedPlan } from "../views/shapes";
 import { encodedColumnsOf } from "../views/view-file";
+import { batchColumns } from "./batch-columns";
 import type { FeatureOutput, FeatureTransform } from "./shapes";
 import { readRaw } from "./transform-values";
-import type { ColumnBatch, ColumnValues } from "./values";
+import type { ColumnBatch } from "./values";
 
 type PlannedTransform = FeatureTransform & { readonly plan: FittedPlan };
 
@@ -36,33 +38,38 @@ export function inputColumns({ outputs, plan }: FeatureTransform): ReadonlySet<s
   return new Set(plan ? encodedColumnsOf(plan.view) : outputs.map(({ column }) => column));
 }
 
-/** Calls `number` and `code` with the features of a row, in the transform's order; missing ones are omitted. */
-type FeatureVisitor = {
-  readonly number: (output: FeatureOutput, value: number) => void;
-  readonly code: (output: FeatureOutput, code: number) => void;
-};
+/** Computes a plan's features for the rows of a batch. Training rows have target encodings out of fold. */
+type BatchFeatures = (batch: ColumnBatch, outOfFold: boolean) => readonly Column[];
 
-function featureVisitor({ plan, outputs }: PlannedTransform, outOfFold: boolean) {
-  const compiled = compilePlan(plan, outOfFold);
-  const { intermediates } = compiled;
-  const pairs = compiled.outputs.map((made: Output, i) => [made, outputs[i]!] as const);
-  return (row: Record<string, unknown>, { number, code }: FeatureVisitor): void => {
-    for (const { name, value } of intermediates) row[name] = value.valueOf(row);
-    for (const [made, output] of pairs) {
-      const value = made.value.valueOf(row);
-      if (value === null) continue;
-      if (made.kind === "number") number(output, value);
-      else code(output, value);
+/** Shares the features of a batch between the encoders of the splits. */
+const batchFeatures = new WeakMap<FittedPlan, BatchFeatures>();
+
+function batchFeaturesOf(plan: FittedPlan): BatchFeatures {
+  const known = batchFeatures.get(plan);
+  if (known) return known;
+  const [own, outside] = [compilePlan(plan), compilePlan(plan, true)];
+  // Outputs with the same SQL are the same expression; the others depend on a target encoding.
+  const values = own.outputs.map(({ value }, i) => {
+    const training = outside.outputs[i]!.value;
+    return { value, training: training.sql(duckdb) === value.sql(duckdb) ? value : training };
+  });
+  let current: { readonly batch: ColumnBatch; readonly rows: RowColumns } | undefined;
+  const made: BatchFeatures = (batch, outOfFold) => {
+    if (current?.batch !== batch) {
+      const rows = batchColumns(batch, plan.columns);
+      for (const { name, value } of own.intermediates) rows.columns.set(name, columnOf(value, rows));
+      current = { batch, rows };
     }
+    const { rows } = current;
+    return values.map(({ value, training }) => columnOf(outOfFold ? training : value, rows));
   };
+  batchFeatures.set(plan, made);
+  return made;
 }
 
-/**
- * Returns a function that writes a row's features into a shard's tensors: those of serving, and of training rows with
- * target encodings out of fold.
- */
+/** Returns a function that writes a row's features into a shard's tensors. */
 export function plannedRowEncoder(
-  transform: PlannedTransform,
+  { plan, outputs }: PlannedTransform,
   outOfFold: boolean,
 ): (
   batch: ColumnBatch,
@@ -72,40 +79,26 @@ export function plannedRowEncoder(
   codes: Int32Array,
   codesAt: number,
 ) => void {
-  const visit = featureVisitor(transform, outOfFold);
-  const read = batchReader(transform.plan.columns);
-  const oneHots = transform.outputs.filter(({ kind }) => kind === "one-hot").length;
+  const featuresOf = batchFeaturesOf(plan);
+  let current: ColumnBatch | undefined;
+  let numbers: readonly (readonly [source: number, values: Column])[] = [];
+  let positions: typeof numbers = [];
   return (batch, row, numeric, numericAt, codes, codesAt) => {
-    codes.fill(-1, codesAt, codesAt + oneHots);
-    visit(read(batch, row), {
-      number: ({ source }, value) => {
-        numeric[numericAt + source] = value;
-      },
-      code: ({ source }, code) => {
-        codes[codesAt + source] = code;
-      },
-    });
+    if (batch !== current) {
+      const columns = featuresOf(batch, outOfFold);
+      const of = (kind: FeatureOutput["kind"]) =>
+        outputs.flatMap((output, i) => (output.kind === kind ? [[output.source, columns[i]!] as const] : []));
+      [current, numbers, positions] = [batch, of("numeric"), of("one-hot")];
+    }
+    for (const [source, values] of numbers) {
+      const value = values[row] as number | null;
+      numeric[numericAt + source] = value === null || Number.isNaN(value) ? 0 : value;
+    }
+    for (const [source, values] of positions) {
+      const value = values[row] as number | null;
+      codes[codesAt + source] = value === null || Number.isNaN(value) ? -1 : value;
+    }
   };
-}
-
-/** Returns a function that reads rows of batches in canonical form. Each row replaces the one before. */
-export function batchReader(
-  columns: readonly PlanColumn[],
-): (batch: ColumnBatch, row: number) => Record<string, unknown> {
-  const canonical: Record<string, unknown> = Object.fromEntries(columns.map(({ name }) => [name, null]));
-  return (batch, row) => {
-    for (const { name, type } of columns) canonical[name] = valueAt(batch.columns[name], row, type);
-    return canonical;
-  };
-}
-
-function valueAt(values: ColumnValues | undefined, row: number, type: PlanColumn["type"]): unknown {
-  // A model's rows lack the label and the column of the folds.
-  if (values === undefined) return null;
-  if (values.kind === "string") return values.values[row] ?? null;
-  if (values.valid[row] === 0) return null;
-  const value = values.values[row]!;
-  return type === "bool" ? value === 1 : value;
 }
 
 /**
@@ -117,7 +110,7 @@ export function plannedRow(
   transform: PlannedTransform,
   columns: readonly ColumnSchema[],
 ): (row: RawRow, into: Float32Array, at: number) => readonly Problem[] {
-  const visit = featureVisitor(transform, false);
+  const { intermediates, outputs } = compilePlan(transform.plan);
   const needed = inputColumns(transform);
   const inputs = columns.filter(({ name }) => needed.has(name));
   return (raw, into, at) => {
@@ -130,15 +123,14 @@ export function plannedRow(
       const found = column.type === "string" || column.type === "bool" ? category : numbers?.[0];
       row[column.name] = typeof found === "string" ? canonicalText(found) : (found ?? null);
     }
-    if (problems.length === 0) {
-      visit(row, {
-        number: ({ offset }, value) => {
-          into[at + offset] = value;
-        },
-        code: ({ offset }, code) => {
-          into[at + offset + code] = 1;
-        },
-      });
+    if (problems.length > 0) return problems;
+    for (const { name, value } of intermediates) row[name] = value.valueOf(row);
+    for (const [i, { value }] of outputs.entries()) {
+      const found = value.valueOf(row);
+      const { kind, offset } = transform.outputs[i]!;
+      if (found === null) continue;
+      if (kind === "numeric") into[at + offset] = found;
+      else into[at + offset + found] = 1;
     }
     return problems;
   };

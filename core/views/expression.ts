@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { BoundedMap } from "../bounded-map";
+import { type Column, columnOf, mapColumns, type RowColumns, valueIn } from "./columns";
 import type { CalendarPart, Dialect } from "./dialects";
 
 /**
@@ -18,6 +19,8 @@ export type CanonicalRow = Readonly<Record<string, unknown>>;
 export interface Expression<Value> {
   sql(dialect: Dialect): string;
   valueOf(row: CanonicalRow): Value | null;
+  /** Returns what `valueOf` returns for each row of a batch, to the bit. Call `columnOf` of columns.ts. */
+  columnOf(rows: RowColumns): Column;
 }
 
 export type NumberExpression = Expression<number>;
@@ -29,15 +32,27 @@ const separator = String.fromCharCode(31);
 
 /** Returns a column of the row, or an intermediate value. */
 export function variable<Value>(name: string): Expression<Value> {
-  return { sql: (dialect) => dialect.name(name), valueOf: (row) => (row[name] as Value | undefined) ?? null };
+  return {
+    sql: (dialect) => dialect.name(name),
+    valueOf: (row) => (row[name] as Value | undefined) ?? null,
+    columnOf: ({ columns, count }) => columns.get(name) ?? new Array<null>(count).fill(null),
+  };
 }
 
 export function number(value: number): NumberExpression {
-  return { sql: (dialect) => dialect.number(value), valueOf: () => value };
+  return {
+    sql: (dialect) => dialect.number(value),
+    valueOf: () => value,
+    columnOf: ({ count }) => new Float64Array(count).fill(value),
+  };
 }
 
 export function text(value: string): TextExpression {
-  return { sql: (dialect) => dialect.text(value), valueOf: () => value };
+  return {
+    sql: (dialect) => dialect.text(value),
+    valueOf: () => value,
+    columnOf: ({ count }) => new Array<string>(count).fill(value),
+  };
 }
 
 export const add = arithmetic("+", (a, b) => a + b);
@@ -57,6 +72,7 @@ export function less(a: NumberExpression, b: NumberExpression): Condition {
     [a, b],
     (_, x, y) => `(${x} < ${y})`,
     (x, y) => x < y,
+    false,
   );
 }
 
@@ -129,23 +145,17 @@ export function cos(a: NumberExpression): NumberExpression {
   return strict([finite(a)], (_, x) => `cos(${x})`, Math.cos);
 }
 
-/** Returns `then` if the condition is true, otherwise `otherwise`; also if the condition is missing. */
-export function when<Value>(
-  condition: Condition,
-  then: Expression<Value>,
-  otherwise: Expression<Value>,
-): Expression<Value> {
-  return {
-    sql: (dialect) =>
-      `CASE WHEN ${condition.sql(dialect)} THEN ${then.sql(dialect)} ELSE ${otherwise.sql(dialect)} END`,
-    valueOf: (row) => (condition.valueOf(row) === true ? then : otherwise).valueOf(row),
-  };
-}
-
 export function coalesce<Value>(a: Expression<Value>, otherwise: Expression<Value>): Expression<Value> {
   return {
     sql: (dialect) => `coalesce(${a.sql(dialect)}, ${otherwise.sql(dialect)})`,
     valueOf: (row) => a.valueOf(row) ?? otherwise.valueOf(row),
+    columnOf: (rows) => {
+      const [first, second] = [columnOf(a, rows), columnOf(otherwise, rows)];
+      if (first instanceof Float64Array && second instanceof Float64Array) {
+        return first.map((value, i) => (Number.isNaN(value) ? second[i]! : value));
+      }
+      return Array.from({ length: rows.count }, (_, i) => valueIn(first, i) ?? valueIn(second, i));
+    },
   };
 }
 
@@ -154,6 +164,10 @@ export function missing(a: Expression<unknown>): NumberExpression {
   return {
     sql: (dialect) => `CASE WHEN ${a.sql(dialect)} IS NULL THEN 1E0 ELSE 0E0 END`,
     valueOf: (row) => (a.valueOf(row) === null ? 1 : 0),
+    columnOf: (rows) => {
+      const column = columnOf(a, rows);
+      return Float64Array.from({ length: rows.count }, (_, i) => (valueIn(column, i) === null ? 1 : 0));
+    },
   };
 }
 
@@ -164,11 +178,12 @@ export function wholeText(a: NumberExpression): TextExpression {
     [a],
     (_, x) => `CAST(CAST(CASE WHEN ${x} = floor(${x}) AND abs(${x}) < ${limit}E0 THEN ${x} END AS BIGINT) AS VARCHAR)`,
     (x) => (Number.isSafeInteger(x) ? String(x) : null),
+    false,
   );
 }
 
 export function booleanText(a: Condition): TextExpression {
-  return strict([a], (_, x) => `CAST(${x} AS VARCHAR)`, String);
+  return strict([a], (_, x) => `CAST(${x} AS VARCHAR)`, String, false);
 }
 
 export function booleanNumber(a: Condition): NumberExpression {
@@ -191,6 +206,18 @@ export function join(parts: readonly TextExpression[]): TextExpression {
     valueOf: (row) => {
       const values = parts.map((part) => part.valueOf(row));
       return values.includes(null) ? null : values.join(separator);
+    },
+    columnOf: (rows) => {
+      const columns = parts.map((part) => columnOf(part, rows));
+      return Array.from({ length: rows.count }, (_, i) => {
+        let joined = "";
+        for (const [at, column] of columns.entries()) {
+          const value = valueIn(column, i);
+          if (value === null) return null;
+          joined = at === 0 ? (value as string) : joined + separator + (value as string);
+        }
+        return joined;
+      });
     },
   };
 }
@@ -216,7 +243,7 @@ export function ngramBuckets(
     const count = Math.max(0, all.length - n + 1);
     return Array.from({ length: count }, (_, i) => hash32(all.slice(i, i + n).join("")) % buckets);
   });
-  return strict([a], (dialect, x) => dialect.ngramBuckets(x, options), bucketsIn);
+  return strict([a], (dialect, x) => dialect.ngramBuckets(x, options), bucketsIn, false);
 }
 
 /** Counts how often a whole number is in a list. */
@@ -224,7 +251,11 @@ export function countIn(list: Expression<readonly number[]>, value: number): Num
   return strict(
     [list],
     (dialect, x) => dialect.countIn(x, value),
-    (values) => values.reduce((count, each) => (each === value ? count + 1 : count), 0),
+    (values) => {
+      let count = 0;
+      for (const each of values) if (each === value) count += 1;
+      return count;
+    },
   );
 }
 
@@ -300,8 +331,10 @@ function strict<const Arguments extends readonly Expression<unknown>[], Value>(
   parts: Arguments,
   sql: (dialect: Dialect, ...texts: TextsOf<Arguments>) => string,
   compute: (...values: ValuesOf<Arguments>) => Value | null,
+  isNumber = true,
 ): Expression<Value> {
-  const [first, second] = parts;
+  const [first, second] = parts as readonly (Expression<unknown> | undefined)[];
+  const onColumns = compute as unknown as (a: never, b: never) => unknown;
   return {
     sql: (dialect) => sql(dialect, ...(parts.map((part) => part.sql(dialect)) as TextsOf<Arguments>)),
     valueOf: (row) => {
@@ -311,5 +344,7 @@ function strict<const Arguments extends readonly Expression<unknown>[], Value>(
       const b = second.valueOf(row);
       return b === null ? null : (compute as (a: unknown, b: unknown) => Value | null)(a, b);
     },
+    columnOf: (rows) =>
+      mapColumns(isNumber, rows.count, onColumns, columnOf(first!, rows), second && columnOf(second, rows)),
   };
 }

@@ -1,5 +1,6 @@
+import { type Column, columnOf, columnsOf, type RowColumns, valueIn } from "./columns";
 import { TooManyCategoriesError } from "./errors";
-import type { CanonicalRow, NumberExpression } from "./expression";
+import type { CanonicalRow } from "./expression";
 import {
   addToCell,
   countedCategory,
@@ -13,29 +14,35 @@ import {
   type TargetCell,
 } from "./statistics";
 
-/** Measures a statistic row by row, in the rows' order: equal rows give equal bits. */
+/** Measures a statistic row by row, in the rows' order: equal rows give equal bits, in batches of any size. */
 export interface Accumulator {
-  add(row: CanonicalRow): void;
+  add(rows: RowColumns): void;
   state(): State;
 }
 
 /** Measures statistics on rows in memory, as `measureTable` does in SQL. */
-export function measureRows(statistics: readonly Statistic[], rows: Iterable<CanonicalRow>): readonly State[] {
-  const accumulators = statistics.map(createAccumulator);
-  for (const row of rows) for (const accumulator of accumulators) accumulator.add(row);
-  return accumulators.map((accumulator) => accumulator.state());
+export function measureRows(statistics: readonly Statistic[], rows: readonly CanonicalRow[]): readonly State[] {
+  const columns = columnsOf(rows);
+  return statistics.map((statistic) => {
+    const accumulator = createAccumulator(statistic);
+    accumulator.add(columns);
+    return accumulator.state();
+  });
 }
 
 export function createAccumulator(statistic: Statistic): Accumulator {
   switch (statistic.kind) {
     case "summary":
-      return summary(statistic.value);
+      return summary(statistic);
     case "quantiles": {
       const counts = new Map<number, number>();
       return {
-        add(row) {
-          const value = measurable(statistic.value, row);
-          if (value !== null) count(counts, value);
+        add(rows) {
+          const column = columnOf(statistic.value, rows);
+          for (let i = 0; i < rows.count; i += 1) {
+            const value = measurable(column, i);
+            if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+          }
         },
         state: () => quantilesOf(counts),
       };
@@ -43,13 +50,18 @@ export function createAccumulator(statistic: Statistic): Accumulator {
     case "categories": {
       const counts = new Map<string, number>();
       return {
-        add(row) {
-          const value = countedCategory(statistic.value.valueOf(row));
-          if (value === null) return;
-          count(counts, value);
+        add(rows) {
+          const column = columnOf(statistic.value, rows);
+          for (let i = 0; i < rows.count; i += 1) {
+            const value = valueIn(column, i) as string | null;
+            if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+          }
           if (counts.size > maxCounted) throw new TooManyCategoriesError(statistic.step, counts.size, maxCounted);
         },
-        state: () => ({ kind: "categories", counts }),
+        state: () => ({
+          kind: "categories",
+          counts: new Map([...counts].filter(([value]) => countedCategory(value) !== null)),
+        }),
       };
     }
     case "targets":
@@ -58,42 +70,70 @@ export function createAccumulator(statistic: Statistic): Accumulator {
 }
 
 /** Computes by Welford's recurrence. */
-function summary(value: NumberExpression): Accumulator {
-  const { kind, ...empty } = emptySummary;
-  const state: { -readonly [Key in keyof Omit<Summary, "kind">]: number } = empty;
+function summary({ value }: Extract<Statistic, { readonly kind: "summary" }>): Accumulator {
+  let { count, mean, squares, minimum, maximum }: Summary = emptySummary;
   return {
-    add(row) {
-      const x = measurable(value, row);
-      if (x === null) return;
-      state.count += 1;
-      const difference = x - state.mean;
-      state.mean += difference / state.count;
-      state.squares += difference * (x - state.mean);
-      state.minimum = Math.min(state.minimum, x);
-      state.maximum = Math.max(state.maximum, x);
+    add(rows) {
+      const column = columnOf(value, rows);
+      for (let i = 0; i < rows.count; i += 1) {
+        const x = measurable(column, i);
+        if (x === null) continue;
+        count += 1;
+        const difference = x - mean;
+        mean += difference / count;
+        squares += difference * (x - mean);
+        minimum = Math.min(minimum, x);
+        maximum = Math.max(maximum, x);
+      }
     },
-    state: () => ({ kind, ...state }),
+    state: () => ({ kind: "summary", count, mean, squares, minimum, maximum }),
   };
 }
 
 function targets({ step, value, target, fold }: Extract<Statistic, { readonly kind: "targets" }>): Accumulator {
-  const cells = new Map<string | null, Map<number, TargetCell>>();
+  /** Number and sum, by category and fold, in places that `cells` adds up at the end. */
+  const found = new Map<string | null, ({ count: number; sum: number } | undefined)[]>();
   return {
-    add(row) {
-      const sum = measurable(target, row);
-      if (sum === null) return;
-      addToCell(cells, countedCategory(value.valueOf(row)), fold.valueOf(row) ?? 0, { count: 1, sum });
-      if (cells.size > maxCounted) throw new TooManyCategoriesError(step, cells.size, maxCounted);
+    add(rows) {
+      const [categories, sums, folds] = [value, target, fold].map((each) => columnOf(each, rows)) as [
+        Column,
+        Column,
+        Column,
+      ];
+      for (let i = 0; i < rows.count; i += 1) {
+        const sum = measurable(sums, i);
+        if (sum === null) continue;
+        const category = valueIn(categories, i) as string | null;
+        let cells = found.get(category);
+        if (cells === undefined) {
+          cells = [];
+          found.set(category, cells);
+        }
+        const own = (valueIn(folds, i) as number | null) ?? 0;
+        const cell = cells[own];
+        if (cell === undefined) cells[own] = { count: 1, sum };
+        else {
+          cell.count += 1;
+          cell.sum += sum;
+        }
+      }
+      if (found.size > maxCounted) throw new TooManyCategoriesError(step, found.size, maxCounted);
     },
-    state: () => ({ kind: "targets", cells }),
+    state() {
+      const cells = new Map<string | null, Map<number, TargetCell>>();
+      for (const [category, folds] of found) {
+        for (const [own, cell] of folds.entries()) {
+          // A fold without rows of the category is a hole of the array.
+          if (cell !== undefined) addToCell(cells, countedCategory(category), own, cell);
+        }
+      }
+      return { kind: "targets", cells };
+    },
   };
 }
 
-function measurable(value: NumberExpression, row: CanonicalRow): number | null {
-  const found = value.valueOf(row);
-  return found === null || Math.abs(found) > maxMagnitude ? null : found;
-}
-
-function count<Value>(counts: Map<Value, number>, value: Value): void {
-  counts.set(value, (counts.get(value) ?? 0) + 1);
+function measurable(column: Column, row: number): number | null {
+  const value = column[row] as number | null;
+  // NaN, which is missing, is not below either.
+  return value !== null && Math.abs(value) <= maxMagnitude ? value : null;
 }

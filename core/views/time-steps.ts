@@ -54,6 +54,6 @@ export function windowsOf(view: FeatureView, columns: readonly PlanColumn[]): re
         const over = `OVER (PARTITION BY ${entities} ORDER BY ${time} RANGE BETWEEN ${dialect.number(durationMs(step.over))} PRECEDING AND CURRENT ROW)`;
         return `CASE WHEN ${time} IS NOT NULL THEN CAST(${aggregate} ${over} AS DOUBLE) END`;
       };
-      return { name: windowName(step), value: { sql, valueOf: variable<number>(windowName(step)).valueOf } };
+      return { name: windowName(step), value: { ...variable<number>(windowName(step)), sql } };
     });
 }

@@ -1,6 +1,7 @@
 import { DuckDBTimestampValue } from "@duckdb/node-api";
 import { type DuckDbSession, quoteName } from "../../../adapters/duckdb/session";
 import type { RawRow } from "../../../core/raw-row";
+import { columnOf, columnsOf, valueIn } from "../../../core/views/columns";
 import {
   canonicalRow,
   canonicalRows,
@@ -38,8 +39,17 @@ export async function fitRows(
 export function applyRows(plan: FittedPlan, rows: readonly RawRow[], outOfFold = false): Features {
   const compiled = compilePlan(plan, outOfFold);
   const features = createRowFunction(compiled);
-  return addWindows(plan.view, plan.columns, rows).map((row) => {
+  const extended = addWindows(plan.view, plan.columns, rows);
+  // Batches have the bits of single rows.
+  const batch = columnsOf(extended.map((row) => ({ ...row, ...canonicalRow(row, plan.columns) })));
+  for (const { name, value } of compiled.intermediates) batch.columns.set(name, columnOf(value, batch));
+  const columns = compiled.outputs.map(({ value }) => columnOf(value, batch));
+  return extended.map((row, number) => {
     const values = features(row);
+    const inBatch = compiled.outputs.map(
+      ({ kind }, i) => valueIn(columns[i]!, number) ?? (kind === "code" ? -1 : null),
+    );
+    expect(inBatch).toEqual(values);
     return Object.fromEntries(compiled.outputs.map(({ name }, i) => [name, values[i]]));
   });
 }
