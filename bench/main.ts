@@ -18,6 +18,7 @@ import { benchKills } from "./kills/bench";
 import { benchModels } from "./models/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
+import { benchPlan } from "./plan/bench";
 import { benchPoints } from "./points/bench";
 import { benchPowerLoss } from "./power-loss/bench";
 import { benchPrecision } from "./precision/bench";
@@ -56,6 +57,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   tracking: benchTracking,
   optimizer: benchOptimizer,
   overlap: benchOverlap,
+  plan: benchPlan,
   points: benchPoints,
   "power-loss": benchPowerLoss,
   precision: benchPrecision,

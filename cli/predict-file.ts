@@ -7,6 +7,7 @@ import { parquetOf } from "../api/tables/parquet";
 import type { ApiClient } from "../client/api-client";
 import { InvalidInputError } from "../core/errors";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
+import { inputColumns } from "../core/features/planned-rows";
 import type { RawRow } from "../core/features/transform";
 import type { Cell, ColumnBlock, ExportColumn } from "../core/tracking/export/tables";
 import { openPredictor, type Prediction } from "./predict";
@@ -58,7 +59,7 @@ export async function predictFile(
   const emptyBlock = (): Cell[][] => columns.map(() => []);
   const partial = `${out}.partial`;
   try {
-    const needed = new Set(artifact.transform.outputs.map(({ column }) => column));
+    const needed = inputColumns(artifact.transform);
     const inputs = artifact.inputSchema.filter(({ name }) => needed.has(name));
     await withDuckDb((session) =>
       pipeline(Readable.from(write(columns, blocks(readRawRows(session, file, inputs)))), createWriteStream(partial)),

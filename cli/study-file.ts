@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { InvalidInputError } from "../core/errors";
 import type { Job } from "../core/runs/job";
-import { parseJobFile } from "../core/training/job-file";
 import { type StudyDefinition, studyFileSchema } from "../core/tuning/study";
 import { parseYamlInput } from "../core/yaml-input";
-import { type JobOptions, type PreparedJob, prepareJob } from "./submission";
+import { type JobOptions, type PreparedJob, prepareJob, readJobFile } from "./submission";
 
 /** A study file, with the job that it names. */
 export type PreparedStudy = Omit<StudyDefinition, "job" | "code" | "environment"> & PreparedJob;
@@ -21,7 +20,7 @@ export async function prepareStudy(
   client: Parameters<typeof prepareJob>[2],
 ): Promise<PreparedStudy> {
   const jobFile = (path: string): string => resolve(dirname(file), path);
-  const readJob = (path: string): Job => parseJobFile(jobFile(path), read("job", jobFile(path)), options.set);
+  const readJob = (path: string): Job => readJobFile(jobFile(path), options.set);
   const { value } = parseYamlInput(file, read("study", file), studyFileSchema(readJob));
   const { job, objective, objectives, ...definition } = value;
   const prepared = await prepareJob(jobFile(job), options, client);

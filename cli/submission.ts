@@ -44,7 +44,7 @@ export async function prepareJob(
   { set, diff }: JobOptions,
   client: () => ApiClient,
 ): Promise<PreparedJob> {
-  const job = parseJobFile(file, readJob(file), set);
+  const job = readJobFile(file, set);
   const directory = dirname(resolve(file));
   const code = await describeCode(directory, diff ? () => createUploads(client()) : undefined);
   const lockfile = describeEnvironment(directory);
@@ -66,11 +66,10 @@ export type PreparedGroup = readonly { readonly settings: readonly string[]; rea
  * @throws InvalidInputError with every problem of the first combination that has one
  */
 export async function prepareJobs(file: string, options: JobOptions, client: () => ApiClient): Promise<PreparedGroup> {
-  const text = readJob(file);
   const several =
     options.set.some((setting) => /,|\.\./.test(setting)) || options.set.some((one) => !one.includes("."));
-  const combinations = several ? expandSettings(options.set, parseJobFile(file, text)) : [options.set];
-  const jobs = combinations.map((set) => parseJobFile(file, text, set));
+  const combinations = several ? expandSettings(options.set, readJobFile(file)) : [options.set];
+  const jobs = combinations.map((set) => readJobFile(file, set));
   const first = await prepareJob(file, { ...options, set: combinations[0] ?? [] }, client);
   const { sha256 } = first.job.model.type === "module" ? first.job.model : {};
   return jobs.map((job, i) => ({
@@ -83,11 +82,17 @@ function collect(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];
 }
 
-function readJob(file: string): string {
+/** Reads a job file, with the view that it names. @throws InvalidInputError with every problem */
+export function readJobFile(file: string, set: readonly string[] = []): Job {
+  const readView = (view: string): string => read(resolve(dirname(file), view), "view", "features.view");
+  return parseJobFile(file, read(file, "job", "job"), set, readView);
+}
+
+function read(file: string, what: string, path: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
     const rule = "must be a readable file";
-    throw new InvalidInputError("the job file cannot be read", [{ path: "job", value: file, rule }], cause);
+    throw new InvalidInputError(`the ${what} file cannot be read`, [{ path, value: file, rule }], cause);
   }
 }

@@ -3,6 +3,7 @@ import { InvalidInputError } from "../errors";
 import { predictedClasses } from "../evaluation/metrics";
 import type { ModelArtifact } from "../evaluation/model-artifact";
 import { readPredictions, readReport } from "../evaluation/stored-predictions";
+import { inputColumns } from "../features/planned-rows";
 import type { RowSource } from "../features/values";
 import type { ObjectStore } from "../ports";
 import type { ModelVersion } from "../registry/model";
@@ -60,7 +61,7 @@ export async function modelBaseline(
     model: version.model,
     version: version.version,
     ...data,
-    features: new Set(transform.outputs.map(({ column }) => column)),
+    features: inputColumns(transform),
     label: label.column,
     predictions: await predictionBaseline(objects, trainingOf(version).evaluation),
   };

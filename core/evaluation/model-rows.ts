@@ -1,5 +1,6 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import { decodeFeatureShard, type FeatureView } from "../features/encoding";
+import { inputColumns } from "../features/planned-rows";
 import { ShardEncoder } from "../features/shard-encoder";
 import type { RowSource } from "../features/values";
 import type { ModelArtifact } from "./model-artifact";
@@ -41,7 +42,7 @@ export async function* modelRows(
   const { transform, label } = artifact;
   const rows = chosen.reduce((sum, one) => sum + one, 0);
   const encoder = new ShardEncoder({ transform, label, slices: [] }, schema, { rows, withSlices: false });
-  const needed = new Set([...transform.outputs.map(({ column }) => column), label.column]);
+  const needed = new Set([...inputColumns(transform), label.column]);
   for await (const batch of source.read(schema.filter(({ name }) => needed.has(name)))) {
     for (let row = 0; row < batch.rows; row += 1) {
       if (chosen[batch.firstRow + row] === 0) continue;

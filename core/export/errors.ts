@@ -13,6 +13,16 @@ export class NothingToExportError extends RingmasterError {
   }
 }
 
+/** Thrown for a model whose features a plan makes: no export format has the steps of plans. */
+export class PlannedFeaturesError extends RingmasterError {
+  constructor(model: string) {
+    super(
+      `${model} cannot be exported: a plan makes its features, and export formats have none of its steps; use \`ringmaster models predict\`, or make the features before the push and train without a plan`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { model } },
+    );
+  }
+}
+
 /** Thrown when the format cannot express a layer, or the exporter does not support it. */
 export class UnsupportedLayerError extends RingmasterError {
   constructor(layer: { readonly name: string; readonly className: string }, why: string) {

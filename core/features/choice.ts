@@ -1,6 +1,8 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import type { Problem } from "../errors";
-import type { ColumnEncoding } from "../runs/feature-settings";
+import type { ColumnEncoding, FeatureSettings } from "../runs/feature-settings";
+
+import { planProblems } from "./planned-fit";
 
 /** The features that a job chooses, and their encodings. By default all of the dataset, by their types. */
 export interface FeatureChoice {
@@ -8,7 +10,7 @@ export interface FeatureChoice {
   readonly columns?: readonly string[] | undefined;
   /** The columns that are not used. */
   readonly drop?: readonly string[] | undefined;
-  readonly features?: { readonly columns?: Readonly<Record<string, ColumnEncoding>> | undefined };
+  readonly features?: Partial<FeatureSettings> | undefined;
 }
 
 /** Returns the feature columns that the job uses, in the dataset's order. */
@@ -23,6 +25,8 @@ export function chosenFeatures(
 
 /** Checks a job's choice against the dataset's columns. */
 export function choiceProblems(schema: readonly ColumnSchema[], choice: FeatureChoice): readonly Problem[] {
+  const planned = planProblems(schema, choice.features ?? {});
+  if (planned.length > 0) return planned;
   const known = schema.filter(({ role }) => role === "feature").map(({ name }) => name);
   const problems: Problem[] = [];
   for (const field of ["columns", "drop"] as const) {

@@ -4,8 +4,11 @@ import { sha256 } from "../digest";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { Job } from "../runs/job";
-import { FeatureFitter } from "./fit";
+import { sourceColumnsOf } from "../views/view-file";
+import { FeatureFitter, type FittedFeatures } from "./fit";
 import { type Plan, planFeatures } from "./plan";
+import { fitPlanOnRows, viewOf } from "./planned-fit";
+import { plannedTransform } from "./planned-rows";
 import type { FeatureManifest, FeatureShard } from "./shapes";
 import { ShardEncoder } from "./shard-encoder";
 import type { RowSource } from "./values";
@@ -45,9 +48,17 @@ export async function materializeFeatures(input: {
   const columns = columnsOf(plan);
   const splitOf = await readSplits(manifest, objects);
 
+  const splitOfRow = (row: number): SplitName => splitNames[splitOf[row]!]!;
   const fitter = new FeatureFitter(plan, settings.features);
-  for await (const batch of rows.read(columns)) fitter.add(batch, (row) => splitNames[splitOf[row]!]!);
-  const fitted = fitter.finish();
+  for await (const batch of rows.read(columns)) fitter.add(batch, splitOfRow);
+  const view = viewOf(settings.features);
+  const training = { rows: manifest.split.indexes.train.rows, splitOf: splitOfRow };
+  const fitted: FittedFeatures = view
+    ? {
+        ...fitter.finish(),
+        transform: plannedTransform(await fitPlanOnRows(view, manifest.schema, rows, training)),
+      }
+    : fitter.finish();
 
   const shards: Record<SplitName, FeatureShard[]> = { train: [], validation: [], test: [] };
   const encoders = splitNames.map(
@@ -55,10 +66,13 @@ export async function materializeFeatures(input: {
       new ShardEncoder(fitted, manifest.schema, {
         rows: manifest.split.indexes[split].rows,
         withSlices: split === "test",
+        outOfFold: split === "train",
         shardBytes: input.shardBytes,
       }),
   );
-  for await (const batch of rows.read(columns)) {
+  const planned = new Set(view ? sourceColumnsOf(view) : []);
+  const read = manifest.schema.filter((column) => planned.has(column.name) || columns.includes(column));
+  for await (const batch of rows.read(view ? read : columns)) {
     for (let row = 0; row < batch.rows; row += 1) {
       const split = splitOf[batch.firstRow + row]!;
       const shard = encoders[split]!.add(batch, row);

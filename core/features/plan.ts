@@ -2,6 +2,7 @@ import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
 import type { ColumnEncoding } from "../runs/feature-settings";
 import { choiceProblems, chosenFeatures, type FeatureChoice } from "./choice";
+import { viewOf } from "./planned-fit";
 import type { TimestampPart } from "./shapes";
 
 /**
@@ -42,7 +43,8 @@ export function planFeatures(
 ): Plan {
   const problems = choiceProblems(schema, choice);
   if (problems.length > 0) throw new InvalidInputError("the job's features do not fit the dataset", problems);
-  const features = chosenFeatures(schema, choice).flatMap((column) => {
+  const isPlanned = viewOf(choice.features ?? {}) !== undefined;
+  const features = (isPlanned ? [] : chosenFeatures(schema, choice)).flatMap((column) => {
     const encoding = Object.hasOwn(choice.features?.columns ?? {}, column.name)
       ? choice.features?.columns?.[column.name]
       : undefined;

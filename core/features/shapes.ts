@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { SplitName } from "../datasets/shapes";
 import { type ContentReference, category, count, type Shape } from "../shapes";
+import { fittedPlan } from "../views/shapes";
 
 const place = { column: z.string(), offset: count, width: count, source: count };
 
@@ -26,6 +27,9 @@ export const featureTransform = z
     ),
     width: count,
     shape: z.array(count),
+    plan: fittedPlan.optional().meta({
+      description: "The plan that makes the features. Its outputs are those of the transform, in the same order.",
+    }),
   })
   .meta({
     id: "FeatureTransform",

@@ -3,6 +3,7 @@ import { evenCut } from "../datasets/shard-plan";
 import { codeLookup } from "./category-codes";
 import { encodeFeatureShard, type FeatureRows, shardLayout } from "./encoding";
 import type { FittedFeatures } from "./fit";
+import { plannedRowEncoder } from "./planned-rows";
 import { standardized } from "./transform";
 import { type ColumnBatch, categoryAt } from "./values";
 
@@ -23,7 +24,13 @@ export class ShardEncoder {
   constructor(
     fitted: FittedFeatures,
     schema: readonly ColumnSchema[],
-    options: { readonly rows: number; readonly withSlices: boolean; readonly shardBytes?: number },
+    options: {
+      readonly rows: number;
+      readonly withSlices: boolean;
+      readonly shardBytes?: number | undefined;
+      /** Whether the rows are the training rows, whose target encodings leave their own fold out. */
+      readonly outOfFold?: boolean;
+    },
   ) {
     this.fitted = fitted;
     this.layout = shardLayout(fitted.transform);
@@ -32,7 +39,7 @@ export class ShardEncoder {
     const sliceWidth = options.withSlices ? fitted.slices.length : 0;
     const rowBytes = 4 * (numericWidth + codesWidth + 1 + sliceWidth);
     this.cuts = options.rows === 0 ? [] : evenCut(options.rows, rowBytes, options.shardBytes);
-    this.writers = encodersOf(fitted, schema, this.layout, options.withSlices);
+    this.writers = encodersOf(fitted, schema, this.layout, options);
   }
 
   /** Adds a row; returns the shard that it completes. */
@@ -67,29 +74,33 @@ function encodersOf(
   { transform, label, slices }: FittedFeatures,
   schema: readonly ColumnSchema[],
   { numericWidth, codesWidth }: ReturnType<typeof shardLayout>,
-  withSlices: boolean,
+  { withSlices, outOfFold = false }: { readonly withSlices: boolean; readonly outOfFold?: boolean },
 ): readonly RowEncoder[] {
   const typeOf = new Map(schema.map(({ name, type }) => [name, type]));
-  const encoders = transform.outputs.map((output): RowEncoder => {
-    if (output.kind === "one-hot") {
-      const lookup = codeLookup(output);
-      const type = typeOf.get(output.column)!;
-      return (batch, row, { codes }, at) => {
-        codes[at * codesWidth + output.source] = lookup(
-          categoryAt(batch.columns[output.column]!, row, type, output.part),
-        );
-      };
-    }
-    return (batch, row, { numeric }, at) => {
-      const values = batch.columns[output.column]!;
-      const to = at * numericWidth + output.source;
-      // A missing value stays 0, the mean, because the buffer is new.
-      if (values.kind === "string" || values.valid[row] === 0) return;
-      for (let i = 0; i < output.width; i += 1) {
-        numeric[to + i] = standardized(values.values[row * output.width + i]!, output);
-      }
-    };
-  });
+  const { plan } = transform;
+  const planned = plan && plannedRowEncoder({ ...transform, plan }, outOfFold);
+  const encoders: RowEncoder[] = planned
+    ? [(batch, row, { numeric, codes }, at) => planned(batch, row, numeric, at * numericWidth, codes, at * codesWidth)]
+    : transform.outputs.map((output): RowEncoder => {
+        if (output.kind === "one-hot") {
+          const lookup = codeLookup(output);
+          const type = typeOf.get(output.column)!;
+          return (batch, row, { codes }, at) => {
+            codes[at * codesWidth + output.source] = lookup(
+              categoryAt(batch.columns[output.column]!, row, type, output.part),
+            );
+          };
+        }
+        return (batch, row, { numeric }, at) => {
+          const values = batch.columns[output.column]!;
+          const to = at * numericWidth + output.source;
+          // A missing value stays 0, the mean, because the buffer is new.
+          if (values.kind === "string" || values.valid[row] === 0) return;
+          for (let i = 0; i < output.width; i += 1) {
+            numeric[to + i] = standardized(values.values[row * output.width + i]!, output);
+          }
+        };
+      });
   encoders.push(labelEncoder(label, typeOf.get(label.column)!));
   if (withSlices) {
     for (const [index, slice] of slices.entries()) {

@@ -1,10 +1,14 @@
-import type { Category } from "../datasets/profile";
-import { elementsOf, isNullable, rulesOf } from "../datasets/rules";
 import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
+import type { RawRow } from "../raw-row";
 import { codeLookup } from "./category-codes";
+import { plannedRow } from "./planned-rows";
 import type { FeatureOutput, FeatureTransform } from "./shapes";
+import { type RawValue, readRaw } from "./transform-values";
 import { partOf } from "./values";
+
+export type { RawRow } from "../raw-row";
+export { readRaw } from "./transform-values";
 
 type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 
@@ -12,9 +16,6 @@ type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 export function standardized(value: number, { mean, deviation }: Pick<Numeric, "mean" | "deviation">): number {
   return (value - mean) / deviation;
 }
-
-/** A row as JSON: numbers, text, booleans, times as ISO 8601 or milliseconds, tensors as (nested) lists. */
-export type RawRow = Readonly<Record<string, unknown>>;
 
 /**
  * Applies a fitted transform to raw rows for serving. The numbers are bit-identical to those of training for the same
@@ -26,6 +27,8 @@ export function createRowTransform(
   transform: FeatureTransform,
   columns: readonly ColumnSchema[],
 ): { readonly apply: (rows: readonly RawRow[]) => Float32Array } {
+  const { plan } = transform;
+  const writePlanned = plan && plannedRow({ ...transform, plan }, columns);
   const schema = new Map(columns.map((column) => [column.name, column]));
   const lookups = new Map(
     transform.outputs.map((output) => [output, output.kind === "one-hot" ? codeLookup(output) : undefined]),
@@ -40,6 +43,11 @@ export function createRowTransform(
       const problems: Problem[] = [];
       const dense = new Float32Array(rows.length * transform.width);
       for (const [index, row] of rows.entries()) {
+        if (writePlanned) {
+          const found = writePlanned(row, dense, index * transform.width);
+          problems.push(...found.map((problem) => ({ ...problem, path: `rows[${index}].${problem.path}` })));
+          continue;
+        }
         const values = new Map<string, RawValue>();
         for (const { column } of transform.outputs) {
           if (values.has(column)) continue;
@@ -74,56 +82,4 @@ export function createRowTransform(
       return dense;
     },
   };
-}
-
-/** A raw value as numbers or as a category, or the rule that it breaks. */
-export interface RawValue {
-  readonly numbers?: readonly number[];
-  readonly category?: Category;
-  /** The rule that the value breaks. */
-  readonly rule?: string;
-}
-
-/** Reads a raw value as its column's type. */
-export function readRaw(value: unknown, column: ColumnSchema): RawValue {
-  if (value === null || value === undefined) {
-    return isNullable(column) ? {} : { rule: ruleText(column, "present") };
-  }
-  const wrong: RawValue = { rule: ruleText(column, "type") };
-  switch (column.type) {
-    case "string":
-      return typeof value === "string" ? { category: value } : wrong;
-    case "bool":
-      if (value === 1 || value === 0) return { category: value === 1 };
-      return typeof value === "boolean" ? { category: value } : wrong;
-    case "int":
-      return typeof value === "number" && Number.isSafeInteger(value) ? { numbers: [value], category: value } : wrong;
-    case "float":
-      return typeof value === "number" && Number.isFinite(value) ? { numbers: [value] } : wrong;
-    case "timestamp": {
-      const time = timeOf(value);
-      return Number.isFinite(time) ? { numbers: [time] } : wrong;
-    }
-    case "tensor": {
-      const numbers: unknown[] = Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [];
-      const fits = numbers.length === elementsOf(column) && numbers.every(Number.isFinite);
-      // The dataset stores a tensor's numbers as float32.
-      return fits ? { numbers: (numbers as number[]).map(Math.fround) } : wrong;
-    }
-  }
-}
-
-/** Parses a time. Times without an offset are UTC, as in a dataset. */
-function timeOf(value: unknown): number {
-  if (typeof value === "number") return Math.floor(value);
-  if (value instanceof Date) return value.getTime();
-  if (typeof value !== "string") return Number.NaN;
-  const iso = value.trim().replace(" ", "T");
-  return Date.parse(/T/.test(iso) && !/(Z|[+-]\d\d:?\d\d)$/i.test(iso) ? `${iso}Z` : iso);
-}
-
-function ruleText(column: ColumnSchema, kind: "present" | "type"): string {
-  // Tokens and formats belong to files. A request has null, and times in ISO 8601.
-  const request = { ...column, nullable: false, missing: undefined, format: undefined };
-  return rulesOf(request).find((rule) => rule.kind === kind)!.text;
 }

@@ -3,6 +3,7 @@ import type { DatasetRepository } from "../datasets/repository";
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
 import type { FeaturesOutput } from "../features/materialize";
+import { inputColumns } from "../features/planned-rows";
 import type { FeatureManifest } from "../features/shapes";
 import { getJson } from "../object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
@@ -88,7 +89,7 @@ export async function artifactOfRun(
   const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
   const features = await getJson<FeatureManifest>(objects, featureManifestKey);
   const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
-  const used = new Set(features.transform.outputs.map(({ column }) => column));
+  const used = inputColumns(features.transform);
   return {
     format: 1,
     runId: run.runId,

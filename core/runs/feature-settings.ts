@@ -1,4 +1,7 @@
 import * as z from "zod";
+import type { DeepReadonly } from "../shapes";
+import { planStep, viewFile } from "../views/shapes";
+import { named, viewProblems } from "../views/view-file";
 
 const columnName = z.string().min(1).max(255);
 
@@ -20,8 +23,37 @@ const columnEncoding = z.discriminatedUnion("encode", [
 ]);
 export type ColumnEncoding = Readonly<z.output<typeof columnEncoding>>;
 
-export const featureSettings = z.strictObject({
+const settings = z.strictObject({
   standardize: z.boolean().default(true),
   /** Encodings of columns. Default: by the column's type. */
   columns: z.record(columnName, columnEncoding).optional(),
+  /** The steps that make the features (docs/features.md). Default: by the columns' types. */
+  plan: z.array(planStep).min(1).max(1_000).optional(),
+  /** The view whose plan makes the features. A job file names its file, and `ringmaster submit` reads it. */
+  view: viewFile.optional(),
+});
+export type FeatureSettings = DeepReadonly<z.output<typeof settings>>;
+
+/** Maximum length of a plan as JSON. The job is stored in the run's row, which DynamoDB limits to 400 KiB. */
+const maxPlanLength = 100_000;
+
+export const featureSettings = settings.superRefine(({ plan, view, columns, standardize }, context) => {
+  const at = plan === undefined ? "view" : "plan";
+  const refuse = (path: readonly (string | number)[], message: string, input?: unknown): void =>
+    context.addIssue({ code: "custom", path: [...path], message, input });
+  if (plan === undefined && view === undefined) return;
+  if (plan !== undefined && view !== undefined) refuse(["view"], "must be left out where plan has the steps");
+  if (columns !== undefined) refuse(["columns"], `must be left out where ${at} makes the features`);
+  if (!standardize) refuse(["standardize"], `must be left out where ${at} makes the features`);
+  if (view?.steps.length === 0) refuse(["view", "steps"], "must have at least one step");
+  if (JSON.stringify(plan ?? view).length > maxPlanLength) {
+    refuse(
+      [at],
+      `must have at most ${maxPlanLength} characters as JSON; omit long lists of values, which the fit finds`,
+    );
+  }
+  const steps = (plan ?? view?.steps ?? []).map(named);
+  for (const { path, value, rule } of viewProblems({ name: "plan", entities: [], ...view, steps })) {
+    refuse(plan === undefined ? ["view", ...path] : ["plan", ...path.slice(1)], rule, value);
+  }
 });

@@ -155,6 +155,15 @@ export const jobSchema = z
     when: whenValid({}),
     error: "must be left out where columns names the features: a column that it does not name is not used",
   })
+  .refine(
+    ({ features: { plan, view }, columns, drop }) =>
+      (plan === undefined && view === undefined) || (columns === undefined && drop === undefined),
+    {
+      path: ["features"],
+      when: whenValid({}),
+      error: "must have no plan or view where columns or drop chooses columns: a plan names the columns that it uses",
+    },
+  )
   .refine(({ resources: { workers, microshards } }) => workers <= microshards, {
     path: ["resources", "workers"],
     when: whenValid({ resources }),

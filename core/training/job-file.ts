@@ -1,18 +1,29 @@
 import { type Document, isMap, parse } from "yaml";
 import { InvalidInputError, type Problem } from "../errors";
 import { type Job, jobSchema } from "../runs/job";
+import { parseFeatureView } from "../views/view-file";
 import { parseYamlInput } from "../yaml-input";
 
 /**
  * Reads a job file.
  *
  * @param overrides `path=value` pairs, as in `--set resources.workers=3`; values are YAML
+ * @param readView reads the file of a view that the job names, whose content becomes a part of the job
  * @throws InvalidInputError with every problem: line, path, value, rule
  */
-export function parseJobFile(fileName: string, text: string, overrides: readonly string[] = []): Job {
+export function parseJobFile(
+  fileName: string,
+  text: string,
+  overrides: readonly string[] = [],
+  readView?: (file: string) => string,
+): Job {
   const settings = overrides.map(parseOverride);
   return parseYamlInput(fileName, text, jobSchema, (document) => {
     for (const { path, value } of settings) set(document, path, value);
+    const view = document.getIn(["features", "view"]);
+    if (readView && typeof view === "string") {
+      document.setIn(["features", "view"], document.createNode(parseFeatureView(readView(view), view)));
+    }
   }).value;
 }
 

@@ -21,6 +21,40 @@ describe("a job's choice of features", () => {
     [{ drop: ["y"] }, [{ path: "drop.0", value: "y" }]],
     [{ features: { columns: { town: { encode: "hash" } } } }, [{ path: "features.columns.town", value: "hash" }]],
     [{ columns: ["city"], features: { columns: { city: { encode: "top-k" } } } }, []],
+    [
+      {
+        features: {
+          plan: [
+            { kind: "log", column: "city" },
+            { kind: "log", column: "town" },
+          ],
+        },
+      },
+      [
+        { path: "features.plan[0] (city_log)", value: "city", rule: "must be number or bool, but is text" },
+        { path: "features.plan[1] (town_log)", value: "town", rule: expect.stringContaining("price, city, y") },
+      ],
+    ],
+    [
+      { features: { plan: [{ kind: "number", column: "y" }] } },
+      [{ path: "features.plan", value: "y", rule: expect.stringContaining("has the role label") }],
+    ],
+    [
+      { features: { plan: [{ kind: "target", column: "city", target: "price", foldBy: "price" }] } },
+      [{ path: "features.plan[0].target", value: "price", rule: "must be the label, y" }],
+    ],
+    [
+      {
+        features: {
+          view: {
+            ...{ name: "v", entities: ["city"], eventTime: "price" },
+            steps: [{ kind: "window", column: "price", aggregate: "sum", over: "1d" }],
+          },
+        },
+      },
+      [{ path: "features.view.steps[0].kind", value: "window", rule: expect.stringContaining("must not be a window") }],
+    ],
+    [{ features: { plan: [{ kind: "target", column: "city", target: "y", foldBy: "price" }] } }, []],
   ])("is checked at submission: %j", (choice, problems) => {
     expect(checkJobAgainst(manifest, job(choice))).toMatchObject(problems);
   });
@@ -34,6 +68,16 @@ describe("a job's choice of features", () => {
     [{ columns: ["city"], drop: ["price"] }, /must be left out where columns names the features/],
     [{ columns: ["city", "city"] }, /must name each column once/],
     [{ columns: [] }, /too_small/],
+    [
+      { columns: ["city"], features: { plan: [{ kind: "hash", column: "city", buckets: 9 }] } },
+      /must have no plan or view/,
+    ],
+    [{ features: { plan: [], columns: { city: { encode: "hash" } } } }, /too_small/],
+    [
+      { features: { plan: [{ kind: "hash", column: "city", buckets: 9 }], columns: { city: { encode: "hash" } } } },
+      /must be left out where plan makes the features/,
+    ],
+    [{ features: { plan: [{ kind: "bucketize", column: "price" }] } }, /or quantiles is required/],
     [{ features: { columns: { city: { encode: "top-k", k: 0 } } } }, /too_small/],
     [{ features: { columns: { city: { encode: "embed" } } } }, /invalid_union/],
   ])("is refused: %j", (choice, message) => expect(() => job(choice)).toThrow(message));

@@ -41,6 +41,37 @@ describe("the job file", () => {
     expect(parseJobFile("job.yaml", shown!).hyperparameters).toMatchObject({ beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
   });
 
+  it("reports all problems of a plan with their lines", () => {
+    const plan = `features:
+  plan:
+    - { kind: bucketize, column: a }
+    - { kind: log, column: a, name: b }
+    - { kind: log, column: c, name: b }
+`;
+    expect(problemsOf(good + plan)).toMatchObject([
+      { path: "features.plan[0].boundaries", line: 13, rule: expect.stringContaining("quantiles is required") },
+      { path: "features.plan[2].name", line: 15, value: "b", rule: expect.stringContaining("must differ") },
+    ]);
+    expect(problemsOf(`${good}features: { plan: [{ kind: square, column: a }, { kind: log }] }`)).toMatchObject([
+      { path: "features.plan[0].kind", line: 11, value: "square" },
+      { path: "features.plan[1].column", line: 11, rule: "is required" },
+    ]);
+  });
+
+  it("has the content of the view that it names", () => {
+    const view = "name: houses\nsteps: [{ kind: log, column: price }]\n";
+    const read = (file: string) => (file === "views/houses.yaml" ? view : "name: x\nsteps: [{ kind: log }]\n");
+    const { features } = parseJobFile("job.yaml", `${good}features: { view: views/houses.yaml }`, [], read);
+    expect(features.view).toMatchObject({
+      name: "houses",
+      steps: [{ kind: "log", column: "price", name: "price_log" }],
+    });
+    expect(() => parseJobFile("job.yaml", `${good}features: { view: x.yaml }`, [], read)).toThrow(
+      /x\.yaml has a problem/,
+    );
+    expect(problemsOf(`${good}features: { view: x.yaml }`)).toMatchObject([{ path: "features.view", line: 11 }]);
+  });
+
   it("records TF32 where a worker has a GPU, and nothing of it where it has none", () => {
     const tf32Of = (...overrides: string[]) => parseJobFile("job.yaml", good, overrides).resources.tf32;
     expect(tf32Of()).toBeUndefined();

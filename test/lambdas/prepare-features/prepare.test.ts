@@ -5,8 +5,11 @@ import { pushDataset } from "../../../cli/datasets/push";
 import type { DatasetManifest, SplitName } from "../../../core/datasets/shapes";
 import { decodeSplitIndex } from "../../../core/datasets/split-index";
 import { decodeFeatureShard } from "../../../core/features/encoding";
+import { inputColumns } from "../../../core/features/planned-rows";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../../core/features/transform";
+import { jobSchema } from "../../../core/runs/job";
+import { compilePlan, createRowFunction } from "../../../core/views/compile";
 import { prepareFeatures } from "../../../lambdas/prepare-features/prepare";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
@@ -134,5 +137,83 @@ describe("prepareFeatures", () => {
       damaged.objects.set(key, key.endsWith(shard!.sha256) ? body.slice(0, -1) : body);
     }
     await expect(prepareFeatures({ manifest, job, objects: damaged, inputHash: "f00" })).rejects.toThrow(shard!.sha256);
+  });
+});
+
+describe("prepareFeatures with a plan", () => {
+  const plan = [
+    { kind: "standardize", column: "price", impute: "median", indicator: true },
+    { kind: "log", column: "rooms", name: "rooms", output: false },
+    { kind: "robust", column: "rooms", name: "log rooms" },
+    { kind: "one-hot", column: "heating", impute: "none" },
+    { kind: "number", column: "garden" },
+    { kind: "cycle", column: "listed", part: "dayOfYear" },
+    { kind: "cross", columns: ["heating", "garden"], name: "both" },
+    { kind: "hash", column: "both", buckets: 16 },
+    { kind: "target", column: "heating", target: "sold", foldBy: "listed", folds: 3, name: "rate" },
+  ];
+  const features = jobSchema.shape.features.parse({ plan });
+
+  async function preparePlan() {
+    const planned = { features, evaluation: { slices: [] } };
+    const output = await prepareFeatures({ manifest, job: planned, objects, inputHash: "f01", shardBytes: 2_000 });
+    const text = Buffer.from(await objects.get(output.featureManifestKey)).toString();
+    return { output, made: JSON.parse(text) as FeatureManifest };
+  }
+  const rowsOf = async (split: SplitName) => {
+    const index = decodeSplitIndex(await objects.getContent(manifest.split.indexes[split].sha256));
+    return [...index].map((row) => rows[row]!);
+  };
+  async function denseOf(made: FeatureManifest, split: SplitName): Promise<Float32Array> {
+    const { width } = made.transform;
+    const dense = new Float32Array(made.splits[split].rows * width);
+    let at = 0;
+    for (const view of await viewsOf(made, split)) {
+      for (let row = 0; row < view.rows; row += 1, at += width) view.writeRow(row, dense, at);
+    }
+    return dense;
+  }
+
+  it("fits it on the training split alone, and stores it in the transform", async () => {
+    const { made, output } = await preparePlan();
+    const rooms = (await rowsOf("train"))
+      .map(({ rooms: count }) => Math.log((count as number) + 1))
+      .sort((a, b) => a - b);
+    expect(made.transform.plan?.rows).toBe(rooms.length);
+    const rank = (rooms.length - 1) / 2;
+    const median = (rooms[Math.floor(rank)]! + rooms[Math.ceil(rank)]!) / 2;
+    expect(made.transform.plan?.fitted["log rooms"]?.center).toBeCloseTo(median, 12);
+    // Price and its indicator, log rooms, garden, sine and cosine, the rate; five kinds of heating, 16 buckets.
+    expect(output.width).toBe(7 + 5 + 16);
+    expect(await preparePlan()).toEqual({ made, output });
+  });
+
+  it("gives the rows that serving computes, to the bit; training rows have their targets out of fold", async () => {
+    const { made } = await preparePlan();
+    const { transform } = made;
+    const { apply } = createRowTransform(transform, manifest.schema);
+    expect(await denseOf(made, "validation")).toEqual(apply(await rowsOf("validation")));
+    expect(await denseOf(made, "test")).toEqual(apply(await rowsOf("test")));
+    const training = await rowsOf("train");
+    const compiled = compilePlan(transform.plan!, true);
+    const outOfFold = createRowFunction(compiled);
+    const rate = compiled.outputs.findIndex(({ name }) => name === "rate");
+    const { offset } = transform.outputs[rate]!;
+    const [dense, served] = [await denseOf(made, "train"), apply(training)];
+    for (const [i, row] of training.entries()) served[i * transform.width + offset] = outOfFold(row)[rate]!;
+    expect(dense).toEqual(served);
+    expect(dense).not.toEqual(apply(training));
+  });
+
+  it("serves rows without the label and the column of the folds, and names what a row lacks", async () => {
+    const { transform } = (await preparePlan()).made;
+    const inputs = manifest.schema.filter(({ name }) => inputColumns(transform).has(name));
+    expect(inputs.map(({ name }) => name)).toEqual(["price", "rooms", "heating", "garden", "listed"]);
+    const { apply } = createRowTransform(transform, inputs);
+    const { sold: _, ...row } = rows[5]!;
+    expect(apply([row])).toEqual(createRowTransform(transform, manifest.schema).apply([rows[5]!]));
+    expect(() => apply([row, { ...row, rooms: "three" }])).toThrow(
+      /rows\[1\].rooms is "three", but must be a whole number/,
+    );
   });
 });

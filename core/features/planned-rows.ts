@@ -1,0 +1,137 @@
+import type { ColumnSchema } from "../datasets/shapes";
+import type { Problem } from "../errors";
+import type { RawRow } from "../raw-row";
+import { type Column, columnOf, type RowColumns } from "../views/columns";
+import { canonicalText, compilePlan } from "../views/compile";
+import { duckdb } from "../views/dialects";
+import type { FittedPlan } from "../views/shapes";
+import { encodedColumnsOf } from "../views/view-file";
+import { batchColumns } from "./batch-columns";
+import type { FeatureOutput, FeatureTransform } from "./shapes";
+import { readRaw } from "./transform-values";
+import type { ColumnBatch } from "./values";
+
+type PlannedTransform = FeatureTransform & { readonly plan: FittedPlan };
+
+/** Returns the transform of a fitted plan: numbers first, then one-hots. A missing number is 0, a missing category all 0. */
+export function plannedTransform(plan: FittedPlan): FeatureTransform {
+  const outputs: FeatureOutput[] = [];
+  let [offset, numbers, codes] = [0, 0, 0];
+  for (const output of compilePlan(plan).outputs) {
+    const { name: column } = output;
+    if (output.kind === "number") {
+      outputs.push({ kind: "numeric", column, offset, width: 1, source: numbers, mean: 0, deviation: 1 });
+      numbers += 1;
+      offset += 1;
+    } else {
+      const width = output.vocabulary.length;
+      outputs.push({ kind: "one-hot", column, offset, width, source: codes, vocabulary: [] });
+      codes += 1;
+      offset += width;
+    }
+  }
+  return { outputs, width: offset, shape: [offset], plan };
+}
+
+/** Returns the names of the columns that a row needs for its features. */
+export function inputColumns({ outputs, plan }: FeatureTransform): ReadonlySet<string> {
+  return new Set(plan ? encodedColumnsOf(plan.view) : outputs.map(({ column }) => column));
+}
+
+/** Computes a plan's features for the rows of a batch. Training rows have target encodings out of fold. */
+type BatchFeatures = (batch: ColumnBatch, outOfFold: boolean) => readonly Column[];
+
+/** Shares the features of a batch between the encoders of the splits. */
+const batchFeatures = new WeakMap<FittedPlan, BatchFeatures>();
+
+function batchFeaturesOf(plan: FittedPlan): BatchFeatures {
+  const known = batchFeatures.get(plan);
+  if (known) return known;
+  const [own, outside] = [compilePlan(plan), compilePlan(plan, true)];
+  // Outputs with the same SQL are the same expression; the others depend on a target encoding.
+  const values = own.outputs.map(({ value }, i) => {
+    const training = outside.outputs[i]!.value;
+    return { value, training: training.sql(duckdb) === value.sql(duckdb) ? value : training };
+  });
+  let current: { readonly batch: ColumnBatch; readonly rows: RowColumns } | undefined;
+  const made: BatchFeatures = (batch, outOfFold) => {
+    if (current?.batch !== batch) {
+      const rows = batchColumns(batch, plan.columns);
+      for (const { name, value } of own.intermediates) rows.columns.set(name, columnOf(value, rows));
+      current = { batch, rows };
+    }
+    const { rows } = current;
+    return values.map(({ value, training }) => columnOf(outOfFold ? training : value, rows));
+  };
+  batchFeatures.set(plan, made);
+  return made;
+}
+
+/** Returns a function that writes a row's features into a shard's tensors. */
+export function plannedRowEncoder(
+  { plan, outputs }: PlannedTransform,
+  outOfFold: boolean,
+): (
+  batch: ColumnBatch,
+  row: number,
+  numeric: Float32Array,
+  numericAt: number,
+  codes: Int32Array,
+  codesAt: number,
+) => void {
+  const featuresOf = batchFeaturesOf(plan);
+  let current: ColumnBatch | undefined;
+  let numbers: readonly (readonly [source: number, values: Column])[] = [];
+  let positions: typeof numbers = [];
+  return (batch, row, numeric, numericAt, codes, codesAt) => {
+    if (batch !== current) {
+      const columns = featuresOf(batch, outOfFold);
+      const of = (kind: FeatureOutput["kind"]) =>
+        outputs.flatMap((output, i) => (output.kind === kind ? [[output.source, columns[i]!] as const] : []));
+      [current, numbers, positions] = [batch, of("numeric"), of("one-hot")];
+    }
+    for (const [source, values] of numbers) {
+      const value = values[row] as number | null;
+      numeric[numericAt + source] = value === null || Number.isNaN(value) ? 0 : value;
+    }
+    for (const [source, values] of positions) {
+      const value = values[row] as number | null;
+      codes[codesAt + source] = value === null || Number.isNaN(value) ? -1 : value;
+    }
+  };
+}
+
+/**
+ * Returns a function that writes a raw row's dense features over zeros, and returns the problems of its values.
+ *
+ * @param columns the model's input schema
+ */
+export function plannedRow(
+  transform: PlannedTransform,
+  columns: readonly ColumnSchema[],
+): (row: RawRow, into: Float32Array, at: number) => readonly Problem[] {
+  const { intermediates, outputs } = compilePlan(transform.plan);
+  const needed = inputColumns(transform);
+  const inputs = columns.filter(({ name }) => needed.has(name));
+  return (raw, into, at) => {
+    const problems: Problem[] = [];
+    const row: Record<string, unknown> = {};
+    for (const column of inputs) {
+      const value = Object.hasOwn(raw, column.name) ? raw[column.name] : undefined;
+      const { rule, numbers, category } = readRaw(value, column);
+      if (rule !== undefined) problems.push({ path: column.name, ...(value === null ? {} : { value }), rule });
+      const found = column.type === "string" || column.type === "bool" ? category : numbers?.[0];
+      row[column.name] = typeof found === "string" ? canonicalText(found) : (found ?? null);
+    }
+    if (problems.length > 0) return problems;
+    for (const { name, value } of intermediates) row[name] = value.valueOf(row);
+    for (const [i, { value }] of outputs.entries()) {
+      const found = value.valueOf(row);
+      const { kind, offset } = transform.outputs[i]!;
+      if (found === null) continue;
+      if (kind === "numeric") into[at + offset] = found;
+      else into[at + offset + found] = 1;
+    }
+    return problems;
+  };
+}

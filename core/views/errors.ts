@@ -1,0 +1,21 @@
+import { RingmasterError } from "../errors";
+
+/** Thrown when a column has more categories than an encoding takes. */
+export class TooManyCategoriesError extends RingmasterError {
+  constructor(step: string, found: number, limit: number) {
+    super(
+      `step ${step} has ${found} categories in the training rows, and its maximum is ${limit}; set minCount to omit rare ones, or use hash, which needs no vocabulary`,
+      { code: "TOO_MANY_VALUES", httpStatus: 400, details: { step, found, limit } },
+    );
+  }
+}
+
+/** Thrown when there is no row to fit a plan on. */
+export class EmptyTrainingRowsError extends RingmasterError {
+  constructor(file: string) {
+    super(`${file} has no rows to fit the plan on; check the file, and the value of --where`, {
+      code: "EMPTY_DATASET",
+      httpStatus: 400,
+    });
+  }
+}

@@ -1,0 +1,350 @@
+import { createHash } from "node:crypto";
+import { BoundedMap } from "../bounded-map";
+import { type Column, columnOf, mapColumns, type RowColumns, valueIn } from "./columns";
+import type { CalendarPart, Dialect } from "./dialects";
+
+/**
+ * A row of columns and intermediate values in canonical form: numbers and times (milliseconds since the epoch) as
+ * numbers without NaN, text, booleans, lists of numbers. `null` and `undefined` are missing.
+ */
+export type CanonicalRow = Readonly<Record<string, unknown>>;
+
+/**
+ * A value of a row, in three targets that agree: DuckDB's SQL, Trino's SQL and a function. Each function below defines
+ * the three next to each other. Unless it says otherwise, a function of a missing value is missing.
+ *
+ * No expression has the value NaN: columns have none, and every operation that could give one is guarded. Guards are
+ * around arguments (`ln(CASE WHEN x > 0 THEN x END)`), because a database may evaluate both branches of a CASE.
+ */
+export interface Expression<Value> {
+  sql(dialect: Dialect): string;
+  valueOf(row: CanonicalRow): Value | null;
+  /** Returns what `valueOf` returns for each row of a batch, to the bit. Call `columnOf` of columns.ts. */
+  columnOf(rows: RowColumns): Column;
+}
+
+export type NumberExpression = Expression<number>;
+export type TextExpression = Expression<string>;
+export type Condition = Expression<boolean>;
+
+/** Separates the parts of a cross. It is a control character, which text hardly contains. */
+const separator = String.fromCharCode(31);
+
+/** Returns a column of the row, or an intermediate value. */
+export function variable<Value>(name: string): Expression<Value> {
+  return {
+    sql: (dialect) => dialect.name(name),
+    valueOf: (row) => (row[name] as Value | undefined) ?? null,
+    columnOf: ({ columns, count }) => columns.get(name) ?? new Array<null>(count).fill(null),
+  };
+}
+
+export function number(value: number): NumberExpression {
+  return {
+    sql: (dialect) => dialect.number(value),
+    valueOf: () => value,
+    columnOf: ({ count }) => new Float64Array(count).fill(value),
+  };
+}
+
+export function text(value: string): TextExpression {
+  return {
+    sql: (dialect) => dialect.text(value),
+    valueOf: () => value,
+    columnOf: ({ count }) => new Array<string>(count).fill(value),
+  };
+}
+
+export const add = arithmetic("+", (a, b) => a + b);
+export const subtract = arithmetic("-", (a, b) => a - b);
+export const multiply = arithmetic("*", (a, b) => a * b);
+/** Missing if `b` is 0. */
+export function divide(a: NumberExpression, b: NumberExpression): NumberExpression {
+  return strict(
+    [a, b],
+    (_, x, y) => `(${x} / nullif(${y}, 0E0))`,
+    (x, y) => (y === 0 ? null : x / y),
+  );
+}
+
+export function less(a: NumberExpression, b: NumberExpression): Condition {
+  return strict(
+    [a, b],
+    (_, x, y) => `(${x} < ${y})`,
+    (x, y) => x < y,
+    false,
+  );
+}
+
+export function floor(a: NumberExpression): NumberExpression {
+  return strict([a], (_, x) => `floor(${x})`, Math.floor);
+}
+
+/** Returns the remainder in `[0, by)`. */
+export function modulo(a: NumberExpression, by: number): NumberExpression {
+  return subtract(a, multiply(number(by), floor(divide(a, number(by)))));
+}
+
+/** Returns how many of the ascending boundaries are at most `a`. */
+export function bucketIndex(a: NumberExpression, boundaries: readonly number[]): NumberExpression {
+  return strict(
+    [a],
+    (dialect, x) => {
+      const cases = boundaries.map(
+        (boundary, i) => `WHEN ${x} < ${dialect.number(boundary)} THEN ${dialect.number(i)}`,
+      );
+      return `CASE ${cases.join(" ")} WHEN ${x} IS NOT NULL THEN ${dialect.number(boundaries.length)} END`;
+    },
+    (x) => {
+      let [low, high] = [0, boundaries.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (x < boundaries[middle]!) high = middle;
+        else low = middle + 1;
+      }
+      return low;
+    },
+  );
+}
+
+/** Limits a number to a range. */
+export function clamp(a: NumberExpression, low: number, high: number): NumberExpression {
+  return strict(
+    [a],
+    // Not `least` and `greatest`: DuckDB's skip a missing value.
+    (dialect, x) =>
+      `CASE WHEN ${x} < ${dialect.number(low)} THEN ${dialect.number(low)} WHEN ${x} > ${dialect.number(high)} THEN ${dialect.number(high)} ELSE ${x} END`,
+    (x) => (x < low ? low : x > high ? high : x),
+  );
+}
+
+/** Missing if `a` is infinite. */
+export function finite(a: NumberExpression): NumberExpression {
+  return strict(
+    [a],
+    (dialect, x) => `CASE WHEN ${dialect.isFinite(x)} THEN ${x} END`,
+    (x) => (Number.isFinite(x) ? x : null),
+  );
+}
+
+/** Missing if `a` is not greater than 0. */
+export function ln(a: NumberExpression): NumberExpression {
+  return strict(
+    [a],
+    (_, x) => `ln(CASE WHEN ${x} > 0E0 THEN ${x} END)`,
+    (x) => (x > 0 ? Math.log(x) : null),
+  );
+}
+
+/** Missing if `a` is infinite, like `cos`. */
+export function sin(a: NumberExpression): NumberExpression {
+  return strict([finite(a)], (_, x) => `sin(${x})`, Math.sin);
+}
+
+export function cos(a: NumberExpression): NumberExpression {
+  return strict([finite(a)], (_, x) => `cos(${x})`, Math.cos);
+}
+
+export function coalesce<Value>(a: Expression<Value>, otherwise: Expression<Value>): Expression<Value> {
+  return {
+    sql: (dialect) => `coalesce(${a.sql(dialect)}, ${otherwise.sql(dialect)})`,
+    valueOf: (row) => a.valueOf(row) ?? otherwise.valueOf(row),
+    columnOf: (rows) => {
+      const [first, second] = [columnOf(a, rows), columnOf(otherwise, rows)];
+      if (first instanceof Float64Array && second instanceof Float64Array) {
+        return first.map((value, i) => (Number.isNaN(value) ? second[i]! : value));
+      }
+      return Array.from({ length: rows.count }, (_, i) => valueIn(first, i) ?? valueIn(second, i));
+    },
+  };
+}
+
+/** Returns 1 if `a` is missing, otherwise 0. */
+export function missing(a: Expression<unknown>): NumberExpression {
+  return {
+    sql: (dialect) => `CASE WHEN ${a.sql(dialect)} IS NULL THEN 1E0 ELSE 0E0 END`,
+    valueOf: (row) => (a.valueOf(row) === null ? 1 : 0),
+    columnOf: (rows) => {
+      const column = columnOf(a, rows);
+      return Float64Array.from({ length: rows.count }, (_, i) => (valueIn(column, i) === null ? 1 : 0));
+    },
+  };
+}
+
+/** Returns the decimal text of a whole number below 2^53; missing for other numbers. */
+export function wholeText(a: NumberExpression): TextExpression {
+  const limit = 2 ** 53;
+  return strict(
+    [a],
+    (_, x) => `CAST(CAST(CASE WHEN ${x} = floor(${x}) AND abs(${x}) < ${limit}E0 THEN ${x} END AS BIGINT) AS VARCHAR)`,
+    (x) => (Number.isSafeInteger(x) ? String(x) : null),
+    false,
+  );
+}
+
+export function booleanText(a: Condition): TextExpression {
+  return strict([a], (_, x) => `CAST(${x} AS VARCHAR)`, String, false);
+}
+
+export function booleanNumber(a: Condition): NumberExpression {
+  return strict([a], (_, x) => `CASE WHEN ${x} THEN 1E0 WHEN NOT ${x} THEN 0E0 END`, Number);
+}
+
+/** Returns the number of Unicode code points. */
+export function textLength(a: TextExpression): NumberExpression {
+  return strict(
+    [a],
+    (_, x) => `CAST(length(${x}) AS DOUBLE)`,
+    (x) => characters(x).length,
+  );
+}
+
+/** Joins texts to one category. */
+export function join(parts: readonly TextExpression[]): TextExpression {
+  return {
+    sql: (dialect) => `(${parts.map((part) => part.sql(dialect)).join(" || chr(31) || ")})`,
+    valueOf: (row) => {
+      const values = parts.map((part) => part.valueOf(row));
+      return values.includes(null) ? null : values.join(separator);
+    },
+    columnOf: (rows) => {
+      const columns = parts.map((part) => columnOf(part, rows));
+      return Array.from({ length: rows.count }, (_, i) => {
+        let joined = "";
+        for (const [at, column] of columns.entries()) {
+          const value = valueIn(column, i);
+          if (value === null) return null;
+          joined = at === 0 ? (value as string) : joined + separator + (value as string);
+        }
+        return joined;
+      });
+    },
+  };
+}
+
+/** Returns the bucket in `[0, buckets)` of a text: the first 32 bits of its MD5, modulo `buckets`. */
+export function bucketOf(a: TextExpression, buckets: number): NumberExpression {
+  const hash = cached(hash32);
+  return strict(
+    [a],
+    (dialect, x) => `CAST(${dialect.hash(x)} % ${buckets} AS DOUBLE)`,
+    (x) => hash(x) % buckets,
+  );
+}
+
+/** Returns the buckets of all `n` successive characters among the first `maxCharacters`. */
+export function ngramBuckets(
+  a: TextExpression,
+  options: { readonly n: number; readonly buckets: number; readonly maxCharacters: number },
+): Expression<readonly number[]> {
+  const { n, buckets, maxCharacters } = options;
+  const bucketsIn = cached((x: string): readonly number[] => {
+    const all = characters(x).slice(0, maxCharacters);
+    const count = Math.max(0, all.length - n + 1);
+    return Array.from({ length: count }, (_, i) => hash32(all.slice(i, i + n).join("")) % buckets);
+  });
+  return strict([a], (dialect, x) => dialect.ngramBuckets(x, options), bucketsIn, false);
+}
+
+/** Counts how often a whole number is in a list. */
+export function countIn(list: Expression<readonly number[]>, value: number): NumberExpression {
+  return strict(
+    [list],
+    (dialect, x) => dialect.countIn(x, value),
+    (values) => {
+      let count = 0;
+      for (const each of values) if (each === value) count += 1;
+      return count;
+    },
+  );
+}
+
+/** Returns the number that a table has for the text; missing if it has none. */
+export function lookup(a: TextExpression, table: ReadonlyMap<string, number>): NumberExpression {
+  return strict(
+    [a],
+    (dialect, x) => dialect.lookup(x, table),
+    (x) => table.get(x) ?? null,
+  );
+}
+
+/** Missing if the date is more than 99,000,000 days from 1970: the years that JavaScript's dates have completely. */
+export function calendarPart(days: NumberExpression, part: CalendarPart): NumberExpression {
+  return strict(
+    [days],
+    (dialect, x) => `CAST(${dialect.calendarPart(`CASE WHEN abs(${x}) <= 99E6 THEN ${x} END`, part)} AS DOUBLE)`,
+    (x) => (Math.abs(x) <= 99e6 ? partOfDate(x, part) : null),
+  );
+}
+
+const dayMs = 86_400_000;
+
+function partOfDate(days: number, part: CalendarPart): number {
+  const date = new Date(days * dayMs);
+  const year = date.getUTCFullYear();
+  switch (part) {
+    case "year":
+      return year;
+    case "month":
+      return date.getUTCMonth() + 1;
+    case "day":
+      return date.getUTCDate();
+    case "dayOfYear":
+      // `setUTCFullYear` because `Date.UTC` takes years below 100 as years of the 20th century.
+      return days - new Date(0).setUTCFullYear(year, 0, 1) / dayMs + 1;
+  }
+}
+
+/** Returns the code points of a text. Half of a surrogate pair, which UTF-8 cannot store, is U+FFFD. */
+function characters(value: string): readonly string[] {
+  return [...value];
+}
+
+/** Returns the function with a memory of the last texts: few texts are the values of most rows. */
+function cached<Value>(compute: (text: string) => Value): (text: string) => Value {
+  const known = new BoundedMap<string, Value>(10_000);
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const value = compute(text);
+    known.set(text, value);
+    return value;
+  };
+}
+
+function hash32(value: string): number {
+  return createHash("md5").update(value, "utf8").digest().readUInt32BE(0);
+}
+
+function arithmetic(sign: string, compute: (a: number, b: number) => number) {
+  return (a: NumberExpression, b: NumberExpression): NumberExpression =>
+    strict([a, b], (_, x, y) => `(${x} ${sign} ${y})`, compute);
+}
+
+type ValuesOf<Arguments extends readonly Expression<unknown>[]> = {
+  [Key in keyof Arguments]: Arguments[Key] extends Expression<infer Value> ? Value : never;
+};
+type TextsOf<Arguments extends readonly unknown[]> = { [Key in keyof Arguments]: string };
+
+/** Defines a function whose value is missing if one of its arguments is. */
+function strict<const Arguments extends readonly Expression<unknown>[], Value>(
+  parts: Arguments,
+  sql: (dialect: Dialect, ...texts: TextsOf<Arguments>) => string,
+  compute: (...values: ValuesOf<Arguments>) => Value | null,
+  isNumber = true,
+): Expression<Value> {
+  const [first, second] = parts as readonly (Expression<unknown> | undefined)[];
+  const onColumns = compute as unknown as (a: never, b: never) => unknown;
+  return {
+    sql: (dialect) => sql(dialect, ...(parts.map((part) => part.sql(dialect)) as TextsOf<Arguments>)),
+    valueOf: (row) => {
+      const a = first?.valueOf(row) ?? null;
+      if (a === null) return null;
+      if (second === undefined) return (compute as (a: unknown) => Value | null)(a);
+      const b = second.valueOf(row);
+      return b === null ? null : (compute as (a: unknown, b: unknown) => Value | null)(a, b);
+    },
+    columnOf: (rows) =>
+      mapColumns(isNumber, rows.count, onColumns, columnOf(first!, rows), second && columnOf(second, rows)),
+  };
+}

@@ -1,0 +1,123 @@
+import { InvalidInputError, type Problem } from "../errors";
+import { pathText } from "../problems";
+import { parseYamlInput } from "../yaml-input";
+import { type FeatureView, type FittedPlan, fittedPlan, type NamedStep, type PlanStep, viewFile } from "./shapes";
+
+/**
+ * Parses a view's file.
+ *
+ * @throws InvalidInputError with every problem
+ */
+export function parseFeatureView(text: string, fileName = "view.yaml"): FeatureView {
+  const { value, lineOf } = parseYamlInput(fileName, text, viewFile);
+  const view: FeatureView = { ...value, steps: value.steps.map(named) };
+  const problems = viewProblems(view);
+  if (problems.length > 0) {
+    const found = problems.map(({ path, ...rest }): Problem => ({ ...rest, path: pathText(path), line: lineOf(path) }));
+    throw new InvalidInputError(
+      `${fileName} has ${found.length === 1 ? "a problem" : `${found.length} problems`}`,
+      found,
+    );
+  }
+  return view;
+}
+
+/** Parses a stored plan. @throws InvalidInputError */
+export function parseFittedPlan(text: string, fileName: string): FittedPlan {
+  const { view, ...plan } = parseYamlInput(fileName, text, fittedPlan).value;
+  return { ...plan, view: { ...view, steps: view.steps.map(named) } };
+}
+
+/** Returns the names of the columns or earlier results whose values a step encodes. */
+export function encodedBy(step: PlanStep): readonly string[] {
+  switch (step.kind) {
+    case "ratio":
+      return [step.numerator, step.denominator];
+    case "product":
+    case "cross":
+      return step.columns;
+    default:
+      return [step.column];
+  }
+}
+
+/** Returns the names of all columns and earlier results that a step reads. */
+export function inputsOf(step: PlanStep): readonly string[] {
+  return step.kind === "target" ? [step.column, step.target, step.foldBy] : encodedBy(step);
+}
+
+/** Returns the source columns whose values become features: those that serving needs. */
+export function encodedColumnsOf(view: FeatureView): readonly string[] {
+  const results = new Set<string>();
+  const columns = new Set<string>();
+  for (const step of view.steps) {
+    for (const input of encodedBy(step)) if (!results.has(input)) columns.add(input);
+    results.add(step.name);
+  }
+  return [...columns];
+}
+
+/** Returns the source columns that a plan reads, each once; for windows also those that identify a row. */
+export function sourceColumnsOf(view: FeatureView): readonly string[] {
+  const results = new Set<string>();
+  const columns = new Set<string>();
+  for (const step of view.steps) {
+    for (const input of inputsOf(step)) if (!results.has(input)) columns.add(input);
+    if (step.kind === "window") for (const name of [...view.entities, view.eventTime!]) columns.add(name);
+    results.add(step.name);
+  }
+  return [...columns];
+}
+
+export function named(step: PlanStep): NamedStep {
+  return { ...step, name: step.name ?? `${encodedBy(step).join("_")}_${step.kind}` };
+}
+
+interface Finding extends Omit<Problem, "path"> {
+  readonly path: readonly (string | number)[];
+}
+
+/** Returns the problems of a view that one step alone does not have. */
+export function viewProblems({ steps, ...view }: FeatureView): readonly Finding[] {
+  const found: Finding[] = [];
+  if (view.creationTime !== undefined && view.eventTime === undefined) {
+    found.push({ path: ["eventTime"], rule: "is required where creationTime is given" });
+  }
+  const names = new Map<string, number>();
+  for (const [index, step] of steps.entries()) {
+    const at = (key: string) => ["steps", index, key];
+    const earlier = names.get(step.name.toLowerCase());
+    if (earlier !== undefined) {
+      const rule = `must differ from the name of steps[${earlier}] (names are not case-sensitive); give the step a name`;
+      found.push({ path: at("name"), value: step.name, rule });
+    }
+    names.set(step.name.toLowerCase(), earlier ?? index);
+    if (step.kind === "bucketize") {
+      const { boundaries, quantiles } = step;
+      if ((boundaries === undefined) === (quantiles === undefined)) {
+        found.push({ path: at("boundaries"), rule: "or quantiles is required, and not both" });
+      }
+      if (boundaries?.some((value, i) => i > 0 && value <= boundaries[i - 1]!)) {
+        found.push({ path: at("boundaries"), value: boundaries, rule: "must be in ascending order, each once" });
+      }
+    }
+    if (step.kind === "cycle" && (step.part === undefined) === (step.period === undefined)) {
+      found.push({ path: at("part"), rule: "(of a time) or period (of a number) is required, and not both" });
+    }
+    if (step.kind === "window") {
+      if (view.entities.length === 0) found.push({ path: ["entities"], rule: "are required for a window" });
+      if (view.eventTime === undefined) found.push({ path: ["eventTime"], rule: "is required for a window" });
+      if (inputsOf(step).some((input) => (names.get(input.toLowerCase()) ?? index) < index)) {
+        const rule = "must be a column of the source, not the result of a step";
+        found.push({ path: at("column"), value: step.column, rule });
+      }
+    }
+    if ((step.kind === "one-hot" || step.kind === "ordinal") && step.values) {
+      const { values } = step;
+      if (new Set(values.map(String)).size < values.length) {
+        found.push({ path: at("values"), value: values, rule: "must have each value once" });
+      }
+    }
+  }
+  return found;
+}
