@@ -1,7 +1,8 @@
+import { compareCategories } from "../../core/category";
 import { type Category, type DatasetProfile, exactProfileRows } from "../../core/datasets/profile";
 import { RepeatedRows } from "../../core/datasets/repeated-rows";
 import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/shapes";
-import { categoryAt, compareCategories } from "../../core/features/values";
+import { categoryAt } from "../../core/features/values";
 import { hashRows, profileColumns } from "./profile";
 import { readColumns } from "./row-reader";
 import type { DuckDbSession } from "./session";

@@ -1,7 +1,7 @@
+import type { Category } from "../category";
 import type { ColumnType, SplitName } from "./shapes";
 
-/** A category, as vocabularies and classes store it. */
-export type Category = string | number | boolean;
+export type { Category } from "../category";
 
 /** Maximum number of distinct values of a one-hot, a label's classes or a slice. */
 export const valueLimit = 1_000;

@@ -1,3 +1,4 @@
+import { compareCategories } from "../category";
 import { type Category, valueLimit } from "../datasets/profile";
 import { elementsOf } from "../datasets/rules";
 import type { SplitName } from "../datasets/shapes";
@@ -5,7 +6,7 @@ import { TooManyValuesError } from "./errors";
 import type { FeaturePlan, Plan } from "./plan";
 import { RunningStats } from "./running-stats";
 import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./shapes";
-import { type ColumnBatch, categoryAt, compareCategories, vocabularyOf } from "./values";
+import { type ColumnBatch, categoryAt, vocabularyOf } from "./values";
 import { type OneHotCodes, type OneHotPlan, VocabularyCounter } from "./vocabulary";
 
 export interface FittedFeatures {

@@ -2,9 +2,12 @@ import type { Category } from "../datasets/profile";
 import { elementsOf, isNullable, rulesOf } from "../datasets/rules";
 import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
+import { type RawRow, timeOf } from "../raw-row";
 import { codeLookup } from "./category-codes";
 import type { FeatureOutput, FeatureTransform } from "./shapes";
 import { partOf } from "./values";
+
+export type { RawRow } from "../raw-row";
 
 type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 
@@ -12,9 +15,6 @@ type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 export function standardized(value: number, { mean, deviation }: Pick<Numeric, "mean" | "deviation">): number {
   return (value - mean) / deviation;
 }
-
-/** A row as JSON: numbers, text, booleans, times as ISO 8601 or milliseconds, tensors as (nested) lists. */
-export type RawRow = Readonly<Record<string, unknown>>;
 
 /**
  * Applies a fitted transform to raw rows for serving. The numbers are bit-identical to those of training for the same
@@ -111,15 +111,6 @@ export function readRaw(value: unknown, column: ColumnSchema): RawValue {
       return fits ? { numbers: (numbers as number[]).map(Math.fround) } : wrong;
     }
   }
-}
-
-/** Parses a time. Times without an offset are UTC, as in a dataset. */
-function timeOf(value: unknown): number {
-  if (typeof value === "number") return Math.floor(value);
-  if (value instanceof Date) return value.getTime();
-  if (typeof value !== "string") return Number.NaN;
-  const iso = value.trim().replace(" ", "T");
-  return Date.parse(/T/.test(iso) && !/(Z|[+-]\d\d:?\d\d)$/i.test(iso) ? `${iso}Z` : iso);
 }
 
 function ruleText(column: ColumnSchema, kind: "present" | "type"): string {

@@ -58,13 +58,6 @@ export function vocabularyOf(part: TimestampPart): readonly number[] {
   return Array.from({ length: size }, (_, i) => first + i);
 }
 
-/** Compares in ascending order: numbers by size, text by code unit, false before true; missing last. */
-export function compareCategories(a: Category | null, b: Category | null): number {
-  if (a === b) return 0;
-  if (a === null || b === null) return a === null ? 1 : -1;
-  return a < b ? -1 : 1;
-}
-
 function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }

@@ -1,8 +1,8 @@
+import { compareCategories } from "../category";
 import { type Category, valueLimit } from "../datasets/profile";
 import { TooManyValuesError } from "./errors";
 import type { FeaturePlan } from "./plan";
 import type { FeatureOutput } from "./shapes";
-import { compareCategories } from "./values";
 
 /** Maximum number of distinct values that are counted, which bounds the memory: about 100 bytes each. */
 const countedLimit = 1_000_000;

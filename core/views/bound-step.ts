@@ -1,4 +1,4 @@
-import type { Category } from "../datasets/profile";
+import type { Category } from "../category";
 import type { Expression, NumberExpression } from "./expression";
 import type { Reference } from "./references";
 import type { FittedValues } from "./shapes";
@@ -23,13 +23,13 @@ export interface Intermediate {
 
 export interface CompiledStep {
   readonly outputs: readonly Output[];
-  /** What later steps refer to; none for a step with several results. */
+  /** The value that later steps refer to; none for a step with several results. */
   readonly result?: Reference;
 }
 
 /** A step whose inputs are known. */
 export interface BoundStep {
-  /** What it measures on the training rows. */
+  /** Its measurements on the training rows. */
   readonly statistics: readonly Statistic[];
   /** @param states one for each statistic */
   finish(states: readonly State[]): FittedValues;

@@ -1,11 +1,10 @@
-import type { Category } from "../datasets/profile";
-import { compareCategories } from "../features/values";
+import { type Category, compareCategories } from "../category";
 import { type BoundStep, codeResult, fixed, numberResult } from "./bound-step";
 import { TooManyCategoriesError } from "./errors";
 import { bucketOf, coalesce, join, lookup, number, type TextExpression, text, wholeText } from "./expression";
 import { numberOf, type Scope, textOf } from "./references";
 import type { FittedValues, NamedStep, StepOf } from "./shapes";
-import type { Categories, Targets } from "./statistics";
+import type { Categories, TargetCell, Targets } from "./statistics";
 
 /** Maximum number of categories of a one-hot, and of other encodings. */
 export const maxOneHot = 1_000;
@@ -24,7 +23,7 @@ export function bindVocabulary(step: NamedStep & StepOf<"one-hot" | "ordinal">, 
   const value = categoryOf(step, scope);
   const { type } = scope.get(step.column)!;
   return {
-    statistics: step.values === undefined ? [{ kind: "categories", value }] : [],
+    statistics: step.values === undefined ? [{ kind: "categories", step: step.name, value }] : [],
     finish: ([state]) => ({ values: step.values ?? vocabularyOf(step, type, state as Categories) }),
     compile: ({ values = [] }) => {
       const code = lookup(value, new Map(values.map((each, index) => [String(each), index])));
@@ -66,7 +65,7 @@ export function bindTarget(step: NamedStep & StepOf<"target">, scope: Scope): Bo
   const fold = coalesce(bucketOf(textOf(scope, step.foldBy), step.folds), number(0));
   const target = numberOf(scope, step.target);
   return {
-    statistics: [{ kind: "targets", value, target, fold }],
+    statistics: [{ kind: "targets", step: step.name, value, target, fold }],
     finish: ([state]) => ({ targets: targetsOf(step, state as Targets) }),
     compile: ({ targets }, outOfFold) => {
       const { mean = 0, foldMeans = [], categories = [] } = targets ?? {};
@@ -87,24 +86,27 @@ export function bindTarget(step: NamedStep & StepOf<"target">, scope: Scope): Bo
 const separator = String.fromCharCode(31);
 
 /** @throws TooManyCategoriesError */
-function targetsOf({ name, folds, smoothing }: NamedStep & StepOf<"target">, { cells }: Targets): FittedValues["targets"] {
+function targetsOf(
+  { name, folds, smoothing }: NamedStep & StepOf<"target">,
+  { cells }: Targets,
+): FittedValues["targets"] {
   if (cells.size > maxCategories) throw new TooManyCategoriesError(name, cells.size, maxCategories);
   const all = Array.from({ length: folds }, () => ({ count: 0, sum: 0 }));
-  const byCategory = [...cells]
-    .map(([value, found]) => ({ value, parts: all.map((_, fold) => found.get(fold) ?? { count: 0, sum: 0 }) }))
+  const found = [...cells]
+    .map(([value, cell]) => ({ value, parts: all.map((_, fold) => cell.get(fold) ?? { count: 0, sum: 0 }) }))
     .sort((a, b) => compareCategories(a.value, b.value));
-  for (const { parts } of byCategory) {
+  for (const { parts } of found) {
     for (const [fold, { count, sum }] of parts.entries()) {
       all[fold]!.count += count;
       all[fold]!.sum += sum;
     }
   }
-  const without = (parts: typeof all, fold?: number) => {
+  const without = (parts: readonly TargetCell[], fold?: number): TargetCell => {
     const used = parts.filter((_, i) => i !== fold);
     return { count: used.reduce((n, part) => n + part.count, 0), sum: used.reduce((n, part) => n + part.sum, 0) };
   };
-  const meanOf = ({ count, sum }: { count: number; sum: number }) => (count === 0 ? 0 : sum / count);
-  const smoothed = (parts: typeof all, fold?: number) => {
+  const meanOf = ({ count, sum }: TargetCell) => (count === 0 ? 0 : sum / count);
+  const smoothed = (parts: readonly TargetCell[], fold?: number) => {
     const { count, sum } = without(parts, fold);
     const mean = meanOf(without(all, fold));
     return count + smoothing === 0 ? mean : (sum + smoothing * mean) / (count + smoothing);
@@ -112,11 +114,9 @@ function targetsOf({ name, folds, smoothing }: NamedStep & StepOf<"target">, { c
   return {
     mean: meanOf(without(all)),
     foldMeans: all.map((_, fold) => meanOf(without(all, fold))),
-    categories: byCategory.map(({ value, parts }) => ({
-      value,
-      mean: smoothed(parts),
-      foldMeans: all.map((_, fold) => smoothed(parts, fold)),
-    })),
+    categories: found.flatMap(({ value, parts }) =>
+      value === null ? [] : { value, mean: smoothed(parts), foldMeans: all.map((_, fold) => smoothed(parts, fold)) },
+    ),
   };
 }
 
@@ -125,4 +125,3 @@ export function bindCross(step: NamedStep & StepOf<"cross">, scope: Scope): Boun
   const value = join(step.columns.map((column) => textOf(scope, column)));
   return fixed({ outputs: [], result: { type: "text", value } });
 }
-

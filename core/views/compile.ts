@@ -1,5 +1,5 @@
 import { InvalidInputError, type Problem } from "../errors";
-import { type RawRow, timeOf } from "../features/transform";
+import { type RawRow, timeOf } from "../raw-row";
 import { bindStep, intermediatesOf } from "./bind";
 import type { Intermediate, Output } from "./bound-step";
 import type { Dialect } from "./dialects";
@@ -35,7 +35,7 @@ export function canonicalRows(
 ): string {
   const canonical = columns.map(({ name, type }) => `${dialect.canonical(name, type)} AS ${dialect.name(name)}`);
   const kept = keep.map((name) => `${dialect.name(name)} AS ${dialect.name(keptName(name))}`);
-  const inner = `SELECT ${[...canonical, ...kept, "1 AS present"].join(", ")} FROM ${table}`;
+  const inner = `SELECT ${[...canonical, ...kept, `1 AS ${dialect.name("row:present")}`].join(", ")} FROM ${table}`;
   if (intermediates.length === 0) return `(${inner}) AS canonical`;
   const computed = intermediates.map(({ name, value }) => `${value.sql(dialect)} AS ${dialect.name(name)}`);
   return `(SELECT *, ${computed.join(", ")} FROM (${inner}) AS canonical) AS extended`;

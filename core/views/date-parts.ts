@@ -1,4 +1,14 @@
-import { add, booleanNumber, calendarPart, divide, floor, less, modulo, type NumberExpression, number } from "./expression";
+import {
+  add,
+  booleanNumber,
+  calendarPart,
+  divide,
+  floor,
+  less,
+  modulo,
+  type NumberExpression,
+  number,
+} from "./expression";
 import type { DatePart } from "./shapes";
 
 /** First value and number of values of the periodic parts. */

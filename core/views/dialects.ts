@@ -1,5 +1,7 @@
-import type { ColumnType } from "../datasets/shapes";
-import type { CalendarPart } from "./expression";
+import type { PlanColumn } from "./shapes";
+
+/** A part of the date of a number of days since 1970-01-01. */
+export type CalendarPart = "year" | "month" | "day" | "dayOfYear";
 
 /** The parts of SQL in which DuckDB and Trino (Athena) differ. All numbers are DOUBLE. */
 export interface Dialect {
@@ -8,7 +10,7 @@ export interface Dialect {
   number(value: number): string;
   text(value: string): string;
   /** Returns a source column in canonical form: DOUBLE without NaN, milliseconds for times, VARCHAR, BOOLEAN. */
-  canonical(column: string, type: Exclude<ColumnType, "tensor">): string;
+  canonical(column: string, type: PlanColumn["type"]): string;
   isFinite(x: string): string;
   /** Returns the first 32 bits of the text's MD5 as a BIGINT. */
   hash(x: string): string;
@@ -51,8 +53,9 @@ export const duckdb: Dialect = {
   isFinite: (x) => `isfinite(${x})`,
   hash: (x) => `CAST('0x' || substr(md5(${x}), 1, 8) AS BIGINT)`,
   ngramBuckets: (x, { n, buckets, maxCharacters }) =>
-    `list_transform(range(1, least(length(${x}), ${maxCharacters}) - ${n} + 2), ` +
-    `lambda i: ${duckdb.hash(`substr(${x}, i, ${n})`)} % ${buckets})`,
+    // `least` skips a missing length.
+    `CASE WHEN ${x} IS NOT NULL THEN list_transform(range(1, least(length(${x}), ${maxCharacters}) - ${n} + 2), ` +
+    `lambda i: ${duckdb.hash(`substr(${x}, i, ${n})`)} % ${buckets}) END`,
   countIn: (list, value) => `CAST(len(list_filter(${list}, lambda b: b = ${value})) AS DOUBLE)`,
   lookup(x, table) {
     if (table.size === 0) return "CAST(NULL AS DOUBLE)";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Dialect } from "./dialects";
+import type { CalendarPart, Dialect } from "./dialects";
 
 /**
  * A row of columns and intermediate values in canonical form: numbers and times (milliseconds since the epoch) as
@@ -73,12 +73,19 @@ export function bucketIndex(a: NumberExpression, boundaries: readonly number[]):
   return strict(
     [a],
     (dialect, x) => {
-      const cases = boundaries.map((boundary, i) => `WHEN ${x} < ${dialect.number(boundary)} THEN ${dialect.number(i)}`);
+      const cases = boundaries.map(
+        (boundary, i) => `WHEN ${x} < ${dialect.number(boundary)} THEN ${dialect.number(i)}`,
+      );
       return `CASE ${cases.join(" ")} WHEN ${x} IS NOT NULL THEN ${dialect.number(boundaries.length)} END`;
     },
     (x) => {
-      const index = boundaries.findIndex((boundary) => x < boundary);
-      return index < 0 ? boundaries.length : index;
+      let [low, high] = [0, boundaries.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (x < boundaries[middle]!) high = middle;
+        else low = middle + 1;
+      }
+      return low;
     },
   );
 }
@@ -87,8 +94,10 @@ export function bucketIndex(a: NumberExpression, boundaries: readonly number[]):
 export function clamp(a: NumberExpression, low: number, high: number): NumberExpression {
   return strict(
     [a],
-    (dialect, x) => `least(greatest(${x}, ${dialect.number(low)}), ${dialect.number(high)})`,
-    (x) => Math.min(Math.max(x, low), high),
+    // Not `least` and `greatest`: DuckDB's skip a missing value.
+    (dialect, x) =>
+      `CASE WHEN ${x} < ${dialect.number(low)} THEN ${dialect.number(low)} WHEN ${x} > ${dialect.number(high)} THEN ${dialect.number(high)} ELSE ${x} END`,
+    (x) => (x < low ? low : x > high ? high : x),
   );
 }
 
@@ -126,7 +135,8 @@ export function when<Value>(
   otherwise: Expression<Value>,
 ): Expression<Value> {
   return {
-    sql: (dialect) => `CASE WHEN ${condition.sql(dialect)} THEN ${then.sql(dialect)} ELSE ${otherwise.sql(dialect)} END`,
+    sql: (dialect) =>
+      `CASE WHEN ${condition.sql(dialect)} THEN ${then.sql(dialect)} ELSE ${otherwise.sql(dialect)} END`,
     valueOf: (row) => (condition.valueOf(row) === true ? then : otherwise).valueOf(row),
   };
 }
@@ -151,8 +161,7 @@ export function wholeText(a: NumberExpression): TextExpression {
   const limit = 2 ** 53;
   return strict(
     [a],
-    (_, x) =>
-      `CAST(CAST(CASE WHEN ${x} = floor(${x}) AND abs(${x}) < ${limit}E0 THEN ${x} END AS BIGINT) AS VARCHAR)`,
+    (_, x) => `CAST(CAST(CASE WHEN ${x} = floor(${x}) AND abs(${x}) < ${limit}E0 THEN ${x} END AS BIGINT) AS VARCHAR)`,
     (x) => (Number.isSafeInteger(x) ? String(x) : null),
   );
 }
@@ -228,9 +237,6 @@ export function lookup(a: TextExpression, table: ReadonlyMap<string, number>): N
     (x) => table.get(x) ?? null,
   );
 }
-
-/** A part of the date of a number of days since 1970-01-01. */
-export type CalendarPart = "year" | "month" | "day" | "dayOfYear";
 
 /** Missing if the date is more than 100,000,000 days from 1970, the range of JavaScript's dates. */
 export function calendarPart(days: NumberExpression, part: CalendarPart): NumberExpression {

@@ -15,37 +15,37 @@ import {
 } from "./expression";
 import { numberOf, type Scope } from "./references";
 import type { FittedValues, NamedStep, StepOf } from "./shapes";
-import { emptyMoments, type Moments, type Quantiles, quantiles, type State, type Statistic } from "./statistics";
+import { emptySummary, type Quantiles, quantiles, type State, type Statistic, type Summary } from "./statistics";
 
 type NumericStep = NamedStep & StepOf<"number" | "standardize" | "minmax" | "robust" | "log" | "bucketize">;
 
 /** Binds a step that replaces missing values of one number, then applies its formula. */
 export function bindNumeric(step: NumericStep, scope: Scope): BoundStep {
   const value = numberOf(scope, step.column);
-  const needsMoments = step.kind === "standardize" || step.kind === "minmax" || step.impute === "mean";
+  const needsSummary = step.kind === "standardize" || step.kind === "minmax" || step.impute === "mean";
   const needsQuantiles =
     step.kind === "robust" || step.impute === "median" || (step.kind === "bucketize" && step.quantiles !== undefined);
   const statistics: Statistic[] = [];
-  if (needsMoments) statistics.push({ kind: "moments", value });
+  if (needsSummary) statistics.push({ kind: "summary", value });
   if (needsQuantiles) statistics.push({ kind: "quantiles", value });
   return {
     statistics,
-    finish: (states) => fit(step, states),
-    compile: (fitted) => compile(step, value, fitted),
+    finish: (states) => fitNumeric(step, states),
+    compile: (fitted) => compileNumeric(step, value, fitted),
   };
 }
 
-function fit(step: NumericStep, states: readonly State[]): FittedValues {
-  const moments = states.find((state): state is Moments => state.kind === "moments") ?? emptyMoments;
+function fitNumeric(step: NumericStep, states: readonly State[]): FittedValues {
+  const summary = states.find((state): state is Summary => state.kind === "summary") ?? emptySummary;
   const counts = states.find((state): state is Quantiles => state.kind === "quantiles");
   const at = (probabilities: readonly number[]) => counts && quantiles(counts, probabilities);
-  const fill = typeof step.impute === "number" ? step.impute : step.impute === "mean" ? moments.mean : at([0.5])?.[0];
-  return { ...(step.impute === undefined ? {} : { fill: fill ?? 0 }), ...scaling(step, moments, at) };
+  const fill = typeof step.impute === "number" ? step.impute : step.impute === "mean" ? summary.mean : at([0.5])?.[0];
+  return { ...(step.impute === undefined ? {} : { fill: fill ?? 0 }), ...scaling(step, summary, at) };
 }
 
 function scaling(
   step: NumericStep,
-  { count, mean, squares, minimum, maximum }: Moments,
+  { count, mean, squares, minimum, maximum }: Summary,
   at: (probabilities: readonly number[]) => readonly number[] | undefined,
 ): FittedValues {
   switch (step.kind) {
@@ -71,7 +71,7 @@ function scaling(
   }
 }
 
-function compile(step: NumericStep, value: NumberExpression, fitted: FittedValues): CompiledStep {
+function compileNumeric(step: NumericStep, value: NumberExpression, fitted: FittedValues): CompiledStep {
   const filled = fitted.fill === undefined ? value : coalesce(value, number(fitted.fill));
   const result =
     step.kind === "bucketize"
@@ -104,5 +104,10 @@ export function bindRatio(step: NamedStep & StepOf<"ratio">, scope: Scope): Boun
 export function bindProduct(step: NamedStep & StepOf<"product">, scope: Scope): BoundStep {
   const factors = step.columns.map((column) => finite(numberOf(scope, column)));
   // The product of two may be infinite, and 0 times it is NaN.
-  return fixed(numberResult(step.name, factors.reduce((product, factor) => multiply(finite(product), factor))));
+  return fixed(
+    numberResult(
+      step.name,
+      factors.reduce((product, factor) => multiply(finite(product), factor)),
+    ),
+  );
 }

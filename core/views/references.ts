@@ -11,7 +11,7 @@ import {
 import type { FeatureView, NamedStep, PlanColumn, StepKind } from "./shapes";
 import { encodedBy, inputsOf, sourceColumnsOf } from "./view-file";
 
-/** What a name in a step refers to: a source column, or the result of an earlier step. */
+/** The meaning of a name in a step: a source column, or the result of an earlier step. */
 export type Reference =
   | { readonly type: "number" | "time"; readonly value: NumberExpression }
   | { readonly type: "text"; readonly value: TextExpression }

@@ -1,56 +1,99 @@
-import type { CanonicalRow } from "./expression";
-import { emptyMoments, maxMagnitude, type Moments, quantilesOf, type State, type Statistic } from "./statistics";
+import { TooManyCategoriesError } from "./errors";
+import type { CanonicalRow, NumberExpression } from "./expression";
+import {
+  addToCell,
+  countedCategory,
+  emptySummary,
+  maxCounted,
+  maxMagnitude,
+  quantilesOf,
+  type State,
+  type Statistic,
+  type Summary,
+  type TargetCell,
+} from "./statistics";
 
-/** Measures statistics on rows in memory, as `statisticQuery` does in SQL. */
-export function measureRows(statistics: readonly Statistic[], rows: readonly CanonicalRow[]): readonly State[] {
-  return statistics.map((statistic) => measure(statistic, rows));
+/** Measures a statistic row by row, in the rows' order: equal rows give equal bits. */
+export interface Accumulator {
+  add(row: CanonicalRow): void;
+  state(): State;
 }
 
-function measure(statistic: Statistic, rows: readonly CanonicalRow[]): State {
+/** Measures statistics on rows in memory, as `measureTable` does in SQL. */
+export function measureRows(statistics: readonly Statistic[], rows: Iterable<CanonicalRow>): readonly State[] {
+  const accumulators = statistics.map(createAccumulator);
+  for (const row of rows) for (const accumulator of accumulators) accumulator.add(row);
+  return accumulators.map((accumulator) => accumulator.state());
+}
+
+export function createAccumulator(statistic: Statistic): Accumulator {
   switch (statistic.kind) {
-    case "moments":
-      return momentsOf(rows.flatMap((row) => measurable(statistic.value.valueOf(row))));
-    case "quantiles":
-      return quantilesOf(countsOf(rows.flatMap((row) => measurable(statistic.value.valueOf(row)))));
-    case "categories":
-      return { kind: "categories", counts: countsOf(rows.flatMap((row) => statistic.value.valueOf(row) ?? [])) };
-    case "targets": {
-      const cells = new Map<string, Map<number, { count: number; sum: number }>>();
-      for (const row of rows) {
-        const category = statistic.value.valueOf(row);
-        const [target] = measurable(statistic.target.valueOf(row));
-        if (category === null || target === undefined) continue;
-        const folds = cells.get(category) ?? new Map<number, { count: number; sum: number }>();
-        cells.set(category, folds);
-        const fold = statistic.fold.valueOf(row)!;
-        const { count = 0, sum = 0 } = folds.get(fold) ?? {};
-        folds.set(fold, { count: count + 1, sum: sum + target });
-      }
-      return { kind: "targets", cells };
+    case "summary":
+      return summary(statistic.value);
+    case "quantiles": {
+      const counts = new Map<number, number>();
+      return {
+        add(row) {
+          const value = measurable(statistic.value, row);
+          if (value !== null) count(counts, value);
+        },
+        state: () => quantilesOf(counts),
+      };
     }
+    case "categories": {
+      const counts = new Map<string, number>();
+      return {
+        add(row) {
+          const value = countedCategory(statistic.value.valueOf(row));
+          if (value === null) return;
+          count(counts, value);
+          if (counts.size > maxCounted) throw new TooManyCategoriesError(statistic.step, counts.size, maxCounted);
+        },
+        state: () => ({ kind: "categories", counts }),
+      };
+    }
+    case "targets":
+      return targets(statistic);
   }
-}
-
-function measurable(value: number | null): readonly number[] {
-  return value === null || Math.abs(value) > maxMagnitude ? [] : [value];
-}
-
-function countsOf<Value>(values: readonly Value[]): ReadonlyMap<Value, number> {
-  const counts = new Map<Value, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return counts;
 }
 
 /** Computes by Welford's recurrence. */
-function momentsOf(values: readonly number[]): Moments {
-  let { count, mean, squares, minimum, maximum } = emptyMoments;
-  for (const value of values) {
-    count += 1;
-    const difference = value - mean;
-    mean += difference / count;
-    squares += difference * (value - mean);
-    minimum = Math.min(minimum, value);
-    maximum = Math.max(maximum, value);
-  }
-  return { kind: "moments", count, mean, squares, minimum, maximum };
+function summary(value: NumberExpression): Accumulator {
+  const { kind, ...empty } = emptySummary;
+  const state: { -readonly [Key in keyof Omit<Summary, "kind">]: number } = empty;
+  return {
+    add(row) {
+      const x = measurable(value, row);
+      if (x === null) return;
+      state.count += 1;
+      const difference = x - state.mean;
+      state.mean += difference / state.count;
+      state.squares += difference * (x - state.mean);
+      state.minimum = Math.min(state.minimum, x);
+      state.maximum = Math.max(state.maximum, x);
+    },
+    state: () => ({ kind, ...state }),
+  };
+}
+
+function targets({ step, value, target, fold }: Extract<Statistic, { readonly kind: "targets" }>): Accumulator {
+  const cells = new Map<string | null, Map<number, TargetCell>>();
+  return {
+    add(row) {
+      const sum = measurable(target, row);
+      if (sum === null) return;
+      addToCell(cells, countedCategory(value.valueOf(row)), fold.valueOf(row) ?? 0, { count: 1, sum });
+      if (cells.size > maxCounted) throw new TooManyCategoriesError(step, cells.size, maxCounted);
+    },
+    state: () => ({ kind: "targets", cells }),
+  };
+}
+
+function measurable(value: NumberExpression, row: CanonicalRow): number | null {
+  const found = value.valueOf(row);
+  return found === null || Math.abs(found) > maxMagnitude ? null : found;
+}
+
+function count<Value>(counts: Map<Value, number>, value: Value): void {
+  counts.set(value, (counts.get(value) ?? 0) + 1);
 }

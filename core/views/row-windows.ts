@@ -1,4 +1,4 @@
-import type { RawRow } from "../features/transform";
+import type { RawRow } from "../raw-row";
 import { canonicalRow } from "./compile";
 import { columnReference, numberOf, type Scope } from "./references";
 import { durationMs, type FeatureView, type PlanColumn, type StepOf } from "./shapes";

@@ -1,11 +1,12 @@
 import * as z from "zod";
-import { datasetName } from "../datasets/shapes";
 import { category, count, type Shape } from "../shapes";
 
 const columnName = z
   .string()
   .regex(/^[^\p{Cc}\p{Cs}]{1,128}$/u, "must be 1–128 characters, none a control character")
   .refine((name) => name !== "__proto__", "must not be __proto__, which JavaScript keeps for itself");
+
+const viewName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1–63 lower-case letters, digits and hyphens");
 
 /** A duration as text: `90s`, `15m`, `12h`, `7d`. */
 const duration = z.string().regex(/^[1-9]\d{0,8}(?:s|m|h|d)$/, "must be a duration: 90s, 15m, 12h or 7d");
@@ -15,6 +16,10 @@ const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600
 export function durationMs(text: string): number {
   return Number(text.slice(0, -1)) * unitMs[text.slice(-1)]!;
 }
+
+/** Texts of a plan are part of queries: without U+0000 and halves of surrogate pairs. */
+const isStorable = (text: string) => !/[\0\p{Cs}]/u.test(text);
+const notStorable = "must have no U+0000 and no half of a surrogate pair";
 
 const common = {
   name: columnName.optional().meta({ description: "Name of the result; default: <column>_<kind>." }),
@@ -32,9 +37,18 @@ const numeric = {
 const categorical = {
   ...common,
   column: columnName,
-  impute: z.string().max(1_000).optional().meta({ description: "Replaces a missing category." }),
+  impute: z
+    .string()
+    .max(1_000)
+    .refine(isStorable, notStorable)
+    .optional()
+    .meta({ description: "Replaces a missing category." }),
 };
-const values = z.array(category).min(1).max(100_000).optional();
+const values = z
+  .array(category.refine((value) => isStorable(String(value)), notStorable))
+  .min(1)
+  .max(100_000)
+  .optional();
 const minCount = z.int().min(1).default(1).meta({ description: "Rarer categories count as unseen." });
 const buckets = z.int().min(2).max(65_536);
 const cyclicParts = ["month", "day", "dayOfYear", "dayOfWeek", "hour", "minute", "minuteOfDay"] as const;
@@ -100,7 +114,7 @@ export type StepOf<Kind extends StepKind> = Extract<PlanStep, { readonly kind: K
 export type NamedStep = PlanStep & { readonly name: string };
 
 const viewShape = {
-  name: datasetName,
+  name: viewName,
   owner: z.string().max(200).optional(),
   description: z.string().max(2_000).optional(),
   entities: z.array(columnName).max(8).default([]).meta({ description: "Columns that identify an entity." }),

@@ -1,23 +1,25 @@
 import type { Dialect } from "./dialects";
+import { TooManyCategoriesError } from "./errors";
 import type { NumberExpression } from "./expression";
 import {
+  addToCell,
   type Categories,
   coarseBits,
-  emptyMoments,
+  countedCategory,
+  emptySummary,
+  maxCounted,
   maxDistinct,
   maxMagnitude,
   quantilesOf,
   type State,
   type Statistic,
+  type TargetCell,
 } from "./statistics";
 
 export type ResultRow = Readonly<Record<string, unknown>>;
 
 /** Runs a query; returns all rows of its result. Numbers are DOUBLE. */
 export type Query = (sql: string) => Promise<readonly ResultRow[]>;
-
-/** A U+0000 cannot be in the text of a query, so a category with one counts as unseen. */
-const nul = String.fromCharCode(0);
 
 /**
  * Measures statistics on a table by aggregate queries. States of several tables, e.g. shards, are merged by
@@ -31,19 +33,19 @@ export async function measureTable(
   statistics: readonly Statistic[],
   rows: string,
 ): Promise<readonly State[]> {
-  const moments = statistics.filter((statistic) => statistic.kind === "moments");
-  const [found = {}] = moments.length === 0 ? [] : await query(momentsQuery(moments, dialect, rows));
+  const summaries = statistics.filter((statistic) => statistic.kind === "summary");
+  const [found = {}] = summaries.length === 0 ? [] : await query(summaryQuery(summaries, dialect, rows));
   const states: State[] = [];
   for (const statistic of statistics) {
-    if (statistic.kind === "moments") states.push(momentsOf(found, moments.indexOf(statistic)));
+    if (statistic.kind === "summary") states.push(summaryOf(found, summaries.indexOf(statistic)));
     else states.push(await measureGroups(query, dialect, statistic, rows));
   }
   return states;
 }
 
 /** Returns one query for all of them: one pass over the table. */
-function momentsQuery(
-  statistics: readonly Extract<Statistic, { readonly kind: "moments" }>[],
+function summaryQuery(
+  statistics: readonly Extract<Statistic, { readonly kind: "summary" }>[],
   dialect: Dialect,
   rows: string,
 ): string {
@@ -58,17 +60,17 @@ function momentsQuery(
   return `SELECT ${aggregates.join(", ")} FROM (SELECT ${values.join(", ")} FROM ${rows}) AS measured`;
 }
 
-function momentsOf(row: ResultRow, i: number): State {
+function summaryOf(row: ResultRow, i: number): State {
   const [count, mean, variance] = [row[`n${i}`], row[`mean${i}`], row[`variance${i}`]] as number[];
-  if (count === undefined || count === 0) return emptyMoments;
+  if (count === undefined || count === 0) return emptySummary;
   const [minimum, maximum] = [row[`min${i}`], row[`max${i}`]] as [number, number];
-  return { kind: "moments", count, mean: mean!, squares: variance! * count, minimum, maximum };
+  return { kind: "summary", count, mean: mean!, squares: variance! * count, minimum, maximum };
 }
 
 async function measureGroups(
   query: Query,
   dialect: Dialect,
-  statistic: Exclude<Statistic, { readonly kind: "moments" }>,
+  statistic: Exclude<Statistic, { readonly kind: "summary" }>,
   rows: string,
 ): Promise<State> {
   switch (statistic.kind) {
@@ -86,24 +88,29 @@ async function measureGroups(
     case "categories":
       return {
         kind: "categories",
-        counts: textCounts(await query(countQuery(statistic.value.sql(dialect), rows))),
+        counts: textCounts(await query(countQuery(statistic.value.sql(dialect), rows, maxCounted + 1)), statistic.step),
       };
     case "targets": {
       const { value, target, fold } = statistic;
       const inner = `SELECT ${value.sql(dialect)} AS x, ${fold.sql(dialect)} AS fold, ${measurable(target, dialect)} AS target FROM ${rows}`;
       const found = await query(
         `SELECT x, fold, CAST(count(target) AS DOUBLE) AS n, sum(target) AS total FROM (${inner}) AS measured ` +
-          "WHERE x IS NOT NULL AND target IS NOT NULL GROUP BY x, fold",
+          "WHERE target IS NOT NULL GROUP BY x, fold",
       );
-      const cells = new Map<string, Map<number, { count: number; sum: number }>>();
-      for (const { x, fold: own, n, total } of found as readonly { x: string; fold: number; n: number; total: number }[]) {
-        if (x.includes(nul)) continue;
-        const folds = cells.get(x) ?? new Map<number, { count: number; sum: number }>();
-        cells.set(x, folds.set(own, { count: n, sum: total }));
+      const cells = new Map<string | null, Map<number, TargetCell>>();
+      for (const { x, fold: own, n, total } of found as unknown as readonly Cell[]) {
+        addToCell(cells, countedCategory(x), own, { count: n, sum: total });
       }
       return { kind: "targets", cells };
     }
   }
+}
+
+interface Cell {
+  readonly x: string | null;
+  readonly fold: number;
+  readonly n: number;
+  readonly total: number;
 }
 
 function countQuery(value: string, rows: string, limit?: number): string {
@@ -120,10 +127,11 @@ function numberCounts(found: readonly ResultRow[]): ReadonlyMap<number, number> 
   return new Map(found.map(({ value, n }) => [value as number, n as number]));
 }
 
-function textCounts(found: readonly ResultRow[]): Categories["counts"] {
+function textCounts(found: readonly ResultRow[], step: string): Categories["counts"] {
+  if (found.length > maxCounted) throw new TooManyCategoriesError(step, found.length, maxCounted);
   return new Map(
     (found as readonly { value: string; n: number }[])
-      .filter(({ value }) => !value.includes(nul))
+      .filter(({ value }) => countedCategory(value) !== null)
       .map(({ value, n }) => [value, n]),
   );
 }

@@ -1,12 +1,13 @@
 import type { NumberExpression, TextExpression } from "./expression";
 
-/** What a step measures on the training rows. Infinite numbers and those above 1e100 are omitted, like missing ones. */
+/** A measurement of a step on the training rows. Infinite numbers and those above 1e100 are omitted, like missing ones. */
 export type Statistic =
-  | { readonly kind: "moments"; readonly value: NumberExpression }
+  | { readonly kind: "summary"; readonly value: NumberExpression }
   | { readonly kind: "quantiles"; readonly value: NumberExpression }
-  | { readonly kind: "categories"; readonly value: TextExpression }
+  | { readonly kind: "categories"; readonly step: string; readonly value: TextExpression }
   | {
       readonly kind: "targets";
+      readonly step: string;
       readonly value: TextExpression;
       readonly target: NumberExpression;
       readonly fold: NumberExpression;
@@ -17,9 +18,11 @@ export const maxMagnitude = 1e100;
 /** Above this number of distinct values, quantiles are those of values with `coarseBits` significant bits. */
 export const maxDistinct = 2 ** 18;
 export const coarseBits = 12;
+/** Maximum number of distinct texts that are counted, which bounds the memory: about 100 bytes each. */
+export const maxCounted = 1_000_000;
 
-export interface Moments {
-  readonly kind: "moments";
+export interface Summary {
+  readonly kind: "summary";
   readonly count: number;
   readonly mean: number;
   /** Sum of squared differences from the mean. */
@@ -40,17 +43,44 @@ export interface Categories {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** Number of rows and sum of the target, by category and fold. */
-export interface Targets {
-  readonly kind: "targets";
-  readonly cells: ReadonlyMap<string, ReadonlyMap<number, { readonly count: number; readonly sum: number }>>;
+/** Number of rows and sum of the target. */
+export interface TargetCell {
+  readonly count: number;
+  readonly sum: number;
 }
 
-/** What was measured on some of the rows. States of parts are merged, in any grouping. */
-export type State = Moments | Quantiles | Categories | Targets;
+/** Cells by category and fold. The category `null` has the rows without one: they count in the mean of all rows. */
+export interface Targets {
+  readonly kind: "targets";
+  readonly cells: ReadonlyMap<string | null, ReadonlyMap<number, TargetCell>>;
+}
 
-export const emptyMoments: Moments = {
-  kind: "moments",
+/** Adds to a cell. */
+export function addToCell(
+  cells: Map<string | null, Map<number, TargetCell>>,
+  category: string | null,
+  fold: number,
+  { count, sum }: TargetCell,
+): void {
+  const folds = cells.get(category) ?? new Map<number, TargetCell>();
+  if (folds.size === 0) cells.set(category, folds);
+  const known = folds.get(fold);
+  folds.set(fold, known === undefined ? { count, sum } : { count: known.count + count, sum: known.sum + sum });
+}
+
+/**
+ * Returns the category; `null` if a query cannot have its text (it has a U+0000). Such a category counts as unseen.
+ */
+export function countedCategory(value: string | null): string | null {
+  return value?.includes(nul) ? null : value;
+}
+const nul = String.fromCharCode(0);
+
+/** The result of a measurement on some of the rows. States of parts are merged, in any grouping. */
+export type State = Summary | Quantiles | Categories | Targets;
+
+export const emptySummary: Summary = {
+  kind: "summary",
   count: 0,
   mean: 0,
   squares: 0,
@@ -60,7 +90,7 @@ export const emptyMoments: Moments = {
 
 /** Merges the states of two parts of the rows, which are of one statistic. */
 export function mergeStates(a: State, b: State): State {
-  if (a.kind === "moments" && b.kind === "moments") return mergeMoments(a, b);
+  if (a.kind === "summary" && b.kind === "summary") return mergeSummaries(a, b);
   if (a.kind === "quantiles" && b.kind === "quantiles") return mergeQuantiles(a, b);
   if (a.kind === "categories" && b.kind === "categories") {
     return { kind: "categories", counts: sumOf([a.counts, b.counts]) };
@@ -70,12 +100,12 @@ export function mergeStates(a: State, b: State): State {
 }
 
 /** Merges by Chan, Golub and LeVeque's formula (see `RunningStats`). */
-function mergeMoments(a: Moments, b: Moments): Moments {
+function mergeSummaries(a: Summary, b: Summary): Summary {
   const count = a.count + b.count;
   if (count === 0) return a;
   const difference = b.mean - a.mean;
   return {
-    kind: "moments",
+    kind: "summary",
     count,
     mean: a.mean + difference * (b.count / count),
     squares: a.squares + b.squares + difference * difference * ((a.count / count) * b.count),
@@ -115,12 +145,7 @@ function coarse(value: number): number {
 function mergeTargets(a: Targets, b: Targets): Targets {
   const cells = new Map([...a.cells].map(([category, folds]) => [category, new Map(folds)]));
   for (const [category, folds] of b.cells) {
-    const into = cells.get(category) ?? new Map<number, { count: number; sum: number }>();
-    cells.set(category, into);
-    for (const [fold, { count, sum }] of folds) {
-      const known = into.get(fold);
-      into.set(fold, { count: count + (known?.count ?? 0), sum: sum + (known?.sum ?? 0) });
-    }
+    for (const [fold, cell] of folds) addToCell(cells, category, fold, cell);
   }
   return { kind: "targets", cells };
 }

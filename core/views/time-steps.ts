@@ -1,4 +1,4 @@
-import { type BoundStep, fixed, numberResult, type Intermediate } from "./bound-step";
+import { type BoundStep, fixed, type Intermediate, numberResult } from "./bound-step";
 import { cyclePeriods, datePart } from "./date-parts";
 import type { Dialect } from "./dialects";
 import { cos, multiply, number, sin, subtract, variable } from "./expression";

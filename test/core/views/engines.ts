@@ -1,0 +1,129 @@
+import { DuckDBTimestampValue } from "@duckdb/node-api";
+import { type DuckDbSession, quoteName } from "../../../adapters/duckdb/session";
+import type { RawRow } from "../../../core/raw-row";
+import {
+  canonicalRow,
+  canonicalRows,
+  compilePlan,
+  createRowFunction,
+  measuredRows,
+  selectFeatures,
+} from "../../../core/views/compile";
+import { duckdb } from "../../../core/views/dialects";
+import { fitPlan, type Measure } from "../../../core/views/fit";
+import { measureRows } from "../../../core/views/row-statistics";
+import { addWindows } from "../../../core/views/row-windows";
+import type { FeatureView, FittedPlan, PlanColumn, PlanStep } from "../../../core/views/shapes";
+import { measureTable, type Query, type ResultRow } from "../../../core/views/statistic-queries";
+import { parseFeatureView } from "../../../core/views/view-file";
+
+/** Makes a view of steps as a person writes them. */
+export function viewOf(steps: readonly object[], extra: object = {}): FeatureView {
+  return parseFeatureView(JSON.stringify({ name: "test", ...extra, steps }));
+}
+
+/** The features of rows: a value by output, for each row. */
+export type Features = readonly Readonly<Record<string, unknown>>[];
+
+/** Computes in memory, with the function of a row. */
+export async function fitRows(
+  view: FeatureView,
+  columns: readonly PlanColumn[],
+  rows: readonly RawRow[],
+): Promise<FittedPlan> {
+  const measured = addWindows(view, columns, rows).map((row) => ({ ...row, ...canonicalRow(row, columns) }));
+  return fitPlan(view, columns, rows.length, async (statistics) => measureRows(statistics, measured));
+}
+
+export function applyRows(plan: FittedPlan, rows: readonly RawRow[], outOfFold = false): Features {
+  const compiled = compilePlan(plan, outOfFold);
+  const features = createRowFunction(compiled);
+  return addWindows(plan.view, plan.columns, rows).map((row) => {
+    const values = features(row);
+    return Object.fromEntries(compiled.outputs.map(({ name }, i) => [name, values[i]]));
+  });
+}
+
+const types = { int: "DOUBLE", float: "DOUBLE", string: "VARCHAR", bool: "BOOLEAN", timestamp: "TIMESTAMP" } as const;
+
+/** Writes rows to a table. */
+export async function writeTable(
+  { connection }: DuckDbSession,
+  table: string,
+  columns: readonly PlanColumn[],
+  rows: readonly RawRow[],
+): Promise<void> {
+  const fields = columns.map(({ name, type }) => `${quoteName(name)} ${types[type]}`);
+  await connection.run(`CREATE OR REPLACE TABLE ${table} (number DOUBLE, ${fields.join(", ")})`);
+  const appender = await connection.createAppender(table);
+  for (const [index, row] of rows.entries()) {
+    appender.appendDouble(index);
+    for (const { name, type } of columns) {
+      const value = row[name] ?? null;
+      if (value === null) appender.appendNull();
+      else if (type === "string") appender.appendVarchar(value as string);
+      else if (type === "bool") appender.appendBoolean(value as boolean);
+      else if (type === "timestamp")
+        appender.appendTimestamp(new DuckDBTimestampValue(BigInt(value as number) * 1000n));
+      else appender.appendDouble(value as number);
+    }
+    appender.endRow();
+  }
+  appender.closeSync();
+}
+
+/** Returns a query function that names the failed query. */
+export function queryOf(session: DuckDbSession): Query {
+  return async (sql) => {
+    try {
+      return (await session.rows(sql)) as readonly ResultRow[];
+    } catch (cause) {
+      throw new Error(`${(cause as Error).message}\n${sql.slice(0, 2_000)}`, { cause });
+    }
+  };
+}
+
+/** Measures a table with DuckDB. */
+export function tableMeasure(
+  session: DuckDbSession,
+  view: FeatureView,
+  columns: readonly PlanColumn[],
+  table: string,
+): Measure {
+  const rows = canonicalRows(measuredRows(view, columns), duckdb, table);
+  return (statistics) => measureTable(queryOf(session), duckdb, statistics, rows);
+}
+
+export async function fitTable(
+  session: DuckDbSession,
+  view: FeatureView,
+  columns: readonly PlanColumn[],
+  table: string,
+  rows: number,
+): Promise<FittedPlan> {
+  return fitPlan(view, columns, rows, tableMeasure(session, view, columns, table));
+}
+
+export async function applyTable(
+  session: DuckDbSession,
+  plan: FittedPlan,
+  table: string,
+  outOfFold = false,
+): Promise<Features> {
+  const query = selectFeatures(compilePlan(plan, outOfFold), duckdb, table, ["number"]);
+  const found = await queryOf(session)(`SELECT * FROM (${query}) ORDER BY number`);
+  return found.map(({ number: _, ...features }) => features);
+}
+
+/** Whether two numbers agree to 1e-9, relative or absolute. */
+export function agree(a: unknown, b: unknown): boolean {
+  if (typeof a !== "number" || typeof b !== "number") return a === b;
+  if (a === b || (Number.isNaN(a) && Number.isNaN(b))) return true;
+  return Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
+}
+
+export function named(type: PlanColumn["type"], ...names: readonly string[]): readonly PlanColumn[] {
+  return names.map((name) => ({ name, type }));
+}
+
+export type { PlanStep };
