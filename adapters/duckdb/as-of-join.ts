@@ -5,16 +5,21 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
-import { castTo } from "./cast";
+import { canonicalTypes, castTo } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource, reading } from "./source";
 import { rowColumns, viewTable } from "./view-rows";
 
-/** A view with its rows on the local disk. */
+/** Days of event times (UTC), both inclusive. */
+export interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
 export interface StoredView {
   readonly version: ViewVersion;
-  /** In the order of their arrival. Empty: the view has no rows. */
-  readonly files: readonly string[];
+  /** Returns local files that have the rows of the days, in the order of their arrival. */
+  fetch(days: Days): Promise<readonly string[]>;
 }
 
 export interface AsOfJoin {
@@ -50,8 +55,10 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     own,
   );
   const features: string[] = [];
-  for (const [index, view] of views.entries()) {
-    await joinView(session, view, `joined${index}`, entities[index]!);
+  for (const [index, { version, fetch }] of views.entries()) {
+    const files = await fetch(await daysOf(session, version.definition));
+    if (files.length === 0) await session.run(emptyTable(`joined${index}`, version));
+    else await joinView(session, version.definition, files, `joined${index}`, entities[index]!);
     for (const [name, shown] of names[index]!) {
       features.push(`joined${index}.${quoteName(name)} AS ${quoteName(shown)}`);
     }
@@ -130,10 +137,26 @@ async function refuseUnfit(
   if (problems.length > 0) throw new InvalidInputError(`${file} cannot be joined`, problems);
 }
 
+/** Returns the days whose rows may count for a row of `labels`. */
+async function daysOf(session: DuckDbSession, { ttl }: ViewVersion["definition"]): Promise<Days> {
+  const [found] = await session.rows(
+    'SELECT min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#" FROM labels',
+  );
+  const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+  const from = ttl === undefined ? "0000-01-01" : dayOf(Number(found!["first#"]) - durationMs(ttl));
+  return { from, to: dayOf(Number(found!["last#"])) };
+}
+
+function emptyTable(name: string, { features }: ViewVersion): string {
+  const columns = features.map((one) => `CAST(NULL AS ${canonicalTypes[one.type]}) AS ${quoteName(one.name)}`);
+  return `CREATE OR REPLACE TEMP TABLE ${name} AS SELECT CAST(NULL AS BIGINT) AS "label#", ${columns.join(", ")} WHERE false`;
+}
+
 /** Makes the table `name`: a row for each row of `labels` that has features, with `label#` and the features. */
 async function joinView(
   session: DuckDbSession,
-  { version: { definition }, files }: StoredView,
+  definition: ViewVersion["definition"],
+  files: readonly string[],
   name: string,
   entities: readonly { readonly name: string; readonly cast: string }[],
 ): Promise<void> {

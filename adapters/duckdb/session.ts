@@ -13,15 +13,25 @@ export interface DuckDbSession {
   close(): void;
 }
 
+export interface DuckDbLimits {
+  /** Default 512. */
+  readonly memoryMb?: number;
+  /** Default 1. With more, the order of sums and of rows without ORDER BY may vary. */
+  readonly threads?: number;
+}
+
 /**
  * Opens a DuckDB with one thread and preserved insertion order: equal input gives equal bytes and equal sums. DuckDB
  * enforces the memory limit and spills larger data into `directory`. Timestamps without an offset are UTC.
  */
-export async function openDuckDb(directory: string, memoryLimitMb = 512): Promise<DuckDbSession> {
+export async function openDuckDb(
+  directory: string,
+  { memoryMb = 512, threads = 1 }: DuckDbLimits = {},
+): Promise<DuckDbSession> {
   fs.mkdirSync(directory, { recursive: true });
   const instance = await DuckDBInstance.create(path.join(directory, "rows.duckdb"), {
-    threads: "1",
-    memory_limit: `${memoryLimitMb}MB`,
+    threads: String(threads),
+    memory_limit: `${memoryMb}MB`,
     temp_directory: path.join(directory, "spill"),
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",

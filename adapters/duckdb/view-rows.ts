@@ -1,16 +1,18 @@
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
-import * as path from "node:path";
+import { join } from "node:path";
 import { EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { orderOf } from "../../core/feature-store/latest";
 import { entityKey } from "../../core/feature-store/online";
-import type { LatestRow } from "../../core/feature-store/ports";
+import type { LatestRow, ReadLatest } from "../../core/feature-store/ports";
 import { type BatchDraft, type BatchFile, maxBatchFiles, type ViewVersion } from "../../core/feature-store/shapes";
+import type { ObjectStore, UploadPort } from "../../core/ports";
 import { canonicalTypes, castTo } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource, reading } from "./source";
 import { findViolations } from "./violations";
+import { withDuckDb } from "./workspace";
 
 type Definition = ViewVersion["definition"];
 
@@ -70,13 +72,13 @@ export async function writeViewFiles(
     days.map((row) => ({ day: String(row["day#"]), rows: Number(row["rows#"]) })),
     Math.max(maxRows, Math.ceil((2 * rowCount) / maxBatchFiles)),
   );
-  const directory = path.join(session.directory, "view");
+  const directory = join(session.directory, "view");
   fs.mkdirSync(directory, { recursive: true });
   const files: ViewFile[] = [];
   const names = columns.map(({ name }) => quoteName(name)).join(", ");
   let first = 0;
   for (const { rows, from, to } of cuts) {
-    const target = path.join(directory, `${files.length}.parquet`);
+    const target = join(directory, `${files.length}.parquet`);
     await session.run(
       `COPY (SELECT ${names} FROM ordered WHERE "place#" >= ${first} AND "place#" < ${first + rows} ORDER BY "place#")
        TO ${quoteText(target)} (FORMAT parquet, COMPRESSION zstd)`,
@@ -93,6 +95,34 @@ export async function writeViewFiles(
     files: files.map(({ path: _, ...reference }) => reference),
   };
   return { draft, files };
+}
+
+export interface ViewIngest<Registered> {
+  /** Path of a local CSV, Parquet or JSON file. */
+  readonly file: string;
+  readonly version: ViewVersion;
+  readonly uploads: UploadPort;
+  /** Makes the uploaded rows visible, or finds the batch that has them. */
+  readonly register: (draft: BatchDraft) => Promise<Registered>;
+}
+
+/**
+ * Stores a file's rows as a batch: writes them as Parquet, uploads what the store lacks, and registers the batch last. An
+ * interrupted call can be repeated; no row is visible before the batch is registered.
+ *
+ * @throws the errors of `writeViewFiles`, `uploads` and `register`
+ */
+export function ingestViewRows<Registered>(ingest: ViewIngest<Registered>): Promise<Registered> {
+  return withDuckDb(async (session) => {
+    const { draft, files } = await writeViewFiles(session, ingest.file, ingest.version);
+    const paths = new Map(files.map((file) => [file.sha256, file.path]));
+    const distinct = [...new Map(draft.files.map(({ sha256, bytes }) => [sha256, { sha256, bytes }])).values()];
+    const missing = new Set(await ingest.uploads.missing(distinct));
+    for (const reference of distinct) {
+      if (missing.has(reference.sha256)) await ingest.uploads.put(reference, { path: paths.get(reference.sha256)! });
+    }
+    return ingest.register(draft);
+  });
 }
 
 /** Cuts rows in the order of their days into files of at most `maxRows`, at the ends of days where possible. */
@@ -144,6 +174,17 @@ export async function viewTable(
 export function orderTerms({ eventTime, creationTime }: Definition, arrival: string): readonly string[] {
   const event = quoteName(eventTime!);
   return [event, ...(creationTime === undefined ? [] : [`coalesce(${quoteName(creationTime)}, ${event})`]), arrival];
+}
+
+/** Creates a reader of stored batches; each file is on the local disk while it is read. */
+export function createLatestReader(session: DuckDbSession, objects: Pick<ObjectStore, "getContent">): ReadLatest {
+  return async function* ({ definition }, { sequence, files }, index) {
+    const path = join(session.directory, `${files[index]!.sha256}.parquet`);
+    fs.writeFileSync(path, await objects.getContent(files[index]!.sha256));
+    const firstRow = files.slice(0, index).reduce((sum, { rows }) => sum + rows, 0);
+    yield* readLatestRows(session, path, definition, { sequence, firstRow });
+    fs.rmSync(path, { force: true });
+  };
 }
 
 /**

@@ -3,13 +3,11 @@ import { contentReference, count, instant, nextToken, type Shape, sha256 } from 
 import { planColumn, viewFile } from "../views/shapes";
 
 /** Fields of a view's file: those of `core/views`, and the types of the columns that its rows have. */
-export const viewDefinition = viewFile
-  .extend({
-    columns: z
-      .record(planColumn.shape.name, planColumn.shape.type)
-      .meta({ description: "Type of each column of the rows: entities, times and values." }),
-  })
-  .meta({ id: "FeatureViewDefinition" });
+export const viewDefinition = viewFile.extend({
+  columns: z
+    .record(planColumn.shape.name, planColumn.shape.type)
+    .meta({ description: "Type of each column of the rows: entities, times and values." }),
+});
 export interface ViewDefinition extends Shape<typeof viewDefinition> {}
 
 export const feature = z
@@ -25,7 +23,7 @@ export const viewVersion = z
       description: "Identifies the rows that the version reads. An incompatible version starts a new generation.",
     }),
     digest: sha256.meta({ description: "SHA-256 of the definition: equal definitions are the same version." }),
-    definition: viewDefinition,
+    definition: viewDefinition.meta({ id: "FeatureViewDefinition" }),
     features: z.array(feature),
     createdBy: z.string(),
     createdAt: instant,

@@ -94,7 +94,12 @@ describe("a join of rows with the features that were known at their time", () =>
               labels.map(({ customer, at }) => ({ customer, at: iso(timeOf(at)) })),
             );
             const version = viewOf(withCreation, ttl);
-            await joinAsOf(session, { labels: given, time: "at", views: [{ version, files }], output });
+            await joinAsOf(session, {
+              labels: given,
+              time: "at",
+              views: [{ version, fetch: async () => files }],
+              output,
+            });
             const found = await session.rows(`SELECT spend FROM read_parquet(${quoteText(output)})`);
             const arrived = batches.flat().map(
               ({ customer, event, creation, spend }, place): ArrivedRow<number | null> => ({
