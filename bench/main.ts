@@ -1,3 +1,4 @@
+import { benchAsOf } from "./asof/bench";
 import { benchCheckpoint } from "./checkpoint/bench";
 import { benchChecksums } from "./checksums/bench";
 import { benchCloud } from "./cloud/bench";
@@ -34,6 +35,7 @@ import { benchTrain } from "./train/bench";
 import { benchTuning } from "./tuning/bench";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  asof: benchAsOf,
   checkpoint: benchCheckpoint,
   checksums: benchChecksums,
   cloud: benchCloud,

@@ -1,14 +1,17 @@
+import { DOUBLE, DuckDBDataChunk } from "@duckdb/node-api";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
+import { type Labels, Replay } from "../../core/feature-store/replay";
 import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
 import { canonicalTypes, castTo } from "./cast";
+import { EntityNumbers } from "./entity-numbers";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource, reading } from "./source";
-import { rowColumns, viewTable } from "./view-rows";
+import { viewTable } from "./view-rows";
 
 /** Days of event times (UTC), both inclusive. */
 export interface Days {
@@ -35,11 +38,7 @@ export interface AsOfJoin {
 
 /**
  * Joins each row of a file with the features that were known at its time, and writes all its columns and the features.
- *
- * A view's row is available from `max(event time, creation time)` on. Among the available rows of an entity the latest
- * counts (`orderOf`), unless it is older than the TTL. In the order of availability, a row that is not later than an
- * available one never counts; without those rows, the last available row is the latest one, which is what an ASOF join
- * finds.
+ * DuckDB reads and writes; between them `Replay` finds the row of each view, so no join compares times.
  *
  * @returns the number of rows
  * @throws InvalidInputError if the file lacks a column or has values of other types
@@ -54,23 +53,81 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     names,
     own,
   );
-  const features: string[] = [];
+  const [counted] = await session.rows('SELECT count(*)::DOUBLE AS "rows#" FROM labels');
+  const rows = Number(counted!["rows#"]);
+  const ordered = new Map<string, OrderedLabels>();
+  const found: Float64Array[] = [];
+  const [features, joins]: [string[], string[]] = [[], []];
   for (const [index, { version, fetch }] of views.entries()) {
     const files = await fetch(await daysOf(session, version.definition));
-    if (files.length === 0) await session.run(emptyTable(`joined${index}`, version));
-    else await joinView(session, version.definition, files, `joined${index}`, entities[index]!);
+    if (files.length === 0) {
+      for (const { name, type } of version.features) {
+        features.push(`CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(names[index]!.get(name)!)}`);
+      }
+      continue;
+    }
+    const key = keyOf(entities[index]!);
+    const labels = ordered.get(key) ?? (await orderLabels(session, rows, key));
+    ordered.set(key, labels);
+    const view = await arrivedRows(session, files, version.definition);
+    const isOrdered = files.length === 1 && version.definition.creationTime === undefined;
+    joins.push(`LEFT JOIN ${featuresOf(version, view)} AS view${index}
+      ON view${index}."arrival#" = found.view${found.length}`);
+    found.push(await findRows(session, version.definition, view, isOrdered, labels));
     for (const [name, shown] of names[index]!) {
-      features.push(`joined${index}.${quoteName(name)} AS ${quoteName(shown)}`);
+      features.push(`view${index}.${quoteName(name)} AS ${quoteName(shown)}`);
     }
   }
+  await storeFound(session, rows, found);
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
-  const joins = views.map((_, index) => `LEFT JOIN joined${index} ON joined${index}."label#" = labels."label#"`);
   const format = /\.csv$/i.test(output) ? "(FORMAT csv, HEADER)" : "(FORMAT parquet, COMPRESSION snappy)";
   await session.run(
-    `COPY (SELECT ${columns.join(", ")} FROM labels ${joins.join(" ")} ORDER BY labels."label#") TO ${quoteText(output)} ${format}`,
+    `COPY (SELECT ${columns.join(", ")} FROM labels POSITIONAL JOIN found ${joins.join(" ")}
+           ORDER BY labels."label#") TO ${quoteText(output)} ${format}`,
   );
-  const [counted] = await session.rows(`SELECT count(*)::DOUBLE AS "rows#" FROM labels`);
-  return Number(counted!["rows#"]);
+  return rows;
+}
+
+/** Returns a table of a view's rows with `arrival#`, their place in the order of arrival. */
+async function arrivedRows(
+  session: DuckDbSession,
+  files: readonly string[],
+  definition: ViewVersion["definition"],
+): Promise<string> {
+  const stored = await viewTable(session, files, definition);
+  const [found] = await session.rows(`SELECT max(file_row_number)::DOUBLE AS "last#" FROM ${stored}`);
+  const arrival = `file_index * ${Number(found!["last#"]) + 1} + file_row_number`;
+  return `(SELECT *, ${arrival} AS "arrival#" FROM ${stored})`;
+}
+
+/** Returns a table with `arrival#` and the features of a view's rows. */
+function featuresOf({ definition }: ViewVersion, view: string): string {
+  const { plan, columns } = compileFeatures(definition);
+  if (plan === undefined) return `(SELECT "arrival#", ${columns.map(quoteName).join(", ")} FROM ${view})`;
+  return `(${selectFeatures(plan, duckdb, `${view} AS view`, ["arrival#", ...columns])})`;
+}
+
+const rowsPerChunk = 2_048;
+
+/** Stores the table `found`: a row for each label in their order, with the arrivals of its rows, -1 for none. */
+async function storeFound(session: DuckDbSession, rows: number, found: readonly Float64Array[]): Promise<void> {
+  const views = found.map((_, index) => `view${index} BIGINT`).join(", ");
+  await session.run(`CREATE OR REPLACE TEMP TABLE found ("label#" BIGINT, ${views})`);
+  const appender = await session.connection.createAppender("found", null, "temp");
+  for (let first = 0; first < rows; first += rowsPerChunk) {
+    const count = Math.min(rowsPerChunk, rows - first);
+    const chunk = DuckDBDataChunk.create([DOUBLE, ...found.map(() => DOUBLE)], count);
+    const places = chunk.getColumnVector(0);
+    for (let row = 0; row < count; row += 1) places.setItem(row, first + row);
+    places.flush();
+    for (const [index, arrivals] of found.entries()) {
+      const vector = chunk.getColumnVector(index + 1);
+      for (let row = 0; row < count; row += 1) vector.setItem(row, arrivals[first + row]!);
+      vector.flush();
+    }
+    appender.appendDataChunk(chunk);
+  }
+  appender.closeSync();
 }
 
 /**
@@ -103,7 +160,7 @@ async function openLabels(session: DuckDbSession, { labels: file, time, views }:
   await reading(file, () =>
     session.run(
       `CREATE OR REPLACE TEMP TABLE labels AS
-       SELECT row_number() OVER () AS "label#", ${[...own.map(quoteName), `${at} AS "at#"`, ...selected].join(", ")} FROM ${table}`,
+       SELECT row_number() OVER () - 1 AS "label#", ${[...own.map(quoteName), `${at} AS "at#"`, ...selected].join(", ")} FROM ${table}`,
     ),
   );
   await refuseUnfit(session, file, [
@@ -112,7 +169,7 @@ async function openLabels(session: DuckDbSession, { labels: file, time, views }:
       .flat()
       .map((key) => ({ name: key.name, cast: nameOf(key), rule: `must be of type ${key.type}`, optional: true })),
   ]);
-  return { own, entities: keys.map((some) => some.map((key) => ({ name: key.name, cast: nameOf(key) }))) };
+  return { own, entities: keys.map((some) => some.map((key) => ({ column: nameOf(key), type: key.type }))) };
 }
 
 async function refuseUnfit(
@@ -129,7 +186,7 @@ async function refuseUnfit(
   for (const { name, cast, rule, optional } of checks) {
     const given = `CAST(${quoteName(name)} AS VARCHAR)`;
     const [found] = await session.rows(
-      `SELECT "label#"::DOUBLE AS "row#", ${given} AS "value#" FROM labels
+      `SELECT "label#"::DOUBLE + 1 AS "row#", ${given} AS "value#" FROM labels
        WHERE ${quoteName(cast)} IS NULL ${optional ? `AND ${given} IS NOT NULL` : ""} LIMIT 1`,
     );
     if (found) problems.push({ path: `column ${name}, row ${found["row#"]}`, value: found["value#"], rule });
@@ -147,79 +204,114 @@ async function daysOf(session: DuckDbSession, { ttl }: ViewVersion["definition"]
   return { from, to: dayOf(Number(found!["last#"])) };
 }
 
-function emptyTable(name: string, { features }: ViewVersion): string {
-  const columns = features.map((one) => `CAST(NULL AS ${canonicalTypes[one.type]}) AS ${quoteName(one.name)}`);
-  return `CREATE OR REPLACE TEMP TABLE ${name} AS SELECT CAST(NULL AS BIGINT) AS "label#", ${columns.join(", ")} WHERE false`;
-}
-
-/** Makes the table `name`: a row for each row of `labels` that has features, with `label#` and the features. */
-async function joinView(
+/** Finds the row of a view for each row of `labels`. @returns arrivals by `label#`, -1 for none */
+async function findRows(
   session: DuckDbSession,
   definition: ViewVersion["definition"],
-  files: readonly string[],
-  name: string,
-  entities: readonly { readonly name: string; readonly cast: string }[],
-): Promise<void> {
-  const { plan, columns } = compileFeatures(definition);
-  const read = new Set([...columns, ...(plan?.columns ?? []).map((column) => column.name)]);
-  const kept = rowColumns(definition).flatMap((column) => (read.has(column.name) ? [quoteName(column.name)] : []));
-  const ttl = definition.ttl === undefined ? undefined : durationMs(definition.ttl);
-  const held = ttl === undefined ? "true" : `view."event#" >= labels."at#" - ${ttl}`;
-  const on = entities.map((one) => `labels.${quoteName(one.cast)} = view.${quoteName(one.name)}`);
-  const { table, labelKey } = await availableRows(session, definition, files);
-  const casts = [...new Set(entities.map((one) => quoteName(one.cast)))];
-  await session.run(
-    `CREATE OR REPLACE TEMP TABLE found AS
-     SELECT labels."label#", ${kept.map((column) => `view.${column}`).join(", ")}
-     FROM (SELECT "label#", "at#", ${labelKey} AS "key#", ${casts.join(", ")} FROM labels) AS labels
-     ASOF JOIN ${table} AS view ON ${[...on, 'labels."key#" >= view."key#"'].join(" AND ")} WHERE ${held}`,
-  );
-  const features =
-    plan === undefined ? "SELECT * FROM found" : selectFeatures(plan, duckdb, "found", ["label#", ...columns]);
-  await session.run(`CREATE OR REPLACE TEMP TABLE ${name} AS ${features}`);
-}
-
-/** Whole numbers of DuckDB's BIGINT have 63 bits. */
-const maxKey = 2 ** 62;
-
-/**
- * Returns a table of the rows that are the latest of their entity from `key#` on, and the expression of a row of
- * `labels` that is compared with `key#`.
- */
-async function availableRows(
-  session: DuckDbSession,
-  definition: ViewVersion["definition"],
-  files: readonly string[],
-): Promise<{ readonly table: string; readonly labelKey: string }> {
-  const { eventTime, creationTime, entities } = definition;
-  const stored = await viewTable(session, files, definition);
-  const event = `epoch_ms(${quoteName(eventTime!)})`;
-  const [found] = await session.rows(
-    `SELECT min(${event})::DOUBLE AS "first#", max(${event})::DOUBLE AS "last#", max(file_row_number)::DOUBLE AS "rows#" FROM ${stored}`,
-  );
-  const [first, last, rows] = ["first#", "last#", "rows#"].map((name) => Number(found![name])) as [
-    number,
-    number,
-    number,
+  view: string,
+  isOrdered: boolean,
+  labels: OrderedLabels,
+): Promise<Float64Array> {
+  const { ttl, eventTime, creationTime, entities } = definition;
+  const event = `CAST(epoch_ms(${quoteName(eventTime!)}) AS DOUBLE)`;
+  const creation =
+    creationTime === undefined ? event : `coalesce(CAST(epoch_ms(${quoteName(creationTime)}) AS DOUBLE), ${event})`;
+  const times = creationTime === undefined ? [event] : [event, creation];
+  const columns = [
+    keyOf(entities.map((name) => ({ column: name, type: definition.columns[name]! }))),
+    'CAST("arrival#" AS DOUBLE)',
+    ...times,
   ];
-  const arrivals = (rows + 1) * files.length;
-  const table = `(SELECT *, ${event} AS "event#", file_index * ${rows + 1} + file_row_number AS "arrival#" FROM ${stored})`;
-  if (creationTime === undefined && (last - first + 3) * arrivals < maxKey) {
-    // Each row is available at its event time. The key adds the arrival, which orders rows with one event time.
-    const key = (time: string, arrival: string | number) => `(${time} - ${first}) * ${arrivals} + ${arrival}`;
-    const inRange = `greatest(${first - 1}, least(${last + 1}, "at#"))`;
-    return {
-      table: `(SELECT *, ${key('"event#"', '"arrival#"')} AS "key#" FROM ${table})`,
-      labelKey: key(inRange, arrivals - 1),
-    };
+  const order = isOrdered ? "" : `ORDER BY ${creationTime === undefined ? event : `greatest(${event}, ${creation})`}`;
+  const replay = new Replay(labels, ttl === undefined ? undefined : durationMs(ttl));
+  for await (const { count, columns: read } of readChunks(
+    session,
+    `SELECT ${columns.join(", ")} FROM ${view} ${order}`,
+  )) {
+    const [keys, arrivals, events, creations = events] = read;
+    if (!replayRows(replay, labels.numbers, count, keys!, arrivals!, events!, creations!)) {
+      return findRows(session, definition, view, false, labels);
+    }
   }
-  const creation = creationTime === undefined ? '"event#"' : `coalesce(epoch_ms(${quoteName(creationTime)}), "event#")`;
-  const partition = `PARTITION BY ${entities.map(quoteName).join(", ")}`;
-  const ordered = `SELECT *, greatest("event#", ${creation}) AS "key#", ROW("event#", ${creation}, "arrival#") AS "order#" FROM ${table}`;
-  return {
-    table: `(SELECT * FROM
-      (SELECT *, max("order#") OVER (${partition} ORDER BY "key#", "order#" ROWS UNBOUNDED PRECEDING) AS "latest#" FROM (${ordered}))
-      WHERE "order#" = "latest#" QUALIFY row_number() OVER (${partition}, "key#" ORDER BY "order#" DESC) = 1)`,
-    labelKey: '"at#"',
-  };
+  const found = replay.end();
+  const byLabel = new Float64Array(found.length);
+  for (let at = 0; at < found.length; at += 1) byLabel[labels.places[at]!] = found[at]!;
+  return byLabel;
+}
+
+type Column = { getItem(row: number): unknown };
+
+/** Replays the rows of a chunk. A loop in a function of its own, because one in an asynchronous function is slow. */
+function replayRows(
+  replay: Replay,
+  numbers: EntityNumbers,
+  count: number,
+  keys: Column,
+  arrivals: Column,
+  events: Column,
+  creations: Column,
+): boolean {
+  for (let row = 0; row < count; row += 1) {
+    const event = events.getItem(row) as number;
+    const isOrdered = replay.add(
+      numbers.of(keys.getItem(row)),
+      event,
+      creations.getItem(row) as number,
+      arrivals.getItem(row) as number,
+    );
+    if (!isOrdered) return false;
+  }
+  return true;
+}
+
+interface OrderedLabels extends Labels {
+  /** Number of each label in the file, from 0. */
+  readonly places: Float64Array;
+  readonly numbers: EntityNumbers;
+}
+
+/** Reads the labels in the order of their times, with the numbers of their entities. */
+async function orderLabels(session: DuckDbSession, rows: number, key: string): Promise<OrderedLabels> {
+  const [entities, times, places] = [new Int32Array(rows), new Float64Array(rows), new Float64Array(rows)];
+  const numbers = new EntityNumbers();
+  const query = `SELECT ${key}, CAST("at#" AS DOUBLE), CAST("label#" AS DOUBLE) FROM labels ORDER BY "at#"`;
+  let at = 0;
+  for await (const { count, columns } of readChunks(session, query)) {
+    const [keys, ats, labels] = columns;
+    for (let row = 0; row < count; row += 1, at += 1) {
+      entities[at] = numbers.add(keys!.getItem(row));
+      times[at] = ats!.getItem(row) as number;
+      places[at] = labels!.getItem(row) as number;
+    }
+  }
+  return { entities, times, places, numbers, entityCount: numbers.count };
+}
+
+/** Reads a query's result by chunks. Numbers must be DOUBLE: other types are slower to read. */
+async function* readChunks(session: DuckDbSession, sql: string) {
+  const result = await session.connection.stream(sql);
+  let next = result.fetchChunk();
+  for (;;) {
+    const chunk = await next;
+    if (chunk === null || chunk.rowCount === 0) return;
+    // DuckDB makes the next chunk while this one is processed.
+    next = result.fetchChunk();
+    const columns = Array.from({ length: chunk.columnCount }, (_, index) => chunk.getColumnVector(index));
+    yield { count: chunk.rowCount, columns };
+  }
+}
+
+/** Returns the expression of an entity's value: a number for one whole number, otherwise text. */
+function keyOf(columns: readonly { readonly column: string; readonly type: string }[]): string {
+  const [first] = columns;
+  if (columns.length === 1) {
+    const name = quoteName(first!.column);
+    if (first!.type === "int") return `CAST(${name} AS DOUBLE)`;
+    return first!.type === "timestamp" ? `CAST(epoch_ms(${name}) AS DOUBLE)` : `CAST(${name} AS VARCHAR)`;
+  }
+  const names = columns.map(({ column }) => quoteName(column));
+  const missing = names.map((name) => `${name} IS NULL`).join(" OR ");
+  // A list as JSON keeps ("a", "b,c") apart from ("a,b", "c").
+  const text = `CAST(to_json([${names.map((name) => `CAST(${name} AS VARCHAR)`).join(", ")}]) AS VARCHAR)`;
+  return `CASE WHEN NOT (${missing}) THEN ${text} END`;
 }
