@@ -16,6 +16,7 @@ import { benchIngest } from "./ingest/bench";
 import { benchKernels } from "./kernels/bench";
 import { benchKills } from "./kills/bench";
 import { benchModels } from "./models/bench";
+import { benchOnline } from "./online/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
 import { benchPoints } from "./points/bench";
@@ -54,6 +55,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   kills: benchKills,
   models: benchModels,
   tracking: benchTracking,
+  online: benchOnline,
   optimizer: benchOptimizer,
   overlap: benchOverlap,
   points: benchPoints,

@@ -111,8 +111,8 @@ const rowsPerChunk = 2_048;
 
 /** Stores the table `found`: a row for each label in their order, with the arrivals of its rows, -1 for none. */
 async function storeFound(session: DuckDbSession, rows: number, found: readonly Float64Array[]): Promise<void> {
-  const views = found.map((_, index) => `view${index} BIGINT`).join(", ");
-  await session.run(`CREATE OR REPLACE TEMP TABLE found ("label#" BIGINT, ${views})`);
+  const columns = ['"label#" BIGINT', ...found.map((_, index) => `view${index} BIGINT`)];
+  await session.run(`CREATE OR REPLACE TEMP TABLE found (${columns.join(", ")})`);
   const appender = await session.connection.createAppender("found", null, "temp");
   for (let first = 0; first < rows; first += rowsPerChunk) {
     const count = Math.min(rowsPerChunk, rows - first);

@@ -1,12 +1,18 @@
+import { BoundedMap } from "../../core/bounded-map";
 import type { ViewRepository } from "../../core/feature-store/ports";
 import type { ViewSummary, ViewVersion } from "../../core/feature-store/shapes";
+import type { Clock } from "../../core/ports";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { absent, ex } from "./expression";
 import { catalogTable, type Item, type Table } from "./table";
 
+/** Age of a version that `findRecent` returns. */
+const maxAgeMs = 5_000;
+const maxCached = 500;
+
 /** Stores a team's feature views in the Catalog table (docs/access-patterns.md, "Feature store"). */
-export function createViewRepository(table: Table, team: string): ViewRepository {
+export function createViewRepository(table: Table, team: string, clock: Clock): ViewRepository {
   const pk = (name: string): string => `TEAM#${team}#VIEW#${name}`;
   const versionKey = (name: string, version: number) => ({
     pk: pk(name),
@@ -15,9 +21,22 @@ export function createViewRepository(table: Table, team: string): ViewRepository
   const listed = `TEAM#${team}#VIEWS`;
   const versionOf = (item: Item) => item["record"] as ViewVersion;
 
+  // A version never changes.
+  const versions = new BoundedMap<string, ViewVersion>(maxCached);
+  const recent = new BoundedMap<string, { readonly at: number; readonly version: ViewVersion }>(maxCached);
+
   async function find(name: string, version: number): Promise<ViewVersion | undefined> {
+    const key = `${name}@${version}`;
+    const known = versions.get(key);
+    if (known) return known;
     const item = await table.get(versionKey(name, version));
-    return item && versionOf(item);
+    if (item) versions.set(key, versionOf(item));
+    return versions.get(key);
+  }
+
+  async function findNewest(name: string): Promise<ViewVersion | undefined> {
+    const head = await table.get({ pk: pk(name), sk: "HEAD" });
+    return head && find(name, head["latest"] as number);
   }
 
   return {
@@ -28,9 +47,14 @@ export function createViewRepository(table: Table, team: string): ViewRepository
       return pointer && find(name, pointer["version"] as number);
     },
 
-    async findNewest(name) {
-      const head = await table.get({ pk: pk(name), sk: "HEAD" });
-      return head && find(name, head["latest"] as number);
+    findNewest,
+
+    async findRecent(name) {
+      const known = recent.get(name);
+      if (known && clock.now() - known.at < maxAgeMs) return known.version;
+      const version = await findNewest(name);
+      if (version) recent.set(name, { at: clock.now(), version });
+      return version;
     },
 
     register(version) {
@@ -67,5 +91,5 @@ export const featureViews = teamPort({
     list: [catalog("Query"), queryIndex("Catalog", "gsi1")],
     register: [catalog("PutItem")],
   },
-  make: ({ table }, { team }) => createViewRepository(table, team),
+  make: ({ table }, { team, clock }) => createViewRepository(table, team, clock),
 });

@@ -63,7 +63,8 @@ export const featureViewRoutes = [
   }),
 
   defineRoute(contracts.readOnlineFeatures, async ({ platform, body: { views, entities, fullNames } }) => {
-    const versions = await Promise.all(views.map((view) => resolveView(platform.views, view)));
+    const { find, findRecent } = platform.views;
+    const versions = await Promise.all(views.map((view) => resolveView({ find, findNewest: findRecent }, view)));
     return { status: 200, body: { rows: [...(await readOnline(platform, versions, entities, fullNames))] } };
   }),
 ];

@@ -13,6 +13,8 @@ export interface ViewRepository {
   find(name: string, version: number): Promise<ViewVersion | undefined>;
   findByDigest(name: string, digest: string): Promise<ViewVersion | undefined>;
   findNewest(name: string): Promise<ViewVersion | undefined>;
+  /** Returns a version that is the newest, or was some seconds ago: online reads must not cost two more reads. */
+  findRecent(name: string): Promise<ViewVersion | undefined>;
   /** Lists views by name. */
   list(query: PageQuery): Promise<Page<ViewSummary>>;
   /** Lists versions, newest first. */
