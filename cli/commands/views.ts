@@ -75,7 +75,9 @@ export function addViewCommands(program: Command): void {
         `entities ${entities.join(", ")}; event time ${definition.eventTime}; TTL ${ttl ?? "none"}\n`,
       );
       const { batches, rows, online } = state;
-      process.stdout.write(`${formatCount(rows, "row")} in ${batches} batches; online up to batch ${online.batch}\n`);
+      process.stdout.write(
+        `${formatCount(rows, "row")} in ${formatCount(batches, "batch", "batches")}; online up to batch ${online.batch}\n`,
+      );
       printTable(
         ["FEATURE", "TYPE"],
         version.features.map((one) => [one.name, one.type]),
@@ -129,7 +131,9 @@ export function addViewCommands(program: Command): void {
       }
       if (json) return printJson(state);
       const added = state.online.batch - before.batch;
-      process.stdout.write(`${view}: ${added === 0 ? "already up to date" : `${added} batches added`}\n`);
+      process.stdout.write(
+        `${view}: ${added === 0 ? "already up to date" : `${formatCount(added, "batch", "batches")} added`}\n`,
+      );
     });
 
   views
