@@ -5,7 +5,7 @@ import { table as grant } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { documents } from "./client";
 import { ex } from "./expression";
-import { type Item, Table } from "./table";
+import { type Item, type Key, Table } from "./table";
 
 const writesAtOnce = 32;
 
@@ -17,6 +17,8 @@ export function createOnlineStore(table: Table, team: string): OnlineStore {
     sk: "LATEST",
   });
 
+  const reads = new GroupedReads(table);
+
   return {
     put: (rows, latest) =>
       eachLimited(latest, writesAtOnce, ({ key, order, eventTime, values }) =>
@@ -27,7 +29,7 @@ export function createOnlineStore(table: Table, team: string): OnlineStore {
         ),
       ),
 
-    get: (rows, keys) => Promise.all(keys.map(async (key) => rowOf(await table.get(keyOf(rows, key))))),
+    get: (rows, keys) => Promise.all(keys.map(async (key) => rowOf(await reads.get(keyOf(rows, key))))),
   };
 }
 
@@ -41,6 +43,48 @@ function rowOf(item: Item | undefined): LatestRow | undefined {
   };
 }
 
+/** Keys of one request to DynamoDB. */
+const maxKeys = 100;
+
+interface WaitingRead {
+  readonly key: Key;
+  readonly settle: (item: Item | undefined) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Reads items. Reads that arrive while a request is in progress are sent together in the next one: with several callers
+ * at a time, requests take most of the time. A read alone is a request of its own.
+ */
+class GroupedReads {
+  private waiting: WaitingRead[] = [];
+  private busy = false;
+
+  constructor(private readonly table: Table) {}
+
+  get(key: Key): Promise<Item | undefined> {
+    return new Promise((settle, fail) => {
+      this.waiting.push({ key, settle, fail });
+      if (!this.busy) void this.pump();
+    });
+  }
+
+  private async pump(): Promise<void> {
+    this.busy = true;
+    while (this.waiting.length > 0) {
+      const group = this.waiting.splice(0, maxKeys);
+      try {
+        const keys = new Map(group.map(({ key }) => [key.pk, key]));
+        const found = new Map((await this.table.batchGet([...keys.values()])).map((item) => [item["pk"], item]));
+        for (const { key, settle } of group) settle(found.get(key.pk));
+      } catch (error) {
+        for (const { fail } of group) fail(error);
+      }
+    }
+    this.busy = false;
+  }
+}
+
 /** The table Features. */
 const featuresTable = sharedPort({
   uses: { documents: documents() },
@@ -49,6 +93,6 @@ const featuresTable = sharedPort({
 
 export const onlineFeatures = teamPort({
   uses: { table: featuresTable() },
-  grants: { read: [grant("Features", "GetItem")], write: [grant("Features", "PutItem")] },
+  grants: { read: [grant("Features", "BatchGetItem")], write: [grant("Features", "PutItem")] },
   make: ({ table }, { team }) => createOnlineStore(table, team),
 });
