@@ -1,4 +1,5 @@
 import { DOUBLE, DuckDBDataChunk } from "@duckdb/node-api";
+import { mapLimited } from "../../core/each-limited";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
@@ -56,7 +57,7 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
   const [counted] = await session.rows('SELECT count(*)::DOUBLE AS "rows#" FROM labels');
   const rows = Number(counted!["rows#"]);
   const ordered = new Map<string, OrderedLabels>();
-  const found: Float64Array[] = [];
+  const searches: (() => Promise<Float64Array>)[] = [];
   const [features, joins]: [string[], string[]] = [[], []];
   for (const [index, { version, fetch }] of views.entries()) {
     const files = await fetch(await daysOf(session, version.definition));
@@ -72,15 +73,18 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     const view = await arrivedRows(session, files, version.definition);
     const isOrdered = files.length === 1 && version.definition.creationTime === undefined;
     joins.push(`LEFT JOIN ${featuresOf(version, view)} AS view${index}
-      ON view${index}."arrival#" = found.view${found.length}`);
-    found.push(await findRows(session, version.definition, view, isOrdered, labels));
+      ON view${index}."arrival#" = found.view${searches.length}`);
+    searches.push(() => findRows(session, version.definition, view, isOrdered, labels));
     for (const [name, shown] of names[index]!) {
       features.push(`view${index}.${quoteName(name)} AS ${quoteName(shown)}`);
     }
   }
-  await storeFound(session, rows, found);
+  // DuckDB reads a result with one thread, so two views are read at a time.
+  await storeFound(session, rows, await mapLimited(searches, searchesAtOnce, (search) => search()));
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
-  const format = /\.csv$/i.test(output) ? "(FORMAT csv, HEADER)" : "(FORMAT parquet, COMPRESSION snappy)";
+  const format = /\.csv$/i.test(output)
+    ? "(FORMAT csv, HEADER)"
+    : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary})`;
   await session.run(
     `COPY (SELECT ${columns.join(", ")} FROM labels POSITIONAL JOIN found ${joins.join(" ")}
            ORDER BY labels."label#") TO ${quoteText(output)} ${format}`,
@@ -108,6 +112,9 @@ function featuresOf({ definition }: ViewVersion, view: string): string {
 }
 
 const rowsPerChunk = 2_048;
+const searchesAtOnce = 2;
+/** Values of a column and row group up to which Parquet has a dictionary. Larger ones save few bytes and cost time. */
+const maxDictionary = 2_000;
 
 /** Stores the table `found`: a row for each label in their order, with the arrivals of its rows, -1 for none. */
 async function storeFound(session: DuckDbSession, rows: number, found: readonly Float64Array[]): Promise<void> {
@@ -224,14 +231,16 @@ async function findRows(
   ];
   const order = isOrdered ? "" : `ORDER BY ${creationTime === undefined ? event : `greatest(${event}, ${creation})`}`;
   const replay = new Replay(labels, ttl === undefined ? undefined : durationMs(ttl));
-  for await (const { count, columns: read } of readChunks(
-    session,
-    `SELECT ${columns.join(", ")} FROM ${view} ${order}`,
-  )) {
-    const [keys, arrivals, events, creations = events] = read;
-    if (!replayRows(replay, labels.numbers, count, keys!, arrivals!, events!, creations!)) {
-      return findRows(session, definition, view, false, labels);
+  const connection = await session.connect();
+  try {
+    for await (const rows of readChunks(connection, `SELECT ${columns.join(", ")} FROM ${view} ${order}`)) {
+      const [keys, arrivals, events, creations = events] = rows.columns;
+      if (!replayRows(replay, labels.numbers, rows.count, keys!, arrivals!, events!, creations!)) {
+        return await findRows(session, definition, view, false, labels);
+      }
     }
+  } finally {
+    connection.closeSync();
   }
   const found = replay.end();
   const byLabel = new Float64Array(found.length);
@@ -276,7 +285,7 @@ async function orderLabels(session: DuckDbSession, rows: number, key: string): P
   const numbers = new EntityNumbers();
   const query = `SELECT ${key}, CAST("at#" AS DOUBLE), CAST("label#" AS DOUBLE) FROM labels ORDER BY "at#"`;
   let at = 0;
-  for await (const { count, columns } of readChunks(session, query)) {
+  for await (const { count, columns } of readChunks(session.connection, query)) {
     const [keys, ats, labels] = columns;
     for (let row = 0; row < count; row += 1, at += 1) {
       entities[at] = numbers.add(keys!.getItem(row));
@@ -288,16 +297,21 @@ async function orderLabels(session: DuckDbSession, rows: number, key: string): P
 }
 
 /** Reads a query's result by chunks. Numbers must be DOUBLE: other types are slower to read. */
-async function* readChunks(session: DuckDbSession, sql: string) {
-  const result = await session.connection.stream(sql);
+async function* readChunks(connection: DuckDbSession["connection"], sql: string) {
+  const result = await connection.stream(sql);
   let next = result.fetchChunk();
-  for (;;) {
-    const chunk = await next;
-    if (chunk === null || chunk.rowCount === 0) return;
-    // DuckDB makes the next chunk while this one is processed.
-    next = result.fetchChunk();
-    const columns = Array.from({ length: chunk.columnCount }, (_, index) => chunk.getColumnVector(index));
-    yield { count: chunk.rowCount, columns };
+  try {
+    for (;;) {
+      const chunk = await next;
+      if (chunk === null || chunk.rowCount === 0) return;
+      // DuckDB makes the next chunk while this one is processed.
+      next = result.fetchChunk();
+      const columns = Array.from({ length: chunk.columnCount }, (_, index) => chunk.getColumnVector(index));
+      yield { count: chunk.rowCount, columns };
+    }
+  } finally {
+    // The caller may close the connection, which must have no open call.
+    await next;
   }
 }
 
