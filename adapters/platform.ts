@@ -1,5 +1,6 @@
 import { trainingJobs } from "./batch/training-jobs";
 import { meter } from "./cloudwatch/emf-meter";
+import { featureBatches } from "./dynamodb/batch-log";
 import { dataContracts } from "./dynamodb/data-contract-repository";
 import { datasets } from "./dynamodb/dataset-repository";
 import { experiments } from "./dynamodb/experiment-repository";
@@ -9,11 +10,13 @@ import { loggedModels } from "./dynamodb/logged-model-repository";
 import { metrics } from "./dynamodb/metric-store";
 import { monitors } from "./dynamodb/monitor-repository";
 import { notifications } from "./dynamodb/notification-repository";
+import { onlineFeatures } from "./dynamodb/online-store";
 import { outcomes } from "./dynamodb/outcome-repository";
 import { retraining } from "./dynamodb/retraining-repository";
 import { servedLog } from "./dynamodb/served-log";
 import { stepCache } from "./dynamodb/step-cache";
 import { studies } from "./dynamodb/study-repository";
+import { featureViews } from "./dynamodb/view-repository";
 import { platformEvents } from "./eventbridge/platform-events";
 import { checkHooks } from "./http/check-hooks";
 import { webhooks } from "./http/webhooks";
@@ -70,6 +73,9 @@ export const platformPorts = {
     outcomes: outcomes("use"),
     served: servedLog("read", "write"),
     monitors: monitors("read", "list", "write", "delete"),
+    views: featureViews("read", "list", "register"),
+    batches: featureBatches("read", "list", "write"),
+    online: onlineFeatures("read"),
     notifications: notifications("read", "list", "deliver", "configure"),
     topic: teamTopic("publish"),
     retraining: retraining("read", "write"),

@@ -36,6 +36,8 @@ export const errorCatalogue = {
   RETRAINING_RULE_NOT_FOUND: { status: 404, meaning: "There is no such retraining rule, or it was deleted." },
   MONITOR_NOT_FOUND: { status: 404, meaning: "There is no such monitor." },
   MONITOR_WINDOW_NOT_FOUND: { status: 404, meaning: "The monitor has no such window." },
+  FEATURE_VIEW_NOT_FOUND: { status: 404, meaning: "There is no such feature view." },
+  FEATURE_VIEW_VERSION_NOT_FOUND: { status: 404, meaning: "The feature view has no such version." },
   INBOX_REPORT_NOT_FOUND: { status: 404, meaning: "The inbox has no such report." },
   DATA_CONTRACT_NOT_FOUND: { status: 404, meaning: "The dataset has no data contract, or no such revision of it." },
   DATASET_NOT_FOUND: { status: 404, meaning: "There is no such dataset." },
@@ -53,6 +55,11 @@ export const errorCatalogue = {
   STUDY_EXISTS: { status: 409, meaning: "A study of that name has another definition." },
   RETRAINING_RULE_EXISTS: { status: 409, meaning: "A rule of that name says something else." },
   MONITOR_EXISTS: { status: 409, meaning: "A monitor of that name has other settings." },
+  FEATURE_VIEW_INCOMPATIBLE: {
+    status: 409,
+    meaning: "The definition breaks readers of the version before, and the request does not allow it.",
+  },
+  FEATURE_VIEW_CHANGED: { status: 409, meaning: "The rows are for an earlier generation of the feature view." },
   EXPERIMENT_EXISTS: { status: 409, meaning: "An experiment, perhaps a deleted one, has that name." },
   EXPERIMENT_DELETED: { status: 409, meaning: "The experiment is deleted: it takes no new runs until it is restored." },
   RUN_DELETED: { status: 409, meaning: "The run is deleted: it does not change until it is restored." },
@@ -134,6 +141,7 @@ export const errorCatalogue = {
   RETRAINING_RULE_BUSY: { status: 503, meaning: "Others change this rule; send it again." },
   SERVED_ROWS_BUSY: { status: 503, meaning: "Others log served rows of this version; send larger batches, or again." },
   MONITOR_BUSY: { status: 503, meaning: "Others change this monitor; send it again." },
+  FEATURE_VIEW_BUSY: { status: 503, meaning: "Others change this feature view; send it again." },
   OUTCOMES_BUSY: { status: 503, meaning: "Others report outcomes of this model; send it again." },
   REGISTRY_UNAVAILABLE: {
     status: 503,

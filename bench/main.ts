@@ -1,3 +1,4 @@
+import { benchAsOf } from "./asof/bench";
 import { benchCheckpoint } from "./checkpoint/bench";
 import { benchChecksums } from "./checksums/bench";
 import { benchCloud } from "./cloud/bench";
@@ -16,6 +17,7 @@ import { benchIngest } from "./ingest/bench";
 import { benchKernels } from "./kernels/bench";
 import { benchKills } from "./kills/bench";
 import { benchModels } from "./models/bench";
+import { benchOnline } from "./online/bench";
 import { benchOptimizer } from "./optimizer/bench";
 import { benchOverlap } from "./overlap/bench";
 import { benchPlan } from "./plan/bench";
@@ -36,6 +38,7 @@ import { benchTrain } from "./train/bench";
 import { benchTuning } from "./tuning/bench";
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  asof: benchAsOf,
   checkpoint: benchCheckpoint,
   checksums: benchChecksums,
   cloud: benchCloud,
@@ -55,6 +58,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   kills: benchKills,
   models: benchModels,
   tracking: benchTracking,
+  online: benchOnline,
   optimizer: benchOptimizer,
   overlap: benchOverlap,
   plan: benchPlan,

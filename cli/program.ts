@@ -19,6 +19,7 @@ import { addStackCommands } from "./commands/stack";
 import { addStudyCommands } from "./commands/studies";
 import { addSubmitCommand } from "./commands/submit";
 import { addTokenCommands } from "./commands/tokens";
+import { addViewCommands } from "./commands/views";
 
 /** Describes an option. An empty default, such as `[]` of a repeatable option, is not shown. */
 function optionDescription(option: Option): string {
@@ -53,6 +54,7 @@ export function createProgram(): Command {
   addLineageCommand(program);
   addRetrainCommands(program);
   addMonitorCommands(program);
+  addViewCommands(program);
   addNotifyCommands(program);
   addTokenCommands(program);
   return program;

@@ -12,8 +12,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /** Formats a count with its noun: `1 shard`, `2 shards`. */
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+export function formatCount(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : nouns}`;
 }
 
 /** Formats a duration by its two largest units: `40 ms`, `12.1 s`, `2m 20s`, `1h 05m`, `3d 04h`. */

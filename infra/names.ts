@@ -65,6 +65,7 @@ export function platformEnvironment(
       catalog: tableNameIn(prefix, "Catalog"),
       metrics: tableNameIn(prefix, "Metrics"),
       gangs: tableNameIn(prefix, "Gangs"),
+      features: tableNameIn(prefix, "Features"),
     },
     stateMachineArn: arns.stateMachine,
     runRoleArn: arns.runRole,

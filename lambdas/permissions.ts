@@ -21,6 +21,7 @@ import { handler as requestApproval } from "./request-approval/handler";
 import { handler as retrain } from "./retrain/handler";
 import { handler as runCredentials } from "./run-credentials/handler";
 import { handler as snapshotDataset } from "./snapshot-dataset/handler";
+import { handler as storeFeatures } from "./store-features/handler";
 import { streamPorts } from "./stream-metrics/app";
 import { handler as validateDataset } from "./validate-dataset/handler";
 
@@ -51,6 +52,7 @@ export const functionPermissions = (): FunctionPermissions => ({
   "continue-job": continueJob.grants,
   "drive-study": driveStudy.grants,
   "monitor-drift": monitorDrift.grants,
+  "store-features": storeFeatures.grants,
   retrain: retrain.grants,
   notify: notify.grants,
   "snapshot-dataset": snapshotDataset.grants,

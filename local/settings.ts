@@ -44,6 +44,7 @@ export function localConfig(): PlatformConfig {
       catalog: tableNameIn(prefix, "Catalog"),
       metrics: tableNameIn(prefix, "Metrics"),
       gangs: tableNameIn(prefix, "Gangs"),
+      features: tableNameIn(prefix, "Features"),
     },
     stateMachineArn: `arn:aws:states:${region}:${account}:stateMachine:${names.stateMachine}`,
     runRoleArn: `arn:aws:iam::${account}:role/${runRoleNameIn({ prefix, region })}`,

@@ -13,6 +13,10 @@ export const studyChanged = { Source: "ringmaster", DetailType: "Study Changed" 
 export const driftDetected = { Source: "ringmaster", DetailType: "Drift Detected" } as const;
 /** Event of a monitor that may have a window to close; `detail` is `MonitorDue` with `platform`. */
 export const monitorDue = { Source: "ringmaster", DetailType: "Monitor Due" } as const;
+/** Event of rows of a feature view; `detail` is `FeatureRows` of `core/feature-store/ports.ts` with `platform`. */
+export const featureRows = { Source: "ringmaster", DetailType: "Feature Rows" } as const;
+/** Event of a feature view with batches for the online store; `detail` is `ViewDue` with `platform`. */
+export const featureViewDue = { Source: "ringmaster", DetailType: "Feature View Due" } as const;
 /**
  * Event of a version that needs an approval; `detail` is `ApprovalNeeded` of `core/registry/approval-needed.ts` with
  * `platform`.

@@ -47,6 +47,7 @@ export type FunctionName =
   | "retrain"
   | "drive-study"
   | "monitor-drift"
+  | "store-features"
   | "notify"
   | "snapshot-dataset";
 
@@ -129,6 +130,16 @@ export const functions: readonly FunctionDefinition[] = [
     externals: ["duckdb"],
     asynchronous: { retries: 0, maxAgeSeconds: 300, keepGivenUp: false }, // the next sweep repeats it
     atOnce: 5,
+  },
+  {
+    // Reads and writes the files of rows.
+    name: "store-features",
+    timeoutSeconds: 900,
+    memoryMb: 3008,
+    storageMb: 10_240,
+    externals: ["duckdb"],
+    asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
+    atOnce: 10,
   },
   {
     // An attempt may wait half a minute for a receiver.

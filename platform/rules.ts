@@ -2,6 +2,8 @@ import {
   approvalNeeded,
   dataContractBlocked,
   driftDetected,
+  featureRows,
+  featureViewDue,
   monitorDue,
   runEnded,
   runPaused,
@@ -185,6 +187,16 @@ export const rules: readonly RuleDefinition[] = [
     description: "Every five minutes: windows of monitors that have ended, and findings whose event was lost.",
     target: "monitor-drift",
     schedule: "rate(5 minutes)",
+  },
+  {
+    name: "feature-rows",
+    description: "Rows of a feature view, or a view whose rows are due: bring them into its stores.",
+    target: "store-features",
+    pattern: ({ prefix }) => ({
+      source: [featureRows.Source],
+      "detail-type": [featureRows.DetailType, featureViewDue.DetailType],
+      detail: { platform: [prefix] },
+    }),
   },
   {
     name: "notification-sweep",

@@ -19,7 +19,7 @@ export interface IndexDefinition {
   readonly sortKey: KeyAttribute;
 }
 
-export type TableName = "Catalog" | "Metrics" | "Gangs";
+export type TableName = "Catalog" | "Metrics" | "Gangs" | "Features";
 
 const pk: KeyAttribute = { name: "pk", type: "S" };
 const sk: KeyAttribute = { name: "sk", type: "S" };
@@ -34,6 +34,7 @@ export const tables: readonly TableDefinition[] = [
   },
   { name: "Metrics", partitionKey: pk, sortKey: sk, indexes: [] },
   { name: "Gangs", partitionKey: pk, sortKey: sk, indexes: [], timeToLive: "expiresAt" },
+  { name: "Features", partitionKey: pk, sortKey: sk, indexes: [] },
 ];
 
 /** Returns a table's name within an account: `<prefix>-<table>`, e.g. `ringmaster-Catalog`. */

@@ -11,6 +11,7 @@ try {
     absWorkingDir: root,
     entryPoints: {
       main: "bench/main.ts",
+      "asof-join": "bench/asof/join.ts",
       "checkpoint-store": "bench/checkpoint/store.ts",
       "checkpoint-trainer": "bench/checkpoint/trainer.ts",
       "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",

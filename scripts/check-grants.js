@@ -121,7 +121,7 @@ const unused = [
     reason: "Aborts the upload of a checkpoint that fails.",
   },
   {
-    functions: /^(snapshot-dataset|finish-training|continue-job)$/,
+    functions: /^(snapshot-dataset|finish-training|continue-job|store-features)$/,
     grants: /^s3:AbortMultipartUpload objects$/,
     reason: "Aborts the upload of a shard, or the copy of weights above 5 GiB, that fails.",
   },

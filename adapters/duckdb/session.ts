@@ -6,6 +6,8 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb
 export interface DuckDbSession {
   readonly connection: DuckDBConnection;
   readonly directory: string;
+  /** Opens another connection, for a query at the same time. It does not see temporary tables. The caller closes it. */
+  connect(): Promise<DuckDBConnection>;
   /** Runs statements without a result. */
   run(sql: string): Promise<void>;
   /** Returns all rows of a small result as objects. */
@@ -13,15 +15,25 @@ export interface DuckDbSession {
   close(): void;
 }
 
+export interface DuckDbLimits {
+  /** Default 512. */
+  readonly memoryMb?: number;
+  /** Default 1. With more, the order of sums and of rows without ORDER BY may vary. */
+  readonly threads?: number;
+}
+
 /**
  * Opens a DuckDB with one thread and preserved insertion order: equal input gives equal bytes and equal sums. DuckDB
  * enforces the memory limit and spills larger data into `directory`. Timestamps without an offset are UTC.
  */
-export async function openDuckDb(directory: string, memoryLimitMb = 512): Promise<DuckDbSession> {
+export async function openDuckDb(
+  directory: string,
+  { memoryMb = 512, threads = 1 }: DuckDbLimits = {},
+): Promise<DuckDbSession> {
   fs.mkdirSync(directory, { recursive: true });
   const instance = await DuckDBInstance.create(path.join(directory, "rows.duckdb"), {
-    threads: "1",
-    memory_limit: `${memoryLimitMb}MB`,
+    threads: String(threads),
+    memory_limit: `${memoryMb}MB`,
     temp_directory: path.join(directory, "spill"),
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
@@ -31,6 +43,7 @@ export async function openDuckDb(directory: string, memoryLimitMb = 512): Promis
   return {
     connection,
     directory,
+    connect: () => instance.connect(),
     run: async (sql) => void (await connection.run(sql)),
     rows: async (sql) => (await connection.runAndReadAll(sql)).getRowObjects(),
     close() {

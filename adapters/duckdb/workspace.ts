@@ -2,17 +2,20 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { DiskFullError, isDiskFull } from "./errors";
-import { type DuckDbSession, openDuckDb } from "./session";
+import { type DuckDbLimits, type DuckDbSession, openDuckDb } from "./session";
 
 /**
  * Runs `work` with a DuckDB in a temporary directory, which is removed afterwards.
  *
  * @throws DiskFullError, and the errors of `work`
  */
-export async function withDuckDb<Result>(work: (session: DuckDbSession) => Promise<Result>): Promise<Result> {
+export async function withDuckDb<Result>(
+  work: (session: DuckDbSession) => Promise<Result>,
+  limits: DuckDbLimits = {},
+): Promise<Result> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-duckdb-"));
   try {
-    const session = await openDuckDb(directory);
+    const session = await openDuckDb(directory, limits);
     try {
       return await work(session);
     } finally {

@@ -1,5 +1,6 @@
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import type { DataContractEvents } from "../../core/datasets/contract/blocked";
+import type { ViewEvents } from "../../core/feature-store/ports";
 import type { MonitorEvents } from "../../core/monitors/ports";
 import type { ModelEvents } from "../../core/registry/outbox";
 import type { RunEvents } from "../../core/training/run-ended";
@@ -8,6 +9,8 @@ import {
   approvalNeeded,
   dataContractBlocked,
   driftDetected,
+  featureRows,
+  featureViewDue,
   modelChanged,
   monitorDue,
   runEnded,
@@ -24,7 +27,7 @@ import { sharedPort } from "../port";
 export function createPlatformEvents(
   client: EventBridgeClient,
   platform: string,
-): ModelEvents & RunEvents & StudyEvents & DataContractEvents & MonitorEvents {
+): ModelEvents & RunEvents & StudyEvents & DataContractEvents & MonitorEvents & ViewEvents {
   async function publish(name: { readonly Source: string; readonly DetailType: string }, event: { at: string }) {
     const { Entries = [] } = await client.send(
       new PutEventsCommand({
@@ -46,6 +49,8 @@ export function createPlatformEvents(
     publishDataContractBlocked: (event) => publish(dataContractBlocked, event),
     publishDrift: (event) => publish(driftDetected, event),
     publishMonitorDue: (event) => publish(monitorDue, event),
+    publishFeatureRows: (event) => publish(featureRows, event),
+    publishViewDue: (event) => publish(featureViewDue, event),
   };
 }
 

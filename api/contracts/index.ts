@@ -6,6 +6,7 @@ import * as datasets from "./datasets";
 import * as drift from "./drift";
 import * as experiments from "./experiments";
 import * as modelExports from "./exports";
+import * as featureViews from "./feature-views";
 import * as inbox from "./inbox";
 import * as lineage from "./lineage";
 import * as modelGates from "./model-gates";
@@ -41,6 +42,7 @@ export const operations = {
   ...modelGates,
   ...serving,
   ...drift,
+  ...featureViews,
   ...modelExports,
   ...retraining,
   ...studies,

@@ -7,6 +7,7 @@ import { driftRoutes } from "./drift";
 import { exportRoute } from "./experiment-export";
 import { experimentRoutes } from "./experiments";
 import { exportRoutes } from "./exports";
+import { featureViewRoutes } from "./feature-views";
 import { inboxRoutes } from "./inbox";
 import { lineageRoutes } from "./lineage";
 import { modelGateRoutes } from "./model-gates";
@@ -43,6 +44,7 @@ export const routes: readonly Route[] = [
   ...modelGateRoutes,
   ...servingRoutes,
   ...driftRoutes,
+  ...featureViewRoutes,
   ...exportRoutes,
   ...retrainingRoutes,
   ...studyRoutes,

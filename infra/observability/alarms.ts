@@ -132,7 +132,7 @@ export function alarmDefinitions(
       name: "table-throttles",
       says: "DynamoDB throttles requests: a table is at its configured maximum (tables.maxReadUnits, tables.maxWriteUnits) or one run's rows are too hot. Requests are retried; raise the limits if the load is intended.",
       metric: sumOf(
-        (["Catalog", "Gangs"] as const).flatMap((table) =>
+        (["Catalog", "Gangs", "Features"] as const).flatMap((table) =>
           ["ReadThrottleEvents", "WriteThrottleEvents"].map((name) =>
             metrics.ofTable(table, name, { statistic: "Sum" }),
           ),

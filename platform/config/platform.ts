@@ -20,6 +20,7 @@ const environmentSchema = z.object({
   RINGMASTER_TABLE_CATALOG: resource,
   RINGMASTER_TABLE_METRICS: resource,
   RINGMASTER_TABLE_GANGS: resource,
+  RINGMASTER_TABLE_FEATURES: resource,
   RINGMASTER_STATE_MACHINE_ARN: resource,
   RINGMASTER_RUN_ROLE_ARN: resource,
   RINGMASTER_JOB_QUEUE_SPOT: resource,
@@ -49,7 +50,7 @@ export interface PlatformConfig {
   readonly bucket: string;
   /** The customer-managed key of the bucket. Absent if S3 encrypts with its own. */
   readonly bucketKeyArn?: string | undefined;
-  readonly tables: { readonly catalog: string; readonly metrics: string; readonly gangs: string };
+  readonly tables: Readonly<Record<"catalog" | "metrics" | "gangs" | "features", string>>;
   readonly stateMachineArn: string;
   /** The role of the trainers' sessions, each narrowed to one run. */
   readonly runRoleArn: string;
@@ -93,6 +94,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       catalog: env.RINGMASTER_TABLE_CATALOG,
       metrics: env.RINGMASTER_TABLE_METRICS,
       gangs: env.RINGMASTER_TABLE_GANGS,
+      features: env.RINGMASTER_TABLE_FEATURES,
     },
     stateMachineArn: env.RINGMASTER_STATE_MACHINE_ARN,
     runRoleArn: env.RINGMASTER_RUN_ROLE_ARN,
@@ -128,6 +130,7 @@ export function environmentOf(config: PlatformConfig): Readonly<Record<string, s
     RINGMASTER_TABLE_CATALOG: config.tables.catalog,
     RINGMASTER_TABLE_METRICS: config.tables.metrics,
     RINGMASTER_TABLE_GANGS: config.tables.gangs,
+    RINGMASTER_TABLE_FEATURES: config.tables.features,
     RINGMASTER_STATE_MACHINE_ARN: config.stateMachineArn,
     RINGMASTER_RUN_ROLE_ARN: config.runRoleArn,
     RINGMASTER_JOB_QUEUE_SPOT: config.jobQueues.spot,

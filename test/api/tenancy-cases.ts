@@ -3,6 +3,7 @@ import type { Platform } from "../../adapters/platform";
 import { takeInboxFile } from "../../core/datasets/inbox/take-file";
 import type { DatasetDraft } from "../../core/datasets/shapes";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
+import type { BatchDraft } from "../../core/feature-store/shapes";
 import { deliverEvent } from "../../core/notifications/deliver";
 import { setNotifications } from "../../core/notifications/manage";
 import { eventTypes } from "../../core/notifications/shapes";
@@ -18,6 +19,7 @@ import { createStudy } from "../../core/tuning/lifecycle";
 import { studyDefinitionSchema } from "../../core/tuning/study";
 import { jobInput, numerics, registerTestDataset, runOf } from "../support/fixtures";
 import { createMeasuredMonitor } from "../support/measured-monitor";
+import { createStoredView, fileOf, spendView } from "../support/stored-view";
 
 /** One team's things, by the names that a request gives; or names of nothing at all. */
 export interface Things {
@@ -29,6 +31,9 @@ export interface Things {
   readonly rule: string;
   readonly monitor: string;
   readonly study: string;
+  readonly view: string;
+  /** Rows of the view. */
+  readonly batch: BatchDraft;
   /** Report of a file that was put into the inbox and refused. */
   readonly report: string;
   readonly draft: DatasetDraft;
@@ -267,6 +272,32 @@ export const cases: Readonly<Record<string, Case>> = {
   "GET /api/v1/pages/monitors/:monitor/windows/:window": absent,
   "DELETE /api/v1/monitors/:monitor": absent,
 
+  "GET /api/v1/feature-views": {
+    owner: 200,
+    // Its own view, which it has registered below.
+    other: (body, { view }) => expect(JSON.stringify(body)).not.toContain(view),
+  },
+  "GET /api/v1/feature-views/:view": absent,
+  "GET /api/v1/feature-views/:view/versions": absent,
+  "GET /api/v1/feature-views/:view/versions/:version": absent,
+  "POST /api/v1/feature-views/:view/batches": { ...absent, body: ({ batch }) => batch },
+  "GET /api/v1/feature-views/:view/batches": absent,
+  "POST /api/v1/feature-views/:view/materializations": { owner: 202, other: "absent" },
+  "POST /api/v1/feature-views/:view/rows": {
+    body: () => ({ rows: [{ customer: 1, at: "2026-01-01T00:00:00.000Z" }] }),
+    owner: 202,
+    other: "absent",
+  },
+  "POST /api/v1/online-features": {
+    ...absent,
+    body: ({ view }) => ({ views: [view], entities: [{ customer: 1 }] }),
+  },
+  "POST /api/v1/feature-views": {
+    body: () => ({ definition: { ...spendView, name: "another-view" } }),
+    owner: 201,
+    other: (body: { version: { version: number } }) => expect(body.version.version).toBe(1),
+  },
+
   // It has no weights, which only its owner can see.
   "POST /api/v1/models/:name/versions/:version/exports": {
     body: () => ({ format: "onnx" }),
@@ -340,6 +371,7 @@ export function pathOf(route: string, things: Things): string {
     monitor: things.monitor,
     window: "1",
     study: things.study,
+    view: things.view,
     id: things.report,
     alias: "seen",
     check: path.endsWith("/key") ? "its-hook" : "its-review",
@@ -363,6 +395,8 @@ export function nothingLike({ draft }: Things): Things {
     rule: "no-rule",
     monitor: "no-monitor",
     study: "no-study",
+    view: "no-view",
+    batch: { generation: 1, rows: 1, latestTime: at, files: [fileOf("0".repeat(64), 1)] },
     report: "0".repeat(16),
     draft: { ...draft, name: dataset },
   };
@@ -476,6 +510,8 @@ export async function furnish(platform: Platform): Promise<Things> {
   const study = "its-study";
   const studyPorts = { ...platform, events: platform.runEvents, randomId: () => "0".repeat(16) };
   await createStudy(studyPorts, studyDefinitionSchema.parse(studyOf({ study, dataset })), { by: "test" });
+  const view = "its-view";
+  const batch = await createStoredView(platform, view);
   return {
     runId,
     experimentId,
@@ -485,6 +521,8 @@ export async function furnish(platform: Platform): Promise<Things> {
     rule,
     monitor,
     study,
+    view,
+    batch,
     report: report!.id,
     draft,
   };

@@ -35,10 +35,10 @@ describe("no call crosses a team", () => {
   /** A refusal without what differs by nature: the names that were requested, and the request's id. */
   const comparable = ({ status, body }: { status: number; body: { error: object } }, names: Things) => {
     const error = JSON.stringify({ ...body.error, requestId: undefined });
-    const { runId, experimentId, dataset, model, content, rule, monitor, study, report } = names;
+    const { runId, experimentId, dataset, model, content, rule, monitor, study, view, report } = names;
     return [
       status,
-      [runId, `"${experimentId}"`, dataset, model, content, rule, monitor, study, report]
+      [runId, `"${experimentId}"`, dataset, model, content, rule, monitor, study, view, report]
         .flatMap((name) => [JSON.stringify(name).slice(1, -1), name])
         .reduce((text, name) => text.replaceAll(name, "…"), error),
     ];

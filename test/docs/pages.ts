@@ -126,7 +126,19 @@ const fewer: readonly Exchange[] = [
 ];
 const push = "ringmaster datasets push digits --file digits.parquet --schema examples/digits/schema.yaml";
 
+const featureView =
+  "name: spend\\nentities: [customer]\\neventTime: at\\ncreationTime: known\\ncolumns: {customer: int, at: timestamp, known: timestamp, spend: float, plan: string}";
+const featureRows = "customer,at,known,spend,plan\\n1,2026-01-01T00:00:00Z,,10,basic";
+const storeRows = [
+  `printf '${featureView}\\n' > spend.yaml`,
+  `printf '${featureRows}\\n' > rows.csv`,
+  `printf '{"customer": 1, "at": "2026-01-02T00:00:00Z", "spend": 12}\\n' > rows.jsonl`,
+  "printf 'customer,when,y\\n1,2026-01-03T00:00:00Z,1\\n' > labels.csv",
+  "ringmaster views push spend.yaml",
+];
+
 export const settings: readonly Setting[] = [
+  { file: "docs/feature-store.md", before: storeRows },
   // A webhook's host needs a public address. Without a network no name has one. The commands send nothing to it.
   {
     file: "docs/notifications.md",

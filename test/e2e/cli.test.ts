@@ -237,6 +237,61 @@ describe("the command line", () => {
     expect((await stack.run("datasets", "drift", "drift@1", "drift@9")).code).toBe(2);
   });
 
+  it("stores features by file and by event, joins them with labels, and reads them", async () => {
+    const view = stack.file(
+      "spend.yaml",
+      "name: spend\nowner: growth\nentities: [customer]\neventTime: at\ncreationTime: known\n" +
+        "columns: {customer: int, at: timestamp, known: timestamp, spend: float}\nsteps: [{kind: log, column: spend}]\n",
+    );
+    const rows = stack.file(
+      "spend.csv",
+      "customer,at,known,spend\n1,2026-01-01,,10\n1,2026-01-05,2026-01-10,20\n2,2026-01-02,,\n",
+    );
+    const ingest = () => stack.json<{ created: boolean }>(["views", "ingest", "spend", "--file", rows]);
+    const get = async (customer: number) => {
+      const read = ["views", "get", "spend", "--entity", `customer=${customer}`];
+      return (await stack.json<{ features: { spend: number | null } }>(read)).features.spend;
+    };
+    expect((await stack.run("views", "push", view)).stdout).toBe("spend@1: new version, 2 features\n");
+    expect((await stack.run("views", "push", view)).stdout).toBe("spend@1: already exists, 2 features\n");
+    expect([await ingest(), await ingest()]).toMatchObject([{ created: true }, { created: false }]);
+    expect(await get(1)).toBeNull();
+    expect((await stack.run("views", "materialize", "spend")).stdout).toBe("spend: 1 batch added\n");
+    expect((await stack.run("views", "materialize", "spend")).stdout).toBe("spend: already up to date\n");
+    expect(await get(1)).toBe(20);
+    // An older row is stored offline, and is not the latest one.
+    const sent = stack.file(
+      "sent.jsonl",
+      '{"customer": 1, "at": "2026-01-03T00:00:00Z", "spend": 15}\n{"customer": 3, "at": "2026-01-03T00:00:00Z", "spend": 30}\n',
+    );
+    expect((await stack.run("views", "send", "spend", "--file", sent)).stdout).toBe("spend: 2 rows accepted\n");
+    await until("the event", async () => ((await get(3)) === 30 ? true : undefined));
+    expect(await get(1)).toBe(20);
+    const labels = stack.file(
+      "labels.csv",
+      "customer,when,y\n1,2026-01-02,a\n1,2026-01-09,b\n1,2026-01-10,c\n2,2026-01-09,d\n9,2026-01-09,e\n,2026-01-09,f\n",
+    );
+    const output = join(stack.directory, "training.csv");
+    const joined = (...options: readonly string[]) =>
+      stack.run("views", "join", labels, "--views", "spend", "-o", output, ...options);
+    expect(await joined("--time", "when")).toMatchObject({ code: 0, stdout: `${output}: 6 rows with 2 features\n` });
+    expect(
+      readFileSync(output, "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => line.split(",").slice(0, 4).join()),
+    ).toEqual([
+      "customer,when,y,spend",
+      ...["1,2026-01-02,a,10.0", "1,2026-01-09,b,15.0", "1,2026-01-10,c,20.0", "2,2026-01-09,d,"],
+      ...["9,2026-01-09,e,", ",2026-01-09,f,"],
+    ]);
+    expect(await joined("--time", "y")).toMatchObject({ code: 2, stderr: expect.stringContaining("column y, row 1") });
+    expect(await stack.run("views", "show", "gone")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("gone"),
+    });
+  });
+
   it("checks rows against a data contract at the push, in the inbox, in a run, and on request", async () => {
     const schema = stack.file("guarded-schema.yaml", toySchema);
     const good = stack.file("good.csv", toyCsv(300));

@@ -6,6 +6,7 @@ import { rules } from "../../platform/rules";
 const reached: readonly (readonly [resource: string, id: string, label: string])[] = [
   ["table/Catalog", "catalog", "[(Catalog)]"],
   ["table/Metrics", "metrics", "[(Metrics)]"],
+  ["table/Features", "features", "[(Features)]"],
   ["objects", "bucket", "[(bucket)]"],
   ["team-topics", "topics", "[[SNS topics of teams]]"],
   ["job-queues", "batch", "[[AWS Batch]]"],

@@ -28,6 +28,7 @@ import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { openRuns } from "../../adapters/team-runs";
 import { defaultTeam } from "../../core/access/teams";
 import type { DataContractBlocked, DataContractEvents } from "../../core/datasets/contract/blocked";
+import type { FeatureRows, ViewDue, ViewEvents } from "../../core/feature-store/ports";
 import { createLogger } from "../../core/logging";
 import type { Measures, Meter } from "../../core/metering/metrics";
 import type { DriftEvent, MonitorDue, MonitorEvents } from "../../core/monitors/ports";
@@ -158,6 +159,8 @@ export interface Calls {
   readonly studies: StudyChanged[];
   readonly drift: DriftEvent[];
   readonly due: MonitorDue[];
+  readonly featureRows: FeatureRows[];
+  readonly viewsDue: ViewDue[];
   /** Messages of notifications; `to` is a URL or a topic's ARN. */
   readonly sent: { readonly to: string; readonly message: Message }[];
   /** Responses of receivers and SNS; a test changes them. */
@@ -217,6 +220,8 @@ export function createTestPlatform(
     studies: [],
     drift: [],
     due: [],
+    featureRows: [],
+    viewsDue: [],
     sent: [],
     accepts: { accepted: true, answer: "status 200" },
     measured: [],
@@ -233,7 +238,7 @@ export function createTestPlatform(
   const measured: Meter = {
     emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }),
   };
-  const events: ModelEvents & RunEvents & StudyEvents & DataContractEvents & MonitorEvents = {
+  const events: ModelEvents & RunEvents & StudyEvents & DataContractEvents & MonitorEvents & ViewEvents = {
     publish: async (event) => void calls.events.push(event),
     publishApprovalNeeded: async (event) => void calls.notable.push(event),
     publishRunEnded: async (event) => void calls.notable.push(event),
@@ -242,6 +247,8 @@ export function createTestPlatform(
     publishDataContractBlocked: async (event) => void calls.notable.push(event),
     publishDrift: async (event) => void calls.drift.push(event),
     publishMonitorDue: async (event) => void calls.due.push(event),
+    publishFeatureRows: async (event) => void calls.featureRows.push(event),
+    publishViewDue: async (event) => void calls.viewsDue.push(event),
   };
   const posts: Webhooks = {
     async post(to, _key, message) {

@@ -16,7 +16,7 @@ export async function withGuardedDuckDb<Result>(
 ): Promise<Result> {
   const own = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-contract-"));
   try {
-    const session = await openDuckDb(own, memoryMb);
+    const session = await openDuckDb(own, { memoryMb });
     try {
       const allowed = [...new Set([own, ...directories])].map((one) => quoteText(path.resolve(one))).join(", ");
       await session.run(`SET allowed_directories = [${allowed}]`);

@@ -1,5 +1,6 @@
 import { examples } from "../../../api/examples";
 import { jobInput } from "../../support/fixtures";
+import { fileOf, spendView } from "../../support/stored-view";
 
 /** Values that parameters often have. Others come from created things and responses, or are generated from their schemas. */
 export const goodValues: Readonly<Record<string, readonly (string | number)[]>> = {
@@ -152,6 +153,24 @@ export const goodBodies: Readonly<Record<string, readonly unknown[]>> = {
       rows: [{ unit: "a", at: "2026-01-01T00:00:00.000Z", row: { x: 1, y: null, z: [[1, 2]] }, prediction: "cat" }],
     },
     { version: 1, rows: [{ unit: "b", at: "2026-01-01T00:00:00.000Z", row: {}, prediction: 0.5, label: false }] },
+  ],
+  registerFeatureView: [
+    { definition: { ...spendView, name: "@fresh" } },
+    { definition: { ...spendView, name: "spend", ttl: "7d", steps: [{ kind: "log", column: "spend" }] } },
+    { definition: { ...spendView, name: "spend", columns: { customer: "string", at: "timestamp", spend: "float" } } },
+    { definition: { ...spendView, name: "spend", entities: [] }, allowIncompatible: true },
+  ],
+  registerFeatureBatch: [
+    { generation: 1, rows: 1, latestTime: "2026-01-01T00:00:00.000Z", files: [fileOf("0".repeat(64), 5)] },
+  ],
+  sendFeatureRows: [
+    { rows: [{ customer: 1, at: "2026-01-01T00:00:00.000Z", spend: 1.5 }] },
+    { rows: [{ customer: "x", at: "now", extra: true }] },
+  ],
+  readOnlineFeatures: [
+    { views: ["@view"], entities: [{ customer: 1 }, { customer: 2 }] },
+    { views: ["@view", "@view"], entities: [{ customer: 1 }], fullNames: true },
+    { views: ["@view@9"], entities: [{}] },
   ],
   createMonitor: [
     { name: "@fresh", target: { type: "dataset", dataset: "@dataset" }, thresholds: { psi: 0.3 } },

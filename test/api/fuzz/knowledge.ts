@@ -88,6 +88,8 @@ function ownThing(members: Readonly<Record<string, unknown>>): Thing {
   }
   if (typeof name === "string" && trigger !== undefined) thing["rule"] = name;
   else if (typeof name === "string" && members["target"] !== undefined) thing["monitor"] = name;
+  else if (typeof name === "string" && (members["definition"] ?? members["entities"]) !== undefined)
+    thing["view"] = name;
   else if (typeof name === "string" && latestVersion !== undefined) thing["model"] = name;
   else if (typeof name === "string" && typeof digest === "string") thing["dataset"] = name;
   if (typeof members["id"] === "string" && status === "refused") thing["id"] = members["id"];

@@ -10,6 +10,7 @@ import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 import { numerics, registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 import { createMeasuredMonitor } from "../../support/measured-monitor";
+import { createStoredView } from "../../support/stored-view";
 import { goodBodies } from "./good";
 import type { Thing } from "./knowledge";
 import { furnishModel } from "./world-model";
@@ -43,10 +44,12 @@ export async function furnish(platform: Platform, round: number): Promise<readon
   const [template] = goodBodies["createRetrainingRule"] as readonly object[];
   await createRule(platform, ruleDefinitionSchema.parse({ ...template, name: rule }), { by: "test" });
   const monitor = await createMeasuredMonitor(platform, `monitor-${round}`, dataset);
+  await createStoredView(platform, `view-${round}`);
   return [
     { dataset, datasetVersion: 1, draft },
     { rule },
     { monitor, window: 1 },
+    { view: `view-${round}` },
     { sha256: content.sha256 },
     { id: await refusedFile(platform, round) },
     ...(await furnishRuns(platform, round)),

@@ -1,0 +1,29 @@
+/** Whole numbers up to this size are their own place in a table; others are in a map. */
+const tableSize = 1 << 22;
+
+/** Numbers the different values of labels' entities from 0. */
+export class EntityNumbers {
+  count = 0;
+  private readonly small = new Int32Array(tableSize).fill(-1);
+  private readonly others = new Map<unknown, number>();
+
+  /** Returns the number of a value, a new one for a new value; -1 for a missing one. */
+  add(value: unknown): number {
+    if (value === null) return -1;
+    const known = this.of(value);
+    if (known >= 0) return known;
+    if (isSmall(value)) this.small[value] = this.count;
+    else this.others.set(value, this.count);
+    this.count += 1;
+    return this.count - 1;
+  }
+
+  /** Returns the number of a value; -1 if no label has it. */
+  of(value: unknown): number {
+    return isSmall(value) ? this.small[value]! : (this.others.get(value) ?? -1);
+  }
+}
+
+function isSmall(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value < tableSize && Number.isInteger(value);
+}

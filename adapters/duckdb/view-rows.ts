@@ -1,0 +1,233 @@
+import { createHash } from "node:crypto";
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
+import type { ColumnSchema } from "../../core/datasets/shapes";
+import { orderOf } from "../../core/feature-store/latest";
+import { entityKey } from "../../core/feature-store/online";
+import type { LatestRow, ReadLatest } from "../../core/feature-store/ports";
+import { type BatchDraft, type BatchFile, maxBatchFiles, type ViewVersion } from "../../core/feature-store/shapes";
+import type { ObjectStore, UploadPort } from "../../core/ports";
+import { canonicalTypes, castTo } from "./cast";
+import { type DuckDbSession, quoteName, quoteText } from "./session";
+import { openSource, reading } from "./source";
+import { findViolations } from "./violations";
+import { withDuckDb } from "./workspace";
+
+type Definition = ViewVersion["definition"];
+
+/** Days with fewer rows share a file; a day with more rows has several. */
+const rowsPerFile = 250_000;
+
+/** A file of a batch on the local disk. */
+export interface ViewFile extends BatchFile {
+  readonly path: string;
+}
+
+/** Returns the columns of a view's rows as those of a dataset. Entities and the event time are never missing. */
+export function rowColumns({ columns, entities, eventTime }: Definition): readonly ColumnSchema[] {
+  return Object.entries(columns).map(([name, type]) => ({
+    ...{ name, type, role: "feature" as const },
+    nullable: name !== eventTime && !entities.includes(name),
+  }));
+}
+
+/**
+ * Reads a file of rows by the view's columns, and writes it as Parquet: by event time, in files of whole days. The same
+ * rows give the same bytes in every format. Times are cut to milliseconds.
+ *
+ * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError
+ */
+export async function writeViewFiles(
+  session: DuckDbSession,
+  file: string,
+  { definition, generation }: Pick<ViewVersion, "definition" | "generation">,
+  maxRows = rowsPerFile,
+): Promise<{ readonly draft: BatchDraft; readonly files: readonly ViewFile[] }> {
+  const columns = rowColumns(definition);
+  const source = await openSource(session, file, columns);
+  const { rowCount, violations } = await reading(file, () =>
+    findViolations(session, source.table, columns, source.types),
+  );
+  if (rowCount === 0) throw new EmptyDatasetError(file);
+  if (violations.length > 0) throw new InvalidRowsError(file, violations);
+  const casts = columns.map((column) => {
+    const value = castTo(column, source.types.get(column.name)!);
+    return `${column.type === "timestamp" ? `epoch_ms(epoch_ms(${value}))` : value} AS ${quoteName(column.name)}`;
+  });
+  const event = quoteName(definition.eventTime!);
+  await reading(file, () =>
+    session.run(
+      `CREATE OR REPLACE TABLE arrived AS SELECT row_number() OVER () AS "row#", ${casts.join(", ")} FROM ${source.table}`,
+    ),
+  );
+  await session.run(
+    `CREATE OR REPLACE TABLE ordered AS
+     SELECT row_number() OVER (ORDER BY ${event}, "row#") - 1 AS "place#", * EXCLUDE ("row#") FROM arrived`,
+  );
+  const days = await session.rows(
+    `SELECT CAST(CAST(${event} AS DATE) AS VARCHAR) AS "day#", count(*)::DOUBLE AS "rows#" FROM ordered GROUP BY 1 ORDER BY min("place#")`,
+  );
+  const cuts = cutDays(
+    days.map((row) => ({ day: String(row["day#"]), rows: Number(row["rows#"]) })),
+    Math.max(maxRows, Math.ceil((2 * rowCount) / maxBatchFiles)),
+  );
+  const directory = join(session.directory, "view");
+  fs.mkdirSync(directory, { recursive: true });
+  const files: ViewFile[] = [];
+  const names = columns.map(({ name }) => quoteName(name)).join(", ");
+  let first = 0;
+  for (const { rows, from, to } of cuts) {
+    const target = join(directory, `${files.length}.parquet`);
+    await session.run(
+      `COPY (SELECT ${names} FROM ordered WHERE "place#" >= ${first} AND "place#" < ${first + rows} ORDER BY "place#")
+       TO ${quoteText(target)} (FORMAT parquet, COMPRESSION zstd)`,
+    );
+    files.push({ ...(await referenceTo(target)), rows, from, to, path: target });
+    first += rows;
+  }
+  const latest = [definition.eventTime!, definition.creationTime].filter((name) => name !== undefined);
+  const [found] = await session.rows(
+    `SELECT greatest(${latest.map((name) => `epoch_ms(max(${quoteName(name)}))`).join(", ")})::DOUBLE AS "latest#" FROM ordered`,
+  );
+  const draft = {
+    ...{ generation, rows: rowCount, latestTime: new Date(Number(found!["latest#"])).toISOString() },
+    files: files.map(({ path: _, ...reference }) => reference),
+  };
+  return { draft, files };
+}
+
+export interface ViewIngest<Registered> {
+  /** Path of a local CSV, Parquet or JSON file. */
+  readonly file: string;
+  readonly version: ViewVersion;
+  readonly uploads: UploadPort;
+  /** Makes the uploaded rows visible, or finds the batch that has them. */
+  readonly register: (draft: BatchDraft) => Promise<Registered>;
+}
+
+/**
+ * Stores a file's rows as a batch: writes them as Parquet, uploads what the store lacks, and registers the batch last. An
+ * interrupted call can be repeated; no row is visible before the batch is registered.
+ *
+ * @throws the errors of `writeViewFiles`, `uploads` and `register`
+ */
+export function ingestViewRows<Registered>(ingest: ViewIngest<Registered>): Promise<Registered> {
+  return withDuckDb(async (session) => {
+    const { draft, files } = await writeViewFiles(session, ingest.file, ingest.version);
+    const paths = new Map(files.map((file) => [file.sha256, file.path]));
+    const distinct = [...new Map(draft.files.map(({ sha256, bytes }) => [sha256, { sha256, bytes }])).values()];
+    const missing = new Set(await ingest.uploads.missing(distinct));
+    for (const reference of distinct) {
+      if (missing.has(reference.sha256)) await ingest.uploads.put(reference, { path: paths.get(reference.sha256)! });
+    }
+    return ingest.register(draft);
+  });
+}
+
+/** Cuts rows in the order of their days into files of at most `maxRows`, at the ends of days where possible. */
+export function cutDays(
+  days: readonly { readonly day: string; readonly rows: number }[],
+  maxRows: number,
+): readonly Pick<BatchFile, "rows" | "from" | "to">[] {
+  const cuts: { rows: number; from: string; to: string }[] = [];
+  for (const { day, rows } of days) {
+    const last = cuts.at(-1);
+    if (last && last.rows + rows <= maxRows) {
+      last.rows += rows;
+      last.to = day;
+      continue;
+    }
+    for (let left = rows; left > 0; left -= maxRows) cuts.push({ rows: Math.min(left, maxRows), from: day, to: day });
+  }
+  return cuts;
+}
+
+async function referenceTo(file: string) {
+  const hash = createHash("sha256");
+  for await (const chunk of fs.createReadStream(file)) hash.update(chunk as Buffer);
+  return { sha256: hash.digest("hex"), bytes: fs.statSync(file).size };
+}
+
+/**
+ * Returns a table of a view's rows in stored files. Files of earlier versions lack columns, whose values are missing.
+ * `file_index` and `file_row_number` are the place of a row.
+ */
+export async function viewTable(
+  session: DuckDbSession,
+  files: readonly string[],
+  definition: Definition,
+): Promise<string> {
+  const table = `read_parquet([${files.map(quoteText).join(", ")}], union_by_name = true)`;
+  const described = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
+  const present = new Set(described.map((row) => String(row["column_name"])));
+  const columns = rowColumns(definition).map(({ name, type }) =>
+    present.has(name) ? quoteName(name) : `CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(name)}`,
+  );
+  return `(SELECT ${columns.join(", ")}, file_index, file_row_number FROM ${table})`;
+}
+
+/**
+ * Returns the terms that order an entity's rows: event time, creation time, arrival. The latest row comes last. They are
+ * the parts of `orderOf`.
+ */
+export function orderTerms({ eventTime, creationTime }: Definition, arrival: string): readonly string[] {
+  const event = quoteName(eventTime!);
+  return [event, ...(creationTime === undefined ? [] : [`coalesce(${quoteName(creationTime)}, ${event})`]), arrival];
+}
+
+/** Creates a reader of stored batches; each file is on the local disk while it is read. */
+export function createLatestReader(session: DuckDbSession, objects: Pick<ObjectStore, "getContent">): ReadLatest {
+  return async function* ({ definition }, { sequence, files }, index) {
+    const path = join(session.directory, `${files[index]!.sha256}.parquet`);
+    fs.writeFileSync(path, await objects.getContent(files[index]!.sha256));
+    const firstRow = files.slice(0, index).reduce((sum, { rows }) => sum + rows, 0);
+    yield* readLatestRows(session, path, definition, { sequence, firstRow });
+    fs.rmSync(path, { force: true });
+  };
+}
+
+/**
+ * Reads the latest row of each entity of a file.
+ *
+ * @param firstRow rows of the batch in earlier files
+ */
+export async function* readLatestRows(
+  session: DuckDbSession,
+  file: string,
+  definition: Definition,
+  { sequence, firstRow }: { readonly sequence: number; readonly firstRow: number },
+): AsyncGenerator<readonly LatestRow[]> {
+  const columns = Object.entries(definition.columns);
+  const selected = columns.map(([name, type]) => {
+    const column = quoteName(name);
+    if (type === "timestamp") return `CAST(epoch_ms(${column}) AS DOUBLE)`;
+    return type === "int" ? `CAST(${column} AS DOUBLE)` : column;
+  });
+  const { entities, eventTime, creationTime } = definition;
+  const latest = orderTerms(definition, "file_row_number").map((term) => `${term} DESC`);
+  const result = await session.connection.stream(
+    `SELECT ${selected.join(", ")}, CAST(file_row_number AS DOUBLE) FROM ${await viewTable(session, [file], definition)}
+     QUALIFY row_number() OVER (PARTITION BY ${entities.map(quoteName).join(", ")} ORDER BY ${latest.join(", ")}) = 1`,
+  );
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) return;
+    const vectors = selected.map((_, index) => chunk.getColumnVector(index));
+    const places = chunk.getColumnVector(selected.length);
+    yield Array.from({ length: chunk.rowCount }, (_, row): LatestRow => {
+      const values = Object.fromEntries(
+        columns.map(([name], index) => [name, vectors[index]!.getItem(row) as LatestRow["values"][string]]),
+      );
+      const time = values[eventTime!] as number;
+      const creation = creationTime === undefined ? null : (values[creationTime] as number | null);
+      const order = {
+        eventTime: time,
+        creationTime: creation,
+        sequence,
+        row: firstRow + (places.getItem(row) as number),
+      };
+      return { key: entityKey(entities.map((name) => values[name])), order: orderOf(order), eventTime: time, values };
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import { sha256 } from "../../core/digest";
+import { eachLimited } from "../../core/each-limited";
+import type { LatestRow, OnlineStore, RowsKey } from "../../core/feature-store/ports";
+import { table as grant } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
+import { documents } from "./client";
+import { ex } from "./expression";
+import { type Item, type Key, Table } from "./table";
+
+const writesAtOnce = 32;
+
+/** Stores the latest row of each entity in the Features table (docs/access-patterns.md, "Feature store"). */
+export function createOnlineStore(table: Table, team: string): OnlineStore {
+  // The digest has a fixed length, whatever the values of an entity are, and spreads entities over partitions.
+  const keyOf = ({ name, generation }: RowsKey, key: string) => ({
+    pk: `TEAM#${team}#${generation}#${name}#${sha256(key)}`,
+    sk: "LATEST",
+  });
+
+  const reads = new GroupedReads(table);
+
+  return {
+    put: (rows, latest) =>
+      eachLimited(latest, writesAtOnce, ({ key, order, eventTime, values }) =>
+        table.put(
+          // One attribute of text is smaller than a map of typed values, and faster to read.
+          { ...keyOf(rows, key), key, rank: order, eventTime, content: JSON.stringify(values) },
+          ex`attribute_not_exists(pk) OR #rank < ${order}`,
+        ),
+      ),
+
+    get: (rows, keys) => Promise.all(keys.map(async (key) => rowOf(await reads.get(keyOf(rows, key))))),
+  };
+}
+
+function rowOf(item: Item | undefined): LatestRow | undefined {
+  if (!item) return undefined;
+  return {
+    key: item["key"] as string,
+    order: item["rank"] as string,
+    eventTime: item["eventTime"] as number,
+    values: JSON.parse(item["content"] as string) as LatestRow["values"],
+  };
+}
+
+/** Keys of one request to DynamoDB. */
+const maxKeys = 100;
+
+interface WaitingRead {
+  readonly key: Key;
+  readonly settle: (item: Item | undefined) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Reads items. Reads that arrive while a request is in progress are sent together in the next one: with several callers
+ * at a time, requests take most of the time. A read alone is a request of its own.
+ */
+class GroupedReads {
+  private waiting: WaitingRead[] = [];
+  private busy = false;
+
+  constructor(private readonly table: Table) {}
+
+  get(key: Key): Promise<Item | undefined> {
+    return new Promise((settle, fail) => {
+      this.waiting.push({ key, settle, fail });
+      if (!this.busy) void this.pump();
+    });
+  }
+
+  private async pump(): Promise<void> {
+    this.busy = true;
+    while (this.waiting.length > 0) {
+      const group = this.waiting.splice(0, maxKeys);
+      try {
+        const keys = new Map(group.map(({ key }) => [key.pk, key]));
+        const found = new Map((await this.table.batchGet([...keys.values()])).map((item) => [item["pk"], item]));
+        for (const { key, settle } of group) settle(found.get(key.pk));
+      } catch (error) {
+        for (const { fail } of group) fail(error);
+      }
+    }
+    this.busy = false;
+  }
+}
+
+/** The table Features. */
+const featuresTable = sharedPort({
+  uses: { documents: documents() },
+  make: ({ documents }, { config }) => new Table(documents, config.tables.features),
+});
+
+export const onlineFeatures = teamPort({
+  uses: { table: featuresTable() },
+  grants: { read: [grant("Features", "BatchGetItem")], write: [grant("Features", "PutItem")] },
+  make: ({ table }, { team }) => createOnlineStore(table, team),
+});

@@ -1,0 +1,75 @@
+import type { Platform } from "../../adapters/platform";
+import { registerBatch } from "../../core/feature-store/batches";
+import { readOnline } from "../../core/feature-store/online";
+import { registerView, resolveView } from "../../core/feature-store/registry";
+import type { ViewVersion } from "../../core/feature-store/shapes";
+import { checkStreamedRows } from "../../core/feature-store/stream";
+import { isoTime } from "../../core/ports";
+import * as contracts from "../contracts/feature-views";
+import { defineRoute } from "../http/route";
+
+export const featureViewRoutes = [
+  defineRoute(contracts.registerFeatureView, async ({ platform, body, actor }) => {
+    const { definition, allowIncompatible } = body;
+    const registered = await registerView(platform, definition, { allowIncompatible, by: actor });
+    return { status: registered.created ? 201 : 200, body: registered };
+  }),
+
+  defineRoute(contracts.listFeatureViews, async ({ platform: { views }, query }) => ({
+    status: 200,
+    body: await views.list(query),
+  })),
+
+  defineRoute(contracts.getFeatureView, async ({ platform, params: { view } }) => ({
+    status: 200,
+    body: await withState(platform, await resolveView(platform.views, view)),
+  })),
+
+  defineRoute(contracts.getFeatureViewVersion, async ({ platform, params: { view, version } }) => ({
+    status: 200,
+    body: await withState(platform, await resolveView(platform.views, `${view}@${version}`)),
+  })),
+
+  defineRoute(contracts.listFeatureViewVersions, async ({ platform: { views }, params: { view }, query }) => {
+    await resolveView(views, view);
+    return { status: 200, body: await views.listVersions(view, query) };
+  }),
+
+  defineRoute(contracts.registerFeatureBatch, async ({ platform, params: { view }, body, actor }) => {
+    const registered = await registerBatch(platform, view, body, actor);
+    return { status: registered.created ? 201 : 200, body: registered };
+  }),
+
+  defineRoute(contracts.listFeatureBatches, async ({ platform, params: { view }, query }) => {
+    const { version, ...page } = query;
+    const { name, generation } = await resolveView(platform.views, version === undefined ? view : `${view}@${version}`);
+    return { status: 200, body: await platform.batches.list({ name, generation }, page) };
+  }),
+
+  defineRoute(contracts.materializeFeatureView, async ({ platform, params }) => {
+    const { team, clock, runEvents, views, batches } = platform;
+    const { name, generation } = await resolveView(views, params.view);
+    const state = await batches.state({ name, generation });
+    await runEvents.publishViewDue({ at: isoTime(clock), team, view: name });
+    return { status: 202, body: state };
+  }),
+
+  defineRoute(contracts.sendFeatureRows, async ({ platform, params, body: { rows } }) => {
+    const { team, clock, runEvents, views } = platform;
+    const version = await resolveView(views, params.view);
+    checkStreamedRows(version, rows);
+    await runEvents.publishFeatureRows({ at: isoTime(clock), team, view: version.name, rows });
+    return { status: 202, body: { accepted: rows.length } };
+  }),
+
+  defineRoute(contracts.readOnlineFeatures, async ({ platform, body: { views, entities, fullNames } }) => {
+    const { find, findRecent } = platform.views;
+    const versions = await Promise.all(views.map((view) => resolveView({ find, findNewest: findRecent }, view)));
+    return { status: 200, body: { rows: [...(await readOnline(platform, versions, entities, fullNames))] } };
+  }),
+];
+
+async function withState({ batches }: Platform, version: ViewVersion) {
+  const { name, generation } = version;
+  return { version, state: await batches.state({ name, generation }) };
+}

@@ -1,0 +1,87 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describeMachine, machineLine } from "../support/machine";
+import { median } from "../support/median";
+import { startStack } from "../support/stack";
+import { markdownTable } from "../support/table";
+
+type Task = "binary" | "regression";
+
+interface Result {
+  readonly name: string;
+  readonly task: Task;
+  readonly own: readonly number[];
+  readonly peer: readonly number[];
+}
+
+/**
+ * Compares an `mlp` on the default features with scikit-learn's HistGradientBoosting on five tabular data sets, by AUC or R²
+ * on the same quarter of the rows. The job is the same for all sets, but for the name. The peer also trains on the rows by
+ * which the job stops early. `--seeds N` (3) shuffles and draws the sets again, `--sets a,b` chooses sets, `--json` for machines.
+ */
+export async function benchTabular(args: readonly string[]): Promise<void> {
+  const option = (name: string, otherwise: string) => (args.includes(name) ? args[args.indexOf(name) + 1]! : otherwise);
+  const seeds = Number(option("--seeds", "3"));
+  const wanted = option("--sets", "").split(",").filter(Boolean);
+  const stack = startStack();
+  const results = new Map<string, { task: Task; own: number[]; peer: number[] }>();
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const tasks = python("sets.py", stack.directory, String(seed)) as Readonly<Record<string, Task>>;
+    for (const [name, task] of Object.entries(tasks)) {
+      if (wanted.length > 0 && !wanted.includes(name)) continue;
+      const result = results.get(name) ?? { task, own: [], peer: [] };
+      results.set(name, result);
+      result.own.push(train(name, task, seed));
+      const { score } = python("peer.py", stack.directory, name, task, "0.75") as { readonly score: number };
+      result.peer.push(score);
+      process.stderr.write(`seed ${seed} ${name}: ${result.own.at(-1)?.toFixed(4)}, peer ${score.toFixed(4)}\n`);
+    }
+  }
+  stack.close();
+  const all = [...results].map(([name, result]): Result => ({ name, ...result }));
+  const machine = describeMachine();
+  if (args.includes("--json")) {
+    process.stdout.write(`${JSON.stringify({ machine, seeds, results: all })}\n`);
+    return;
+  }
+  const rows = all.map(({ name, task, own, peer }) => {
+    const differences = own.map((score, index) => score - peer[index]!);
+    return [
+      name,
+      task === "binary" ? "AUC" : "R²",
+      ...[median(own), median(peer), median(differences)].map((value) => value.toFixed(4)),
+    ];
+  });
+  const columns = ["set", "metric", "mlp", "HistGradientBoosting", "difference"];
+  process.stdout.write(`${machineLine(machine)}\nmedians of ${seeds}\n\n${markdownTable(columns, rows)}\n`);
+
+  function train(name: string, task: Task, seed: number): number {
+    const file = join(stack.directory, `${name}.csv`);
+    const dataset = `${name}-${seed}`;
+    const schema = stack.ringmaster(["datasets", "schema", file, "--label", "y"]) as { readonly yaml?: string };
+    const schemaFile = join(stack.directory, `${dataset}.schema.yaml`);
+    writeFileSync(schemaFile, splitByTime(schema.yaml ?? ""));
+    stack.ringmaster(["datasets", "push", dataset, "--file", file, "--schema", schemaFile]);
+    const job = join(stack.directory, `${dataset}.yaml`);
+    writeFileSync(job, readFileSync(join("bench", "tabular", "job.yaml"), "utf8").replace("DATASET", dataset));
+    const run = stack.ringmaster(["submit", job, "--wait"]) as {
+      readonly metrics: Readonly<Record<string, number>>;
+    };
+    return run.metrics[task === "binary" ? "auc" : "r2"]!;
+  }
+}
+
+/** The first three fifths of the rows are for training, the last quarter is the test split. */
+function splitByTime(yaml: string): string {
+  return yaml
+    .replace("{ name: at, type: timestamp }", "{ name: at, type: timestamp, role: ignore }")
+    .replace(/^split: .*$/m, "split: { by: time, column: at, fractions: { train: 0.6, validation: 0.15, test: 0.25 } }");
+}
+
+function python(script: string, ...args: readonly string[]): unknown {
+  const program = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
+  const { status, stdout, stderr } = spawnSync(program, [join("bench", "tabular", script), ...args], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${script} failed; RINGMASTER_PEERS_PYTHON names a Python with scikit-learn: ${stderr}`);
+  return JSON.parse(stdout);
+}

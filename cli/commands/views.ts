@@ -1,0 +1,198 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import * as z from "zod";
+import { inParts } from "../../core/each-limited";
+import { InvalidInputError } from "../../core/errors";
+import { parseViewDefinition } from "../../core/feature-store/definition";
+import { featureValue } from "../../core/feature-store/shapes";
+import { maxStreamedRows } from "../../core/feature-store/stream";
+import { formatCount } from "../../core/quantities";
+import { contextOf } from "../context";
+import { entityOf } from "../features/entity";
+import { joinViews } from "../features/join";
+import { viewAt } from "../features/view-at";
+import { readLines } from "../json-lines";
+import { printJson, printTable } from "../output";
+import { createUploads } from "../uploads";
+
+const pollMs = 100;
+
+/** Adds `ringmaster views`. */
+export function addViewCommands(program: Command): void {
+  const views = program.command("views").description("feature views: features by entity and time, offline and online");
+
+  views
+    .command("push <file>")
+    .description("register a view's file as its next version; the same content is the same version")
+    .option("--allow-incompatible", "accept removed or retyped features and other entities; starts without rows")
+    .action(async (file: string, options: { allowIncompatible?: boolean }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const body = {
+        definition: parseViewDefinition(textOf(file), file),
+        allowIncompatible: options.allowIncompatible === true,
+      };
+      const answer = await client.call("registerFeatureView", { body });
+      if (json) return printJson(answer);
+      const { name, version, features } = answer.version;
+      process.stdout.write(
+        `${name}@${version}: ${answer.created ? "new version" : "already exists"}, ${formatCount(features.length, "feature")}\n`,
+      );
+    });
+
+  views
+    .command("list")
+    .description("list feature views")
+    .action(async (_options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const found = [];
+      for await (const one of client.pages("listFeatureViews", { query: { limit: 200 } })) found.push(one);
+      if (json) return printJson({ views: found });
+      printTable(
+        ["VIEW", "VERSION", "OWNER", "ENTITIES", "FEATURES", "DESCRIPTION"],
+        found.map((one) => [
+          ...[one.name, one.latestVersion, one.owner ?? "–", one.entities.join(", ")],
+          ...[one.features.length, one.description ?? ""],
+        ]),
+      );
+    });
+
+  views
+    .command("show <view>")
+    .description("show a view, NAME or NAME@3: its features, its rows and the state of the online store")
+    .action(async (reference: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const answer = await viewAt(client, reference);
+      if (json) return printJson(answer);
+      const { version, state } = answer;
+      const { definition } = version;
+      const { owner, description, entities, ttl } = definition;
+      process.stdout.write(
+        `${version.name}@${version.version}, by ${version.createdBy} at ${version.createdAt}${owner ? `, owner ${owner}` : ""}\n`,
+      );
+      if (description) process.stdout.write(`${description}\n`);
+      process.stdout.write(
+        `entities ${entities.join(", ")}; event time ${definition.eventTime}; TTL ${ttl ?? "none"}\n`,
+      );
+      const { batches, rows, online } = state;
+      process.stdout.write(
+        `${formatCount(rows, "row")} in ${formatCount(batches, "batch", "batches")}; online up to batch ${online.batch}\n`,
+      );
+      printTable(
+        ["FEATURE", "TYPE"],
+        version.features.map((one) => [one.name, one.type]),
+      );
+    });
+
+  views
+    .command("ingest <view>")
+    .description("store a file's rows offline; the same rows are stored once")
+    .requiredOption("--file <file>", "CSV, Parquet or JSON file with the view's columns")
+    .action(async (name: string, { file }: { file: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { version } = await viewAt(client, name);
+      const { ingestViewRows } = await import("../../adapters/duckdb/view-rows");
+      const answer = await ingestViewRows({
+        ...{ file, version, uploads: createUploads(client) },
+        register: (body) => client.call("registerFeatureBatch", { params: { view: version.name }, body }),
+      });
+      if (json) return printJson(answer);
+      const { rows, sequence, files } = answer.batch;
+      const word = answer.created ? "stored" : "already stored";
+      process.stdout.write(
+        `${version.name}: ${formatCount(rows, "row")} ${word} as batch ${sequence}, ${formatCount(files.length, "file")}\n`,
+      );
+    });
+
+  views
+    .command("send <view>")
+    .description("send rows as events, which are stored offline and online")
+    .requiredOption("--file <file>", "JSON lines or a list of rows")
+    .action(async (view: string, { file }: { file: string }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const rows = readLines(file, z.record(z.string(), featureValue));
+      for (const some of inParts(rows, maxStreamedRows)) {
+        await client.call("sendFeatureRows", { params: { view }, body: { rows: some } });
+      }
+      if (json) return printJson({ accepted: rows.length });
+      process.stdout.write(`${view}: ${formatCount(rows.length, "row")} accepted\n`);
+    });
+
+  views
+    .command("materialize <view>")
+    .description("bring new batches into the online store, and wait for it")
+    .action(async (view: string, _options: unknown, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { batches, online: before } = await client.call("materializeFeatureView", { params: { view } });
+      let state = (await viewAt(client, view)).state;
+      while (state.online.batch < batches) {
+        await sleep(pollMs);
+        state = (await viewAt(client, view)).state;
+      }
+      if (json) return printJson(state);
+      const added = state.online.batch - before.batch;
+      process.stdout.write(
+        `${view}: ${added === 0 ? "already up to date" : `${formatCount(added, "batch", "batches")} added`}\n`,
+      );
+    });
+
+  views
+    .command("get <views>")
+    .description("read the latest features of an entity: NAME or NAME@3, several separated by commas")
+    .requiredOption("--entity <column=value>", "value of an entity column; repeat for several columns", collect, [])
+    .option("--full-names", "name features VIEW__FEATURE")
+    .action(async (list: string, options: { entity: readonly string[]; fullNames?: boolean }, command: Command) => {
+      const { client, json } = contextOf(command);
+      const references = list.split(",");
+      const found = await Promise.all(references.map((one) => viewAt(client, one)));
+      const entity = entityOf(
+        options.entity,
+        found.map(({ version }) => version.definition),
+      );
+      const body = { views: references, entities: [entity], fullNames: options.fullNames === true };
+      const { rows } = await client.call("readOnlineFeatures", { body });
+      if (json) return printJson(rows[0]);
+      printTable(
+        ["FEATURE", "VALUE"],
+        Object.entries(rows[0]!.features).map(([name, value]) => [name, value === null ? "–" : String(value)]),
+      );
+      for (const [name, at] of Object.entries(rows[0]!.eventTimes)) {
+        process.stdout.write(`${name}: ${at === null ? "no row within the TTL" : `as of ${at}`}\n`);
+      }
+    });
+
+  views
+    .command("join <labels>")
+    .description("add to each row of a file the features that were known at its time")
+    .requiredOption("--views <views>", "NAME or NAME@3, several separated by commas")
+    .requiredOption("--time <column>", "column of the time at which the features are wanted")
+    .requiredOption("-o, --output <file>", "Parquet or CSV file to write")
+    .option("--full-names", "name features VIEW__FEATURE")
+    .action(async (labels: string, options: JoinFlags, command: Command) => {
+      const { client, json } = contextOf(command);
+      const { views: list, time, output, fullNames = false } = options;
+      const joined = await joinViews(client, { labels, time, output, fullNames, views: list.split(",") });
+      if (json) return printJson(joined);
+      process.stdout.write(`${output}: ${formatCount(joined.rows, "row")} with ${joined.features.length} features\n`);
+    });
+}
+
+interface JoinFlags {
+  readonly views: string;
+  readonly time: string;
+  readonly output: string;
+  readonly fullNames?: boolean;
+}
+
+function collect(value: string, values: readonly string[]): readonly string[] {
+  return [...values, value];
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const problem = { path: "file", value: file, rule: "must be a file that can be read" };
+    throw new InvalidInputError("the view cannot be registered", [problem], cause);
+  }
+}

@@ -1,0 +1,116 @@
+import { InvalidInputError, type Problem } from "../errors";
+import { bindStep } from "../views/bind";
+import { checkTypes, createScopes } from "../views/references";
+import type { FeatureView, PlanColumn } from "../views/shapes";
+import { parseFeatureView } from "../views/view-file";
+import { parseYamlInput } from "../yaml-input";
+import { compileFeatures } from "./features";
+import { type ViewDefinition, viewDefinition } from "./shapes";
+
+/**
+ * Parses a view's file for the feature store.
+ *
+ * @throws InvalidInputError with every problem
+ */
+export function parseViewDefinition(text: string, fileName: string): ViewDefinition {
+  const { value } = parseYamlInput(fileName, text, viewDefinition);
+  checkDefinition(value, fileName);
+  return value;
+}
+
+/** Returns the view of a definition, as plans read it. @throws InvalidInputError */
+export function viewOf(definition: ViewDefinition, what = `view ${definition.name}`): FeatureView {
+  const { columns: _, ...view } = definition;
+  return parseFeatureView(JSON.stringify(view), what);
+}
+
+export function columnsOf({ columns }: Pick<ViewDefinition, "columns">): readonly PlanColumn[] {
+  return Object.entries(columns).map(([name, type]) => ({ name, type }));
+}
+
+/**
+ * Checks that a view can be stored: entities and times are columns of fitting types, steps depend on one row alone, and
+ * names are distinct.
+ *
+ * @throws InvalidInputError with every problem
+ */
+export function checkDefinition(definition: ViewDefinition, what = `view ${definition.name}`): void {
+  const view = viewOf(definition, what);
+  const problems = [...problemsOfColumns(definition), ...problemsOfTimes(definition)];
+  if (problems.length === 0) {
+    checkTypes(view, columnsOf(definition));
+    problems.push(...problemsOfSteps(view, definition));
+  }
+  if (problems.length > 0) throw new InvalidInputError(`${what} cannot be stored`, problems);
+}
+
+/** Columns of any file that DuckDB reads. */
+const reserved = ["file_index", "file_row_number", "filename", "rowid"];
+
+function problemsOfColumns({ columns, entities }: ViewDefinition): Problem[] {
+  const problems: Problem[] = [];
+  const known = new Map<string, string>();
+  for (const name of Object.keys(columns)) {
+    const path = `columns.${name}`;
+    const earlier = known.get(name.toLowerCase());
+    if (earlier !== undefined)
+      problems.push({ path, rule: `must differ from ${earlier} (names are not case-sensitive)` });
+    if (name.includes("#") || reserved.includes(name.toLowerCase())) {
+      problems.push({ path, rule: `must not contain #, and not be ${reserved.join(" or ")}` });
+    }
+    known.set(name.toLowerCase(), name);
+  }
+  if (entities.length === 0) problems.push({ path: "entities", rule: "must name at least one column" });
+  for (const [index, name] of entities.entries()) {
+    const path = `entities[${index}]`;
+    const type = Object.hasOwn(columns, name) ? columns[name] : undefined;
+    if (type === undefined) problems.push({ path, value: name, rule: "must be one of the columns" });
+    if (type === "float")
+      problems.push({ path, value: name, rule: "must not be a float, whose digits may be rounded" });
+    if (entities.indexOf(name) < index) problems.push({ path, value: name, rule: "must be named once" });
+  }
+  return problems;
+}
+
+function problemsOfTimes({ columns, entities, eventTime, creationTime }: ViewDefinition): Problem[] {
+  const problems: Problem[] = [];
+  if (eventTime === undefined) problems.push({ path: "eventTime", rule: "must name a column" });
+  for (const [path, name] of Object.entries({ eventTime, creationTime })) {
+    if (name === undefined) continue;
+    const isTime = Object.hasOwn(columns, name) && columns[name] === "timestamp";
+    if (!isTime) problems.push({ path, value: name, rule: "must be one of the columns, of type timestamp" });
+    if (entities.includes(name)) problems.push({ path, value: name, rule: "must not be an entity" });
+  }
+  if (eventTime !== undefined && eventTime === creationTime) {
+    problems.push({ path: "creationTime", value: creationTime, rule: "must differ from eventTime, or be left out" });
+  }
+  return problems;
+}
+
+function problemsOfSteps(view: FeatureView, definition: ViewDefinition): Problem[] {
+  const columns = columnsOf(definition);
+  const problems: Problem[] = [];
+  const scopes = createScopes(view, columns);
+  for (const [index, step] of view.steps.entries()) {
+    const scope = step.kind === "window" ? undefined : scopes.of(step);
+    if (!scope) {
+      const rule = "is for training files: it needs other rows of the entity; aggregate before you ingest";
+      if (step.kind === "window") problems.push({ path: `steps[${index}]`, value: step.kind, rule });
+      continue;
+    }
+    const bound = bindStep(step, scope);
+    if (bound.statistics.length > 0) {
+      const rule = `is fitted on training rows, which a stored view has not; give its values, or put the step into the plan of the job (${step.name})`;
+      problems.push({ path: `steps[${index}]`, value: step.kind, rule });
+    } else scopes.set(step, bound.compile({}, false).result);
+  }
+  if (problems.length > 0) return problems;
+  const { features } = compileFeatures(definition);
+  if (features.length === 0)
+    problems.push({ path: "columns", rule: "must have one that is no entity and no time, or a step" });
+  const names = features.map(({ name }) => name.toLowerCase());
+  for (const name of new Set(names.filter((one, at) => names.indexOf(one) < at))) {
+    problems.push({ path: "steps", value: name, rule: "must differ from the names of columns and other features" });
+  }
+  return problems;
+}

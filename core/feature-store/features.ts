@@ -1,0 +1,60 @@
+import type { CompiledPlan } from "../views/compile";
+import { compilePlan, createRowFunction } from "../views/compile";
+import { columnsRead } from "../views/references";
+import { parseFeatureView } from "../views/view-file";
+import type { Feature, FeatureValue, ViewDefinition } from "./shapes";
+
+/** The features of a view, and how a row gives them. */
+export interface CompiledFeatures {
+  readonly features: readonly Feature[];
+  /** The columns that are features themselves. */
+  readonly columns: readonly string[];
+  /** The steps; `undefined` without any. */
+  readonly plan: CompiledPlan | undefined;
+  /** Returns the features of a stored row, with times as ISO 8601. */
+  of(values: Readonly<Record<string, unknown>>): Record<string, FeatureValue>;
+}
+
+const compiled = new WeakMap<ViewDefinition, CompiledFeatures>();
+
+/** Compiles a checked definition, once per object. */
+export function compileFeatures(definition: ViewDefinition): CompiledFeatures {
+  const known = compiled.get(definition);
+  if (known) return known;
+  const made = compile(definition);
+  compiled.set(definition, made);
+  return made;
+}
+
+function compile(definition: ViewDefinition): CompiledFeatures {
+  const { columns, ...file } = definition;
+  const view = parseFeatureView(JSON.stringify(file), `view ${file.name}`);
+  const identity = new Set([...view.entities, view.eventTime, view.creationTime]);
+  const own = Object.entries(columns)
+    .filter(([name]) => !identity.has(name))
+    .map(([name, type]): Feature => ({ name, type }));
+  const all = Object.entries(columns).map(([name, type]) => ({ name, type }));
+  const plan =
+    view.steps.length === 0
+      ? undefined
+      : compilePlan({ format: 1, view, columns: columnsRead(view, all), rows: 0, fitted: {} });
+  const results = (plan?.outputs ?? []).map(
+    ({ name, kind }): Feature => ({ name, type: kind === "code" ? "int" : "float" }),
+  );
+  const compute = plan && createRowFunction(plan);
+  return {
+    features: [...own, ...results],
+    columns: own.map(({ name }) => name),
+    plan,
+    of(values) {
+      const features: Record<string, FeatureValue> = {};
+      for (const { name, type } of own) {
+        const value = (values[name] ?? null) as FeatureValue;
+        features[name] = type === "timestamp" && typeof value === "number" ? new Date(value).toISOString() : value;
+      }
+      const computed = compute?.(values) ?? [];
+      for (const [index, { name }] of results.entries()) features[name] = computed[index] ?? null;
+      return features;
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { InvalidInputError, type Problem } from "../errors";
+import type { Clock } from "../ports";
+import { durationMs } from "../views/shapes";
+import { compileFeatures } from "./features";
+import { isExpired } from "./latest";
+import type { OnlineStore } from "./ports";
+import type { FeatureValue, OnlineFeatures, ViewVersion } from "./shapes";
+
+export type Entity = Readonly<Record<string, FeatureValue>>;
+
+/** Returns the text that identifies an entity: its values in the order of the view's entities; times in milliseconds. */
+export function entityKey(values: readonly unknown[]): string {
+  return JSON.stringify(values);
+}
+
+/** Most reads of a request, one for each entity and view. */
+export const maxReads = 100;
+
+/**
+ * Reads the features of entities from the online store, one read for each entity and view. Features of an entity without
+ * a row, or with one beyond the TTL, are null.
+ *
+ * @param fullNames names features `view__feature`
+ * @throws InvalidInputError if an entity lacks a column, or features of two views have one name
+ */
+export async function readOnline(
+  { online, clock }: { readonly online: Pick<OnlineStore, "get">; readonly clock: Clock },
+  versions: readonly ViewVersion[],
+  entities: readonly Entity[],
+  fullNames = false,
+): Promise<readonly OnlineFeatures[]> {
+  const reads = versions.length * entities.length;
+  if (reads > maxReads) {
+    const rule = `must be at most ${maxReads} for each request: entities × views`;
+    throw new InvalidInputError("the features cannot be read", [{ path: "entities", value: reads, rule }]);
+  }
+  const names = versions.map((version) => namesIn(version, fullNames));
+  assertDistinct(versions, names);
+  const keys = versions.map((version) => keysOf(version, entities));
+  const found = await Promise.all(
+    versions.map(({ name, generation }, view) => online.get({ name, generation }, keys[view]!)),
+  );
+  const now = clock.now();
+  return entities.map((entity, index) => {
+    const features: Record<string, FeatureValue> = {};
+    const eventTimes: Record<string, string | null> = {};
+    for (const [view, { name, definition }] of versions.entries()) {
+      const row = found[view]![index];
+      const ttl = definition.ttl === undefined ? undefined : durationMs(definition.ttl);
+      const isHeld = row !== undefined && !isExpired(row.eventTime, ttl, now);
+      eventTimes[name] = isHeld ? new Date(row.eventTime).toISOString() : null;
+      const values = isHeld ? compileFeatures(definition).of(row.values) : undefined;
+      for (const [feature, shown] of names[view]!) features[shown] = values?.[feature] ?? null;
+    }
+    return { entity, features, eventTimes };
+  });
+}
+
+/** Returns the features of a version with their names in a result. */
+export function namesIn({ name, features }: ViewVersion, fullNames: boolean): ReadonlyMap<string, string> {
+  return new Map(features.map((one) => [one.name, fullNames ? `${name}__${one.name}` : one.name]));
+}
+
+/** @throws InvalidInputError if two views, or a view and other columns, have features of one name */
+export function assertDistinct(
+  versions: readonly ViewVersion[],
+  names: readonly ReadonlyMap<string, string>[],
+  others: readonly string[] = [],
+): void {
+  const owners = new Map(others.map((name) => [name.toLowerCase(), "the rows"]));
+  const problems: Problem[] = [];
+  for (const [index, { name }] of versions.entries()) {
+    for (const shown of names[index]!.values()) {
+      const owner = owners.get(shown.toLowerCase());
+      owners.set(shown.toLowerCase(), `view ${name}`);
+      if (owner === undefined) continue;
+      const rule = `is also a name in ${owner}; use full names, which begin with the view's name`;
+      problems.push({ path: `view ${name}`, value: shown, rule });
+    }
+  }
+  if (problems.length > 0) throw new InvalidInputError("the features have no distinct names", problems);
+}
+
+/** @throws InvalidInputError with every problem */
+function keysOf({ name, definition }: ViewVersion, entities: readonly Entity[]): readonly string[] {
+  const problems: Problem[] = [];
+  const keys = entities.map((entity, index) =>
+    entityKey(
+      definition.entities.map((column) => {
+        const given = Object.hasOwn(entity, column) ? entity[column] : undefined;
+        const type = definition.columns[column]!;
+        const value = canonical(given, type);
+        if (value === undefined) {
+          const rule = `must be given for view ${name}, as ${type}`;
+          problems.push({
+            path: `entities[${index}].${column}`,
+            ...(given === undefined ? {} : { value: given }),
+            rule,
+          });
+        }
+        return value;
+      }),
+    ),
+  );
+  if (problems.length > 0) throw new InvalidInputError("the features cannot be read", problems);
+  return keys;
+}
+
+/** Returns an entity's value as rows have it; `undefined` for another type. */
+function canonical(value: unknown, type: string): string | number | boolean | undefined {
+  switch (type) {
+    case "int":
+      return Number.isSafeInteger(value) ? (value as number) : undefined;
+    case "timestamp": {
+      const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
+      return Number.isNaN(time) ? undefined : time;
+    }
+    case "bool":
+      return typeof value === "boolean" ? value : undefined;
+    default:
+      return typeof value === "string" ? value : undefined;
+  }
+}

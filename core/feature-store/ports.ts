@@ -1,0 +1,89 @@
+import type { Page } from "../datasets/repository";
+import type { Batch, Position, RowsState, ViewSummary, ViewVersion } from "./shapes";
+
+export interface PageQuery {
+  readonly limit: number;
+  readonly nextToken?: string | undefined;
+}
+
+/** The port to a team's feature views; docs/access-patterns.md, "Feature store". */
+export interface ViewRepository {
+  /** Writes the version after `latest`; returns false if the newest version is another one. */
+  register(version: ViewVersion): Promise<boolean>;
+  find(name: string, version: number): Promise<ViewVersion | undefined>;
+  findByDigest(name: string, digest: string): Promise<ViewVersion | undefined>;
+  findNewest(name: string): Promise<ViewVersion | undefined>;
+  /** Returns a version that is the newest, or was some seconds ago: online reads must not cost two more reads. */
+  findRecent(name: string): Promise<ViewVersion | undefined>;
+  /** Lists views by name. */
+  list(query: PageQuery): Promise<Page<ViewSummary>>;
+  /** Lists versions, newest first. */
+  listVersions(name: string, query: PageQuery): Promise<Page<ViewVersion>>;
+}
+
+/** The rows of one generation of a view. */
+export interface RowsKey {
+  readonly name: string;
+  readonly generation: number;
+}
+
+/** The port to the batches of rows of views, in their order of arrival. */
+export interface BatchLog {
+  /**
+   * Makes a batch visible, with the next sequence. Returns the batch that has the same digest, if there is one.
+   *
+   * @throws ViewBusyError
+   */
+  append(rows: RowsKey, batch: Omit<Batch, "sequence">): Promise<{ readonly created: boolean; readonly batch: Batch }>;
+  state(rows: RowsKey): Promise<RowsState>;
+  /** Lists batches after a sequence, in their order. */
+  list(rows: RowsKey, query: PageQuery & { readonly after: number }): Promise<Page<Batch>>;
+  /** Moves the position of the online store; returns false if it is no longer `from`. */
+  advance(rows: RowsKey, from: Position, to: Position): Promise<boolean>;
+}
+
+/** The latest row of an entity, as the online store has it. */
+export interface LatestRow {
+  /** Identifies the entity: `entityKey`. */
+  readonly key: string;
+  /** `orderOf` of the row. */
+  readonly order: string;
+  /** Milliseconds since the epoch. */
+  readonly eventTime: number;
+  /** Values of all columns by name; times in milliseconds. */
+  readonly values: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** The port to the online store. */
+export interface OnlineStore {
+  /** Stores each row unless the entity has a later one. Idempotent, in any order. */
+  put(rows: RowsKey, latest: readonly LatestRow[]): Promise<void>;
+  /** Returns the rows of entities, in the order of the keys. */
+  get(rows: RowsKey, keys: readonly string[]): Promise<readonly (LatestRow | undefined)[]>;
+}
+
+/** Reads the latest row of each entity from a stored file, some rows at a time. */
+export type ReadLatest = (version: ViewVersion, batch: Batch, file: number) => AsyncIterable<readonly LatestRow[]>;
+
+/** The event of rows that a program sends. */
+export interface FeatureRows {
+  readonly at: string;
+  readonly team: string;
+  readonly view: string;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The event of a view whose batches are to be brought into the online store. */
+export interface ViewDue {
+  readonly at: string;
+  readonly team: string;
+  readonly view: string;
+}
+
+/** The port to EventBridge. */
+export interface ViewEvents {
+  /** Resolves when the event was accepted. */
+  publishFeatureRows(event: FeatureRows): Promise<void>;
+  /** Resolves when the event was accepted. */
+  publishViewDue(event: ViewDue): Promise<void>;
+}

@@ -1,0 +1,71 @@
+import { inRounds, type Pause } from "../backoff";
+import { digestOf } from "../digest";
+import { InvalidInputError } from "../errors";
+import { type Clock, isoTime } from "../ports";
+import { incompatibilities } from "./compatibility";
+import { checkDefinition } from "./definition";
+import { ViewBusyError, ViewIncompatibleError, ViewNotFoundError, ViewVersionNotFoundError } from "./errors";
+import { compileFeatures } from "./features";
+import type { ViewRepository } from "./ports";
+import type { ViewDefinition, ViewVersion } from "./shapes";
+
+export interface RegisterViewDependencies {
+  readonly views: ViewRepository;
+  readonly clock: Clock;
+  readonly pause: Pause;
+}
+
+const rounds = 20;
+
+/**
+ * Registers a definition as the next version of its view. Idempotent: an equal definition is the version that has it.
+ *
+ * @throws InvalidInputError, ViewIncompatibleError, ViewBusyError
+ */
+export async function registerView(
+  { views, clock, pause }: RegisterViewDependencies,
+  definition: ViewDefinition,
+  { allowIncompatible, by }: { readonly allowIncompatible: boolean; readonly by: string },
+): Promise<{ readonly created: boolean; readonly version: ViewVersion }> {
+  checkDefinition(definition);
+  const { name } = definition;
+  const digest = digestOf(definition);
+  const { features } = compileFeatures(definition);
+  return inRounds({ rounds, pause, busy: () => new ViewBusyError(name) }, async () => {
+    const known = await views.findByDigest(name, digest);
+    if (known) return { created: false, version: known };
+    const newest = await views.findNewest(name);
+    const changes = newest ? incompatibilities(newest, { definition, features }) : [];
+    if (newest && changes.length > 0 && !allowIncompatible) {
+      throw new ViewIncompatibleError(name, newest.version, changes);
+    }
+    const version: ViewVersion = {
+      ...{ name, version: (newest?.version ?? 0) + 1, digest, definition, features: [...features] },
+      generation: (newest?.generation ?? 0) + (newest && changes.length === 0 ? 0 : 1),
+      ...{ createdBy: by, createdAt: isoTime(clock) },
+    };
+    return (await views.register(version)) ? { created: true, version } : undefined;
+  });
+}
+
+/**
+ * Returns the version of `name` or `name@3`.
+ *
+ * @throws InvalidInputError, ViewNotFoundError, ViewVersionNotFoundError
+ */
+export async function resolveView(
+  views: Pick<ViewRepository, "find" | "findNewest">,
+  reference: string,
+): Promise<ViewVersion> {
+  const [, name, number] = /^([a-z0-9][a-z0-9-]{0,62})(?:@([1-9]\d{0,8}))?$/.exec(reference) ?? [];
+  if (name === undefined) {
+    const rule = "must be NAME or NAME@VERSION";
+    throw new InvalidInputError("the feature view is not valid", [{ path: "view", value: reference, rule }]);
+  }
+  const found = number === undefined ? undefined : await views.find(name, Number(number));
+  if (found) return found;
+  const newest = await views.findNewest(name);
+  if (!newest) throw new ViewNotFoundError(name);
+  if (number !== undefined) throw new ViewVersionNotFoundError(name, Number(number), newest.version);
+  return newest;
+}

@@ -1,0 +1,121 @@
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { joinAsOf } from "../../../adapters/duckdb/as-of-join";
+import { type DuckDbSession, quoteText } from "../../../adapters/duckdb/session";
+import { writeViewFiles } from "../../../adapters/duckdb/view-rows";
+import { withDuckDb } from "../../../adapters/duckdb/workspace";
+import { type ArrivedRow, latestAt } from "../../core/feature-store/oracle";
+import { viewVersionOf } from "../../core/feature-store/versions";
+
+let directory: string;
+beforeAll(() => {
+  directory = fs.mkdtempSync(join(tmpdir(), "ringmaster-as-of-"));
+});
+afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
+
+const start = Date.parse("2026-01-01T00:00:00.000Z");
+const day = 86_400_000;
+const iso = (time: number) => new Date(time).toISOString();
+
+interface Row {
+  readonly customer: number;
+  readonly event: number;
+  readonly creation: number | null;
+  readonly spend: number | null;
+}
+
+/** Few entities and times, so that equal times, late rows and rows of the future are frequent. */
+const row = fc.record({
+  customer: fc.integer({ min: -1, max: 4 }),
+  event: fc.integer({ min: 0, max: 8 }),
+  creation: fc.option(fc.integer({ min: 0, max: 10 })),
+  spend: fc.option(fc.integer({ min: 0, max: 99 })),
+});
+const label = fc.record({ customer: fc.option(fc.integer({ min: -2, max: 4 })), at: fc.integer({ min: -1, max: 11 }) });
+const hour = 9 * 3_600_000;
+const timeOf = (tick: number) => start + tick * hour;
+
+function write(name: string, rows: readonly object[]): string {
+  const file = join(directory, name);
+  fs.writeFileSync(file, rows.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  return file;
+}
+
+async function storedFiles(session: DuckDbSession, batches: readonly (readonly Row[])[], withCreation: boolean) {
+  const version = viewOf(withCreation, undefined);
+  const files: string[] = [];
+  for (const [index, rows] of batches.entries()) {
+    if (rows.length === 0) continue;
+    const source = write(
+      "rows.jsonl",
+      rows.map(({ event, creation, ...rest }) => ({
+        ...{ ...rest, at: iso(timeOf(event)) },
+        ...(withCreation ? { known: creation === null ? null : iso(timeOf(creation)) } : {}),
+      })),
+    );
+    const made = await writeViewFiles(session, source, version, 9);
+    for (const [part, { path }] of made.files.entries()) {
+      const target = join(directory, `${index}-${part}.parquet`);
+      fs.renameSync(path, target);
+      files.push(target);
+    }
+  }
+  return files;
+}
+
+const viewOf = (withCreation: boolean, ttl: string | undefined) =>
+  viewVersionOf({
+    ...{ name: "spend", entities: ["customer"], eventTime: "at" },
+    ...(withCreation ? { creationTime: "known" } : {}),
+    ...(ttl === undefined ? {} : { ttl }),
+    columns: {
+      ...{ customer: "int", at: "timestamp", spend: "int" },
+      ...(withCreation ? { known: "timestamp" as const } : {}),
+    },
+  });
+
+describe("a join of rows with the features that were known at their time", () => {
+  it("is that of brute force, with late rows, equal times, missing values and a TTL", async () => {
+    await withDuckDb((session) =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(row, { minLength: 4, maxLength: 24 }), { minLength: 1, maxLength: 3 }),
+          fc.array(label, { minLength: 30, maxLength: 60 }),
+          fc.boolean(),
+          fc.option(fc.constantFrom("9h", "1d", "2d"), { nil: undefined }),
+          async (batches, labels, withCreation, ttl) => {
+            const files = await storedFiles(session, batches, withCreation);
+            if (files.length === 0) return;
+            const output = join(directory, "joined.parquet");
+            const given = write(
+              "labels.jsonl",
+              labels.map(({ customer, at }) => ({ customer, at: iso(timeOf(at)) })),
+            );
+            const version = viewOf(withCreation, ttl);
+            await joinAsOf(session, {
+              labels: given,
+              time: "at",
+              views: [{ version, fetch: async () => files }],
+              output,
+            });
+            const found = await session.rows(`SELECT spend FROM read_parquet(${quoteText(output)})`);
+            const arrived = batches.flat().map(
+              ({ customer, event, creation, spend }, place): ArrivedRow<number | null> => ({
+                ...{ entity: customer, eventTime: timeOf(event), value: spend, place },
+                creationTime: withCreation && creation !== null ? timeOf(creation) : undefined,
+              }),
+            );
+            const ttlMs =
+              ttl === undefined ? undefined : Number.parseInt(ttl, 10) * (ttl.endsWith("h") ? 3_600_000 : day);
+            expect(found.map(({ spend }) => (spend === null ? null : Number(spend)))).toEqual(
+              labels.map(({ customer, at }) => latestAt(arrived, customer, timeOf(at), ttlMs)?.value ?? null),
+            );
+          },
+        ),
+        { numRuns: 14, seed: 7 },
+      ),
+    );
+  });
+});

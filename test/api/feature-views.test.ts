@@ -1,0 +1,140 @@
+import type { createApp } from "../../api/app";
+import { startTestApp } from "../support/app";
+import type { Embedded, TestPlatform } from "../support/embedded";
+import { createStoredView, fileOf, spendView } from "../support/stored-view";
+
+describe("feature views through the API", () => {
+  let embedded: Embedded;
+  let platform: TestPlatform;
+  let app: ReturnType<typeof createApp>;
+  beforeAll(async () => {
+    ({ embedded, platform, app } = await startTestApp());
+    await createStoredView(platform, "stored");
+  });
+  afterAll(() => embedded.stop());
+
+  async function call(method: string, path: string, body?: unknown) {
+    const response = await app.request(`/api/v1${path}`, {
+      method,
+      headers: { "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  }
+  const register = (change: object, allowIncompatible = false) =>
+    call("POST", "/feature-views", { definition: { ...spendView, ...change }, allowIncompatible });
+
+  it("have immutable versions: equal definitions are one, and changes must be compatible", async () => {
+    const columns = { ...spendView.columns, plan: "string" };
+    const answers = [
+      await register({ name: "changing" }),
+      await register({ name: "changing", steps: [{ kind: "log", column: "spend" }], columns }),
+      await register({ name: "changing" }),
+      await register({ name: "changing", ttl: "7d" }),
+      await register({ name: "changing", ttl: "7d" }, true),
+    ];
+    expect(answers.map(({ status, body }) => [status, body.version?.version, body.version?.generation])).toEqual([
+      [201, 1, 1],
+      [201, 2, 1],
+      [200, 1, 1],
+      [409, undefined, undefined],
+      [201, 3, 2],
+    ]);
+    const { code, details } = answers[3]!.body.error;
+    expect([code, details.changes]).toEqual([
+      "FEATURE_VIEW_INCOMPATIBLE",
+      ["column plan is gone", "feature spend_log is gone"],
+    ]);
+    const at = (path: string) => call("GET", `/feature-views/changing${path}`);
+    expect((await at("")).body).toMatchObject({ version: { version: 3 }, state: { batches: 0, rows: 0 } });
+    expect((await at("/versions/2")).body.version.features).toEqual([
+      { name: "spend", type: "float" },
+      { name: "plan", type: "string" },
+      { name: "spend_log", type: "float" },
+    ]);
+    expect((await at("/versions/4")).body.error.code).toBe("FEATURE_VIEW_VERSION_NOT_FOUND");
+  });
+
+  const { columns } = spendView;
+  it.each([
+    ["a retyped column", { columns: { ...columns, spend: "int" } }, "column spend was float, and is int"],
+    ["other entities", { entities: ["other"], columns: { ...columns, other: "int" } }, "entities was customer"],
+    ["another event time", { eventTime: "day", columns: { ...columns, day: "timestamp" } }, "eventTime was at"],
+    [
+      "a creation time",
+      { creationTime: "known", columns: { ...columns, known: "timestamp" } },
+      "creationTime was none",
+    ],
+  ])("refuse %s", async (_case, change, text) => {
+    const answer = await register({ name: "stored", ...change });
+    expect([answer.status, answer.body.error.code]).toEqual([409, "FEATURE_VIEW_INCOMPATIBLE"]);
+    expect(answer.body.error.message).toContain(text);
+  });
+
+  it.each([
+    ["no entity", { entities: [] }, "entities must name at least one column"],
+    ["an unknown entity", { entities: ["shop"] }, 'entities[0] is "shop", but must be one of the columns'],
+    ["a float as an entity", { entities: ["spend"] }, "must not be a float"],
+    ["no event time", { eventTime: undefined }, "eventTime must name a column"],
+    ["an event time that is none", { eventTime: "spend" }, "of type timestamp"],
+    ["nothing but an entity and a time", { columns: { customer: "int", at: "timestamp" } }, "or a step"],
+    ["names that differ in case alone", { columns: { ...columns, Spend: "int" } }, "must differ from spend"],
+    ["a fitted step", { steps: [{ kind: "standardize", column: "spend" }] }, "is fitted on training rows"],
+    [
+      "a window",
+      { steps: [{ kind: "window", column: "spend", aggregate: "sum", over: "1d" }] },
+      "is for training files",
+    ],
+    ["a step on a column that is not there", { steps: [{ kind: "log", column: "gone" }] }, "must be a column"],
+  ])("refuse a definition with %s", async (_case, change, text) => {
+    const answer = await register({ name: "wrong", ...change });
+    expect([answer.status, answer.body.error.code]).toEqual([400, "INVALID_INPUT"]);
+    expect(answer.body.error.message).toContain(text);
+  });
+
+  it.each([
+    ["content that is missing", { files: [fileOf("0".repeat(64), 5)] }, "must be uploaded"],
+    ["another sum of rows", { rows: 9 }, "must be 1, the sum of the files"],
+    ["rows of the future", { latestTime: "2030-01-01T00:00:00.000Z" }, "must not lie in the future"],
+  ])("refuse a batch with %s", async (_case, change, text) => {
+    const draft = { ...(await createStoredView(platform, "batched")), ...change };
+    const answer = await call("POST", "/feature-views/batched/batches", draft);
+    expect([answer.status, answer.body.error.code]).toEqual([400, "INVALID_INPUT"]);
+    expect(answer.body.error.message).toContain(text);
+    expect((await call("GET", "/feature-views/batched")).body.state).toMatchObject({ batches: 1, rows: 1 });
+  });
+
+  it("refuse rows of an earlier generation", async () => {
+    const draft = await createStoredView(platform, "moved");
+    await register({ name: "moved", columns: { ...columns, spend: "int" } }, true);
+    const answer = await call("POST", "/feature-views/moved/batches", draft);
+    expect([answer.status, answer.body.error.code]).toEqual([409, "FEATURE_VIEW_CHANGED"]);
+  });
+
+  it.each([
+    ["an unknown column", { customer: 1, at: "2026-01-01T00:00:00Z", extra: 1 }, "rows[0].extra"],
+    ["no entity", { at: "2026-01-01T00:00:00Z" }, "rows[0].customer value is missing"],
+    ["a text for a number", { customer: 1, at: "2026-01-01T00:00:00Z", spend: "x" }, "must be of type float"],
+    ["a time that is none", { customer: 1, at: "noon" }, "must be of type timestamp"],
+  ])("refuse a sent row with %s", async (_case, row, text) => {
+    const answer = await call("POST", "/feature-views/stored/rows", { rows: [row] });
+    expect([answer.status, answer.body.error.code]).toEqual([400, "INVALID_INPUT"]);
+    expect(answer.body.error.message).toContain(text);
+  });
+
+  it("read null for an entity without a row, and refuse features of one name", async () => {
+    const body = { views: ["stored"], entities: [{ customer: 5 }] };
+    expect((await call("POST", "/online-features", body)).body).toEqual({
+      rows: [{ entity: { customer: 5 }, features: { spend: null }, eventTimes: { stored: null } }],
+    });
+    await createStoredView(platform, "other");
+    const both = { ...body, views: ["stored", "other"] };
+    expect((await call("POST", "/online-features", both)).body.error.message).toContain("use full names");
+    const named = (await call("POST", "/online-features", { ...both, fullNames: true })).body;
+    expect(named.rows[0].features).toEqual({ stored__spend: null, other__spend: null });
+    const wrong = await call("POST", "/online-features", { ...body, entities: [{ customer: "5" }] });
+    expect(wrong.body.error.message).toContain(
+      'entities[0].customer is "5", but must be given for view stored, as int',
+    );
+  });
+});
