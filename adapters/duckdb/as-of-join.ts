@@ -11,7 +11,7 @@ import { durationMs } from "../../core/views/shapes";
 import { canonicalTypes, castTo } from "./cast";
 import { EntityNumbers } from "./entity-numbers";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
-import { openSource, reading } from "./source";
+import { openSource } from "./source";
 import { viewTable } from "./view-rows";
 
 /** Days of event times (UTC), both inclusive. */
@@ -151,11 +151,12 @@ async function openLabels(session: DuckDbSession, { labels: file, time, views }:
     definition.entities.map((name) => ({ name, type: definition.columns[name]! })),
   );
   const all = [...new Set([...own, time, ...keys.flat().map(({ name }) => name)])];
-  const { table, types } = await openSource(
+  const source = await openSource(
     session,
     file,
     all.map((name) => ({ name, type: "string", role: "feature" })),
   );
+  const { table, types } = source;
   const casts = new Map<string, string>();
   const nameOf = ({ name, type }: { name: string; type: string }) => `${name} ${type}#`;
   for (const key of keys.flat()) {
@@ -164,7 +165,7 @@ async function openLabels(session: DuckDbSession, { labels: file, time, views }:
   }
   const at = `epoch_ms(${castTo({ name: time, type: "timestamp", role: "feature" }, types.get(time)!)})`;
   const selected = [...casts].map(([name, sql]) => `${sql} AS ${quoteName(name)}`);
-  await reading(file, () =>
+  await source.reading(() =>
     session.run(
       `CREATE OR REPLACE TEMP TABLE labels AS
        SELECT row_number() OVER () - 1 AS "label#", ${[...own.map(quoteName), `${at} AS "at#"`, ...selected].join(", ")} FROM ${table}`,

@@ -10,7 +10,7 @@ import { type BatchDraft, type BatchFile, maxBatchFiles, type ViewVersion } from
 import type { ObjectStore, UploadPort } from "../../core/ports";
 import { canonicalTypes, castTo } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
-import { openSource, reading } from "./source";
+import { openSource } from "./source";
 import { findViolations } from "./violations";
 import { withDuckDb } from "./workspace";
 
@@ -46,7 +46,7 @@ export async function writeViewFiles(
 ): Promise<{ readonly draft: BatchDraft; readonly files: readonly ViewFile[] }> {
   const columns = rowColumns(definition);
   const source = await openSource(session, file, columns);
-  const { rowCount, violations } = await reading(file, () =>
+  const { rowCount, violations } = await source.reading(() =>
     findViolations(session, source.table, columns, source.types),
   );
   if (rowCount === 0) throw new EmptyDatasetError(file);
@@ -56,7 +56,7 @@ export async function writeViewFiles(
     return `${column.type === "timestamp" ? `epoch_ms(epoch_ms(${value}))` : value} AS ${quoteName(column.name)}`;
   });
   const event = quoteName(definition.eventTime!);
-  await reading(file, () =>
+  await source.reading(() =>
     session.run(
       `CREATE OR REPLACE TABLE arrived AS SELECT row_number() OVER () AS "row#", ${casts.join(", ")} FROM ${source.table}`,
     ),

@@ -76,12 +76,18 @@ export async function benchTabular(args: readonly string[]): Promise<void> {
 function splitByTime(yaml: string): string {
   return yaml
     .replace("{ name: at, type: timestamp }", "{ name: at, type: timestamp, role: ignore }")
-    .replace(/^split: .*$/m, "split: { by: time, column: at, fractions: { train: 0.6, validation: 0.15, test: 0.25 } }");
+    .replace(
+      /^split: .*$/m,
+      "split: { by: time, column: at, fractions: { train: 0.6, validation: 0.15, test: 0.25 } }",
+    );
 }
 
 function python(script: string, ...args: readonly string[]): unknown {
   const program = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
-  const { status, stdout, stderr } = spawnSync(program, [join("bench", "tabular", script), ...args], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${script} failed; RINGMASTER_PEERS_PYTHON names a Python with scikit-learn: ${stderr}`);
+  const { status, stdout, stderr } = spawnSync(program, [join("bench", "tabular", script), ...args], {
+    encoding: "utf8",
+  });
+  if (status !== 0)
+    throw new Error(`${script} failed; RINGMASTER_PEERS_PYTHON names a Python with scikit-learn: ${stderr}`);
   return JSON.parse(stdout);
 }

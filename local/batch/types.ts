@@ -181,7 +181,7 @@ export interface Job {
   cancelled?: boolean;
 }
 
-/** What ListJobs needs of a job. */
+/** The fields of a job that ListJobs needs. */
 export type ListedJob = Omit<
   Job,
   "attempts" | "containerProperties" | "dependsOn" | "nodeProperties" | "parameters" | "retryStrategy" | "tags"
