@@ -49,10 +49,15 @@ export function variable<Value>(name: string): Expression<Value> {
 }
 
 export function number(value: number): NumberExpression {
+  let column = new Float64Array(0);
   return {
     sql: (dialect) => dialect.number(value),
     valueOf: () => value,
-    columnOf: ({ count }) => new Float64Array(count).fill(value),
+    columnOf: ({ count }) => {
+      // Batches have one size, except the last.
+      if (column.length !== count) column = new Float64Array(count).fill(value);
+      return column;
+    },
   };
 }
 
