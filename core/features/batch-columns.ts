@@ -1,4 +1,4 @@
-import { type Column, type RowColumns, rowColumns } from "../views/columns";
+import { type Column, dictionaryOf, type RowColumns, rowColumns } from "../views/columns";
 import type { PlanColumn } from "../views/shapes";
 import type { ColumnBatch, ColumnValues } from "./values";
 
@@ -19,7 +19,9 @@ export function batchColumns(
 function canonicalColumn(values: ColumnValues | undefined, rows: readonly number[], type: PlanColumn["type"]): Column {
   // Rows to predict lack the label and the column of the folds.
   if (values === undefined) return rows.map(() => null);
-  if (values.kind === "string") return rows.map((row) => values.values[row] ?? null);
+  if (values.kind === "string") return dictionaryOf(rows.length, (i) => values.values[rows[i]!] ?? null);
   if (type === "bool") return rows.map((row) => (values.valid[row] === 1 ? values.values[row] === 1 : null));
-  return Float64Array.from(rows, (row) => (values.valid[row] === 1 ? values.values[row]! : Number.NaN));
+  const numbers = new Float64Array(rows.length);
+  for (const [i, row] of rows.entries()) numbers[i] = values.valid[row] === 1 ? values.values[row]! : Number.NaN;
+  return numbers;
 }

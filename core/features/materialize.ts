@@ -50,7 +50,10 @@ export async function materializeFeatures(input: {
 
   const splitOfRow = (row: number): SplitName => splitNames[splitOf[row]!]!;
   const fitter = new FeatureFitter(plan, settings.features);
-  for await (const batch of rows.read(columns)) fitter.add(batch, splitOfRow);
+  // A plan has a pass of its own. The rest of the fit needs the rows for classes and slices alone.
+  if (plan.features.length > 0 || plan.label.kind === "class" || plan.slices.length > 0) {
+    for await (const batch of rows.read(columns)) fitter.add(batch, splitOfRow);
+  }
   const view = viewOf(settings.features);
   const training = { rows: manifest.split.indexes.train.rows, splitOf: splitOfRow };
   const fitted: FittedFeatures = view

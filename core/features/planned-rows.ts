@@ -1,7 +1,7 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import type { Problem } from "../errors";
 import type { RawRow } from "../raw-row";
-import { type Column, columnOf, type RowColumns } from "../views/columns";
+import { type Column, columnOf, numbersOf, type RowColumns } from "../views/columns";
 import { canonicalText, compilePlan } from "../views/compile";
 import { duckdb } from "../views/dialects";
 import type { FittedPlan } from "../views/shapes";
@@ -81,22 +81,24 @@ export function plannedRowEncoder(
 ) => void {
   const featuresOf = batchFeaturesOf(plan);
   let current: ColumnBatch | undefined;
-  let numbers: readonly (readonly [source: number, values: Column])[] = [];
+  let numbers: readonly (readonly [source: number, values: Float64Array])[] = [];
   let positions: typeof numbers = [];
   return (batch, row, numeric, numericAt, codes, codesAt) => {
     if (batch !== current) {
       const columns = featuresOf(batch, outOfFold);
       const of = (kind: FeatureOutput["kind"]) =>
-        outputs.flatMap((output, i) => (output.kind === kind ? [[output.source, columns[i]!] as const] : []));
+        outputs.flatMap((output, i) =>
+          output.kind === kind ? [[output.source, numbersOf(columns[i]!, batch.rows)] as const] : [],
+        );
       [current, numbers, positions] = [batch, of("numeric"), of("one-hot")];
     }
     for (const [source, values] of numbers) {
-      const value = values[row] as number | null;
-      numeric[numericAt + source] = value === null || Number.isNaN(value) ? 0 : value;
+      const value = values[row]!;
+      numeric[numericAt + source] = Number.isNaN(value) ? 0 : value;
     }
     for (const [source, values] of positions) {
-      const value = values[row] as number | null;
-      codes[codesAt + source] = value === null || Number.isNaN(value) ? -1 : value;
+      const value = values[row]!;
+      codes[codesAt + source] = Number.isNaN(value) ? -1 : value;
     }
   };
 }

@@ -2,7 +2,33 @@
  * Values of one expression for a batch of rows: numbers as float64 with NaN for a missing one, anything else as it is in
  * a canonical row, with `null` for a missing one.
  */
-export type Column = Float64Array | readonly unknown[];
+export type Column = Float64Array | DictionaryColumn | readonly unknown[];
+
+/** Values of which each occurs in many rows. A function of them is computed once a value, not once a row. */
+export class DictionaryColumn {
+  constructor(
+    /** The place in `values` of each row's value. */
+    readonly codes: Int32Array,
+    readonly values: readonly unknown[],
+  ) {}
+}
+
+/** Returns the values with each distinct one once. */
+export function dictionaryOf(count: number, valueAt: (row: number) => unknown): DictionaryColumn {
+  const places = new Map<unknown, number>();
+  const values: unknown[] = [];
+  const codes = new Int32Array(count);
+  for (let row = 0; row < count; row += 1) {
+    const value = valueAt(row);
+    let place = places.get(value);
+    if (place === undefined) {
+      place = values.push(value) - 1;
+      places.set(value, place);
+    }
+    codes[row] = place;
+  }
+  return new DictionaryColumn(codes, values);
+}
 
 /** A batch of canonical rows by column, with the expressions that were computed for it. */
 export interface RowColumns {
@@ -13,6 +39,16 @@ export interface RowColumns {
 
 export function rowColumns(count: number, columns: Map<string, Column>): RowColumns {
   return { count, columns, computed: new Map() };
+}
+
+export function asDictionary(column: Column): DictionaryColumn {
+  return column instanceof DictionaryColumn ? column : dictionaryOf(column.length, (row) => valueIn(column, row));
+}
+
+/** Returns numbers, with NaN for a missing one. */
+export function numbersOf(column: Column, count: number): Float64Array {
+  if (column instanceof Float64Array) return column;
+  return Float64Array.from({ length: count }, (_, row) => (valueIn(column, row) as number | null) ?? Number.NaN);
 }
 
 /** Returns rows in memory by column. */
@@ -32,10 +68,16 @@ export function columnOf(expression: { columnOf(rows: RowColumns): Column }, row
 
 /** Returns the value in a row; `null` if it is missing. */
 export function valueIn(column: Column, row: number): unknown {
-  const value = column[row];
+  const value = column instanceof DictionaryColumn ? column.values[column.codes[row]!] : column[row];
   // NaN is the only value that differs from itself.
   // biome-ignore lint/suspicious/noSelfCompare: a test for NaN of any type
   return value === undefined || value !== value ? null : value;
+}
+
+function gather(numbers: Float64Array, codes: Int32Array): Float64Array {
+  const result = new Float64Array(codes.length);
+  for (let row = 0; row < codes.length; row += 1) result[row] = numbers[codes[row]!]!;
+  return result;
 }
 
 /** Computes a column from one or two others. A row that lacks one of them is missing. */
@@ -47,6 +89,18 @@ export function mapColumns(
   b?: Column,
 ): Column {
   const of = compute as (a: unknown, b?: unknown) => unknown;
+  if (a instanceof DictionaryColumn && b === undefined) {
+    const values = a.values.map((value) => (value === null ? null : of(value)));
+    if (!isNumber) return new DictionaryColumn(a.codes, values);
+    const numbers = Float64Array.from(values, (value) => (value as number | null) ?? Number.NaN);
+    return gather(numbers, a.codes);
+  }
+  if (!isNumber && b === undefined) {
+    return dictionaryOf(count, (row) => {
+      const x = valueIn(a, row);
+      return x === null ? null : of(x);
+    });
+  }
   if (!isNumber) {
     return Array.from({ length: count }, (_, i) => {
       const [x, y] = [valueIn(a, i), b === undefined ? undefined : valueIn(b, i)];

@@ -1,6 +1,15 @@
 import { createHash } from "node:crypto";
 import { BoundedMap } from "../bounded-map";
-import { type Column, columnOf, mapColumns, type RowColumns, valueIn } from "./columns";
+import {
+  asDictionary,
+  type Column,
+  columnOf,
+  DictionaryColumn,
+  dictionaryOf,
+  mapColumns,
+  type RowColumns,
+  valueIn,
+} from "./columns";
 import type { CalendarPart, Dialect } from "./dialects";
 
 /**
@@ -40,10 +49,15 @@ export function variable<Value>(name: string): Expression<Value> {
 }
 
 export function number(value: number): NumberExpression {
+  let column = new Float64Array(0);
   return {
     sql: (dialect) => dialect.number(value),
     valueOf: () => value,
-    columnOf: ({ count }) => new Float64Array(count).fill(value),
+    columnOf: ({ count }) => {
+      // Batches have one size, except the last.
+      if (column.length !== count) column = new Float64Array(count).fill(value);
+      return column;
+    },
   };
 }
 
@@ -51,7 +65,7 @@ export function text(value: string): TextExpression {
   return {
     sql: (dialect) => dialect.text(value),
     valueOf: () => value,
-    columnOf: ({ count }) => new Array<string>(count).fill(value),
+    columnOf: ({ count }) => new DictionaryColumn(new Int32Array(count), [value]),
   };
 }
 
@@ -154,7 +168,9 @@ export function coalesce<Value>(a: Expression<Value>, otherwise: Expression<Valu
       if (first instanceof Float64Array && second instanceof Float64Array) {
         return first.map((value, i) => (Number.isNaN(value) ? second[i]! : value));
       }
-      return Array.from({ length: rows.count }, (_, i) => valueIn(first, i) ?? valueIn(second, i));
+      const value = (row: number) => valueIn(first, row) ?? valueIn(second, row);
+      if (first instanceof DictionaryColumn) return dictionaryOf(rows.count, value);
+      return Array.from({ length: rows.count }, (_, row) => value(row));
     },
   };
 }
@@ -208,15 +224,15 @@ export function join(parts: readonly TextExpression[]): TextExpression {
       return values.includes(null) ? null : values.join(separator);
     },
     columnOf: (rows) => {
-      const columns = parts.map((part) => columnOf(part, rows));
-      return Array.from({ length: rows.count }, (_, i) => {
-        let joined = "";
-        for (const [at, column] of columns.entries()) {
-          const value = valueIn(column, i);
-          if (value === null) return null;
-          joined = at === 0 ? (value as string) : joined + separator + (value as string);
-        }
-        return joined;
+      const columns = parts.map((part) => columnOf(part, rows)).map(asDictionary);
+      return columns.reduce((left, right) => {
+        const pairs = dictionaryOf(rows.count, (row) => left.codes[row]! * right.values.length + right.codes[row]!);
+        const joined = (pairs.values as readonly number[]).map((pair) => {
+          const a = left.values[Math.floor(pair / right.values.length)];
+          const b = right.values[pair % right.values.length];
+          return a === null || b === null ? null : `${a as string}${separator}${b as string}`;
+        });
+        return new DictionaryColumn(pairs.codes, joined);
       });
     },
   };

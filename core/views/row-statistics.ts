@@ -1,4 +1,4 @@
-import { type Column, columnOf, columnsOf, type RowColumns, valueIn } from "./columns";
+import { columnOf, columnsOf, numbersOf, type RowColumns, valueIn } from "./columns";
 import { TooManyCategoriesError } from "./errors";
 import type { CanonicalRow } from "./expression";
 import {
@@ -38,7 +38,7 @@ export function createAccumulator(statistic: Statistic): Accumulator {
       const counts = new Map<number, number>();
       return {
         add(rows) {
-          const column = columnOf(statistic.value, rows);
+          const column = numbersOf(columnOf(statistic.value, rows), rows.count);
           for (let i = 0; i < rows.count; i += 1) {
             const value = measurable(column, i);
             if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -74,7 +74,7 @@ function summary({ value }: Extract<Statistic, { readonly kind: "summary" }>): A
   let { count, mean, squares, minimum, maximum }: Summary = emptySummary;
   return {
     add(rows) {
-      const column = columnOf(value, rows);
+      const column = numbersOf(columnOf(value, rows), rows.count);
       for (let i = 0; i < rows.count; i += 1) {
         const x = measurable(column, i);
         if (x === null) continue;
@@ -95,10 +95,10 @@ function targets({ step, value, target, fold }: Extract<Statistic, { readonly ki
   const found = new Map<string | null, ({ count: number; sum: number } | undefined)[]>();
   return {
     add(rows) {
-      const [categories, sums, folds] = [value, target, fold].map((each) => columnOf(each, rows)) as [
-        Column,
-        Column,
-        Column,
+      const categories = columnOf(value, rows);
+      const [sums, folds] = [target, fold].map((each) => numbersOf(columnOf(each, rows), rows.count)) as [
+        Float64Array,
+        Float64Array,
       ];
       for (let i = 0; i < rows.count; i += 1) {
         const sum = measurable(sums, i);
@@ -109,7 +109,7 @@ function targets({ step, value, target, fold }: Extract<Statistic, { readonly ki
           cells = [];
           found.set(category, cells);
         }
-        const own = (valueIn(folds, i) as number | null) ?? 0;
+        const own = folds[i]!;
         const cell = cells[own];
         if (cell === undefined) cells[own] = { count: 1, sum };
         else {
@@ -132,8 +132,9 @@ function targets({ step, value, target, fold }: Extract<Statistic, { readonly ki
   };
 }
 
-function measurable(column: Column, row: number): number | null {
-  const value = column[row] as number | null;
-  // NaN, which is missing, is not below either.
-  return value !== null && Math.abs(value) <= maxMagnitude ? value : null;
+/** Returns the value; `null` if it is missing or not measured. */
+function measurable(numbers: Float64Array, row: number): number | null {
+  const value = numbers[row]!;
+  // NaN is not below either.
+  return Math.abs(value) <= maxMagnitude ? value : null;
 }
