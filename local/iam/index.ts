@@ -24,7 +24,7 @@ export interface IamOptions {
 }
 
 /** The number of cached callers. Parsing a session's policy takes a hundred times as long as evaluating it. */
-const maxCallers = 1_000;
+const maxCallers = 100;
 
 /** The caller whose keys signed a request. */
 export interface Identity {
