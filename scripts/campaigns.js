@@ -16,6 +16,7 @@ const files = [
   "test/lambdas/events-any-order.test.ts",
   "test/adapters/reclamation/interleavings.test.ts",
   "test/peers/image.test.ts",
+  "test/trainer/process/memory.test.ts",
 ];
 for (const [name, value] of Object.entries(sizes)) console.log(`${name}=${value}`);
 const { status } = spawnSync(
