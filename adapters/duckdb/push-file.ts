@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { wasAppended } from "../../core/datasets/append";
 import type { DatasetSchema } from "../../core/datasets/schema";
@@ -137,10 +137,11 @@ async function sourcesOf(source: Source, rows: number): Promise<readonly SourceF
   const { files } = source;
   const counts = files.length === 1 ? [rows] : files.length <= maxSources ? await source.countRows() : [];
   const whole = createHash("sha256");
+  const buffer = Buffer.allocUnsafe(1024 * 1024);
   const sources: SourceFile[] = [];
   let bytes = 0;
   for (const [index, path] of files.entries()) {
-    const file = { file: basename(path).slice(-1_024), ...(await digestOfFile(path)) };
+    const file = { file: basename(path).slice(-1_024), ...(await digestOfFile(path, buffer)) };
     whole.update(`${file.sha256}\n`);
     bytes += file.bytes;
     if (counts.length > 0) sources.push({ ...file, rows: counts[index]! });
@@ -148,15 +149,21 @@ async function sourcesOf(source: Source, rows: number): Promise<readonly SourceF
   return sources.length > 0 ? sources : [{ file: source.name.slice(-1_024), sha256: whole.digest("hex"), bytes, rows }];
 }
 
-/** Returns the digest of a raw file. */
-async function digestOfFile(file: string): Promise<ContentReference> {
+/** Returns the digest of a raw file. One buffer serves all files: with one for each, 600,000 small files took a quarter of an hour. */
+async function digestOfFile(file: string, buffer: Buffer): Promise<ContentReference> {
   const hash = createHash("sha256");
   let bytes = 0;
-  for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 })) {
-    hash.update(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
+  const handle = await open(file);
+  try {
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return { sha256: hash.digest("hex"), bytes };
+      hash.update(buffer.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
+  } finally {
+    await handle.close();
   }
-  return { sha256: hash.digest("hex"), bytes };
 }
 
 async function upload(
