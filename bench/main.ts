@@ -33,6 +33,7 @@ import { benchScale } from "./scale/bench";
 import { benchSearch } from "./search/bench";
 import { benchSequential } from "./sequential/bench";
 import { benchSharding } from "./sharding/bench";
+import { benchTabular } from "./tabular/bench";
 import { benchTracking } from "./tracking/bench";
 import { benchTrain } from "./train/bench";
 import { benchTuning } from "./tuning/bench";
@@ -57,6 +58,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   kernels: benchKernels,
   kills: benchKills,
   models: benchModels,
+  tabular: benchTabular,
   tracking: benchTracking,
   online: benchOnline,
   optimizer: benchOptimizer,

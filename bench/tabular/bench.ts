@@ -59,28 +59,26 @@ export async function benchTabular(args: readonly string[]): Promise<void> {
   function train(name: string, task: Task, seed: number): number {
     const file = join(stack.directory, `${name}.csv`);
     const dataset = `${name}-${seed}`;
-    const schema = stack.ringmaster(["datasets", "schema", file, "--label", "y"]) as { readonly yaml?: string };
+    const schema = stack.ringmaster(["datasets", "schema", file, "--label", "y"]) as {
+      readonly columns: readonly { readonly name: string; readonly note?: string }[];
+    };
+    const columns = schema.columns.map(({ note, ...column }) =>
+      column.name === "at" ? { ...column, role: "ignore" } : column,
+    );
     const schemaFile = join(stack.directory, `${dataset}.schema.yaml`);
-    writeFileSync(schemaFile, splitByTime(schema.yaml ?? ""));
+    writeFileSync(schemaFile, JSON.stringify({ ...schema, columns, split }));
     stack.ringmaster(["datasets", "push", dataset, "--file", file, "--schema", schemaFile]);
     const job = join(stack.directory, `${dataset}.yaml`);
     writeFileSync(job, readFileSync(join("bench", "tabular", "job.yaml"), "utf8").replace("DATASET", dataset));
     const run = stack.ringmaster(["submit", job, "--wait"]) as {
-      readonly metrics: Readonly<Record<string, number>>;
+      readonly evaluation: Readonly<Record<string, number>>;
     };
-    return run.metrics[task === "binary" ? "auc" : "r2"]!;
+    return run.evaluation[task === "binary" ? "auc" : "r2"]!;
   }
 }
 
 /** The first three fifths of the rows are for training, the last quarter is the test split. */
-function splitByTime(yaml: string): string {
-  return yaml
-    .replace("{ name: at, type: timestamp }", "{ name: at, type: timestamp, role: ignore }")
-    .replace(
-      /^split: .*$/m,
-      "split: { by: time, column: at, fractions: { train: 0.6, validation: 0.15, test: 0.25 } }",
-    );
-}
+const split = { by: "time", column: "at", fractions: { train: 0.6, validation: 0.15, test: 0.25 } };
 
 function python(script: string, ...args: readonly string[]): unknown {
   const program = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";

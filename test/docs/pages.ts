@@ -59,6 +59,21 @@ export const notRun: readonly NotRun[] = [
     reason: "minutes of random requests; verify runs fewer of them",
   },
   { file: "docs/tracking.md", command: "ringmaster browse", reason: "serves until Ctrl-C; test/cli/browse runs it" },
+  ...["'data", "flights data"].map((command) => ({
+    file: "docs/datasets.md",
+    command: `ringmaster datasets push ${command}`,
+    reason: "needs a folder of files; test/adapters/duckdb/several-files.test.ts reads the like",
+  })),
+  ...["photos", "'shards"].map((command) => ({
+    file: "docs/datasets.md",
+    command: `ringmaster datasets push ${command}`,
+    reason: "needs images; test/adapters/duckdb/samples.test.ts reads the like",
+  })),
+  ...["flights s3:", "https:"].map((command) => ({
+    file: "docs/datasets.md",
+    command: `ringmaster datasets push ${command}`,
+    reason: "needs the internet; test/cli/datasets/remote-sources.test.ts fetches the like",
+  })),
   { file: "docs/drift.md", command: "", reason: "needs served rows; test/e2e/retraining.test.ts runs the like" },
   { file: "examples/flights/README.md", command: "", reason: "three million rows; bench/data measures them" },
   { file: "test/peers/mlflow/README.md", command: "", reason: "runs other tests of this repository" },
@@ -131,13 +146,27 @@ const featureView =
 const featureRows = "customer,at,known,spend,plan\\n1,2026-01-01T00:00:00Z,,10,basic";
 const storeRows = [
   `printf '${featureView}\\n' > spend.yaml`,
-  `printf '${featureRows}\\n' > rows.csv`,
+  `printf '${featureRows}\\n' > spend.csv`,
   `printf '{"customer": 1, "at": "2026-01-02T00:00:00Z", "spend": 12}\\n' > rows.jsonl`,
   "printf 'customer,when,y\\n1,2026-01-03T00:00:00Z,1\\n' > labels.csv",
   "ringmaster views push spend.yaml",
 ];
 
 export const settings: readonly Setting[] = [
+  {
+    file: "docs/datasets.md",
+    command: "jan.csv",
+    before: [
+      "for month in jan feb; do (echo x,y; for i in $(seq 20); do echo $i,a; echo $i,b; done) > $month.csv; done",
+    ],
+  },
+  {
+    file: "docs/datasets.md",
+    command: "reviews/",
+    before: [
+      "mkdir -p reviews/good reviews/bad; for i in $(seq 20); do echo fine $i > reviews/good/$i.txt; echo poor $i > reviews/bad/$i.txt; done",
+    ],
+  },
   { file: "docs/feature-store.md", before: storeRows },
   // A webhook's host needs a public address. Without a network no name has one. The commands send nothing to it.
   {

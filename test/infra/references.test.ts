@@ -54,6 +54,7 @@ const unset: Readonly<Record<string, string>> = {
   RINGMASTER_HOOKS_ALLOW_LOOPBACK: "one machine's: on AWS hooks go to public addresses only",
   RINGMASTER_STACK_PORTS: "one machine's",
   RINGMASTER_CHECK_RESPONSES: "for tests of the API",
+  RINGMASTER_MAX_EXPANSION: "has a default",
   RINGMASTER_WORKING_DIRECTORY: "one machine's: where its server was started",
 };
 
