@@ -15,7 +15,11 @@ const files = [
   "test/core/registry/model-check.test.ts",
   "test/lambdas/events-any-order.test.ts",
   "test/adapters/reclamation/interleavings.test.ts",
+  "test/bench/gpu-check.test.ts",
+  "test/infra/gateway-schemas.test.ts",
+  "test/peers/cfn-lint.test.ts",
   "test/peers/image.test.ts",
+  "test/peers/moto.test.ts",
   "test/trainer/process/memory.test.ts",
 ];
 for (const [name, value] of Object.entries(sizes)) console.log(`${name}=${value}`);

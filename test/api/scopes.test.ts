@@ -16,7 +16,7 @@ const decisions = [
   "setModelVersionStage",
   "setTraffic",
 ];
-const readOnlyPosts = ["compareRuns", "routeUnits", "searchRuns"];
+const readOnlyPosts = ["compareRuns", "readOnlineFeatures", "routeUnits", "searchRuns"];
 const writingGets = ["getNotificationKey"];
 const readOnlyPostsOfMlflow = [
   "/mlflow/artifacts/presigned-download-url",

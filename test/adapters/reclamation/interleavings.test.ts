@@ -46,7 +46,7 @@ const references: readonly ((body: string) => void)[] = [
 ];
 
 /** The distance between the publish positions that are played of each pair; `npm run campaigns` plays all. */
-const stride = Number(process.env["RINGMASTER_INTERLEAVING_STRIDE"] ?? 3);
+const stride = Number(process.env["RINGMASTER_INTERLEAVING_STRIDE"] ?? 5);
 
 /** Two cycles find the content without a reference, and the second deletes it. */
 const cycles = 2;

@@ -92,7 +92,7 @@ describe("a run's life, whatever comes when", () => {
     });
     await fc.assert(
       fc.asyncProperty(scenario, async (one) => void (await play(one))),
-      { numRuns: Number(process.env["LIFE_RUNS"] ?? 500), seed: Number(process.env["LIFE_SEED"] ?? 1) },
+      { numRuns: Number(process.env["LIFE_RUNS"] ?? 300), seed: Number(process.env["LIFE_SEED"] ?? 1) },
     );
   });
 });
