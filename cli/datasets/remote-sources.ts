@@ -104,7 +104,7 @@ async function download(source: string, remote: RemoteFile, folder: string): Pro
         tag = part.tag;
         assertRoom(source, folder, (part.bytes ?? 0) - at);
         for await (const chunk of part.body) {
-          await output.write(chunk, 0, chunk.length, at);
+          await output.writeFile(chunk);
           at += chunk.length;
         }
         if (part.bytes === undefined || at >= part.bytes) return;

@@ -5,6 +5,7 @@ import { compileFeatures } from "./features";
 import { isExpired } from "./latest";
 import type { OnlineStore } from "./ports";
 import type { FeatureValue, OnlineFeatures, ViewVersion } from "./shapes";
+import { storedValue } from "./values";
 
 export type Entity = Readonly<Record<string, FeatureValue>>;
 
@@ -89,7 +90,7 @@ function keysOf({ name, definition }: ViewVersion, entities: readonly Entity[]):
       definition.entities.map((column) => {
         const given = Object.hasOwn(entity, column) ? entity[column] : undefined;
         const type = definition.columns[column]!;
-        const value = canonical(given, type);
+        const value = storedValue(given, type);
         if (value === undefined) {
           const rule = `must be given for view ${name}, as ${type}`;
           problems.push({
@@ -104,20 +105,4 @@ function keysOf({ name, definition }: ViewVersion, entities: readonly Entity[]):
   );
   if (problems.length > 0) throw new InvalidInputError("the features cannot be read", problems);
   return keys;
-}
-
-/** Returns an entity's value as rows have it; `undefined` for another type. */
-function canonical(value: unknown, type: string): string | number | boolean | undefined {
-  switch (type) {
-    case "int":
-      return Number.isSafeInteger(value) ? (value as number) : undefined;
-    case "timestamp": {
-      const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
-      return Number.isNaN(time) ? undefined : time;
-    }
-    case "bool":
-      return typeof value === "boolean" ? value : undefined;
-    default:
-      return typeof value === "string" ? value : undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { InvalidInputError, type Problem } from "../errors";
 import { columnsOf } from "./definition";
 import type { FeatureValue, ViewVersion } from "./shapes";
+import { storedValue } from "./values";
 
 export const maxStreamedRows = 500;
 /** An event of EventBridge has at most 256 KiB. */
@@ -30,26 +31,11 @@ export function checkStreamedRows({ name, definition }: ViewVersion, rows: reado
     for (const { name: column, type } of columnsOf(definition)) {
       const value = Object.hasOwn(row, column) ? row[column] : null;
       if (value === null || value === undefined) continue;
-      if (!isOfType(value, type)) add(column, `must be of type ${type}`, value);
+      if (storedValue(value, type) === undefined) add(column, `must be of type ${type}`, value);
     }
   }
   const bytes = Buffer.byteLength(JSON.stringify(rows));
   if (bytes > maxBytes)
     problems.push({ path: "rows", value: bytes, rule: `must have at most ${maxBytes} bytes as JSON; send fewer` });
   if (problems.length > 0) throw new InvalidInputError(`the rows do not fit view ${name}`, problems);
-}
-
-function isOfType(value: FeatureValue, type: string): boolean {
-  switch (type) {
-    case "int":
-      return Number.isSafeInteger(value);
-    case "float":
-      return typeof value === "number";
-    case "bool":
-      return typeof value === "boolean";
-    case "timestamp":
-      return typeof value === "string" && /^\d{4,}-/.test(value) && !Number.isNaN(Date.parse(value));
-    default:
-      return typeof value === "string";
-  }
 }

@@ -1,9 +1,10 @@
 import { type BoundStep, fixed, type Intermediate, numberResult } from "./bound-step";
 import { bindCross, bindHash, bindTarget, bindVocabulary } from "./categorical-steps";
-import { countIn, ngramBuckets, type TextExpression, textLength, variable } from "./expression";
+import { type TextExpression, variable } from "./expression";
 import { bindNumeric, bindProduct, bindRatio } from "./numeric-steps";
 import { type Scope, textOf } from "./references";
 import type { FeatureView, NamedStep, PlanColumn, StepOf } from "./shapes";
+import { countIn, ngramBuckets, textLength } from "./text-expressions";
 import { bindCycle, bindDate, bindWindow, windowsOf } from "./time-steps";
 
 /** Binds a step to the columns and results that it reads; they have been checked (`checkTypes`). */

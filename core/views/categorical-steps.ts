@@ -1,10 +1,11 @@
 import { type Category, compareCategories } from "../category";
 import { type BoundStep, codeResult, fixed, numberResult } from "./bound-step";
 import { TooManyCategoriesError } from "./errors";
-import { bucketOf, coalesce, join, lookup, number, type TextExpression, text, wholeText } from "./expression";
+import { coalesce, number, type TextExpression, text, wholeText } from "./expression";
 import { numberOf, type Scope, textOf } from "./references";
 import type { FittedValues, NamedStep, StepOf } from "./shapes";
 import type { Categories, TargetCell, Targets } from "./statistics";
+import { bucketOf, join, lookup } from "./text-expressions";
 
 /** Maximum number of categories of a one-hot, and of other encodings. */
 export const maxOneHot = 1_000;

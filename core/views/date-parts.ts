@@ -1,14 +1,5 @@
-import {
-  add,
-  booleanNumber,
-  calendarPart,
-  divide,
-  floor,
-  less,
-  modulo,
-  type NumberExpression,
-  number,
-} from "./expression";
+import type { CalendarPart } from "./dialects";
+import { add, booleanNumber, divide, floor, less, modulo, type NumberExpression, number, strict } from "./expression";
 import type { DatePart } from "./shapes";
 
 /** First value and number of values of the periodic parts. */
@@ -47,5 +38,32 @@ export function datePart(time: NumberExpression, part: DatePart): NumberExpressi
     case "day":
     case "dayOfYear":
       return calendarPart(days, part);
+  }
+}
+
+/** Missing if the date is more than 99,000,000 days from 1970: the years that JavaScript's dates have completely. */
+function calendarPart(days: NumberExpression, part: CalendarPart): NumberExpression {
+  return strict(
+    [days],
+    (dialect, x) => `CAST(${dialect.calendarPart(`CASE WHEN abs(${x}) <= 99E6 THEN ${x} END`, part)} AS DOUBLE)`,
+    (x) => (Math.abs(x) <= 99e6 ? partOfDate(x, part) : null),
+  );
+}
+
+const dayMs = 86_400_000;
+
+function partOfDate(days: number, part: CalendarPart): number {
+  const date = new Date(days * dayMs);
+  const year = date.getUTCFullYear();
+  switch (part) {
+    case "year":
+      return year;
+    case "month":
+      return date.getUTCMonth() + 1;
+    case "day":
+      return date.getUTCDate();
+    case "dayOfYear":
+      // `setUTCFullYear` because `Date.UTC` takes years below 100 as years of the 20th century.
+      return days - new Date(0).setUTCFullYear(year, 0, 1) / dayMs + 1;
   }
 }

@@ -1,16 +1,5 @@
-import { createHash } from "node:crypto";
-import { BoundedMap } from "../bounded-map";
-import {
-  asDictionary,
-  type Column,
-  columnOf,
-  DictionaryColumn,
-  dictionaryOf,
-  mapColumns,
-  type RowColumns,
-  valueIn,
-} from "./columns";
-import type { CalendarPart, Dialect } from "./dialects";
+import { type Column, columnOf, DictionaryColumn, dictionaryOf, mapColumns, type RowColumns, valueIn } from "./columns";
+import type { Dialect } from "./dialects";
 
 /**
  * A row of columns and intermediate values in canonical form: numbers and times (milliseconds since the epoch) as
@@ -35,9 +24,6 @@ export interface Expression<Value> {
 export type NumberExpression = Expression<number>;
 export type TextExpression = Expression<string>;
 export type Condition = Expression<boolean>;
-
-/** Separates the parts of a cross. It is a control character, which text hardly contains. */
-const separator = String.fromCharCode(31);
 
 /** Returns a column of the row, or an intermediate value. */
 export function variable<Value>(name: string): Expression<Value> {
@@ -206,132 +192,6 @@ export function booleanNumber(a: Condition): NumberExpression {
   return strict([a], (_, x) => `CASE WHEN ${x} THEN 1E0 WHEN NOT ${x} THEN 0E0 END`, Number);
 }
 
-/** Returns the number of Unicode code points. */
-export function textLength(a: TextExpression): NumberExpression {
-  return strict(
-    [a],
-    (_, x) => `CAST(length(${x}) AS DOUBLE)`,
-    (x) => characters(x).length,
-  );
-}
-
-/** Joins texts to one category. */
-export function join(parts: readonly TextExpression[]): TextExpression {
-  return {
-    sql: (dialect) => `(${parts.map((part) => part.sql(dialect)).join(" || chr(31) || ")})`,
-    valueOf: (row) => {
-      const values = parts.map((part) => part.valueOf(row));
-      return values.includes(null) ? null : values.join(separator);
-    },
-    columnOf: (rows) => {
-      const columns = parts.map((part) => columnOf(part, rows)).map(asDictionary);
-      return columns.reduce((left, right) => {
-        const pairs = dictionaryOf(rows.count, (row) => left.codes[row]! * right.values.length + right.codes[row]!);
-        const joined = (pairs.values as readonly number[]).map((pair) => {
-          const a = left.values[Math.floor(pair / right.values.length)];
-          const b = right.values[pair % right.values.length];
-          return a === null || b === null ? null : `${a as string}${separator}${b as string}`;
-        });
-        return new DictionaryColumn(pairs.codes, joined);
-      });
-    },
-  };
-}
-
-/** Returns the bucket in `[0, buckets)` of a text: the first 32 bits of its MD5, modulo `buckets`. */
-export function bucketOf(a: TextExpression, buckets: number): NumberExpression {
-  const hash = cached(hash32);
-  return strict(
-    [a],
-    (dialect, x) => `CAST(${dialect.hash(x)} % ${buckets} AS DOUBLE)`,
-    (x) => hash(x) % buckets,
-  );
-}
-
-/** Returns the buckets of all `n` successive characters among the first `maxCharacters`. */
-export function ngramBuckets(
-  a: TextExpression,
-  options: { readonly n: number; readonly buckets: number; readonly maxCharacters: number },
-): Expression<readonly number[]> {
-  const { n, buckets, maxCharacters } = options;
-  const bucketsIn = cached((x: string): readonly number[] => {
-    const all = characters(x).slice(0, maxCharacters);
-    const count = Math.max(0, all.length - n + 1);
-    return Array.from({ length: count }, (_, i) => hash32(all.slice(i, i + n).join("")) % buckets);
-  });
-  return strict([a], (dialect, x) => dialect.ngramBuckets(x, options), bucketsIn, false);
-}
-
-/** Counts how often a whole number is in a list. */
-export function countIn(list: Expression<readonly number[]>, value: number): NumberExpression {
-  return strict(
-    [list],
-    (dialect, x) => dialect.countIn(x, value),
-    (values) => {
-      let count = 0;
-      for (const each of values) if (each === value) count += 1;
-      return count;
-    },
-  );
-}
-
-/** Returns the number that a table has for the text; missing if it has none. */
-export function lookup(a: TextExpression, table: ReadonlyMap<string, number>): NumberExpression {
-  return strict(
-    [a],
-    (dialect, x) => dialect.lookup(x, table),
-    (x) => table.get(x) ?? null,
-  );
-}
-
-/** Missing if the date is more than 99,000,000 days from 1970: the years that JavaScript's dates have completely. */
-export function calendarPart(days: NumberExpression, part: CalendarPart): NumberExpression {
-  return strict(
-    [days],
-    (dialect, x) => `CAST(${dialect.calendarPart(`CASE WHEN abs(${x}) <= 99E6 THEN ${x} END`, part)} AS DOUBLE)`,
-    (x) => (Math.abs(x) <= 99e6 ? partOfDate(x, part) : null),
-  );
-}
-
-const dayMs = 86_400_000;
-
-function partOfDate(days: number, part: CalendarPart): number {
-  const date = new Date(days * dayMs);
-  const year = date.getUTCFullYear();
-  switch (part) {
-    case "year":
-      return year;
-    case "month":
-      return date.getUTCMonth() + 1;
-    case "day":
-      return date.getUTCDate();
-    case "dayOfYear":
-      // `setUTCFullYear` because `Date.UTC` takes years below 100 as years of the 20th century.
-      return days - new Date(0).setUTCFullYear(year, 0, 1) / dayMs + 1;
-  }
-}
-
-/** Returns the code points of a text. Half of a surrogate pair, which UTF-8 cannot store, is U+FFFD. */
-function characters(value: string): readonly string[] {
-  return [...value];
-}
-
-/** Returns the function with a memory of the last texts: few texts are the values of most rows. */
-function cached<Value>(compute: (text: string) => Value): (text: string) => Value {
-  const known = new BoundedMap<string, Value>(10_000);
-  return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    const value = compute(text);
-    known.set(text, value);
-    return value;
-  };
-}
-
-function hash32(value: string): number {
-  return createHash("md5").update(value, "utf8").digest().readUInt32BE(0);
-}
-
 function arithmetic(sign: string, compute: (a: number, b: number) => number) {
   return (a: NumberExpression, b: NumberExpression): NumberExpression =>
     strict([a, b], (_, x, y) => `(${x} ${sign} ${y})`, compute);
@@ -343,7 +203,7 @@ type ValuesOf<Arguments extends readonly Expression<unknown>[]> = {
 type TextsOf<Arguments extends readonly unknown[]> = { [Key in keyof Arguments]: string };
 
 /** Defines a function whose value is missing if one of its arguments is. */
-function strict<const Arguments extends readonly Expression<unknown>[], Value>(
+export function strict<const Arguments extends readonly Expression<unknown>[], Value>(
   parts: Arguments,
   sql: (dialect: Dialect, ...texts: TextsOf<Arguments>) => string,
   compute: (...values: ValuesOf<Arguments>) => Value | null,
