@@ -16,6 +16,7 @@ const files = [
   "test/lambdas/events-any-order.test.ts",
   "test/adapters/reclamation/interleavings.test.ts",
   "test/bench/gpu-check.test.ts",
+  "test/e2e/newcomer.test.ts",
   "test/infra/gateway-schemas.test.ts",
   "test/peers/cfn-lint.test.ts",
   "test/peers/image.test.ts",
