@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 /** Another stack uses the data directory. */
 export class DataInUseError extends Error {
@@ -10,21 +10,30 @@ export class DataInUseError extends Error {
   }
 }
 
+/** Time in which a stack that was killed disappears. */
+const endingMs = 1_000;
+const pollMs = 20;
+
 /**
- * Locks a data directory for one stack. The lock file holds the owner's pid. If the owner is dead, the lock is taken
- * over. The file is created by a link with its content in it, because a process that starts at the same time would take
+ * Locks a data directory for one stack. The lock file holds the owner's pid. If the owner is dead, or dies within a
+ * second, the lock is taken over. The file is created by a link with its content in it, because a process that starts at the same time would take
  * an empty file for a dead owner's.
  */
 export function lock(data: string): () => void {
   const path = `${data}/stack.lock`;
   const own = `${path}.${process.pid}`;
   const aside = `${own}.aside`;
+  const deadline = performance.now() + endingMs;
   writeFileSync(own, String(process.pid));
   try {
     for (;;) {
       if (links(own, path)) return () => rmSync(path, { force: true });
       const owner = ownerOf(path);
-      if (owner !== undefined) throw new DataInUseError(data, owner);
+      if (owner !== undefined) {
+        if (performance.now() > deadline) throw new DataInUseError(data, owner);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pollMs);
+        continue;
+      }
       // Several processes may find a dead owner. One of them moves its file away. If a late process has moved the file
       // of a living owner, it moves it back.
       if (!moves(path, aside)) continue;
@@ -71,12 +80,12 @@ function ownerOf(path: string): number | undefined {
 
 /**
  * Returns whether the process is a stack. The system reuses pids, so this reads the command line where the system shows
- * it.
+ * it. A process that ends in the meantime has none.
  */
 function isStack(pid: number): boolean {
   try {
     return /stack\.js|ringmaster/.test(readFileSync(`/proc/${pid}/cmdline`, "utf8"));
   } catch {
-    return true;
+    return !existsSync("/proc/self/cmdline");
   }
 }
