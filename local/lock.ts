@@ -16,8 +16,8 @@ const pollMs = 20;
 
 /**
  * Locks a data directory for one stack. The lock file holds the owner's pid. If the owner is dead, or dies within a
- * second, the lock is taken over. The file is created by a link with its content in it, because a process that starts at the same time would take
- * an empty file for a dead owner's.
+ * second, the lock is taken over. The file is created by a link with its content in it, because a process that starts at
+ * the same time would take an empty file for a dead owner's.
  */
 export function lock(data: string): () => void {
   const path = `${data}/stack.lock`;

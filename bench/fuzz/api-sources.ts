@@ -31,8 +31,10 @@ const roundLength = 1_500;
 
 /** Creates experiments, runs, files, models and versions for a caller over MLflow's protocol. */
 async function furnishFor(api: string, { headers }: FuzzCaller, round: number): Promise<readonly Thing[]> {
+  // Rounds are minutes apart: the server may close a connection that was kept just when the next round uses it.
+  const own = { ...headers, connection: "close" };
   const things = await furnish(
-    { request: (path, init) => fetch(`${api}${path}`, { ...init, headers: { ...init.headers, ...headers } }) },
+    { request: (path, init) => fetch(`${api}${path}`, { ...init, headers: { ...init.headers, ...own } }) },
     round,
   );
   return things.map((thing) => ({
