@@ -84,7 +84,7 @@ export interface StepUpdate {
   readonly learningRate: number;
   /** 1 / Σ weight. */
   readonly mean: number;
-  /** `mean`, divided by the loss scale if there is one. */
+  /** `mean`, divided by the factor of the gradients, see `TrainableModel.scaleLoss`. */
   readonly unscaled: number;
 }
 
@@ -167,7 +167,7 @@ export interface TrainableModel {
   attachOptimizer?(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined;
   /**
    * Sets the factor of the loss in gradients from the next call on, a power of two; running statistics are not scaled.
-   * Present if the engine's precision is float16. Default 1.
+   * Present if the engine has graphs. Default 1.
    */
   scaleLoss?(scale: number): void;
   /** Finds where the loss or a gradient of a batch stops being finite, from the first value on. */

@@ -28,6 +28,11 @@ export class MlpProgram implements GradientProgram {
     return this.graph.maxSum;
   }
 
+  scaleLoss(scale: number): void {
+    this.graph.scaleLoss(scale);
+    this.sparse.lossScale = scale;
+  }
+
   beginSum(microshards: number) {
     return this.graph.beginSum(microshards);
   }

@@ -45,6 +45,7 @@ export class ProgramTrainable implements TrainableModel {
   readonly trainableCount: number;
   readonly takesSparse: boolean;
   readonly scaleLoss?: (scale: number) => void;
+  private lossScale = 1;
   /** Whether the layers model has outdated weights. */
   private stale = false;
 
@@ -59,7 +60,12 @@ export class ProgramTrainable implements TrainableModel {
       trainableCount: this.trainableCount,
     } = tape);
     this.takesSparse = program.takesSparse;
-    if (program.scaleLoss) this.scaleLoss = (scale) => program.scaleLoss?.(scale);
+    if (program.scaleLoss) {
+      this.scaleLoss = (scale) => {
+        this.lossScale = scale;
+        program.scaleLoss?.(scale);
+      };
+    }
     program.weights.write(this.weightsOfLayers());
   }
 
@@ -99,7 +105,13 @@ export class ProgramTrainable implements TrainableModel {
   gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
     this.tape.checkBatch(batch, this.takesSparse);
     this.tape.checkFlat(into);
-    return this.program.gradients(batch, randomKey, into, onFinal) ?? this.upToDate().gradients(batch, randomKey, into);
+    return this.program.gradients(batch, randomKey, into, onFinal) ?? this.gradientsOfTape(batch, randomKey, into);
+  }
+
+  private gradientsOfTape(batch: Batch, randomKey: string, into: Float32Array): BatchResult {
+    const result = this.upToDate().gradients(batch, randomKey, into);
+    if (this.lossScale !== 1) for (let i = 0; i < this.trainableCount; i += 1) into[i]! *= this.lossScale;
+    return result;
   }
 
   explainNonFinite(batch: Batch, randomKey: string): NonFinite | undefined {

@@ -31,7 +31,7 @@ export interface StepOutcome {
  * Takes one optimizer step with the sum of all leaves: mean gradient, clipped by its global norm, then the update of weights
  * and running statistics. Synchronous, so a replica is never seen in between.
  *
- * @param reduced the gradient's elements, times the replica's loss scale if there is one
+ * @param reduced the gradient's elements, times the replica's loss scale or gradient scale
  * @throws TrainingHaltedError if loss or gradient is not finite. Every rank holds the same sum, so none applies it.
  */
 export function applyStep(
@@ -53,13 +53,17 @@ export function applyStep(
 }
 
 /** Returns the numbers of the replica's next step. @param weight sum of all rows' weights */
-export function updateOf({ finishedSteps, lossScale }: Replica, plan: TrainingPlan, weight: number): StepUpdate {
+export function updateOf(
+  { finishedSteps, lossScale, gradientScale }: Replica,
+  plan: TrainingPlan,
+  weight: number,
+): StepUpdate {
   const mean = 1 / weight;
   return {
     step: finishedSteps + 1 - (lossScale?.skipped ?? 0),
     learningRate: learningRateAt(plan.learningRate, finishedSteps + 1, plan.totalSteps),
     mean,
-    unscaled: mean / (lossScale?.scale ?? 1),
+    unscaled: mean / (lossScale?.scale ?? gradientScale ?? 1),
   };
 }
 

@@ -23,6 +23,8 @@ export interface Replica {
   readonly epochScore: Float64Array;
   /** Present if gradients are sent or computed in float16. It is a view of `epochScore`, so every copy of the state contains it. */
   lossScale?: LossScale | undefined;
+  /** Constant factor of the gradients that the model computes, see `TrainableModel.scaleLoss`. Absent: 1. */
+  readonly gradientScale?: number;
   /** Present with early stopping. */
   readonly best?: BestEpoch | undefined;
   /** All of the above except the count, as a gang's `synchronize` sends it; views of the same memory. */
@@ -48,6 +50,9 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
     .sort()
     .map((name) => optimizer.state[name]!);
   const scaled = plan.gradientFormat === "float16" || plan.precision === "float16";
+  // A mean over a full batch whose rows are a power of two then needs no pass over the gradient.
+  const gradientScale = scaled || !model.scaleLoss ? 1 : 2 ** -Math.round(Math.log2(plan.batchSize));
+  model.scaleLoss?.(gradientScale);
   const epochScore = new Float64Array(layout.length + (scaled ? lossScaleNumbers : 0));
   const best = plan.earlyStopping && createBestEpoch(model, layout);
   const replica: Replica = {
@@ -64,6 +69,7 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
     },
     engineOptimizer,
     epochScore,
+    gradientScale,
     get buffers() {
       const ofBest = best ? [best.weights, new Float32Array(best.numbers.buffer)] : [];
       return newest([weights, ...slots, new Float32Array(epochScore.buffer), ...ofBest]);

@@ -348,6 +348,32 @@ suite("recorded graphs", () => {
     for (const [name, values] of Object.entries(reference.state)) expectClose(one.state[name]!, values);
   });
 
+  it("take the same steps with gradients that come divided by the batch's size", async () => {
+    const definition = moduleOf((layers) => [
+      layers.dense({ units: 5, inputShape: [6] }),
+      layers.batchNormalization({ momentum: 0.5 }),
+    ]);
+    const [{ model: plain }, { model: scaled }] = [await both(definition), await both(definition)];
+    const [one, other] = [attach(plain), attach(scaled)];
+    scaled.scaleLoss!(1 / 8);
+    for (let step = 1; step <= 4; step++) {
+      const batch = randomBatch(definition, 8, `${step}`);
+      const leaves = [plain, scaled].map((model) => gradients(model, batch, `${step}`).values);
+      expect(leaves[1]).toEqual(leaves[0]!.map((value, i) => (i < plain.trainableCount ? value / 8 : value)));
+      const norms = [one, other].map(({ optimizer }, index) => {
+        const numbers = { ...update(step, 8), ...(index === 1 && { unscaled: 1 }) };
+        if (step % 2 === 1) return optimizer.apply(leaves[index]!, numbers);
+        const begun = optimizer.beginStep(1);
+        begun.add(batch, `${step}`);
+        return begun.finish(numbers).gradientNorm;
+      });
+      expect(norms[1]).toBe(norms[0]);
+    }
+    for (const { optimizer } of [one, other]) optimizer.read();
+    expect(other.weights).toEqual(one.weights);
+    expect(other.state).toEqual(one.state);
+  });
+
   it("take no step if the gradient or the loss is not finite", async () => {
     const { model } = await both(dense());
     const { optimizer, weights, state } = attach(model);
@@ -452,7 +478,7 @@ suite("recorded graphs", () => {
       model.gradients(batch, "k", sum);
       for (let call = 0; call < 2; call++) for (const take of [stepAlone, stepOfSum]) take();
       const tensors = backend.binding.getNumOfTensors();
-      const inputs = microshards * (rows * (96 + 1) + 1 + 2); // rows, labels, the weight's sum, the key
+      const inputs = microshards * (rows * (96 + 1) + 1 + 2) + 1; // rows, labels, the weight's sum, the key; the factor of the loss
       const [results, constants, taken] = [microshards * 2, 5, 2];
       const gradient = model.parameterCount;
       for (const [take, given, read] of [

@@ -11,8 +11,6 @@ export interface PassShape {
   readonly rows: number;
   /** Whether rows have weights. */
   readonly weighted: boolean;
-  /** Whether the loss is multiplied by a factor before it is differentiated. */
-  readonly scaled?: boolean;
   /** Number of microshards. More than one: the sum of their gradients. */
   readonly microshards: number;
 }
@@ -29,7 +27,7 @@ export interface PassInputs {
   readonly keys: tf.Tensor;
   /** Rows' weights, `[microshards × rows]`. */
   readonly weights?: tf.Tensor;
-  /** Factor of the loss, `[1]`. */
+  /** Factor of the loss when it is differentiated, `[1]`. */
   readonly lossScale?: tf.Tensor;
   /** int32 `[1]` with −1: the shape of a vector, which a graph does not know before it runs. */
   readonly vector: tf.Tensor;

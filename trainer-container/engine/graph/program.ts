@@ -58,7 +58,6 @@ export class GraphProgram {
   private rematerialises = false;
   /** Gradients of a step that is taken in two calls. */
   private sum: Float32Array | undefined;
-  readonly scaleLoss?: (scale: number) => void;
 
   constructor(
     private readonly backend: NativeBackend,
@@ -72,11 +71,6 @@ export class GraphProgram {
     private readonly tolerance?: number,
   ) {
     const { binding } = backend;
-    if (precision === "float16") {
-      this.scaleLoss = (scale) => {
-        this.runner.lossScale = scale;
-      };
-    }
     this.operations = new Operations(binding);
     this.reader = new TensorReader(binding, this.operations, sharing);
     this.recorder = new PassRecorder(backend, layers);
@@ -108,6 +102,11 @@ export class GraphProgram {
   evaluate(batch: Batch): BatchResult | undefined {
     const pass = this.passFor("evaluation", batch, "evaluation");
     return pass && this.runner.run(pass)[0];
+  }
+
+  /** See `TrainableModel.scaleLoss`. */
+  scaleLoss(scale: number): void {
+    this.runner.lossScale = scale;
   }
 
   /** See `TrainableModel.maxSum`. */
@@ -182,8 +181,7 @@ export class GraphProgram {
   }
 
   private shapeOf(kind: PassShape["kind"], { rows, weights }: Batch, microshards: number): PassShape {
-    const scaled = kind === "gradients" && this.scaleLoss !== undefined;
-    return { kind, rows, weighted: microshards === 1 && weights !== undefined, microshards, scaled };
+    return { kind, rows, weighted: microshards === 1 && weights !== undefined, microshards };
   }
 
   private passFor(kind: PassShape["kind"], batch: Batch, randomKey: string): Pass | undefined {

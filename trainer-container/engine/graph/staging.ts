@@ -19,7 +19,7 @@ export class Staging {
   readonly weight: Float32Array;
   readonly keys: Int32Array;
   readonly weights: Float32Array | undefined;
-  /** See `PassInputs.lossScale`. */
+  /** See `PassInputs.lossScale`; only of gradients. */
   readonly lossScale: Float32Array | undefined;
   /** Number of microshards that it holds. */
   filled = 0;
@@ -31,7 +31,7 @@ export class Staging {
     private readonly definition: ModelDefinition,
     readonly shape: PassShape,
   ) {
-    const { microshards, rows, weighted, scaled } = shape;
+    const { kind, microshards, rows, weighted } = shape;
     const { inputShape, outputs, task } = definition;
     const total = microshards * rows;
     const lengths = [
@@ -40,7 +40,7 @@ export class Staging {
       microshards,
       2 * microshards,
       weighted ? total : 0,
-      scaled ? 1 : 0,
+      kind === "gradients" ? 1 : 0,
     ] as const;
     this.memory = allocateSum(lengths.reduce((sum, length) => sum + padded(length), 0));
     let at = 0;
@@ -58,7 +58,7 @@ export class Staging {
     this.weight = floats(lengths[2]);
     this.keys = integers(lengths[3]);
     this.weights = weighted ? floats(lengths[4]) : undefined;
-    this.lossScale = scaled ? floats(lengths[5]) : undefined;
+    this.lossScale = kind === "gradients" ? floats(lengths[5]) : undefined;
   }
 
   /**

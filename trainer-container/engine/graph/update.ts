@@ -61,7 +61,13 @@ export function addUpdate(
     add("Reshape", [gradient, builder.integers(shape)], { T: floatType, Tshape: { kind: "type", value: 3 } });
 
   const trainable = updated.filter((each) => each.trainable);
-  const scaled = trainable.map((each) => add("Mul", [shaped(each), constant(0)]));
+  // Without a pass over the gradient if the factor is 1, see `Replica.gradientScale`.
+  const needsNone = add("Equal", [constant(0), builder.number(1)], { T: floatType });
+  const scaled = trainable.map((each) => {
+    const { node } = add("Switch", [shaped(each), needsNone]);
+    const product = add("Mul", [{ node, output: 0 }, constant(0)]);
+    return add("Merge", [product, { node, output: 1 }], { T: floatType, N: { kind: "int", value: 2 } });
+  });
   const halves = scaled.map((gradient) => add("L2Loss", [gradient]));
   const half = add("AddN", halves, { N: { kind: "int", value: halves.length }, T: floatType });
   const norm = add("Sqrt", [add("Mul", [half, builder.number(2)])]);

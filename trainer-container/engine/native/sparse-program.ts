@@ -5,6 +5,7 @@ import type { NativeBinding } from "../native-binding";
 import { checkClasses, countCorrect, weightOf, withClassWeights } from "../score";
 import { denseStage, type Stage } from "./dense-stage";
 import { lossHead } from "./loss-head";
+import { attributesOf } from "./op";
 import { Operations, type TensorId } from "./operations";
 import { TensorReader, WeightTensors } from "./shared-tensors";
 import { SparseFirstStage } from "./sparse-first-stage";
@@ -12,6 +13,8 @@ import { SparseFirstStage } from "./sparse-first-stage";
 /** The gradient of a built-in mlp from sparse rows, as a fixed sequence of operations. A graph takes dense rows only. */
 export class SparseProgram {
   readonly weights: WeightTensors;
+  /** See `TrainableModel.scaleLoss`. */
+  lossScale = 1;
   private readonly operations: Operations;
   private readonly reader: TensorReader;
   private readonly first: SparseFirstStage;
@@ -46,7 +49,7 @@ export class SparseProgram {
       const outputs = operations.read(tensor);
       const weighted = withClassWeights(definition, batch);
       const { loss, gradient } = lossHead(operations, this.binding, definition, weighted, tensor, outputs);
-      this.backward(gradient, into, onFinal);
+      this.backward(this.scaled(gradient), into, onFinal);
       return {
         loss,
         weight: weightOf(batch),
@@ -55,6 +58,12 @@ export class SparseProgram {
     } finally {
       operations.release();
     }
+  }
+
+  private scaled(gradient: TensorId): TensorId {
+    if (this.lossScale === 1) return gradient;
+    const factor = this.operations.tensor([], Float32Array.of(this.lossScale));
+    return this.operations.run("Mul", [attributesOf(this.binding).float("T")], [gradient, factor]);
   }
 
   private backward(gradient: TensorId, into: Float32Array, onFinal?: OnFinal): void {
