@@ -126,7 +126,7 @@ export class LayersTrainable implements TrainableModel {
     const before = this.statistics.map((variable) => tf.clone(variable.read()));
     const trained = this.variables.slice(0, this.variables.length - this.statistics.length);
     let scored: Scored | undefined;
-    const { grads } = computeModel(this.definition, () =>
+    const differentiated = () =>
       tf.variableGrads(
         () => {
           scored = withDraws(key, () => scoreBatch(this.model, this.definition, batch, true));
@@ -135,8 +135,14 @@ export class LayersTrainable implements TrainableModel {
           return lossScale ? tf.mul(tf.keep(scored.loss), tf.reshape(lossScale, [])) : scored.loss;
         },
         trained.map((variable) => variable.read() as tf.Variable),
-      ),
-    );
+      );
+    let grads: tf.NamedTensorMap;
+    try {
+      ({ grads } = computeModel(this.definition, differentiated));
+    } catch (error) {
+      for (const [index, variable] of this.statistics.entries()) variable.write(before[index] as tf.Tensor);
+      throw error;
+    }
     const moved = this.statistics.map((variable, index) => {
       const old = before[index] as tf.Tensor;
       const difference = tf.mul(tf.sub(old, variable.read()), batch.weight);

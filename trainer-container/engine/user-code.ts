@@ -66,6 +66,7 @@ export function callUserCode<T>(name: string, call: () => T): T {
   try {
     return withTimeLimit(call);
   } catch (error) {
+    if (error instanceof EngineError) throw error;
     throw new ModelError(`The training module's ${name} threw ${describeThrown(error)}`, error);
   }
 }

@@ -3,8 +3,10 @@
  * pass has results. Tensors that are declared as inputs become placeholders; other tensors that JavaScript creates become
  * constants.
  */
+import { isDeepStrictEqual } from "node:util";
 import * as tf from "@tensorflow/tfjs-core";
 import type { Attribute, GraphNode, OutputType, Value } from "../../../core/saved-model/graph-def";
+import { EngineError } from "../errors";
 import { type ComputationObserver, observing } from "../layer-scopes";
 import { isExact } from "../layers/exact";
 import type { NativeBackend, OpAttribute } from "../native/op";
@@ -34,6 +36,13 @@ const inferredFromInput: Readonly<Record<string, string>> = { ExpandDims: "T", W
 /** Operations with a state or random numbers of their own: a graph would not repeat what was recorded. */
 const stateful = /^(Random|Multinomial|ParameterizedTruncatedNormal|Stateful|Print|Write|.*Summary)/;
 
+/** A pass has other nodes than the recording that it should repeat. */
+export class RecordingDiffers extends EngineError {
+  constructor() {
+    super("RECORDING_DIFFERS", "The pass has another operation or constant than its recording.");
+  }
+}
+
 export class Recorder implements ComputationObserver {
   private readonly ends: number[] = [];
   private readonly cuts: number[] = [];
@@ -46,10 +55,18 @@ export class Recorder implements ComputationObserver {
 
   private readonly tensors: RecomputedTensors;
 
-  /** @param isCut where the values of the forward pass since the last cut are freed. They are computed again when needed. */
+  /** Number of the last tensor that exists in JavaScript only. TensorFlow's numbers are positive. */
+  private imagined = -1;
+
+  /**
+   * @param isCut where the values of the forward pass since the last cut are freed. They are computed again when needed.
+   * @param expected nodes that the pass must repeat. Operations then take the shapes of these, and are not run; there is no
+   *   result.
+   */
   constructor(
     private readonly backend: NativeBackend,
     private readonly isCut: IsCut = () => false,
+    private readonly expected?: readonly GraphNode[],
   ) {
     this.tensors = new RecomputedTensors(backend.binding);
   }
@@ -58,6 +75,7 @@ export class Recorder implements ComputationObserver {
    * Runs `body`, which must be synchronous, and records its operations.
    *
    * @param inputs tensors that the graph takes instead of the present values
+   * @throws RecordingDiffers at the first node that is not the expected one
    */
   record<T>(inputs: readonly tf.Tensor[], body: (recorder: Recorder) => T): Recording<T> {
     const { backend } = this;
@@ -78,7 +96,12 @@ export class Recorder implements ComputationObserver {
       return ids;
     };
     try {
-      const result = observing(this, () => tf.tidy(() => body(this) as tf.TensorContainer)) as T;
+      const run = (): tf.TensorContainer => {
+        const result = body(this) as tf.TensorContainer;
+        return this.expected ? undefined : result; // imagined tensors are disposed before the spy leaves
+      };
+      const result = observing(this, () => tf.tidy(run)) as T;
+      if (this.expected && this.nodes.length < this.expected.length) throw new RecordingDiffers();
       if (this.tensors.finish()) this.fail("it keeps a tensor after a call");
       const { nodes, obstacle, ends, cuts } = this;
       return { result, placeholders, nodes, obstacle, ends, cuts };
@@ -122,7 +145,9 @@ export class Recorder implements ComputationObserver {
     attributes: Readonly<Record<string, Attribute>>,
     outputs: readonly OutputType[],
   ): Value {
-    this.nodes.push({ op, inputs, attributes, outputs, ...(isExact() ? { exact: true } : {}) });
+    const node = { op, inputs, attributes, outputs, ...(isExact() ? { exact: true } : {}) };
+    if (this.expected && !isDeepStrictEqual(node, this.expected[this.nodes.length])) throw new RecordingDiffers();
+    this.nodes.push(node);
     return { node: this.nodes.length - 1, output: 0 };
   }
 
@@ -152,9 +177,37 @@ export class Recorder implements ComputationObserver {
         return created;
       },
     };
+    if (this.expected) Object.assign(spy, this.imagining(binding, this.expected));
     // The binding's own properties are read-only, so they cannot be assigned.
     const properties = Object.entries(spy).map(([name, value]) => [name, { value }] as const);
     return Object.create(binding, Object.fromEntries(properties)) as NativeBinding;
+  }
+
+  /** Computes nothing: the tensors have numbers and the expected shapes, but no values. */
+  private imagining(binding: NativeBinding, expected: readonly GraphNode[]): Partial<NativeBinding> {
+    const next = (): number => {
+      this.imagined -= 1;
+      return this.imagined;
+    };
+    return {
+      createTensor: (shape, type, values) => {
+        const id = next();
+        this.addConstant(id, shape, type, values);
+        return id;
+      },
+      tensorDataSync: () => {
+        throw new RecordingDiffers();
+      },
+      deleteTensor: (id) => {
+        if (id >= 0) binding.deleteTensor(id);
+      },
+      executeOp: (op, attributes, inputs) => {
+        const outputs = expected[this.nodes.length]?.outputs ?? [];
+        const created = outputs.map(({ type, shape }) => ({ id: next(), dtype: type, shape: [...shape] }));
+        this.addOperation(binding, op, attributes as readonly OpAttribute[], inputs, created);
+        return created;
+      },
+    };
   }
 
   /** Makes a constant of a tensor that was created before the recording. */
