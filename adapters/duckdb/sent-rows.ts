@@ -61,6 +61,11 @@ export async function writeSentRows(
 function selected({ name, type }: SentColumn): string {
   const column = quoteName(name);
   if (type === "VARCHAR") return column;
+  if (/^(DATE|TIMESTAMP)/.test(type)) {
+    // DuckDB omits an era that it does not know.
+    const refused = `error('a date before the year 1 cannot be read: ' || ${column})`;
+    return `CAST(CASE WHEN ${column} LIKE '% BC' THEN ${refused} ELSE ${column} END AS ${type}) AS ${column}`;
+  }
   if (type !== "list") return `CAST(${column} AS ${type}) AS ${column}`;
   // Bounds of an array that does not begin at 1 precede its values: [0:1]={1,2}.
   return `translate(regexp_replace(${column}, '^\\[.*\\]=', ''), '{}', '[]') AS ${column}`;
