@@ -12,13 +12,14 @@ import {
   DuckDBTimestampValue,
   type DuckDBType,
   type DuckDBValue,
+  FLOAT,
   LIST,
   TIMESTAMP,
   TIMESTAMPTZ,
   UBIGINT,
   VARCHAR,
 } from "@duckdb/node-api";
-import { type Data, DataType, type Dictionary, type Timestamp, TimeUnit, Vector } from "apache-arrow";
+import { type Data, DataType, type Dictionary, Precision, type Timestamp, TimeUnit, Vector } from "apache-arrow";
 
 /** How a column of Arrow is written as one of DuckDB. */
 export interface ArrowColumn {
@@ -58,7 +59,8 @@ function plainType(type: DataType): DuckDBType | undefined {
     return VARCHAR;
   if (DataType.isBool(type)) return BOOLEAN;
   if (DataType.isInt(type)) return type.bitWidth === 64 && !type.isSigned ? UBIGINT : BIGINT;
-  return DataType.isFloat(type) ? DOUBLE : undefined;
+  if (!DataType.isFloat(type)) return undefined;
+  return type.precision === Precision.DOUBLE ? DOUBLE : FLOAT;
 }
 
 /** Reads values by the vector, and refuses the absent ones of a damaged batch. */
@@ -76,20 +78,29 @@ function present(vector: Vector, convert: (value: unknown) => DuckDBValue): (row
 /** Checks that the buffers have a value for each row, because absent ones are read as zero or as other texts. */
 function assertComplete(data: Data): void {
   const { type, length, values, valueOffsets } = data;
-  const values64 = values as ArrayLike<unknown> | undefined;
-  const count = values64?.length ?? 0;
+  const count = (values as ArrayLike<unknown> | undefined)?.length ?? 0;
   if (DataType.isUtf8(type) || DataType.isLargeUtf8(type)) {
-    const bytes = values as unknown as Uint8Array;
-    const offsets = valueOffsets as unknown as ArrayLike<number | bigint>;
-    if (length > 0 && offsets.length <= length) throw new Error("offsets of texts are absent");
-    for (let i = 1; i <= length; i += 1) if (offsets[i]! < offsets[i - 1]!) throw new Error("offsets of texts descend");
-    if (length > 0 && Number(offsets[length]) > bytes.length) throw new Error("a text lies outside of its buffer");
-    if (!isUtf8(bytes)) throw new Error("a text is not UTF-8");
+    if (length > 0) assertTexts(values as unknown as Uint8Array, valueOffsets as unknown as Offsets, length);
   } else if (DataType.isBool(type)) {
     if (count * 8 < length) throw new Error("values are absent");
   } else if (DataType.isInt(type) || DataType.isFloat(type) || DataType.isTimestamp(type) || DataType.isDate(type)) {
     if (count < length) throw new Error("values are absent");
   }
+}
+
+type Offsets = ArrayLike<number | bigint>;
+
+function assertTexts(bytes: Uint8Array, offsets: Offsets, length: number): void {
+  if (offsets.length <= length) throw new Error("offsets of texts are absent");
+  let before = offsets[0]!;
+  for (let i = 0; i <= length; i += 1) {
+    const offset = offsets[i]!;
+    if (offset < before || offset > bytes.length) throw new Error("a text lies outside of its buffer");
+    // A text does not begin within a character.
+    if ((bytes[Number(offset)]! & 0xc0) === 0x80 && i < length) throw new Error("a text is not UTF-8");
+    before = offset;
+  }
+  if (!isUtf8(bytes.subarray(Number(offsets[0]), Number(offsets[length])))) throw new Error("a text is not UTF-8");
 }
 
 function dictionaryOf({ dictionary }: Dictionary): ArrowColumn {
@@ -114,16 +125,13 @@ function timestampOf({ unit, timezone }: Timestamp): ArrowColumn {
       const values = data.values as unknown as BigInt64Array;
       return (row) => {
         if (!data.getValid(row)) return null;
-        const micros = unit === TimeUnit.NANOSECOND ? floorDivide(values[row]!, 1_000n) : values[row]! * factor;
+        // Rounded towards zero, as DuckDB does with Parquet's.
+        const micros = unit === TimeUnit.NANOSECOND ? values[row]! / 1_000n : values[row]! * factor;
         if (micros > maxMicros || micros < -maxMicros) throw new Error("a timestamp is out of range");
         return new Value(micros);
       };
     },
   };
-}
-
-function floorDivide(value: bigint, by: bigint): bigint {
-  return value >= 0n ? value / by : -((-value + by - 1n) / by);
 }
 
 /** Formats a two's complement integer of 32-bit words, least significant first: `-12.50`. */
@@ -181,7 +189,7 @@ function appenderOf(data: Data): Append {
   const { type } = data;
   const bound = DataType.isFixedSizeList(type)
     ? (i: number) => i * type.listSize
-    : (i: number) => Number((data.valueOffsets as unknown as ArrayLike<number | bigint>)[i]);
+    : (i: number) => Number((data.valueOffsets as unknown as Offsets)[i]);
   return (from, to, items) => {
     for (let i = from; i < to; i += 1) {
       if (!data.getValid(i)) {

@@ -9,8 +9,8 @@ const magic = "ARROW1";
 
 /** Where the reader is in its file. */
 export interface Position {
-  /** Number of record batches that began. */
-  batch: number;
+  /** `batch 3` or `dictionary 1`; empty before the first one. */
+  place: string;
   /** Decoded size of the current message. */
   bytes: number;
 }
@@ -33,7 +33,7 @@ export async function* readMessages(file: string, position: Position): AsyncGene
       throw new Error("it does not end with its magic number: it is cut");
     }
     let at = isFile ? 8 : 0;
-    let dictionaryBytes = 0;
+    let [batches, dictionaries, dictionaryBytes] = [0, 0, 0];
     for (;;) {
       if (at >= size) throw new Error("it has no end-of-stream mark: it is cut");
       const first = (await read(handle, at, 4)).readInt32LE(0);
@@ -46,7 +46,8 @@ export async function* readMessages(file: string, position: Position): AsyncGene
       const message = Message.decode(metadata);
       const bodyAt = at + prefix + metadataLength;
       const { bodyLength } = message;
-      if (message.isRecordBatch()) position.batch += 1;
+      if (message.isRecordBatch()) position.place = `batch ${++batches}`;
+      else if (message.isDictionaryBatch()) position.place = `dictionary ${++dictionaries}`;
       if (bodyLength < 0 || bodyAt + bodyLength > size) throw new Error("a message ends after the file: it is cut");
       assertSize(bodyLength);
       const whole = await read(handle, at, prefix + metadataLength + bodyLength);

@@ -25,7 +25,7 @@ export async function writeArrowTable(
   table: string,
 ): Promise<ReadonlyMap<string, string>> {
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: decodeLz4Frame });
-  const position: Position = { batch: 0, bytes: 0 };
+  const position: Position = { place: "", bytes: 0 };
   try {
     const reader = await RecordBatchReader.from(readMessages(file, position));
     await reader.open();
@@ -50,12 +50,11 @@ export async function writeArrowTable(
     return types;
   } catch (error) {
     if (error instanceof RingmasterError || isDiskFull(error)) throw error;
-    const place = position.batch === 0 ? "" : `batch ${position.batch}`;
     const rule =
       error instanceof ArrowLimitError
         ? error.message
         : `must be readable, and is damaged: ${messageOf(error).split("\n")[0]}; copy or write the file again`;
-    throw new InvalidInputError(`${file} cannot be read`, [{ path: place, rule }], error);
+    throw new InvalidInputError(`${file} cannot be read`, [{ path: position.place, rule }], error);
   }
 }
 
