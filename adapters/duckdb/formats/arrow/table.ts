@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { DuckDBDataChunk } from "@duckdb/node-api";
 import { CompressionType, compressionRegistry, type RecordBatch, RecordBatchReader, type Schema } from "apache-arrow";
 import { InvalidInputError, RingmasterError } from "../../../../core/errors";
@@ -25,9 +26,10 @@ export async function writeArrowTable(
   table: string,
 ): Promise<ReadonlyMap<string, string>> {
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: decodeLz4Frame });
+  const handle = await open(file);
   const position: Position = { place: "", bytes: 0 };
   try {
-    const reader = await RecordBatchReader.from(readMessages(file, position));
+    const reader = await RecordBatchReader.from(readMessages(handle, position));
     await reader.open();
     if (reader.schema === undefined) throw new Error("it has no schema");
     const columns = columnsOf(file, reader.schema);
@@ -55,6 +57,8 @@ export async function writeArrowTable(
         ? error.message
         : `must be readable, and is damaged: ${messageOf(error).split("\n")[0]}; copy or write the file again`;
     throw new InvalidInputError(`${file} cannot be read`, [{ path: position.place, rule }], error);
+  } finally {
+    await handle.close();
   }
 }
 
