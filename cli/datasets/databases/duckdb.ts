@@ -42,7 +42,7 @@ export async function readDuckDbFile({ from, sql }: DatabaseQuery, folder: strin
       return { file, rows: Number(written!["Count"]) };
     } catch (error) {
       if (error instanceof RingmasterError || /No space left/i.test(messageOf(error))) throw error;
-      throw queryProblem(sql, messageOf(error).trim());
+      throw queryProblem(sql, messageOf(error).replace("Failed to extract statements: ", "").trim());
     }
   });
 }

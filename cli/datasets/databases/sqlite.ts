@@ -33,16 +33,14 @@ export async function readSqlite({ from, sql }: DatabaseQuery, folder: string): 
     database?.close();
     throw databaseProblem(from, `must be an SQLite database that can be opened: ${(error as Error).message}`);
   }
-  let statement: Statement | undefined;
   try {
-    statement = database.prepare(sql);
     const file = path.join(folder, "rows.ndjson");
-    return { file, rows: await write(statement, file, sql) };
+    return { file, rows: await write(database.prepare(sql), file, sql) };
   } catch (error) {
     if (error instanceof RingmasterError || (error as NodeJS.ErrnoException).code === "ENOSPC") throw error;
     throw queryProblem(sql, (error as Error).message);
   } finally {
-    statement?.finalize();
+    // Finalizes the statement, too, whose own method would throw the query's error again.
     database.close();
   }
 }
