@@ -8,10 +8,11 @@ import {
   StartQueryExecutionCommand,
 } from "@aws-sdk/client-athena";
 import { DeleteObjectsCommand, paginateListObjectsV2, type S3Client } from "@aws-sdk/client-s3";
-import { messageOf } from "../../../adapters/duckdb/errors";
+import { isDiskFull, messageOf } from "../../../adapters/duckdb/errors";
 import { quoteText } from "../../../adapters/duckdb/session";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { createPause } from "../../../core/backoff";
+import { RingmasterError } from "../../../core/errors";
 import { formatBytes } from "../../../core/quantities";
 import { type DatabaseQuery, databaseProblem, type QueryRows, queryProblem } from "../query";
 import { download } from "../remote-sources";
@@ -140,7 +141,7 @@ async function sorted(unloaded: string, folder: string, sql: string): Promise<Qu
       return { file, rows: Number(written!["Count"]) };
     });
   } catch (error) {
-    if (!/^(Invalid Input|Binder|Not implemented|Invalid) Error/i.test(messageOf(error))) throw error;
+    if (isDiskFull(error) || error instanceof RingmasterError) throw error;
     throw queryProblem(sql, `has rows that cannot be read: ${messageOf(error).split("\n")[0]}`);
   }
 }

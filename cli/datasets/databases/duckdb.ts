@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { StatementType } from "@duckdb/node-api";
-import { messageOf } from "../../../adapters/duckdb/errors";
+import { isDiskFull, messageOf } from "../../../adapters/duckdb/errors";
 import { type DuckDbSession, quoteName, quoteText } from "../../../adapters/duckdb/session";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { RingmasterError } from "../../../core/errors";
@@ -41,7 +41,7 @@ export async function readDuckDbFile({ from, sql }: DatabaseQuery, folder: strin
       );
       return { file, rows: Number(written!["Count"]) };
     } catch (error) {
-      if (error instanceof RingmasterError || /No space left/i.test(messageOf(error))) throw error;
+      if (isDiskFull(error) || error instanceof RingmasterError) throw error;
       throw queryProblem(sql, messageOf(error).replace("Failed to extract statements: ", "").trim());
     }
   });
