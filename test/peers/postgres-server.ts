@@ -14,7 +14,7 @@ const folders = [
 const binaries = folders.find((one) => fs.existsSync(`${one}/initdb`));
 /** PostgreSQL refuses to run as root. */
 const isRoot = process.getuid?.() === 0;
-const account = isRoot ? accountOf("postgres") : {};
+const account: { readonly uid?: number; readonly gid?: number } | undefined = isRoot ? accountOf("postgres") : {};
 
 /** As `describe`; skipped, with a line that says why, where PostgreSQL is not installed (`apt-get install postgresql`). */
 export function describeWithPostgres(title: string, tests: () => void): void {
@@ -43,7 +43,8 @@ export class PostgresServer {
     const folder = fs.mkdtempSync(path.join(fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir(), "postgres-"));
     const passwords = path.join(folder, "password");
     fs.writeFileSync(passwords, PostgresServer.password);
-    if (account?.uid !== undefined) for (const one of [folder, passwords]) fs.chownSync(one, account.uid, account.gid!);
+    const { uid, gid } = account ?? {};
+    if (uid !== undefined && gid !== undefined) for (const one of [folder, passwords]) fs.chownSync(one, uid, gid);
     const data = path.join(folder, "data");
     const options = { cwd: folder, ...account };
     const settings = ["--auth=scram-sha-256", "--username=ada", "--no-sync", "--encoding=UTF8", "--locale=C"];

@@ -174,8 +174,8 @@ resources:
     expect(source("7")).toMatchObject([{ path: "data_source", value: 7, line: 11 }]);
     expect(source("{}")).toMatchObject([{ path: "data_source.path", rule: expect.stringContaining("is required") }]);
     expect(source("{ path: a.csv, colour: red, size: big }")).toMatchObject([
-      { path: "data_source.colour", rule: expect.stringContaining("not a known key") },
       { path: "data_source.size", value: "big" },
+      { path: "data_source.colour", rule: expect.stringContaining("not a known key") },
     ]);
     expect(source("{ path: a.csv, sql: SELECT 1 }")).toMatchObject([{ path: "data_source.path", value: "a.csv" }]);
     expect(source("{ from: a.duckdb }")).toMatchObject([{ path: "data_source.sql" }]);
