@@ -9,12 +9,13 @@ import type { Warning } from "../../core/shapes";
 import { download } from "../download";
 import { createUploads } from "../uploads";
 import { contractCheck } from "./data-contract";
+import { type DatabaseQuery, nameOfDatabase } from "./database-query";
 import { appendToDataset, assertName, type PushProgress, type PushTarget, pushDataset } from "./push";
-import { type DatabaseQuery, nameOfDatabase, type QueryOrigin, withQueryRows } from "./query";
+import { type QueryOrigin, withQueryRows } from "./query";
 import { withLocalSources } from "./remote-sources";
 import { provideSchemaFile } from "./schema-file";
 
-/** How the data of a push is read and registered. */
+/** Options of a push: how its data is read and registered. */
 export interface PushChoices {
   readonly schema?: string | undefined;
   readonly label?: string | undefined;
@@ -24,7 +25,7 @@ export interface PushChoices {
   readonly append?: boolean | undefined;
 }
 
-/** What a push tells while it runs. */
+/** Receives the progress of a push. */
 export interface PushListener {
   onSource(text: string): void;
   onProgress(progress: PushProgress): void;

@@ -21,17 +21,17 @@ const described = z
     allowSchemaChange: z.boolean().optional(),
   })
   .superRefine(({ path, from, sql }, context) => {
-    const refuse = (key: string, message: string, input?: unknown): void =>
+    const refuse = (message: string, key: string, input?: unknown): void =>
       context.addIssue({ code: "custom", path: [key], message, input });
     if (path === undefined && from === undefined && sql === undefined) {
-      refuse("path", "is required: files or a URL; or from and sql for a query");
+      refuse("is required: files or a URL; or from and sql for a query", "path");
     } else if (path !== undefined && (from !== undefined || sql !== undefined)) {
-      refuse("path", "must be left out where from and sql name a query", path);
-    } else if (path === undefined && from === undefined) refuse("from", "is required: the database of the query");
-    else if (path === undefined && sql === undefined) refuse("sql", "is required: the query whose rows are read");
+      refuse("must be left out where from and sql name a query", "path", path);
+    } else if (path === undefined && from === undefined) refuse("is required: the database of the query", "from");
+    else if (path === undefined && sql === undefined) refuse("is required: the query whose rows are read", "sql");
     if (from !== undefined && hidePassword(from) !== from) {
       const rule = "must have no password, because job files are recorded with their code; set PGPASSWORD instead";
-      refuse("from", rule, hidePassword(from));
+      refuse(rule, "from", hidePassword(from));
     }
   });
 

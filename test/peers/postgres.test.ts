@@ -1,7 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
-import { nameOfDatabase, type QueryOrigin, withQueryRows } from "../../cli/datasets/query";
+import { nameOfDatabase } from "../../cli/datasets/database-query";
+import { type QueryOrigin, withQueryRows } from "../../cli/datasets/query";
 import type { RingmasterError } from "../../core/errors";
 import { describeWithPostgres, PostgresServer } from "./postgres-server";
 

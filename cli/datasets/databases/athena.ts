@@ -14,11 +14,11 @@ import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { createPause } from "../../../core/backoff";
 import { RingmasterError } from "../../../core/errors";
 import { formatBytes } from "../../../core/quantities";
-import { type DatabaseQuery, databaseProblem, type QueryRows, queryProblem } from "../query";
+import { type DatabaseQuery, databaseProblem, type QueryRows, queryProblem } from "../database-query";
 import { download } from "../remote-sources";
 import { createS3Client, listS3Files } from "../s3-source";
 
-/** How long the next look at a query waits. */
+/** Waits before the next look at a query. */
 const pause = createPause({ firstMs: 250, maxMs: 5_000, minShare: 1 }, sleep, Math.random);
 
 interface AthenaTarget {

@@ -5,7 +5,7 @@ import { isDiskFull, messageOf } from "../../../adapters/duckdb/errors";
 import { type DuckDbSession, quoteName, quoteText } from "../../../adapters/duckdb/session";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { RingmasterError } from "../../../core/errors";
-import { type DatabaseQuery, databaseProblem, type QueryRows, queryProblem } from "../query";
+import { type DatabaseQuery, databaseProblem, type QueryRows, queryProblem } from "../database-query";
 
 /** Names of databases that a session has already. */
 const ownNames = ["rows", "memory", "system", "temp"];

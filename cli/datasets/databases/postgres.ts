@@ -5,7 +5,7 @@ import { Client, type Connection, type FieldDef, type Submittable } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { SentColumn } from "../../../adapters/duckdb/sent-rows";
 import { InvalidInputError } from "../../../core/errors";
-import { type DatabaseQuery, databaseProblem, type QueryRows, queryProblem } from "../query";
+import { type DatabaseQuery, databaseProblem, type QueryRows, queryProblem } from "../database-query";
 
 const connectTimeoutMs = 15_000;
 

@@ -4,7 +4,7 @@ import * as path from "node:path";
 import type { Database, Statement } from "node-sqlite3-wasm";
 import { problemOfNames } from "../../../adapters/duckdb/formats/csv-header";
 import { RingmasterError } from "../../../core/errors";
-import { type DatabaseQuery, databaseProblem, type QueryRows, queryProblem } from "../query";
+import { type DatabaseQuery, databaseProblem, type QueryRows, queryProblem } from "../database-query";
 
 const flushedLength = 1024 * 1024;
 

@@ -12,7 +12,7 @@ interface Fake {
   readonly states: readonly string[];
   /** Names and SQL of the files that it unloads. */
   readonly unloads?: Readonly<Record<string, string>>;
-  /** What the start of a query answers instead. */
+  /** Answer to the start of a query. */
   readonly startError?: { readonly __type: string; readonly message: string };
   readonly deleteError?: boolean;
 }

@@ -5,7 +5,8 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { Database } from "node-sqlite3-wasm";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
-import { nameOfDatabase, type QueryOrigin, queryTarget, withQueryRows } from "../../../cli/datasets/query";
+import { nameOfDatabase } from "../../../cli/datasets/database-query";
+import { type QueryOrigin, queryTarget, withQueryRows } from "../../../cli/datasets/query";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import { RingmasterError } from "../../../core/errors";
 

@@ -21,7 +21,7 @@ import {
 } from "@duckdb/node-api";
 import { type Data, DataType, type Dictionary, Precision, type Timestamp, TimeUnit, Vector } from "apache-arrow";
 
-/** How a column of Arrow is written as one of DuckDB. */
+/** A column of Arrow as one of DuckDB. */
 export interface ArrowColumn {
   readonly type: DuckDBType;
   /** Returns a function that gives the value of a row of a batch. @throws Error if the column is damaged */

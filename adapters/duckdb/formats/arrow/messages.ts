@@ -8,7 +8,7 @@ const maxBytes = 512 * 1024 * 1024;
 const maxMetadataBytes = 64 * 1024 * 1024;
 const magic = "ARROW1";
 
-/** Where the reader is in its file. */
+/** Place of the reader in its file. */
 export interface Position {
   /** `batch 3` or `dictionary 1`; empty before the first one. */
   place: string;
