@@ -37,15 +37,26 @@ SET LOCAL extra_float_digits TO 3`;
  * @throws InvalidInputError
  */
 export async function readPostgres({ from, sql }: DatabaseQuery, folder: string): Promise<QueryRows> {
+  const csv = path.join(folder, "rows.csv");
+  const { columns, rows } = await receive(from, sql, csv);
+  // DuckDB's library takes long to load.
+  const { writeSentRows } = await import("../../../adapters/duckdb/sent-rows");
+  return { file: await writeSentRows(csv, columns, rows, folder), rows };
+}
+
+/** Writes the rows to a CSV file. */
+async function receive(
+  from: string,
+  sql: string,
+  csv: string,
+): Promise<{ readonly columns: readonly SentColumn[]; readonly rows: number }> {
   const client = await connect(from);
   try {
     await client.query(begin);
     const columns = await describe(client, sql);
-    const csv = path.join(folder, "rows.csv");
     const rows = await copy(client, sql, csv);
     await client.query("COMMIT");
-    const { writeSentRows } = await import("../../../adapters/duckdb/sent-rows");
-    return { file: await writeSentRows(csv, columns, rows, folder), rows };
+    return { columns, rows };
   } catch (error) {
     throw problemOf(error, from, sql);
   } finally {
