@@ -44,16 +44,22 @@ export async function readAthena(
   const target = parseTarget(from);
   const athena = new AthenaClient({});
   const s3 = createS3Client();
+  const calling = <T>(work: () => Promise<T>): Promise<T> => work().catch((error) => throwProblem(error, from, sql));
   try {
-    const execution = await unload(athena, target, from, sql, onSource);
-    const rows = `s3://${target.bucket}/${target.prefix}rows/`;
-    if ((await keysBelow(s3, target, "rows/")).length === 0) return { file: "", rows: 0, execution };
-    onSource(`downloading ${rows}`);
-    const unloaded = path.join(folder, "unloaded");
-    for (const file of await listS3Files(rows, s3)) await download(rows, file, unloaded);
-    return { ...(await sorted(unloaded, folder, sql)), execution };
+    const execution = await calling(() => start(athena, target, sql));
+    try {
+      await calling(() => untilSucceeded(athena, execution, sql, onSource));
+      const rows = `s3://${target.bucket}/${target.prefix}rows/`;
+      const keys = await calling(() => keysBelow(s3, target, "rows/"));
+      if (keys.length === 0) return { file: "", rows: 0, execution };
+      onSource(`downloading ${rows}`);
+      const unloaded = path.join(folder, "unloaded");
+      for (const file of await listS3Files(rows, s3)) await download(rows, file, unloaded);
+      return { ...(await sorted(unloaded, folder, sql)), execution };
+    } finally {
+      await remove(s3, target, onSource);
+    }
   } finally {
-    await remove(s3, target, onSource);
     athena.destroy();
     s3.destroy();
   }
@@ -81,51 +87,56 @@ function parseTarget(from: string): AthenaTarget {
   };
 }
 
-/** Returns the id of the execution once it has succeeded. */
-async function unload(
+/** Starts a query and returns its id. */
+async function start(
   client: AthenaClient,
   { database, catalog, workgroup, bucket, prefix }: AthenaTarget,
-  from: string,
   sql: string,
-  onSource: (text: string) => void,
 ): Promise<string> {
   const place = `s3://${bucket}/${prefix}`;
   const query = sql.replace(/[;\s]+$/, "");
-  let id: string | undefined;
+  const { QueryExecutionId: id } = await client.send(
+    new StartQueryExecutionCommand({
+      QueryString: `UNLOAD (${query}\n) TO '${place}rows/' WITH (format = 'PARQUET', compression = 'SNAPPY')`,
+      ClientRequestToken: randomUUID(),
+      QueryExecutionContext: { Database: database, ...(catalog === undefined ? {} : { Catalog: catalog }) },
+      ResultConfiguration: { OutputLocation: `${place}result/` },
+      ...(workgroup === undefined ? {} : { WorkGroup: workgroup }),
+    }),
+  );
+  return id!;
+}
+
+async function untilSucceeded(
+  client: AthenaClient,
+  id: string,
+  sql: string,
+  onSource: (text: string) => void,
+): Promise<void> {
   let last = "";
-  try {
-    const started = await client.send(
-      new StartQueryExecutionCommand({
-        QueryString: `UNLOAD (${query}\n) TO '${place}rows/' WITH (format = 'PARQUET', compression = 'SNAPPY')`,
-        ClientRequestToken: randomUUID(),
-        QueryExecutionContext: { Database: database, ...(catalog === undefined ? {} : { Catalog: catalog }) },
-        ResultConfiguration: { OutputLocation: `${place}result/` },
-        ...(workgroup === undefined ? {} : { WorkGroup: workgroup }),
-      }),
-    );
-    id = started.QueryExecutionId;
-    for (let looks = 1; ; looks += 1) {
-      const { QueryExecution: found } = await client.send(new GetQueryExecutionCommand({ QueryExecutionId: id }));
-      const text = describe(id, found);
-      if (text !== last) onSource(text);
-      last = text;
-      const { State: state, StateChangeReason: reason } = found?.Status ?? {};
-      if (state === "SUCCEEDED") return id!;
-      if (state === "FAILED" || state === "CANCELLED") {
-        throw queryProblem(sql, `${state.toLowerCase()} in Athena (${id}): ${reason ?? "without a reason"}`);
-      }
-      await pause(looks);
+  for (let looks = 1; ; looks += 1) {
+    const { QueryExecution: found } = await client.send(new GetQueryExecutionCommand({ QueryExecutionId: id }));
+    const text = describe(id, found);
+    if (text !== last) onSource(text);
+    last = text;
+    const { State: state, StateChangeReason: reason } = found?.Status ?? {};
+    if (state === "SUCCEEDED") return;
+    if (state === "FAILED" || state === "CANCELLED") {
+      throw queryProblem(sql, `${state.toLowerCase()} in Athena (${id}): ${reason ?? "without a reason"}`);
     }
-  } catch (error) {
-    const { name, message } = error as Error;
-    if (name === "InvalidRequestException") throw queryProblem(sql, `refused by Athena: ${message}`);
-    if (!("$metadata" in (error as object)) && !/credential|region|ECONN|ENOTFOUND/i.test(`${name} ${message}`))
-      throw error;
-    throw databaseProblem(from, `must be readable with your AWS credentials: ${name}: ${message}`);
+    await pause(looks);
   }
 }
 
-function describe(id: string | undefined, found: QueryExecution | undefined): string {
+/** Converts an error of AWS's client. */
+function throwProblem(error: unknown, from: string, sql: string): never {
+  if (error instanceof RingmasterError) throw error;
+  const { name, message } = error as Error;
+  if (name === "InvalidRequestException") throw queryProblem(sql, `refused by Athena: ${message}`);
+  throw databaseProblem(from, `must be readable with your AWS credentials: ${name}: ${message}`);
+}
+
+function describe(id: string, found: QueryExecution | undefined): string {
   const bytes = found?.Statistics?.DataScannedInBytes;
   const scanned = bytes === undefined ? "" : `, ${formatBytes(bytes)} scanned`;
   return `Athena query ${id}: ${(found?.Status?.State ?? "UNKNOWN").toLowerCase()}${scanned}`;

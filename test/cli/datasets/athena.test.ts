@@ -15,6 +15,7 @@ interface Fake {
   /** Answer to the start of a query. */
   readonly startError?: { readonly __type: string; readonly message: string };
   readonly deleteError?: boolean;
+  readonly listError?: boolean;
 }
 
 const settings = ["AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
@@ -29,7 +30,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 /** Runs `work` with Athena and S3 on the loopback interface, which answer as AWS's documentation has it. */
 async function withFake<T>(
-  { states, unloads = {}, startError, deleteError }: Fake,
+  { states, unloads = {}, startError, deleteError, listError }: Fake,
   work: (seen: {
     readonly started: Record<string, unknown>[];
     readonly objects: ReadonlyMap<string, Buffer>;
@@ -69,6 +70,9 @@ async function withFake<T>(
     }
     const xml = (text: string) => void response.writeHead(200, { "content-type": "application/xml" }).end(text);
     if (url.searchParams.has("list-type")) {
+      if (listError && url.searchParams.get("prefix")?.endsWith("rows/")) {
+        return void response.writeHead(403).end("<Error><Code>AccessDenied</Code><Message>Denied</Message></Error>");
+      }
       const keys = [...objects].filter(([key]) => key.startsWith(url.searchParams.get("prefix") ?? ""));
       const contents = keys.map(([key, bytes]) => `<Contents><Key>${key}</Key><Size>${bytes.length}</Size></Contents>`);
       return xml(`<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join("")}</ListBucketResult>`);
@@ -168,6 +172,11 @@ it.each<[string, Fake, RegExp]>([
     /--sql failed in Athena \(query-1\): line 1:8: Column 'z' cannot be/,
   ],
   ["a query that is cancelled", { states: ["CANCELLED"] }, /--sql cancelled in Athena \(query-1\)/],
+  [
+    "a bucket that may not be listed",
+    { states: ["SUCCEEDED"], unloads: { a: "SELECT 1 AS y" }, listError: true },
+    /must be readable with your AWS credentials: AccessDenied: Denied/,
+  ],
   ["no rows", { states: ["SUCCEEDED"] }, /the query of athena:\/\/shop has no rows/],
   [
     "files with different columns",
