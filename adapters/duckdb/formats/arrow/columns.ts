@@ -66,12 +66,12 @@ function plainType(type: DataType): DuckDBType | undefined {
 /** Reads values by the vector, and refuses the absent ones of a damaged batch. */
 function present(vector: Vector, convert: (value: unknown) => DuckDBValue): (row: number) => DuckDBValue {
   for (const data of vector.data) assertComplete(data);
-  const isWide = vector.type !== null && DataType.isInt(vector.type) && vector.type.bitWidth < 64;
+  const isNarrow = vector.type !== null && DataType.isInt(vector.type) && vector.type.bitWidth < 64;
   return (row) => {
     const value: unknown = vector.get(row);
     if (value === null) return null;
     if (value === undefined) throw new Error("a value is absent");
-    return isWide ? BigInt(value as number) : convert(value);
+    return isNarrow ? BigInt(value as number) : convert(value);
   };
 }
 
@@ -106,10 +106,10 @@ function assertTexts(bytes: Uint8Array, offsets: Offsets, length: number): void 
 function dictionaryOf({ dictionary }: Dictionary): ArrowColumn {
   const plain = plainType(dictionary);
   if (plain === undefined) return { type: BLOB, open: (vector) => present(vector, () => empty) };
-  const wide = DataType.isInt(dictionary) && dictionary.bitWidth < 64;
+  const narrow = DataType.isInt(dictionary) && dictionary.bitWidth < 64;
   return {
     type: plain,
-    open: (vector) => present(vector, (value) => (wide ? BigInt(value as number) : (value as DuckDBValue))),
+    open: (vector) => present(vector, (value) => (narrow ? BigInt(value as number) : (value as DuckDBValue))),
   };
 }
 
