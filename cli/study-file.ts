@@ -20,7 +20,7 @@ export async function prepareStudy(
   client: Parameters<typeof prepareJob>[2],
 ): Promise<PreparedStudy> {
   const jobFile = (path: string): string => resolve(dirname(file), path);
-  const readJob = (path: string): Job => readJobFile(jobFile(path), options.set);
+  const readJob = (path: string): Job => readJobFile(jobFile(path), options.set).job;
   const { value } = parseYamlInput(file, read("study", file), studyFileSchema(readJob));
   const { job, objective, objectives, ...definition } = value;
   const prepared = await prepareJob(jobFile(job), options, client);

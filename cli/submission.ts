@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import type { ApiClient } from "../client/api-client";
+import type { DataSource } from "../core/datasets/data-source";
 import { InvalidInputError } from "../core/errors";
 import type { Job } from "../core/runs/job";
 import type { CodeReference, SubmittedEnvironment } from "../core/runs/shapes";
-import { parseJobFile } from "../core/training/job-file";
+import { type JobFile, parseJobFile } from "../core/training/job-file";
 import { expandSettings } from "../core/training/job-grid";
 import { describeCode, describeEnvironment } from "./code";
+import { pushDataSource } from "./datasets/data-source";
 import { createUploads } from "./uploads";
 import { bundleModule } from "./user-module";
 
@@ -36,15 +38,27 @@ export function withJobOptions(command: Command): Command {
 }
 
 /**
- * Reads a job file; bundles and uploads the user's module, if there is one. Errors in the file are reported without the
- * API.
+ * Reads a job file; bundles and uploads the user's module, if there is one, and makes a dataset version of the data that
+ * the job names. Errors in the file are reported without the API.
  */
-export async function prepareJob(
+export async function prepareJob(file: string, options: JobOptions, client: () => ApiClient): Promise<PreparedJob> {
+  const read = readJobFile(file, options.set);
+  const prepared = await withCode(read.job, file, options, client);
+  return { ...prepared, job: await withVersion(prepared.job, read.dataSource, file, client) };
+}
+
+/** Returns the job with the version that its data became; unchanged if it names no data. */
+async function withVersion(
+  job: Job,
+  dataSource: DataSource | undefined,
   file: string,
-  { set, diff }: JobOptions,
   client: () => ApiClient,
-): Promise<PreparedJob> {
-  const job = readJobFile(file, set);
+): Promise<Job> {
+  if (dataSource === undefined) return job;
+  return { ...job, dataset: await pushDataSource(client(), job.dataset, dataSource, dirname(resolve(file))) };
+}
+
+async function withCode(job: Job, file: string, { diff }: JobOptions, client: () => ApiClient): Promise<PreparedJob> {
   const directory = dirname(resolve(file));
   const code = await describeCode(directory, diff ? () => createUploads(client()) : undefined);
   const lockfile = describeEnvironment(directory);
@@ -61,21 +75,30 @@ export async function prepareJob(
 export type PreparedGroup = readonly { readonly settings: readonly string[]; readonly job: PreparedJob }[];
 
 /**
- * Reads a job file once for each combination of the values of `--set`. The user's module is bundled once.
+ * Reads a job file once for each combination of the values of `--set`. The user's module is bundled once, and each source
+ * of data is pushed once.
  *
  * @throws InvalidInputError with every problem of the first combination that has one
  */
 export async function prepareJobs(file: string, options: JobOptions, client: () => ApiClient): Promise<PreparedGroup> {
   const several =
     options.set.some((setting) => /,|\.\./.test(setting)) || options.set.some((one) => !one.includes("."));
-  const combinations = several ? expandSettings(options.set, readJobFile(file)) : [options.set];
-  const jobs = combinations.map((set) => readJobFile(file, set));
-  const first = await prepareJob(file, { ...options, set: combinations[0] ?? [] }, client);
+  const combinations = several ? expandSettings(options.set, readJobFile(file).job) : [options.set];
+  const files = combinations.map((set) => readJobFile(file, set));
+  const first = await withCode(files[0]!.job, file, options, client);
   const { sha256 } = first.job.model.type === "module" ? first.job.model : {};
-  return jobs.map((job, i) => ({
-    settings: combinations[i] ?? [],
-    job: { ...first, job: job.model.type === "module" ? { ...job, model: { ...job.model, sha256 } } : job },
-  }));
+  const versions = new Map<string, string>();
+  const prepared: { settings: readonly string[]; job: PreparedJob }[] = [];
+  for (const [index, { job, dataSource }] of files.entries()) {
+    const key = JSON.stringify([job.dataset, dataSource]);
+    const { dataset } = versions.has(key)
+      ? { dataset: versions.get(key)! }
+      : await withVersion(job, dataSource, file, client);
+    versions.set(key, dataset);
+    const module = job.model.type === "module" ? { model: { ...job.model, sha256 } } : {};
+    prepared.push({ settings: combinations[index] ?? [], job: { ...first, job: { ...job, ...module, dataset } } });
+  }
+  return prepared;
 }
 
 function collect(value: string, earlier: readonly string[]): readonly string[] {
@@ -83,7 +106,7 @@ function collect(value: string, earlier: readonly string[]): readonly string[] {
 }
 
 /** Reads a job file, with the view that it names. @throws InvalidInputError with every problem */
-export function readJobFile(file: string, set: readonly string[] = []): Job {
+export function readJobFile(file: string, set: readonly string[] = []): JobFile {
   const readView = (view: string): string => read(resolve(dirname(file), view), "view", "features.view");
   return parseJobFile(file, read(file, "job", "job"), set, readView);
 }

@@ -1,5 +1,6 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
+import { openArrow } from "./formats/arrow/open";
 import type { TargetSize } from "./formats/image-header";
 import { openSamples } from "./formats/open-samples";
 import { reading } from "./formats/read-errors";
@@ -33,6 +34,7 @@ const openers: Readonly<
   csv: openCsv,
   parquet: openParquet,
   json: openJson,
+  arrow: openArrow,
 };
 
 /**

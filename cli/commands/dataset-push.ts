@@ -1,37 +1,22 @@
 import type { Command } from "commander";
 import pc from "picocolors";
-import { parseImageSize as parseSize, type TargetSize } from "../../adapters/duckdb/formats/image-header";
-import type { ApiClient } from "../../client/api-client";
-import type { DatasetDraft, SourceFile } from "../../core/datasets/shapes";
-import { InvalidInputError } from "../../core/errors";
+import { parseImageSize as parseSize } from "../../adapters/duckdb/formats/image-header";
 import { formatBytes, formatCount } from "../../core/quantities";
 import type { Warning } from "../../core/shapes";
 import { contextOf, type GlobalOptions } from "../context";
-import { contractCheck } from "../datasets/data-contract";
-import {
-  appendToDataset,
-  assertName,
-  type PushProgress,
-  type PushTarget,
-  pushDataset,
-  pushTarget,
-} from "../datasets/push";
+import { pushTarget } from "../datasets/push";
+import { type PushChoices, pushData, showProgress } from "../datasets/push-data";
+import { queryTarget } from "../datasets/query";
 import { withLocalSources } from "../datasets/remote-sources";
-import { inferSchemaOf, provideSchemaFile } from "../datasets/schema-file";
+import { inferSchemaOf } from "../datasets/schema-file";
 import { schemaText } from "../datasets/schema-text";
-import { download } from "../download";
 import { printJson, shownText } from "../output";
-import { createUploads } from "../uploads";
 import { printContractReport } from "./data-contracts";
 
-interface PushFlags {
+interface PushFlags extends PushChoices {
   readonly file: readonly string[];
-  readonly schema?: string;
-  readonly label?: string;
-  readonly missing?: readonly string[];
-  readonly allowSchemaChange?: boolean;
-  readonly append?: boolean;
-  readonly size?: TargetSize;
+  readonly from?: string;
+  readonly sql?: string;
 }
 
 /** Adds `datasets push` and `datasets schema`. */
@@ -45,6 +30,11 @@ export function addPushCommands(datasets: Command): void {
       collect,
       [],
     )
+    .option(
+      "--from <database>",
+      "database of --sql: postgres://USER@HOST/DB, FILE.duckdb, FILE.sqlite, athena://DATABASE",
+    )
+    .option("--sql <query>", "SELECT whose rows become the version; give it an ORDER BY")
     .option("--schema <file>", "schema file: columns with type and role, and the split (default: FILE's .schema.yaml)")
     .option("--label <column>", "column to predict; infers the schema file if there is none")
     .option(
@@ -57,31 +47,14 @@ export function addPushCommands(datasets: Command): void {
     .option("--allow-schema-change", "accept columns that differ from those of the newest version")
     .action(async (argument: string, more: readonly string[], options: PushFlags, command: Command) => {
       const { client, json } = contextOf(command);
-      const target = pushTarget([argument, ...more], options.file);
-      const { name, sources } = target;
-      const shown = nameOfSources(sources);
-      const onDownload = json ? () => undefined : showDownload;
-      const shared = {
-        name,
-        size: options.size,
-        uploads: createUploads(client),
-        check: contractCheck(client, name, shown, (report) => !json && printContractReport(report, shown)),
-        register: (made: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) =>
-          client.registerDataset(made, options.allowSchemaChange === true, files, found),
-        onProgress: json ? undefined : showProgress(),
-      };
-      const { registered, draft, ignoredColumns, warnings } = await withLocalSources(
-        sources,
-        onDownload,
-        async (file) =>
-          options.append
-            ? appendToDataset({ ...shared, file, append: await parentOf(client, name, options) })
-            : pushDataset({
-                ...shared,
-                file,
-                schemaFile: await schemaFileOf(options, { ...target, named: sources, sources: file }),
-              }),
-      );
+      const { from, sql, file, ...choices } = options;
+      const target = queryTarget([argument, ...more], file, { from, sql }) ?? pushTarget([argument, ...more], file);
+      const { name } = target;
+      const { registered, draft, ignoredColumns, warnings } = await pushData(client, target, choices, {
+        onSource: json ? () => undefined : showSource,
+        onProgress: json ? () => undefined : showProgress(),
+        onContract: (report, source) => !json && printContractReport(report, source),
+      });
       const { manifest, deprecation } = registered.version;
       if (json) {
         printJson({ created: registered.created, ...manifest, deprecation, ignoredColumns, warnings });
@@ -105,57 +78,21 @@ export function addPushCommands(datasets: Command): void {
     .option("--size <size>", "height and width to which images are converted, e.g. 32x32", parseSize)
     .option("--missing <tokens>", "texts that mean a missing value, separated by commas", tokensOf)
     .action(async (sources: readonly string[], options: Omit<PushFlags, "file">, command: Command) => {
-      const suggested = await withLocalSources(sources, showDownload, (local) =>
-        inferSchemaOf(local, options.label, options.missing, options.size),
+      const suggested = await withLocalSources(
+        sources,
+        (source) => showSource(`downloading ${source.replace(/\?.*$/, "")}`),
+        (local) => inferSchemaOf(local, options.label, options.missing, options.size),
       );
       if (command.optsWithGlobals<GlobalOptions>().json) printJson(suggested);
       else process.stdout.write(schemaText(sources.join(" "), suggested));
     });
 }
 
-async function schemaFileOf(
-  options: PushFlags,
-  target: PushTarget & { readonly named: readonly string[] },
-): Promise<string> {
-  const { schemaFile, created } = await provideSchemaFile({ ...options, ...target });
-  if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
-  return schemaFile;
-}
-
-/** @throws InvalidInputError if options name another schema than the newest version's */
-async function parentOf(client: ApiClient, name: string, options: PushFlags) {
-  assertName(name);
-  const given = (["schema", "label", "missing", "allowSchemaChange"] as const).filter(
-    (key) => options[key] !== undefined,
-  );
-  if (given.length > 0) {
-    const rule = "must be left out with --append: the rows are read by the schema of the newest version";
-    const names = {
-      schema: "--schema",
-      label: "--label",
-      missing: "--missing",
-      allowSchemaChange: "--allow-schema-change",
-    };
-    throw new InvalidInputError(
-      "the rows cannot be appended",
-      given.map((key) => ({ path: names[key], rule })),
-    );
-  }
-  const contents = { getContent: (sha256: string) => download(client, sha256) };
-  return { version: await client.dataset(name), contents };
-}
-
-function showDownload(source: string): void {
-  process.stderr.write(`downloading ${source.replace(/\?.*$/, "")}\n`);
+function showSource(text: string): void {
+  process.stderr.write(`${text}\n`);
 }
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
-/** Names the sources in a report: `sales.csv`, `data/*.csv and 2 more`. */
-function nameOfSources([first = "", ...more]: readonly string[]): string {
-  const name = /[*?[]/.test(first) ? first : (first.split(/[/\\]/).filter(Boolean).at(-1) ?? first);
-  return more.length === 0 ? name : `${name} and ${more.length} more`;
-}
 
 /** Splits `NA,?`. */
 function tokensOf(text: string): readonly string[] {
@@ -167,18 +104,4 @@ function tokensOf(text: string): readonly string[] {
 
 export function printWarnings(warnings: readonly Warning[]): void {
   for (const { message } of warnings) process.stdout.write(`${pc.yellow("warning")}: ${shownText(message)}\n`);
-}
-
-/** Shows one line that is updated on a terminal, and a line for each phase elsewhere. */
-function showProgress(): (progress: PushProgress) => void {
-  let last = "";
-  return (progress) => {
-    const text =
-      progress.phase === "uploading"
-        ? `uploading ${formatBytes(progress.knownBytes + progress.sentBytes)} of ${formatBytes(progress.bytes)}`
-        : progress.phase;
-    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${progress.phase === "registering" ? "" : text}`);
-    else if (progress.phase !== last) process.stderr.write(`${text}\n`);
-    last = progress.phase;
-  };
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
+import { InvalidInputError } from "../../core/errors";
 import type { CauseRecord as RetrainingCauseRecord } from "../../core/retraining/cause";
 import type { RetrainingRule, RuleState as RetrainingRuleState } from "../../core/retraining/rule";
-
 import { severities } from "../../core/retraining/rule";
 import { contextOf } from "../context";
 import { exitCodes, printJson, printTable } from "../output";
-import { type JobOptions, prepareJob, withJobOptions } from "../submission";
+import { type JobOptions, prepareJob, readJobFile, withJobOptions } from "../submission";
 import { wholeNumber } from "../whole-number";
 
 interface RuleOptions extends JobOptions {
@@ -148,6 +148,11 @@ async function makeRule(
   options: RuleOptions,
   command: Command,
 ): Promise<void> {
+  if (readJobFile(options.job, options.set).dataSource !== undefined) {
+    const rule =
+      "must be left out of a rule's job, whose runs read versions that exist; push the data with `ringmaster datasets push`";
+    throw new InvalidInputError("the rule cannot be made", [{ path: "data_source", rule }]);
+  }
   const { job, code } = await prepareJob(options.job, options, () => contextOf(command).client);
   const { client, json } = contextOf(command);
   const name = options.name ?? usualName ?? `${job.experiment}-schedule`;

@@ -89,7 +89,8 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
   };
 }
 
-async function download(source: string, remote: RemoteFile, folder: string): Promise<void> {
+/** Streams a remote file into a folder. @throws InvalidInputError */
+export async function download(source: string, remote: RemoteFile, folder: string): Promise<void> {
   const file = path.join(folder, remote.name);
   if (!file.startsWith(`${folder}${path.sep}`))
     throw unreadable(source, `must have names below it, and has ${remote.name}`);

@@ -9,7 +9,7 @@ import type { RemoteFile } from "./remote-file";
  *
  * @throws InvalidInputError if there is none, or the store refuses
  */
-export async function listS3Files(source: string, client = clientOf()): Promise<readonly RemoteFile[]> {
+export async function listS3Files(source: string, client = createS3Client()): Promise<readonly RemoteFile[]> {
   const [, bucket = "", key = ""] = /^s3:\/\/([^/]+)\/?(.*)$/i.exec(source) ?? [];
   const refused = (rule: string, cause?: unknown) =>
     new InvalidInputError("the source cannot be used", [{ path: "source", value: source, rule }], cause);
@@ -44,6 +44,6 @@ export async function listS3Files(source: string, client = clientOf()): Promise<
   }));
 }
 
-function clientOf(): S3Client {
+export function createS3Client(): S3Client {
   return new S3Client({ forcePathStyle: process.env["AWS_ENDPOINT_URL"] !== undefined });
 }

@@ -67,8 +67,22 @@ const draftShape = {
     }),
 };
 
+/** Maximum length of a query in characters. */
+export const maxQueryLength = 10_000;
+
 export const sourceFile = z
-  .strictObject({ file: z.string().min(1).max(1_024), sha256, bytes: count, rows: count })
+  .strictObject({
+    file: z.string().min(1).max(1_024).meta({ description: "Name of the file, or of the database of the query." }),
+    sha256,
+    bytes: count,
+    rows: count,
+    query: z
+      .string()
+      .max(maxQueryLength)
+      .optional()
+      .meta({ description: "The query whose rows they are, if there is one." }),
+    execution: z.string().max(256).optional().meta({ description: "The id that the database gave to the query." }),
+  })
   .meta({
     id: "SourceFile",
     description: "A raw file, and how many of the version's rows it gave.",

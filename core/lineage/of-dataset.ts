@@ -59,10 +59,10 @@ export function addShards(graph: LineageBuilder, manifest: DatasetManifest, node
 
 export function addContent(
   graph: LineageBuilder,
-  { role, sha256, bytes, file, firstRow, rows }: DatasetContent,
+  { role, sha256, bytes, file, query, execution, firstRow, rows }: DatasetContent,
 ): string {
   const lastRow = firstRow + rows - 1;
-  return graph.add(role === "source" ? "file" : "shard", sha256, { file, bytes, firstRow, lastRow });
+  return graph.add(role === "source" ? "file" : "shard", sha256, { file, query, execution, bytes, firstRow, lastRow });
 }
 
 /**

@@ -1,8 +1,27 @@
 import { type Document, isMap, parse } from "yaml";
+import { type DataSource, dataSourceOf, dataSourceSchema } from "../datasets/data-source";
 import { InvalidInputError, type Problem } from "../errors";
 import { type Job, jobSchema } from "../runs/job";
 import { parseFeatureView } from "../views/view-file";
 import { parseYamlInput } from "../yaml-input";
+
+/** A job file's content: the job, and the data that becomes a version of its dataset first. */
+export interface JobFile {
+  readonly job: Job;
+  readonly dataSource?: DataSource;
+}
+
+/** The schema of a job file. The data's source is no part of the job: its version is. */
+const jobFileSchema = jobSchema.safeExtend({ data_source: dataSourceSchema.optional() }).refine(() => false, {
+  path: ["dataset"],
+  when: ({ value }) => hasVersionAndSource(value),
+  error: "must be the dataset's NAME where data_source is given, whose version the run uses",
+});
+
+function hasVersionAndSource(value: unknown): boolean {
+  const { dataset, data_source: source } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return source !== undefined && typeof dataset === "string" && dataset.includes("@");
+}
 
 /**
  * Reads a job file.
@@ -16,15 +35,17 @@ export function parseJobFile(
   text: string,
   overrides: readonly string[] = [],
   readView?: (file: string) => string,
-): Job {
+): JobFile {
   const settings = overrides.map(parseOverride);
-  return parseYamlInput(fileName, text, jobSchema, (document) => {
+  const { value } = parseYamlInput(fileName, text, jobFileSchema, (document) => {
     for (const { path, value } of settings) set(document, path, value);
     const view = document.getIn(["features", "view"]);
     if (readView && typeof view === "string") {
       document.setIn(["features", "view"], document.createNode(parseFeatureView(readView(view), view)));
     }
-  }).value;
+  });
+  const { data_source: source, ...job } = value;
+  return { job, ...(source === undefined ? {} : { dataSource: dataSourceOf(source) }) };
 }
 
 function parseOverride(text: string): { readonly path: readonly string[]; readonly value: unknown } {

@@ -74,6 +74,11 @@ export const notRun: readonly NotRun[] = [
     command: `ringmaster datasets push ${command}`,
     reason: "needs the internet; test/cli/datasets/remote-sources.test.ts fetches the like",
   })),
+  {
+    file: "docs/datasets.md",
+    command: "ringmaster datasets push orders --from",
+    reason: "needs databases; test/peers/postgres.test.ts and test/cli/datasets read the like",
+  },
   { file: "docs/drift.md", command: "", reason: "needs served rows; test/e2e/retraining.test.ts runs the like" },
   { file: "examples/flights/README.md", command: "", reason: "three million rows; bench/data measures them" },
   { file: "test/peers/mlflow/README.md", command: "", reason: "runs other tests of this repository" },

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { Database } from "node-sqlite3-wasm";
 import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import type { DatasetVersion } from "../../core/datasets/shapes";
 import { sha256 } from "../../core/digest";
@@ -209,6 +210,63 @@ describe("the command line", () => {
       const { status } = await stack.json<{ status: string }>(["runs", "show", runId]);
       return status === "killed" ? status : undefined;
     });
+  }, 240_000);
+
+  it("makes a version of the data that a job names, once, and runs on it", async () => {
+    mkdirSync(join(stack.directory, "sourced", "data"), { recursive: true });
+    stack.file("sourced/data/a.csv", toyCsv(300));
+    const named = (source: string) => toyJob(1).replace("dataset: toy", `dataset: sourced\ndata_source: ${source}`);
+    const job = stack.file("sourced/job.yaml", named("data/*.csv"));
+    const submit = (...more: readonly string[]) =>
+      stack.json<{ runId: string; dataset: { name: string; version: number } }>(["submit", job, ...more]);
+
+    const unlabelled = await stack.run("submit", job);
+    expect(unlabelled).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--label is required: there is no .*schema/),
+    });
+    stack.file("sourced/job.yaml", named("{ path: data/*.csv, label: label }"));
+    const first = await submit();
+    expect(first.dataset).toMatchObject({ name: "sourced", version: 1 });
+    stack.file("sourced/data/b.csv", toyCsv(30));
+    const { stderr } = await stack.run("submit", job);
+    expect(stderr).toMatch(/^sourced@2 \(new version\)$/m);
+
+    // A query of a database is a source, too. Each source of a group is pushed once.
+    const database = new Database(join(stack.directory, "sourced", "shop.sqlite"));
+    database.exec("CREATE TABLE toy (x1, x2, x3, colour, label)");
+    for (const row of toyCsv(300).split("\n").slice(1))
+      database.run("INSERT INTO toy VALUES (?, ?, ?, ?, ?)", row.split(","));
+    database.close();
+    const sql = "SELECT * FROM toy ORDER BY rowid";
+    stack.file("sourced/job.yaml", named(`{ from: shop.sqlite, sql: "${sql}", schema: data/sourced.schema.yaml }`));
+    const group = await stack.json<{ runs: { run: typeof first }[] }>(["submit", job, "--set", "seed=1..2"]);
+    // The rows are those of the first file.
+    expect(group.runs.map(({ run }) => run.dataset.version)).toEqual([1, 1]);
+    const lineage = await stack.run("lineage", "dataset", "sourced@1");
+    expect(lineage.stdout).toMatch(/file [0-9a-f]{12} {2}shop\.sqlite, SELECT \* FROM toy ORDER BY rowid, rows 0–299/);
+
+    const before = await stack.json<{ datasets: unknown[] }>(["datasets", "list"]);
+    const wrong = stack.file(
+      "sourced/wrong.yaml",
+      named("{ from: 'postgres://ada:secret@db/shop', sql: SELECT 1 }")
+        .replace("dataset: sourced", "dataset: fresh@1")
+        .replace("seed: 3", "seed: x"),
+    );
+    const refused = await stack.run("submit", wrong);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/line 2: dataset.*line 3: data_source\.from is "postgres:\/\/ada:\*\*\*@db.*seed/s),
+    });
+    expect(refused.stderr).not.toContain("secret");
+    const rule = await stack.run("retrain", "on", "dataset", "sourced", "--job", job);
+    expect(rule).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/data_source must be left out of a rule's job/),
+    });
+    const missing = await stack.run("datasets", "push", "fresh", "--sql", "SELECT 1");
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("--from is required") });
+    expect(await stack.json(["datasets", "list"])).toEqual(before);
   }, 240_000);
 
   it("measures the drift between two versions, with a page, and fails on request", async () => {

@@ -8,7 +8,7 @@ describe.each(["digits", "flights", "penguins"])("examples/%s", (example) => {
   const folder = path.join(__dirname, "../../examples", example);
   const read = (name: string) => fs.readFileSync(path.join(folder, name), "utf8");
   const schema = parseDatasetSchema(read("schema.yaml"));
-  const job = parseJobFile("job.yaml", read("job.yaml"));
+  const { job } = parseJobFile("job.yaml", read("job.yaml"));
 
   it("has a job for its dataset, whose slices are there", () => {
     expect(job.dataset).toBe(`${example}@latest`);

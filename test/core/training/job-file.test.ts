@@ -28,7 +28,7 @@ function problemsOf(text: string, overrides: readonly string[] = []) {
 
 describe("the job file", () => {
   it("fills in every default", () => {
-    const job = parseJobFile("job.yaml", good);
+    const { job } = parseJobFile("job.yaml", good);
     expect(job.hyperparameters).toMatchObject({ optimizer: "adam", learningRate: 0.01, batchSize: 64, epochs: 5 });
     expect(job.resources).toMatchObject({ workers: 2, market: "spot", microshards: 8 });
     expect(job.seed).toBe(0);
@@ -38,7 +38,11 @@ describe("the job file", () => {
     const page = readFileSync(path.join(__dirname, "../../../docs/jobs.md"), "utf8");
     const [, shown] = /```yaml\n(experiment: [\s\S]*?)```/.exec(page) ?? [];
     expect(problemsOf(shown!)).toEqual([]);
-    expect(parseJobFile("job.yaml", shown!).hyperparameters).toMatchObject({ beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
+    expect(parseJobFile("job.yaml", shown!).job.hyperparameters).toMatchObject({
+      beta1: 0.9,
+      beta2: 0.999,
+      epsilon: 1e-8,
+    });
   });
 
   it("reports all problems of a plan with their lines", () => {
@@ -61,7 +65,7 @@ describe("the job file", () => {
   it("has the content of the view that it names", () => {
     const view = "name: houses\nsteps: [{ kind: log, column: price }]\n";
     const read = (file: string) => (file === "views/houses.yaml" ? view : "name: x\nsteps: [{ kind: log }]\n");
-    const { features } = parseJobFile("job.yaml", `${good}features: { view: views/houses.yaml }`, [], read);
+    const { features } = parseJobFile("job.yaml", `${good}features: { view: views/houses.yaml }`, [], read).job;
     expect(features.view).toMatchObject({
       name: "houses",
       steps: [{ kind: "log", column: "price", name: "price_log" }],
@@ -73,14 +77,15 @@ describe("the job file", () => {
   });
 
   it("records TF32 where a worker has a GPU, and nothing of it where it has none", () => {
-    const tf32Of = (...overrides: string[]) => parseJobFile("job.yaml", good, overrides).resources.tf32;
+    const tf32Of = (...overrides: string[]) => parseJobFile("job.yaml", good, overrides).job.resources.tf32;
     expect(tf32Of()).toBeUndefined();
     expect(tf32Of("resources.gpusPerWorker=1")).toBe(false);
     expect(tf32Of("resources.gpusPerWorker=1", "resources.tf32=true")).toBe(true);
   });
 
   it("gives a worker with a GPU 8 GiB of memory, and refuses less than 4", () => {
-    const memoryOf = (...overrides: string[]) => parseJobFile("job.yaml", good, overrides).resources.memoryMbPerWorker;
+    const memoryOf = (...overrides: string[]) =>
+      parseJobFile("job.yaml", good, overrides).job.resources.memoryMbPerWorker;
     const gpu = "resources.gpusPerWorker=1";
     expect([memoryOf(), memoryOf(gpu)]).toEqual([2_048, 8_192]);
     expect(memoryOf(gpu, "resources.memoryMbPerWorker=4096")).toBe(4_096);
@@ -98,16 +103,16 @@ describe("the job file", () => {
     const { resources } = parseJobFile("job.yaml", good, [
       "resources.gpu={class: A100, count: 8}",
       "resources.workers=8",
-    ]);
+    ]).job;
     expect(resources).toMatchObject({ workers: 8, gpusPerWorker: 1, memoryMbPerWorker: 8_192 });
-    const { experiment, dataset, model } = parseJobFile("job.yaml", good, []);
+    const { experiment, dataset, model } = parseJobFile("job.yaml", good, []).job;
     const job = jobSchema.parse({ experiment, dataset, model, resources: { gpu: { count: 4 } } });
     expect(job.resources).toMatchObject({ workers: 4, gpusPerWorker: 1, gpu: { count: 4 } });
     expect(jobSchema.parse(job)).toEqual(job);
   });
 
   it("takes overrides, also of sections that the file lacks", () => {
-    const job = parseJobFile("job.yaml", good, [
+    const { job } = parseJobFile("job.yaml", good, [
       "resources.workers=3",
       "checkpoint.everySteps=7",
       "model.hidden=[8, 4]",
@@ -140,6 +145,49 @@ resources:
       value: -1,
       rule: "must be more than 0",
     });
+  });
+
+  it("has the source of the data next to the job", () => {
+    const sourceOf = (text: string) =>
+      parseJobFile("job.yaml", `${good.replace("@1", "")}data_source: ${text}\n`).dataSource;
+    expect(sourceOf("s3://bucket/raw/")).toEqual({ paths: ["s3://bucket/raw/"] });
+    expect(sourceOf("[a.csv, b.csv]")).toEqual({ paths: ["a.csv", "b.csv"] });
+    expect(sourceOf("{ path: a.csv, label: y, missing: [NA] }")).toEqual({
+      paths: ["a.csv"],
+      label: "y",
+      missing: ["NA"],
+    });
+    const query = "{ from: postgres://ada@db/shop, sql: SELECT 1, schema: s.yaml }";
+    expect(sourceOf(query)).toEqual({ paths: [], from: "postgres://ada@db/shop", sql: "SELECT 1", schema: "s.yaml" });
+    expect(parseJobFile("job.yaml", good)).not.toHaveProperty("dataSource");
+    expect(parseJobFile("job.yaml", `${good.replace("@1", "")}data_source: a.csv`).job).not.toHaveProperty(
+      "data_source",
+    );
+  });
+
+  it("tells every problem of the data's source with those of the job", () => {
+    expect(problemsOf(`${good}data_source: a.csv\nseed: -1`)).toMatchObject([
+      { path: "dataset", line: 2, value: "digits@1", rule: expect.stringContaining("where data_source is given") },
+      { path: "seed", line: 12 },
+    ]);
+    const source = (text: string) => problemsOf(`${good.replace("@1", "")}data_source: ${text}\n`);
+    expect(source("7")).toMatchObject([{ path: "data_source", value: 7, line: 11 }]);
+    expect(source("{}")).toMatchObject([{ path: "data_source.path", rule: expect.stringContaining("is required") }]);
+    expect(source("{ path: a.csv, colour: red, size: big }")).toMatchObject([
+      { path: "data_source.size", value: "big" },
+      { path: "data_source.colour", rule: expect.stringContaining("not a known key") },
+    ]);
+    expect(source("{ path: a.csv, sql: SELECT 1 }")).toMatchObject([{ path: "data_source.path", value: "a.csv" }]);
+    expect(source("{ from: a.duckdb }")).toMatchObject([{ path: "data_source.sql" }]);
+    expect(source("{ sql: SELECT 1 }")).toMatchObject([{ path: "data_source.from" }]);
+    expect(source("{ from: 'postgres://ada:secret@db/shop', sql: SELECT 1 }")).toEqual([
+      {
+        path: "data_source.from",
+        line: 11,
+        value: "postgres://ada:***@db/shop",
+        rule: expect.stringContaining("must have no password"),
+      },
+    ]);
   });
 
   it.each([

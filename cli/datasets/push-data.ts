@@ -1,0 +1,121 @@
+import type { TargetSize } from "../../adapters/duckdb/formats/image-header";
+import type { PushResult } from "../../adapters/duckdb/push-file";
+import type { ApiClient } from "../../client/api-client";
+import type { ContractReport } from "../../core/datasets/contract/report";
+import type { DatasetDraft, SourceFile } from "../../core/datasets/shapes";
+import { InvalidInputError } from "../../core/errors";
+import { formatBytes } from "../../core/quantities";
+import type { Warning } from "../../core/shapes";
+import { download } from "../download";
+import { createUploads } from "../uploads";
+import { contractCheck } from "./data-contract";
+import { type DatabaseQuery, nameOfDatabase } from "./database-query";
+import { appendToDataset, assertName, type PushProgress, type PushTarget, pushDataset } from "./push";
+import { type QueryOrigin, withQueryRows } from "./query";
+import { withLocalSources } from "./remote-sources";
+import { provideSchemaFile } from "./schema-file";
+
+/** Options of a push: how its data is read and registered. */
+export interface PushChoices {
+  readonly schema?: string | undefined;
+  readonly label?: string | undefined;
+  readonly missing?: readonly string[] | undefined;
+  readonly size?: TargetSize | undefined;
+  readonly allowSchemaChange?: boolean | undefined;
+  readonly append?: boolean | undefined;
+}
+
+/** Receives the progress of a push. */
+export interface PushListener {
+  onSource(text: string): void;
+  onProgress(progress: PushProgress): void;
+  onContract(report: ContractReport, source: string): void;
+}
+
+type Registered = Awaited<ReturnType<ApiClient["registerDataset"]>>;
+
+/**
+ * Makes a version of files, of URLs or of a query's rows, which come from elsewhere to the temporary folder first.
+ *
+ * @throws InvalidInputError, and the errors of `pushFile`
+ */
+export async function pushData(
+  client: ApiClient,
+  target: PushTarget & { readonly query?: DatabaseQuery | undefined },
+  choices: PushChoices,
+  listener: PushListener,
+): Promise<PushResult<Registered>> {
+  const { name, sources, query } = target;
+  assertName(name);
+  const named = query ? [nameOfDatabase(query.from)] : sources;
+  const shown = query ? nameOfDatabase(query.from) : nameOfSources(sources);
+  const { size } = choices;
+  const push = async (file: readonly string[], origin?: QueryOrigin): Promise<PushResult<Registered>> => {
+    const shared = {
+      ...{ name, file, size, uploads: createUploads(client), onProgress: listener.onProgress },
+      check: contractCheck(client, name, shown, (report) => listener.onContract(report, shown)),
+      register: (made: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) => {
+        const recorded = origin ? files.map((one) => ({ ...one, ...origin })) : files;
+        return client.registerDataset(made, choices.allowSchemaChange === true, recorded, found);
+      },
+    };
+    if (choices.append) return appendToDataset({ ...shared, append: await parentOf(client, name, choices) });
+    const { schemaFile, created } = await provideSchemaFile({ ...optionsOf(choices), ...target, named, sources: file });
+    if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
+    return pushDataset({ ...shared, schemaFile });
+  };
+  return query
+    ? withQueryRows(query, listener.onSource, push)
+    : withLocalSources(sources, (source) => listener.onSource(`downloading ${source.replace(/\?.*$/, "")}`), push);
+}
+
+function optionsOf({ schema, label, missing, size }: PushChoices) {
+  return {
+    ...(schema === undefined ? {} : { schema }),
+    ...(label === undefined ? {} : { label }),
+    ...(missing === undefined ? {} : { missing }),
+    ...(size === undefined ? {} : { size }),
+  };
+}
+
+/** @throws InvalidInputError if options name another schema than the newest version's */
+async function parentOf(client: ApiClient, name: string, choices: PushChoices) {
+  const given = (["schema", "label", "missing", "allowSchemaChange"] as const).filter(
+    (key) => choices[key] !== undefined,
+  );
+  if (given.length > 0) {
+    const rule = "must be left out with --append: the rows are read by the schema of the newest version";
+    const names = {
+      schema: "--schema",
+      label: "--label",
+      missing: "--missing",
+      allowSchemaChange: "--allow-schema-change",
+    };
+    throw new InvalidInputError(
+      "the rows cannot be appended",
+      given.map((key) => ({ path: names[key], rule })),
+    );
+  }
+  const contents = { getContent: (sha256: string) => download(client, sha256) };
+  return { version: await client.dataset(name), contents };
+}
+
+/** Names the sources in a report: `sales.csv`, `data/*.csv and 2 more`. */
+function nameOfSources([first = "", ...more]: readonly string[]): string {
+  const name = /[*?[]/.test(first) ? first : (first.split(/[/\\]/).filter(Boolean).at(-1) ?? first);
+  return more.length === 0 ? name : `${name} and ${more.length} more`;
+}
+
+/** Shows one line that is updated on a terminal, and a line for each phase elsewhere. */
+export function showProgress(): (progress: PushProgress) => void {
+  let last = "";
+  return (progress) => {
+    const text =
+      progress.phase === "uploading"
+        ? `uploading ${formatBytes(progress.knownBytes + progress.sentBytes)} of ${formatBytes(progress.bytes)}`
+        : progress.phase;
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${progress.phase === "registering" ? "" : text}`);
+    else if (progress.phase !== last) process.stderr.write(`${text}\n`);
+    last = progress.phase;
+  };
+}

@@ -1,0 +1,70 @@
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { createSnapshot } from "../../adapters/duckdb/snapshot";
+import { withDuckDb } from "../../adapters/duckdb/workspace";
+import { parseDatasetSchema } from "../../core/datasets/schema";
+
+const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
+const probe = spawnSync(python, ["-c", "import pyarrow; print(pyarrow.__version__)"], { encoding: "utf8" });
+const title =
+  probe.status === 0
+    ? `PyArrow ${probe.stdout.trim()}`
+    : `PyArrow (skipped: ${python} cannot import pyarrow; name a Python that can in RINGMASTER_PEERS_PYTHON)`;
+
+const schema = parseDatasetSchema(`
+columns:
+  - { name: i8, type: int, nullable: true }
+  - { name: u64, type: string }
+  - { name: i64, type: string }
+  - { name: f32text, type: string }
+  - { name: f32, type: float }
+  - { name: f64, type: float, nullable: true }
+  - { name: yes, type: bool, nullable: true }
+  - { name: word, type: string, nullable: true }
+  - { name: large, type: string }
+  - { name: colour, type: string, nullable: true }
+  - { name: day, type: timestamp }
+  - { name: at, type: timestamp }
+  - { name: seconds, type: timestamp }
+  - { name: nanos, type: timestamp }
+  - { name: price, type: string }
+  - { name: pair, type: tensor, shape: [2], nullable: true }
+  - { name: grid, type: tensor, shape: [2, 2] }
+  - { name: none, type: string, nullable: true }
+  - { name: y, type: int, role: label }
+`);
+
+(probe.status === 0 ? describe : describe.skip)(title, () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "arrow-"));
+  beforeAll(() => {
+    const { status, stderr } = spawnSync(python, [path.join(__dirname, "arrow-files.py"), folder], {
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+  afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+  const digestOf = (name: string): Promise<string> =>
+    withDuckDb(async (session) => {
+      const { draft, ignoredColumns } = await createSnapshot(session, {
+        name: "toy",
+        file: `${folder}/${name}`,
+        schema,
+      });
+      expect(ignoredColumns).toEqual(["other"]);
+      return draft.digest;
+    });
+
+  it.each(["uncompressed.feather", "lz4.feather", "stream.arrows", "file.arrow"])(
+    "gives the same version from %s as from its Parquet file",
+    async (name) => expect(await digestOf(name)).toBe(await digestOf("rows.parquet")),
+  );
+
+  it("names a codec that is not read", async () => {
+    await expect(digestOf("zstd.feather")).rejects.toThrow(
+      /zstd\.feather cannot be read: dictionary 1 must be uncompressed or compressed with LZ4, and is compressed with ZSTD/,
+    );
+  });
+});
