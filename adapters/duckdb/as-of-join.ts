@@ -1,4 +1,4 @@
-import { DOUBLE, DuckDBDataChunk, type DuckDBVector } from "@duckdb/node-api";
+import { DOUBLE, DuckDBDataChunk, DuckDBTypeId, type DuckDBVector } from "@duckdb/node-api";
 import { mapLimited } from "../../core/each-limited";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
@@ -10,6 +10,7 @@ import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
 import { canonicalTypes, castTo } from "./cast";
 import { EntityNumbers } from "./entity-numbers";
+import { numbersIn } from "./number-columns";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource } from "./source";
 import { viewTable } from "./view-rows";
@@ -157,7 +158,7 @@ function partsOf({ definition, features }: ViewVersion) {
         name,
         number: `coalesce(CAST(${value} AS DOUBLE), ${missing})`,
         restored: (number) => {
-          const known = `nullif(${number}, ${missing})`;
+          const known = `CASE WHEN NOT isnan(${number}) THEN ${number} END`;
           return type === "timestamp" ? `epoch_ms(CAST(${known} AS BIGINT))` : `CAST(${known} AS ${target})`;
         },
       },
@@ -301,7 +302,7 @@ async function findValues(
     keyOf(entities.map((name) => ({ column: name, type: types[name]! }))),
     event,
     ...(creationTime === undefined ? [] : [creation]),
-    // Of rows in the order of their arrival, the later one counts.
+    // The later of two equal rows counts, so rows in the order of their arrival need no number.
     ...(isOrdered ? [] : ['CAST("arrival#" AS DOUBLE)']),
     ...numbers.map(({ number }) => number),
   ];
@@ -309,11 +310,14 @@ async function findValues(
   const replay = new Replay(labels, numbers.length, ttl === undefined ? undefined : durationMs(ttl));
   const connection = await session.connect();
   try {
-    for await (const rows of readChunks(connection, `SELECT ${columns.join(", ")} FROM ${view} ${order}`)) {
-      const [keys, events, ...values] = rows.columns;
+    for await (const { keys, numbers } of readChunks(
+      connection,
+      `SELECT ${columns.join(", ")} FROM ${view} ${order}`,
+    )) {
+      const [events, ...values] = numbers;
       const creations = creationTime === undefined ? undefined : values.shift();
       const arrivals = isOrdered ? undefined : values.shift();
-      replayRows(replay, labels.numbers, rows.count, { keys: keys!, events: events!, creations, arrivals, values });
+      replayRows(replay, labels.numbers, { keys, events: events!, creations, arrivals, values });
     }
   } catch (error) {
     if (!(error instanceof OrderError)) throw error;
@@ -324,34 +328,28 @@ async function findValues(
   return replay.end();
 }
 
-type Column = { getItem(row: number): unknown };
-
 interface ViewColumns {
-  readonly keys: Column;
-  readonly events: Column;
+  readonly keys: ArrayLike<unknown>;
+  readonly events: Float64Array;
   /** Absent: rows were known at their event time. */
-  readonly creations: Column | undefined;
+  readonly creations: Float64Array | undefined;
   /** Absent: rows come in the order of their arrival. */
-  readonly arrivals: Column | undefined;
-  readonly values: readonly Column[];
+  readonly arrivals: Float64Array | undefined;
+  readonly values: readonly Float64Array[];
 }
 
 /** Replays the rows of a chunk. A loop in a function of its own, because one in an asynchronous function is slow. */
 function replayRows(
   replay: Replay,
   numbers: EntityNumbers,
-  count: number,
-  { keys, events, creations, arrivals, values }: ViewColumns,
+  { keys, events, creations = events, arrivals, values }: ViewColumns,
 ): void {
   const { latest } = replay;
-  for (let row = 0; row < count; row += 1) {
-    const entity = numbers.of(keys.getItem(row));
-    const event = events.getItem(row) as number;
-    const creation = creations === undefined ? event : (creations.getItem(row) as number);
-    const arrival = arrivals === undefined ? 0 : (arrivals.getItem(row) as number);
-    if (!replay.add(entity, event, creation, arrival)) continue;
+  for (let row = 0; row < events.length; row += 1) {
+    const entity = numbers.of(keys[row]);
+    if (!replay.add(entity, events[row]!, creations[row]!, arrivals === undefined ? 0 : arrivals[row]!)) continue;
     const at = replay.at(entity);
-    for (let k = 0; k < values.length; k += 1) latest[at + k] = values[k]!.getItem(row) as number;
+    for (let k = 0; k < values.length; k += 1) latest[at + k] = values[k]![row]!;
   }
 }
 
@@ -365,19 +363,21 @@ async function orderLabels(session: DuckDbSession, rows: number, key: string): P
   const numbers = new EntityNumbers();
   const query = `SELECT ${key}, CAST("at#" AS DOUBLE), CAST("label#" AS DOUBLE) FROM labels ORDER BY "at#"`;
   let at = 0;
-  for await (const { count, columns } of readChunks(session.connection, query)) {
-    const [keys, ats, labels] = columns;
-    for (let row = 0; row < count; row += 1, at += 1) {
-      entities[at] = numbers.add(keys!.getItem(row));
-      times[at] = ats!.getItem(row) as number;
-      places[at] = labels!.getItem(row) as number;
-    }
+  for await (const { keys, numbers: read } of readChunks(session.connection, query)) {
+    const [ats, labels] = read as readonly [Float64Array, Float64Array];
+    times.set(ats, at);
+    places.set(labels, at);
+    for (let row = 0; row < ats.length; row += 1) entities[at + row] = numbers.add(keys[row]);
+    at += ats.length;
   }
   return { entities, times, places, numbers, entityCount: numbers.count };
 }
 
-/** Reads a query's result by chunks. Numbers must be DOUBLE: other types are slower to read. */
-async function* readChunks(connection: DuckDbSession["connection"], sql: string) {
+/** Reads a query's result by chunks: keys (`keyOf`), and columns of type DOUBLE without NULL. */
+async function* readChunks(
+  connection: DuckDbSession["connection"],
+  sql: string,
+): AsyncGenerator<{ readonly keys: ArrayLike<unknown>; readonly numbers: readonly Float64Array[] }> {
   const result = await connection.stream(sql);
   let next = result.fetchChunk();
   try {
@@ -386,8 +386,13 @@ async function* readChunks(connection: DuckDbSession["connection"], sql: string)
       if (chunk === null || chunk.rowCount === 0) return;
       // DuckDB makes the next chunk while this one is processed.
       next = result.fetchChunk();
-      const columns = Array.from({ length: chunk.columnCount }, (_, index) => chunk.getColumnVector(index));
-      yield { count: chunk.rowCount, columns };
+      const numbers = Array.from({ length: chunk.columnCount - 1 }, (_, index) => numbersIn(chunk, index + 1));
+      const first = chunk.getColumnVector(0);
+      const keys =
+        first.type.typeId === DuckDBTypeId.DOUBLE
+          ? numbersIn(chunk, 0)
+          : Array.from({ length: chunk.rowCount }, (_, row) => first.getItem(row));
+      yield { keys, numbers };
     }
   } finally {
     // The caller may close the connection, which must have no open call.
@@ -395,17 +400,17 @@ async function* readChunks(connection: DuckDbSession["connection"], sql: string)
   }
 }
 
-/** Returns the expression of an entity's value: a number for one whole number, otherwise text. */
+/** Returns the expression of an entity's value: a number for one whole number, NaN if it is missing; otherwise text. */
 function keyOf(columns: readonly { readonly column: string; readonly type: string }[]): string {
   const [first] = columns;
   if (columns.length === 1) {
     const name = quoteName(first!.column);
-    if (first!.type === "int") return `CAST(${name} AS DOUBLE)`;
-    return first!.type === "timestamp" ? `CAST(epoch_ms(${name}) AS DOUBLE)` : `CAST(${name} AS VARCHAR)`;
+    if (first!.type !== "int" && first!.type !== "timestamp") return `CAST(${name} AS VARCHAR)`;
+    return `coalesce(CAST(${first!.type === "int" ? name : `epoch_ms(${name})`} AS DOUBLE), ${missing})`;
   }
   const names = columns.map(({ column }) => quoteName(column));
-  const missing = names.map((name) => `${name} IS NULL`).join(" OR ");
+  const lacksOne = names.map((name) => `${name} IS NULL`).join(" OR ");
   // A list as JSON keeps ("a", "b,c") apart from ("a,b", "c").
   const text = `CAST(to_json([${names.map((name) => `CAST(${name} AS VARCHAR)`).join(", ")}]) AS VARCHAR)`;
-  return `CASE WHEN NOT (${missing}) THEN ${text} END`;
+  return `CASE WHEN NOT (${lacksOne}) THEN ${text} END`;
 }

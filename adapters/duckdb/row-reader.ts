@@ -2,6 +2,7 @@ import type { DuckDBDataChunk, DuckDBListVector, DuckDBVector } from "@duckdb/no
 import { elementsOf } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import type { ColumnBatch, ColumnValues } from "../../core/features/values";
+import { numbersIn } from "./number-columns";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 
 /** The texts of a column of few texts, by name; the first one is `null`, for a missing text. */
@@ -70,7 +71,7 @@ export async function* readColumns(
   }
 }
 
-/** Numbers and codes are never NULL: the validity of a vector takes longer to read than its values. */
+/** Numbers and codes are never NULL (`numbersIn`). */
 function selection({ name, type }: ColumnSchema, dictionary: readonly (string | null)[] | undefined): string {
   const quoted = quoteName(name);
   if (dictionary !== undefined) {
@@ -90,14 +91,14 @@ function valuesOf(
 ): Readonly<Record<string, ColumnValues>> {
   const values: Record<string, ColumnValues> = {};
   for (const [index, column] of columns.entries()) {
-    const vectors = chunks.map((chunk) => chunk.getColumnVector(index));
+    const vectors = () => chunks.map((chunk) => chunk.getColumnVector(index));
     const dictionary = dictionaries.get(column.name);
     if (dictionary !== undefined) {
-      const codes = Int32Array.from(numbers(vectors, rows).values);
+      const codes = Int32Array.from(numbers(chunks, index, rows).values);
       values[column.name] = { kind: "string", values: dictionary, codes };
-    } else if (column.type === "string") values[column.name] = { kind: "string", values: vectors.flatMap(texts) };
-    else if (column.type === "tensor") values[column.name] = tensors(vectors[0]!, rows, elementsOf(column));
-    else values[column.name] = numbers(vectors, rows);
+    } else if (column.type === "string") values[column.name] = { kind: "string", values: vectors().flatMap(texts) };
+    else if (column.type === "tensor") values[column.name] = tensors(vectors()[0]!, rows, elementsOf(column));
+    else values[column.name] = numbers(chunks, index, rows);
   }
   return values;
 }
@@ -106,19 +107,19 @@ function texts(vector: DuckDBVector): readonly (string | null)[] {
   return Array.from({ length: vector.itemCount }, (_, row) => vector.getItem(row) as string | null);
 }
 
-function numbers(vectors: readonly DuckDBVector[], rows: number) {
+function numbers(chunks: readonly DuckDBDataChunk[], column: number, rows: number) {
   const values = new Float64Array(rows);
-  const valid = new Uint8Array(rows);
-  let at = 0;
-  for (const vector of vectors) {
-    const count = vector.itemCount;
-    for (let row = 0; row < count; row += 1, at += 1) {
-      const value = vector.getItem(row) as number;
-      // A push writes missing numbers as null. A NaN from elsewhere has the same meaning.
-      if (Number.isNaN(value)) continue;
-      values[at] = value;
-      valid[at] = 1;
-    }
+  let filled = 0;
+  for (const chunk of chunks) {
+    values.set(numbersIn(chunk, column), filled);
+    filled += chunk.rowCount;
+  }
+  const valid = new Uint8Array(rows).fill(1);
+  for (let row = 0; row < rows; row += 1) {
+    // A push writes missing numbers as null. A NaN from elsewhere has the same meaning.
+    if (!Number.isNaN(values[row]!)) continue;
+    values[row] = 0;
+    valid[row] = 0;
   }
   return { kind: "number" as const, values, valid };
 }
