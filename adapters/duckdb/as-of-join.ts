@@ -1,9 +1,9 @@
-import { DOUBLE, DuckDBDataChunk, DuckDBTypeId, type DuckDBVector } from "@duckdb/node-api";
+import { DOUBLE, DuckDBDataChunk, DuckDBTypeId } from "@duckdb/node-api";
 import { mapLimited } from "../../core/each-limited";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
-import { type Labels, OrderError, Replay } from "../../core/feature-store/replay";
+import { type Labels, Replay } from "../../core/feature-store/replay";
 import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
@@ -40,8 +40,7 @@ export interface AsOfJoin {
 
 /**
  * Joins each row of a file with the features that were known at its time, and writes all its columns and the features.
- * DuckDB reads and writes; between them `Replay` finds the values of each view, so no join compares times. Texts stay in
- * DuckDB: they are joined by the arrival of the row that was found.
+ * DuckDB reads and writes; between them `Replay` finds the row of each view, so no join compares times.
  *
  * @returns the number of rows
  * @throws InvalidInputError if the file lacks a column or has values of other types
@@ -59,57 +58,37 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
   const [counted] = await session.rows('SELECT count(*)::DOUBLE AS "rows#" FROM labels');
   const rows = Number(counted!["rows#"]);
   const ordered = new Map<string, OrderedLabels>();
-  const searches: (() => Promise<void>)[] = [];
-  const [features, joins, textJoins]: [string[], string[], string[]] = [[], [], []];
+  const searches: (() => Promise<Float64Array>)[] = [];
+  const [features, joins]: [string[], string[]] = [[], []];
   for (const [index, { version, fetch }] of views.entries()) {
-    const shown = names[index]!;
     const files = await fetch(await daysOf(session, version.definition));
     if (files.length === 0) {
       for (const { name, type } of version.features) {
-        features.push(`CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(shown.get(name)!)}`);
+        features.push(`CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(names[index]!.get(name)!)}`);
       }
       continue;
     }
     const key = keyOf(entities[index]!);
     const labels = ordered.get(key) ?? (await orderLabels(session, rows, key));
     ordered.set(key, labels);
-    const view = featuresOf(version, await arrivedRows(session, files, version.definition));
-    const found = `found${index}`;
-    const { numbers, texts } = partsOf(version);
-    joins.push(`POSITIONAL JOIN ${found}`);
-    if (texts.length > 0) {
-      const columns = ['"arrival#"', ...texts.map(quoteName)];
-      textJoins.push(`LEFT JOIN (SELECT ${columns.join(", ")} FROM ${view}) AS view${index}
-        ON view${index}."arrival#" = ${found}."arrival#"`);
-    }
+    const view = await arrivedRows(session, files, version.definition);
     const isOrdered = files.length === 1 && version.definition.creationTime === undefined;
-    searches.push(async () => {
-      const values = await findValues(session, version, view, isOrdered, labels);
-      await storeFound(
-        session,
-        found,
-        numbers.map(({ name }) => name),
-        rows,
-        values,
-      );
-    });
-    for (const { name } of version.features) {
-      const number = numbers.find((one) => one.name === name);
-      const value = number?.restored(`${found}.${quoteName(name)}`) ?? `view${index}.${quoteName(name)}`;
-      features.push(`${value} AS ${quoteName(shown.get(name)!)}`);
+    joins.push(`LEFT JOIN ${featuresOf(version, view)} AS view${index}
+      ON view${index}."arrival#" = found.view${searches.length}`);
+    searches.push(() => findRows(session, version.definition, view, isOrdered, labels));
+    for (const [name, shown] of names[index]!) {
+      features.push(`view${index}.${quoteName(name)} AS ${quoteName(shown)}`);
     }
   }
   // DuckDB reads a result with one thread, so two views are read at a time.
-  await mapLimited(searches, searchesAtOnce, (search) => search());
+  await storeFound(session, rows, await mapLimited(searches, searchesAtOnce, (search) => search()));
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
   const format = /\.csv$/i.test(output)
     ? "(FORMAT csv, HEADER)"
     : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary})`;
-  // Only a join by values may change the order.
-  const order = textJoins.length === 0 ? "" : 'ORDER BY labels."label#"';
   await session.run(
-    `COPY (SELECT ${columns.join(", ")} FROM labels ${[...joins, ...textJoins].join(" ")} ${order})
-     TO ${quoteText(output)} ${format}`,
+    `COPY (SELECT ${columns.join(", ")} FROM labels POSITIONAL JOIN found ${joins.join(" ")}
+           ORDER BY labels."label#") TO ${quoteText(output)} ${format}`,
   );
   return rows;
 }
@@ -126,88 +105,37 @@ async function arrivedRows(
   return `(SELECT *, ${arrival} AS "arrival#" FROM ${stored})`;
 }
 
-/** Returns a table with `arrival#`, the columns and the features of a view's rows. */
+/** Returns a table with `arrival#` and the features of a view's rows. */
 function featuresOf({ definition }: ViewVersion, view: string): string {
-  const { plan } = compileFeatures(definition);
-  if (plan === undefined) return view;
-  return `(${selectFeatures(plan, duckdb, `${view} AS view`, ["arrival#", ...Object.keys(definition.columns)])})`;
+  const { plan, columns } = compileFeatures(definition);
+  if (plan === undefined) return `(SELECT "arrival#", ${columns.map(quoteName).join(", ")} FROM ${view})`;
+  return `(${selectFeatures(plan, duckdb, `${view} AS view`, ["arrival#", ...columns])})`;
 }
 
-/** A value that a replay holds as a number. */
-interface NumberColumn {
-  readonly name: string;
-  /** SQL of the number; NaN for a missing value, which no column has otherwise. */
-  readonly number: string;
-  /** Returns SQL of the value from that of the number. */
-  restored(number: string): string;
-}
-
-/** Returns the features of a view that are numbers, and those that are texts. With texts, `arrival#` is a number too. */
-function partsOf({ definition, features }: ViewVersion) {
-  const ownColumns = new Set(compileFeatures(definition).columns);
-  const texts = features.filter(({ type }) => type === "string").map(({ name }) => name);
-  const numbers = features.flatMap(({ name, type }): readonly NumberColumn[] => {
-    if (type === "string") return [];
-    const column = quoteName(name);
-    const value =
-      type === "timestamp" ? `epoch_ms(${column})` : type === "bool" ? `CAST(${column} AS INTEGER)` : column;
-    // The result of a step is an INTEGER or a DOUBLE.
-    const target = type === "int" && !ownColumns.has(name) ? "INTEGER" : canonicalTypes[type];
-    return [
-      {
-        name,
-        number: `coalesce(CAST(${value} AS DOUBLE), ${missing})`,
-        restored: (number) => {
-          const known = `CASE WHEN NOT isnan(${number}) THEN ${number} END`;
-          return type === "timestamp" ? `epoch_ms(CAST(${known} AS BIGINT))` : `CAST(${known} AS ${target})`;
-        },
-      },
-    ];
-  });
-  if (texts.length === 0) return { numbers, texts };
-  const arrival = { name: "arrival#", number: 'CAST("arrival#" AS DOUBLE)', restored: (number: string) => number };
-  return { numbers: [arrival, ...numbers], texts };
-}
-
-const missing = "CAST('NaN' AS DOUBLE)";
 const rowsPerChunk = 2_048;
 const searchesAtOnce = 2;
 /** Values of a column and row group up to which Parquet has a dictionary. Larger ones save few bytes and cost time. */
 const maxDictionary = 2_000;
 
-/** Stores a table with a row for each label, in their order. @param values `[rows, names]` */
-async function storeFound(
-  session: DuckDbSession,
-  table: string,
-  names: readonly string[],
-  rows: number,
-  values: Float64Array,
-): Promise<void> {
-  // A table has a column, also for a view without features.
-  const columns = names.length === 0 ? ["none"] : names;
-  await session.run(
-    `CREATE OR REPLACE TEMP TABLE ${table} (${columns.map((name) => `${quoteName(name)} DOUBLE`).join(", ")})`,
-  );
-  const appender = await session.connection.createAppender(table, null, "temp");
+/** Stores the table `found`: a row for each label in their order, with the arrivals of its rows, -1 for none. */
+async function storeFound(session: DuckDbSession, rows: number, found: readonly Float64Array[]): Promise<void> {
+  const columns = ['"label#" BIGINT', ...found.map((_, index) => `view${index} BIGINT`)];
+  await session.run(`CREATE OR REPLACE TEMP TABLE found (${columns.join(", ")})`);
+  const appender = await session.connection.createAppender("found", null, "temp");
   for (let first = 0; first < rows; first += rowsPerChunk) {
     const count = Math.min(rowsPerChunk, rows - first);
-    const chunk = DuckDBDataChunk.create(
-      columns.map(() => DOUBLE),
-      count,
-    );
-    for (let index = 0; index < columns.length; index += 1) {
-      const vector = chunk.getColumnVector(index);
-      if (names.length > 0) writeVector(vector, count, values, first * names.length + index, names.length);
+    const chunk = DuckDBDataChunk.create([DOUBLE, ...found.map(() => DOUBLE)], count);
+    const places = chunk.getColumnVector(0);
+    for (let row = 0; row < count; row += 1) places.setItem(row, first + row);
+    places.flush();
+    for (const [index, arrivals] of found.entries()) {
+      const vector = chunk.getColumnVector(index + 1);
+      for (let row = 0; row < count; row += 1) vector.setItem(row, arrivals[first + row]!);
       vector.flush();
     }
     appender.appendDataChunk(chunk);
   }
   appender.closeSync();
-}
-
-/** A function of its own, because a loop in an asynchronous function is slow. */
-function writeVector(vector: DuckDBVector, count: number, values: Float64Array, from: number, width: number): void {
-  for (let row = 0, at = from; row < count; row += 1, at += width) vector.setItem(row, values[at]!);
 }
 
 /**
@@ -285,75 +213,62 @@ async function daysOf(session: DuckDbSession, { ttl }: ViewVersion["definition"]
   return { from, to: dayOf(Number(found!["last#"])) };
 }
 
-/** Finds the values of a view for each row of `labels`. @returns `[labels, numbers]` by `label#` */
-async function findValues(
+/** Finds the row of a view for each row of `labels`. @returns arrivals by `label#`, -1 for none */
+async function findRows(
   session: DuckDbSession,
-  version: ViewVersion,
+  definition: ViewVersion["definition"],
   view: string,
   isOrdered: boolean,
   labels: OrderedLabels,
 ): Promise<Float64Array> {
-  const { ttl, eventTime, creationTime, entities, columns: types } = version.definition;
-  const { numbers } = partsOf(version);
+  const { ttl, eventTime, creationTime, entities } = definition;
   const event = `CAST(epoch_ms(${quoteName(eventTime!)}) AS DOUBLE)`;
   const creation =
     creationTime === undefined ? event : `coalesce(CAST(epoch_ms(${quoteName(creationTime)}) AS DOUBLE), ${event})`;
+  const times = creationTime === undefined ? [event] : [event, creation];
   const columns = [
-    keyOf(entities.map((name) => ({ column: name, type: types[name]! }))),
-    event,
-    ...(creationTime === undefined ? [] : [creation]),
-    // The later of two equal rows counts, so rows in the order of their arrival need no number.
-    ...(isOrdered ? [] : ['CAST("arrival#" AS DOUBLE)']),
-    ...numbers.map(({ number }) => number),
+    keyOf(entities.map((name) => ({ column: name, type: definition.columns[name]! }))),
+    'CAST("arrival#" AS DOUBLE)',
+    ...times,
   ];
   const order = isOrdered ? "" : `ORDER BY ${creationTime === undefined ? event : `greatest(${event}, ${creation})`}`;
-  const replay = new Replay(labels, numbers.length, ttl === undefined ? undefined : durationMs(ttl));
+  const replay = new Replay(labels, ttl === undefined ? undefined : durationMs(ttl));
   const connection = await session.connect();
   try {
-    for await (const { keys, numbers } of readChunks(
-      connection,
-      `SELECT ${columns.join(", ")} FROM ${view} ${order}`,
-    )) {
-      const [events, ...values] = numbers;
-      const creations = creationTime === undefined ? undefined : values.shift();
-      const arrivals = isOrdered ? undefined : values.shift();
-      replayRows(replay, labels.numbers, { keys, events: events!, creations, arrivals, values });
+    const query = `SELECT ${columns.join(", ")} FROM ${view} ${order}`;
+    for await (const { keys, numbers } of readChunks(connection, query)) {
+      const [arrivals, events, creations = events] = numbers;
+      if (!replayRows(replay, labels.numbers, keys, arrivals!, events!, creations!)) {
+        return await findRows(session, definition, view, false, labels);
+      }
     }
-  } catch (error) {
-    if (!(error instanceof OrderError)) throw error;
-    return await findValues(session, version, view, false, labels);
   } finally {
     connection.closeSync();
   }
-  return replay.end();
-}
-
-interface ViewColumns {
-  readonly keys: ArrayLike<unknown>;
-  readonly events: Float64Array;
-  /** Absent: rows were known at their event time. */
-  readonly creations: Float64Array | undefined;
-  /** Absent: rows come in the order of their arrival. */
-  readonly arrivals: Float64Array | undefined;
-  readonly values: readonly Float64Array[];
+  const found = replay.end();
+  const byLabel = new Float64Array(found.length);
+  for (let at = 0; at < found.length; at += 1) byLabel[labels.places[at]!] = found[at]!;
+  return byLabel;
 }
 
 /** Replays the rows of a chunk. A loop in a function of its own, because one in an asynchronous function is slow. */
 function replayRows(
   replay: Replay,
   numbers: EntityNumbers,
-  { keys, events, creations = events, arrivals, values }: ViewColumns,
-): void {
-  const { latest } = replay;
+  keys: ArrayLike<unknown>,
+  arrivals: Float64Array,
+  events: Float64Array,
+  creations: Float64Array,
+): boolean {
   for (let row = 0; row < events.length; row += 1) {
-    const entity = numbers.of(keys[row]);
-    if (!replay.add(entity, events[row]!, creations[row]!, arrivals === undefined ? 0 : arrivals[row]!)) continue;
-    const at = replay.at(entity);
-    for (let k = 0; k < values.length; k += 1) latest[at + k] = values[k]![row]!;
+    if (!replay.add(numbers.of(keys[row]), events[row]!, creations[row]!, arrivals[row]!)) return false;
   }
+  return true;
 }
 
 interface OrderedLabels extends Labels {
+  /** Number of each label in the file, from 0. */
+  readonly places: Float64Array;
   readonly numbers: EntityNumbers;
 }
 
@@ -374,10 +289,7 @@ async function orderLabels(session: DuckDbSession, rows: number, key: string): P
 }
 
 /** Reads a query's result by chunks: keys (`keyOf`), and columns of type DOUBLE without NULL. */
-async function* readChunks(
-  connection: DuckDbSession["connection"],
-  sql: string,
-): AsyncGenerator<{ readonly keys: ArrayLike<unknown>; readonly numbers: readonly Float64Array[] }> {
+async function* readChunks(connection: DuckDbSession["connection"], sql: string): AsyncGenerator<ChunkColumns> {
   const result = await connection.stream(sql);
   let next = result.fetchChunk();
   try {
@@ -386,18 +298,24 @@ async function* readChunks(
       if (chunk === null || chunk.rowCount === 0) return;
       // DuckDB makes the next chunk while this one is processed.
       next = result.fetchChunk();
-      const numbers = Array.from({ length: chunk.columnCount - 1 }, (_, index) => numbersIn(chunk, index + 1));
-      const first = chunk.getColumnVector(0);
-      const keys =
-        first.type.typeId === DuckDBTypeId.DOUBLE
-          ? numbersIn(chunk, 0)
-          : Array.from({ length: chunk.rowCount }, (_, row) => first.getItem(row));
-      yield { keys, numbers };
+      yield columnsIn(chunk);
     }
   } finally {
     // The caller may close the connection, which must have no open call.
     await next;
   }
+}
+
+interface ChunkColumns {
+  readonly keys: ArrayLike<unknown>;
+  readonly numbers: readonly Float64Array[];
+}
+
+function columnsIn(chunk: DuckDBDataChunk): ChunkColumns {
+  const numbers = Array.from({ length: chunk.columnCount - 1 }, (_, index) => numbersIn(chunk, index + 1));
+  const first = chunk.getColumnVector(0);
+  if (first.type.typeId === DuckDBTypeId.DOUBLE) return { keys: numbersIn(chunk, 0), numbers };
+  return { keys: Array.from({ length: chunk.rowCount }, (_, row) => first.getItem(row)), numbers };
 }
 
 /** Returns the expression of an entity's value: a number for one whole number, NaN if it is missing; otherwise text. */
@@ -406,11 +324,11 @@ function keyOf(columns: readonly { readonly column: string; readonly type: strin
   if (columns.length === 1) {
     const name = quoteName(first!.column);
     if (first!.type !== "int" && first!.type !== "timestamp") return `CAST(${name} AS VARCHAR)`;
-    return `coalesce(CAST(${first!.type === "int" ? name : `epoch_ms(${name})`} AS DOUBLE), ${missing})`;
+    return `coalesce(CAST(${first!.type === "int" ? name : `epoch_ms(${name})`} AS DOUBLE), CAST('NaN' AS DOUBLE))`;
   }
   const names = columns.map(({ column }) => quoteName(column));
-  const lacksOne = names.map((name) => `${name} IS NULL`).join(" OR ");
+  const missing = names.map((name) => `${name} IS NULL`).join(" OR ");
   // A list as JSON keeps ("a", "b,c") apart from ("a,b", "c").
   const text = `CAST(to_json([${names.map((name) => `CAST(${name} AS VARCHAR)`).join(", ")}]) AS VARCHAR)`;
-  return `CASE WHEN NOT (${lacksOne}) THEN ${text} END`;
+  return `CASE WHEN NOT (${missing}) THEN ${text} END`;
 }
