@@ -1,4 +1,4 @@
-import { DOUBLE, DuckDBDataChunk } from "@duckdb/node-api";
+import { DOUBLE, DuckDBDataChunk, DuckDBTypeId } from "@duckdb/node-api";
 import { mapLimited } from "../../core/each-limited";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
@@ -10,6 +10,7 @@ import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
 import { canonicalTypes, castTo } from "./cast";
 import { EntityNumbers } from "./entity-numbers";
+import { numbersIn } from "./number-columns";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource } from "./source";
 import { viewTable } from "./view-rows";
@@ -234,9 +235,10 @@ async function findRows(
   const replay = new Replay(labels, ttl === undefined ? undefined : durationMs(ttl));
   const connection = await session.connect();
   try {
-    for await (const rows of readChunks(connection, `SELECT ${columns.join(", ")} FROM ${view} ${order}`)) {
-      const [keys, arrivals, events, creations = events] = rows.columns;
-      if (!replayRows(replay, labels.numbers, rows.count, keys!, arrivals!, events!, creations!)) {
+    const query = `SELECT ${columns.join(", ")} FROM ${view} ${order}`;
+    for await (const { keys, numbers } of readChunks(connection, query)) {
+      const [arrivals, events, creations = events] = numbers;
+      if (!replayRows(replay, labels.numbers, keys, arrivals!, events!, creations!)) {
         return await findRows(session, definition, view, false, labels);
       }
     }
@@ -249,27 +251,17 @@ async function findRows(
   return byLabel;
 }
 
-type Column = { getItem(row: number): unknown };
-
 /** Replays the rows of a chunk. A loop in a function of its own, because one in an asynchronous function is slow. */
 function replayRows(
   replay: Replay,
   numbers: EntityNumbers,
-  count: number,
-  keys: Column,
-  arrivals: Column,
-  events: Column,
-  creations: Column,
+  keys: ArrayLike<unknown>,
+  arrivals: Float64Array,
+  events: Float64Array,
+  creations: Float64Array,
 ): boolean {
-  for (let row = 0; row < count; row += 1) {
-    const event = events.getItem(row) as number;
-    const isOrdered = replay.add(
-      numbers.of(keys.getItem(row)),
-      event,
-      creations.getItem(row) as number,
-      arrivals.getItem(row) as number,
-    );
-    if (!isOrdered) return false;
+  for (let row = 0; row < events.length; row += 1) {
+    if (!replay.add(numbers.of(keys[row]), events[row]!, creations[row]!, arrivals[row]!)) return false;
   }
   return true;
 }
@@ -286,19 +278,18 @@ async function orderLabels(session: DuckDbSession, rows: number, key: string): P
   const numbers = new EntityNumbers();
   const query = `SELECT ${key}, CAST("at#" AS DOUBLE), CAST("label#" AS DOUBLE) FROM labels ORDER BY "at#"`;
   let at = 0;
-  for await (const { count, columns } of readChunks(session.connection, query)) {
-    const [keys, ats, labels] = columns;
-    for (let row = 0; row < count; row += 1, at += 1) {
-      entities[at] = numbers.add(keys!.getItem(row));
-      times[at] = ats!.getItem(row) as number;
-      places[at] = labels!.getItem(row) as number;
-    }
+  for await (const { keys, numbers: read } of readChunks(session.connection, query)) {
+    const [ats, labels] = read as readonly [Float64Array, Float64Array];
+    times.set(ats, at);
+    places.set(labels, at);
+    for (let row = 0; row < ats.length; row += 1) entities[at + row] = numbers.add(keys[row]);
+    at += ats.length;
   }
   return { entities, times, places, numbers, entityCount: numbers.count };
 }
 
-/** Reads a query's result by chunks. Numbers must be DOUBLE: other types are slower to read. */
-async function* readChunks(connection: DuckDbSession["connection"], sql: string) {
+/** Reads a query's result by chunks: keys (`keyOf`), and columns of type DOUBLE without NULL. */
+async function* readChunks(connection: DuckDbSession["connection"], sql: string): AsyncGenerator<ChunkColumns> {
   const result = await connection.stream(sql);
   let next = result.fetchChunk();
   try {
@@ -307,8 +298,7 @@ async function* readChunks(connection: DuckDbSession["connection"], sql: string)
       if (chunk === null || chunk.rowCount === 0) return;
       // DuckDB makes the next chunk while this one is processed.
       next = result.fetchChunk();
-      const columns = Array.from({ length: chunk.columnCount }, (_, index) => chunk.getColumnVector(index));
-      yield { count: chunk.rowCount, columns };
+      yield columnsIn(chunk);
     }
   } finally {
     // The caller may close the connection, which must have no open call.
@@ -316,13 +306,25 @@ async function* readChunks(connection: DuckDbSession["connection"], sql: string)
   }
 }
 
-/** Returns the expression of an entity's value: a number for one whole number, otherwise text. */
+interface ChunkColumns {
+  readonly keys: ArrayLike<unknown>;
+  readonly numbers: readonly Float64Array[];
+}
+
+function columnsIn(chunk: DuckDBDataChunk): ChunkColumns {
+  const numbers = Array.from({ length: chunk.columnCount - 1 }, (_, index) => numbersIn(chunk, index + 1));
+  const first = chunk.getColumnVector(0);
+  if (first.type.typeId === DuckDBTypeId.DOUBLE) return { keys: numbersIn(chunk, 0), numbers };
+  return { keys: Array.from({ length: chunk.rowCount }, (_, row) => first.getItem(row)), numbers };
+}
+
+/** Returns the expression of an entity's value: a number for one whole number, NaN if it is missing; otherwise text. */
 function keyOf(columns: readonly { readonly column: string; readonly type: string }[]): string {
   const [first] = columns;
   if (columns.length === 1) {
     const name = quoteName(first!.column);
-    if (first!.type === "int") return `CAST(${name} AS DOUBLE)`;
-    return first!.type === "timestamp" ? `CAST(epoch_ms(${name}) AS DOUBLE)` : `CAST(${name} AS VARCHAR)`;
+    if (first!.type !== "int" && first!.type !== "timestamp") return `CAST(${name} AS VARCHAR)`;
+    return `coalesce(CAST(${first!.type === "int" ? name : `epoch_ms(${name})`} AS DOUBLE), CAST('NaN' AS DOUBLE))`;
   }
   const names = columns.map(({ column }) => quoteName(column));
   const missing = names.map((name) => `${name} IS NULL`).join(" OR ");

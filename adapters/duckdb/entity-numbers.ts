@@ -7,9 +7,9 @@ export class EntityNumbers {
   private readonly small = new Int32Array(tableSize).fill(-1);
   private readonly others = new Map<unknown, number>();
 
-  /** Returns the number of a value, a new one for a new value; -1 for a missing one. */
+  /** Returns the number of a value, a new one for a new value; -1 for a missing one, `null` or NaN. */
   add(value: unknown): number {
-    if (value === null) return -1;
+    if (value === null || Number.isNaN(value)) return -1;
     const known = this.of(value);
     if (known >= 0) return known;
     if (isSmall(value)) this.small[value] = this.count;

@@ -2,61 +2,126 @@ import type { DuckDBDataChunk, DuckDBListVector, DuckDBVector } from "@duckdb/no
 import { elementsOf } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import type { ColumnBatch, ColumnValues } from "../../core/features/values";
-import { type DuckDbSession, quoteName } from "./session";
+import { numbersIn } from "./number-columns";
+import { type DuckDbSession, quoteName, quoteText } from "./session";
 
-/** Streams columns of a canonical table (or of its Parquet shards) in batches of at most 2,048 rows. */
+/** The texts of a column of few texts, by name; the first one is `null`, for a missing text. */
+export type Dictionaries = ReadonlyMap<string, readonly (string | null)[]>;
+
+/** Reading a text from DuckDB takes as long as reading fifty numbers. */
+const maxTexts = 10_000;
+
+/** Returns the texts of string columns that have at most 10,000. */
+export async function readDictionaries(
+  session: DuckDbSession,
+  table: string,
+  columns: readonly ColumnSchema[],
+): Promise<Dictionaries> {
+  const names = columns.flatMap(({ name, type }) => (type === "string" ? [name] : []));
+  const dictionaries = new Map<string, readonly (string | null)[]>();
+  if (names.length === 0) return dictionaries;
+  const counts = names.map((name, index) => `approx_count_distinct(${quoteName(name)})::DOUBLE AS "n${index}"`);
+  const [found] = await session.rows(`SELECT ${counts.join(", ")} FROM ${table}`);
+  for (const [index, name] of names.entries()) {
+    const count = Number(found![`n${index}`]);
+    if (count === 0 || count > maxTexts) continue;
+    const quoted = quoteName(name);
+    const rows = await session.rows(
+      `SELECT DISTINCT ${quoted} AS "text#" FROM ${table} WHERE ${quoted} IS NOT NULL ORDER BY 1`,
+    );
+    const texts = rows.map((row) => String(row["text#"]));
+    // A query cannot have a text with U+0000.
+    if (!texts.some((text) => text.includes("\0"))) dictionaries.set(name, [null, ...texts]);
+  }
+  return dictionaries;
+}
+
+/**
+ * Streams columns of a canonical table (or of its Parquet shards) in batches of at most 8,192 rows, with tensors 2,048.
+ * DuckDB makes the next rows while a batch is processed.
+ */
 export async function* readColumns(
   session: DuckDbSession,
   table: string,
   columns: readonly ColumnSchema[],
-  firstRow = 0,
+  { firstRow = 0, dictionaries = new Map() }: { readonly firstRow?: number; readonly dictionaries?: Dictionaries } = {},
 ): AsyncGenerator<ColumnBatch> {
-  const selected = columns.map(selection).join(", ");
+  const selected = columns.map((column) => selection(column, dictionaries.get(column.name))).join(", ");
   const result = await session.connection.stream(`SELECT ${selected === "" ? "NULL" : selected} FROM ${table}`);
+  const chunksPerBatch = columns.some(({ type }) => type === "tensor") ? 1 : 4;
   let at = firstRow;
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) return;
-    yield { rows: chunk.rowCount, firstRow: at, columns: valuesOf(chunk, columns) };
-    at += chunk.rowCount;
+  let next = result.fetchChunk();
+  try {
+    for (;;) {
+      const chunks: DuckDBDataChunk[] = [];
+      while (chunks.length < chunksPerBatch) {
+        const chunk = await next;
+        if (chunk === null || chunk.rowCount === 0) break;
+        chunks.push(chunk);
+        next = result.fetchChunk();
+      }
+      if (chunks.length === 0) return;
+      const rows = chunks.reduce((sum, { rowCount }) => sum + rowCount, 0);
+      yield { rows, firstRow: at, columns: valuesOf(chunks, rows, columns, dictionaries) };
+      at += rows;
+    }
+  } finally {
+    // The caller may close the connection, which must have no open call.
+    await next.catch(() => undefined);
   }
 }
 
-function selection({ name, type }: ColumnSchema): string {
+/** Numbers and codes are never NULL (`numbersIn`). */
+function selection({ name, type }: ColumnSchema, dictionary: readonly (string | null)[] | undefined): string {
   const quoted = quoteName(name);
+  if (dictionary !== undefined) {
+    const texts = dictionary.slice(1).map((text) => quoteText(text!));
+    return `coalesce(CAST(enum_code(CAST(${quoted} AS ENUM(${texts.join(", ")}))) AS DOUBLE) + 1, 0)`;
+  }
   if (type === "string" || type === "tensor") return quoted;
-  if (type === "timestamp") return `CAST(epoch_ms(${quoted}) AS DOUBLE)`;
-  return type === "bool" ? `CAST(CAST(${quoted} AS INTEGER) AS DOUBLE)` : `CAST(${quoted} AS DOUBLE)`;
+  const value = type === "timestamp" ? `epoch_ms(${quoted})` : type === "bool" ? `CAST(${quoted} AS INTEGER)` : quoted;
+  return `coalesce(CAST(${value} AS DOUBLE), CAST('NaN' AS DOUBLE))`;
 }
 
-function valuesOf(chunk: DuckDBDataChunk, columns: readonly ColumnSchema[]): Readonly<Record<string, ColumnValues>> {
+function valuesOf(
+  chunks: readonly DuckDBDataChunk[],
+  rows: number,
+  columns: readonly ColumnSchema[],
+  dictionaries: Dictionaries,
+): Readonly<Record<string, ColumnValues>> {
   const values: Record<string, ColumnValues> = {};
   for (const [index, column] of columns.entries()) {
-    const vector = chunk.getColumnVector(index);
-    if (column.type === "string") values[column.name] = { kind: "string", values: texts(vector, chunk.rowCount) };
-    else if (column.type === "tensor") values[column.name] = tensors(vector, chunk.rowCount, elementsOf(column));
-    else values[column.name] = numbers(vector, chunk.rowCount);
+    const vectors = () => chunks.map((chunk) => chunk.getColumnVector(index));
+    const dictionary = dictionaries.get(column.name);
+    if (dictionary !== undefined) {
+      const codes = Int32Array.from(numbers(chunks, index, rows).values);
+      values[column.name] = { kind: "string", values: dictionary, codes };
+    } else if (column.type === "string") values[column.name] = { kind: "string", values: vectors().flatMap(texts) };
+    else if (column.type === "tensor") values[column.name] = tensors(vectors()[0]!, rows, elementsOf(column));
+    else values[column.name] = numbers(chunks, index, rows);
   }
   return values;
 }
 
-function texts(vector: DuckDBVector, rows: number): readonly (string | null)[] {
-  const values = new Array<string | null>(rows);
-  for (let row = 0; row < rows; row += 1) values[row] = vector.getItem(row) as string | null;
-  return values;
+function texts(vector: DuckDBVector): readonly (string | null)[] {
+  return Array.from({ length: vector.itemCount }, (_, row) => vector.getItem(row) as string | null);
 }
 
-function numbers(vector: DuckDBVector, rows: number): ColumnValues {
+function numbers(chunks: readonly DuckDBDataChunk[], column: number, rows: number) {
   const values = new Float64Array(rows);
-  const valid = new Uint8Array(rows);
-  for (let row = 0; row < rows; row += 1) {
-    const value = vector.getItem(row) as number | null;
-    // A push writes missing numbers as null. A NaN from elsewhere has the same meaning.
-    if (value === null || Number.isNaN(value)) continue;
-    values[row] = value;
-    valid[row] = 1;
+  let filled = 0;
+  for (const chunk of chunks) {
+    values.set(numbersIn(chunk, column), filled);
+    filled += chunk.rowCount;
   }
-  return { kind: "number", values, valid };
+  const valid = new Uint8Array(rows).fill(1);
+  for (let row = 0; row < rows; row += 1) {
+    // A push writes missing numbers as null. A NaN from elsewhere has the same meaning.
+    if (!Number.isNaN(values[row]!)) continue;
+    values[row] = 0;
+    valid[row] = 0;
+  }
+  return { kind: "number" as const, values, valid };
 }
 
 function tensors(vector: DuckDBVector, rows: number, width: number): ColumnValues {

@@ -4,7 +4,7 @@ import { DatasetTooLargeError } from "../../core/datasets/errors";
 import type { ColumnSchema, DatasetManifest } from "../../core/datasets/shapes";
 import type { ColumnBatch, RowSource } from "../../core/features/values";
 import type { ObjectStore } from "../../core/ports";
-import { readColumns } from "./row-reader";
+import { type Dictionaries, readColumns, readDictionaries } from "./row-reader";
 import { type DuckDbSession, quoteText } from "./session";
 
 /**
@@ -18,12 +18,17 @@ type Contents = Pick<ObjectStore, "getContent">;
 /** Streams a dataset version's rows shard by shard from the content store, and checks each shard against its digest. */
 export function createShardSource(session: DuckDbSession, objects: Contents, manifest: DatasetManifest): RowSource {
   const keep = manifest.bytes <= keptBytes;
+  const known = new Map<string, Promise<Dictionaries>>();
   return {
     async *read(columns: readonly ColumnSchema[]): AsyncGenerator<ColumnBatch> {
       let firstRow = 0;
       for (const shard of manifest.shards) {
         const file = await fetchShard(session, objects, shard.sha256);
-        yield* readColumns(session, `read_parquet(${quoteText(file)})`, columns, firstRow);
+        const table = `read_parquet(${quoteText(file)})`;
+        const key = [shard.sha256, ...columns.map(({ name }) => name)].join(" ");
+        const dictionaries = known.get(key) ?? readDictionaries(session, table, columns);
+        known.set(key, dictionaries);
+        yield* readColumns(session, table, columns, { firstRow, dictionaries: await dictionaries });
         firstRow += shard.rows;
         if (!keep) fs.rmSync(file);
       }

@@ -4,7 +4,7 @@ import { assertSplitsFilled, createSplitter, type Stratum } from "../../core/dat
 import { encodeSplitIndex, SplitIndexBuilder } from "../../core/datasets/split-index";
 import { assertUnitsSuffice, assignGroups, assignTimes, WholeSplitCheck } from "../../core/datasets/whole-split";
 import { sha256 } from "../../core/digest";
-import type { ColumnValues } from "../../core/features/values";
+import { type ColumnValues, textAt } from "../../core/features/values";
 import { readColumns } from "./row-reader";
 import { type DuckDbSession, quoteName } from "./session";
 
@@ -121,7 +121,7 @@ export async function splitRuleBroken(
 }
 
 function keyAt(values: ColumnValues, row: number): string | number | null {
-  if (values.kind === "string") return values.values[row]!;
+  if (values.kind === "string") return textAt(values, row);
   return values.kind === "number" && values.valid[row] ? values.values[row]! : null;
 }
 

@@ -1,5 +1,5 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
-import { measureModelDrift } from "../../core/drift/measure-model";
+import { measureModelDrift, sampleBaseline } from "../../core/drift/measure-model";
 import type { ModelBaseline } from "../../core/drift/model-baseline";
 import type { ServedRow } from "../../core/drift/served-rows";
 import { normalDraw, uniformDraws } from "../../core/evaluation/draws";
@@ -13,13 +13,15 @@ const features = 50;
 
 /**
  * Measures false alarms and misses of a monitor with the default thresholds: the decision is that of its windows, on rows
- * of features and predictions. `--windows N` (1,000), `--json` for machines.
+ * of features and predictions. `--windows N` (1,000), `--seed N`, `--json` for machines.
  */
 export async function benchDrift(args: readonly string[]): Promise<void> {
-  const windows = Number(args.includes("--windows") ? args[args.indexOf("--windows") + 1] : 1_000);
+  const given = (option: string, otherwise: number) =>
+    args.includes(option) ? Number(args[args.indexOf(option) + 1]) : otherwise;
+  const [windows, seed] = [given("--windows", 1_000), given("--seed", 20_260_101)];
   const target = { type: "model", model: "bench", everyRows: rows } as const;
   const { thresholds } = monitorDefinition.parse({ name: "bench", target });
-  const draw = uniformDraws(20_260_101);
+  const draw = uniformDraws(seed);
   /** Half of the features are normal, a quarter log-normal, a quarter whole numbers. */
   const column = (index: number, shift: number) =>
     Float64Array.from({ length: rows }, () => {
@@ -50,7 +52,7 @@ export async function benchDrift(args: readonly string[]): Promise<void> {
       }),
     );
     return measureModelDrift(
-      trained,
+      await sampleBaseline(trained),
       {
         rowCount: rows,
         async *open() {

@@ -1,8 +1,19 @@
 import * as fs from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { createDocumentClient } from "../../adapters/dynamodb/client";
+import { createOnlineStore } from "../../adapters/dynamodb/online-store";
+import { Table } from "../../adapters/dynamodb/table";
+import { createViewRepository } from "../../adapters/dynamodb/view-repository";
+import { ownerKeysOf, stackSecret } from "../../adapters/files/owner-keys";
+import { defaultTeam } from "../../core/access/teams";
+import { readOnline } from "../../core/feature-store/online";
+import { resolveView } from "../../core/feature-store/registry";
+import { localConfig } from "../../local/settings";
+import { processTimeOf } from "../support/cpu";
 import { describeMachine, machineLine } from "../support/machine";
-import { startStack } from "../support/stack";
+import { type BenchStack, startStack } from "../support/stack";
 import { markdownTable } from "../support/table";
 
 const clients = 8;
@@ -10,28 +21,36 @@ const features = 20;
 const entities = 2_000;
 const warmUps = 500;
 
-/** Reads 20 features of one entity through the API, by 8 clients at the same time. `--reads N` (8,000), `--json`. */
+/** Reads the features of a customer. @returns JSON with all of them */
+type Read = (customer: number) => Promise<string>;
+
+/**
+ * Reads 20 features of one entity by 8 clients at the same time: through the API, as users call it, and by the library in
+ * this process, as Feast's SDK reads. `--reads N` (8,000), `--json`.
+ */
 export async function benchOnline(args: readonly string[]): Promise<void> {
   const reads = args.includes("--reads") ? Number(args[args.indexOf("--reads") + 1]) : 8_000;
   const stack = startStack();
   try {
     fill(stack);
     const agent = new Agent({ keepAlive: true, maxSockets: clients });
-    await measure(stack.api, agent, warmUps);
-    const start = performance.now();
-    const times = (await measure(stack.api, agent, reads)).sort((a, b) => a - b);
-    const seconds = (performance.now() - start) / 1_000;
+    const api = await measure(stack, (customer) => readByApi(stack.api, agent, customer), reads);
     agent.destroy();
-    const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))]!;
-    const result = { p50: at(0.5), p95: at(0.95), p99: at(0.99), readsPerSecond: reads / seconds };
+    const library = await measure(stack, libraryOf(stack), reads);
     const machine = describeMachine();
     if (args.includes("--json")) {
-      process.stdout.write(`${JSON.stringify({ machine, clients, features, reads, ...result })}\n`);
+      process.stdout.write(`${JSON.stringify({ machine, clients, features, reads, api, library })}\n`);
       return;
     }
-    const row = [...[result.p50, result.p95, result.p99].map((ms) => ms.toFixed(2)), result.readsPerSecond.toFixed(0)];
+    const row = (name: string, { p50, p95, p99, readsPerSecond, stackMs, clientMs }: Measured) => [
+      ...[name, ...[p50, p95, p99].map((ms) => ms.toFixed(2)), readsPerSecond.toFixed(0)],
+      ...[stackMs, clientMs].map((ms) => ms.toFixed(2)),
+    ];
     process.stdout.write(
-      `${machineLine(machine)}\n${clients} clients, ${features} features of one view, ${entities} entities, ${reads} reads through the API\n\n${markdownTable(["p50 ms", "p95 ms", "p99 ms", "reads a second"], [row])}\n`,
+      `${machineLine(machine)}\n${clients} clients, ${features} features of one view, ${entities} entities, ${reads} reads; processor time of a read, in the stack and in the clients' process\n\n${markdownTable(
+        ["", "p50 ms", "p95 ms", "p99 ms", "reads a second", "stack ms", "clients ms"],
+        [row("through the API", api), row("library in process, embedded DynamoDB", library)],
+      )}\n`,
     );
   } finally {
     stack.close();
@@ -39,7 +58,7 @@ export async function benchOnline(args: readonly string[]): Promise<void> {
 }
 
 /** Registers the view, and stores a row for each entity in both stores. */
-function fill({ directory, ringmaster }: ReturnType<typeof startStack>): void {
+function fill({ directory, ringmaster }: BenchStack): void {
   const names = Array.from({ length: features }, (_, k) => `f${k}`);
   const view = [
     ...["name: customers", "entities: [customer]", "eventTime: at", "columns:", "  customer: int", "  at: timestamp"],
@@ -56,8 +75,31 @@ function fill({ directory, ringmaster }: ReturnType<typeof startStack>): void {
   ringmaster(["views", "materialize", "customers"]);
 }
 
+interface Measured {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly readsPerSecond: number;
+  /** Processor time of a read in milliseconds. */
+  readonly stackMs: number;
+  readonly clientMs: number;
+}
+
+async function measure({ pid }: BenchStack, read: Read, reads: number): Promise<Measured> {
+  await timesOf(read, warmUps);
+  const [start, cpu, stackCpu] = [performance.now(), process.cpuUsage(), processTimeOf(pid) ?? 0];
+  const times = (await timesOf(read, reads)).sort((a, b) => a - b);
+  const seconds = (performance.now() - start) / 1_000;
+  const { user, system } = process.cpuUsage(cpu);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))]!;
+  return {
+    ...{ p50: at(0.5), p95: at(0.95), p99: at(0.99), readsPerSecond: reads / seconds },
+    ...{ stackMs: ((processTimeOf(pid) ?? 0) - stackCpu) / reads, clientMs: (user + system) / 1_000 / reads },
+  };
+}
+
 /** Returns the milliseconds of each read. */
-async function measure(api: string, agent: Agent, reads: number): Promise<number[]> {
+async function timesOf(read: Read, reads: number): Promise<number[]> {
   const times: number[] = [];
   let started = 0;
   const client = async (): Promise<void> => {
@@ -65,7 +107,7 @@ async function measure(api: string, agent: Agent, reads: number): Promise<number
       const customer = (started * 7_919) % entities;
       started += 1;
       const start = performance.now();
-      const answer = await read(api, agent, customer);
+      const answer = await read(customer);
       times.push(performance.now() - start);
       if (!answer.includes('"f19":')) throw new Error(`the features of customer ${customer} are missing: ${answer}`);
     }
@@ -74,7 +116,21 @@ async function measure(api: string, agent: Agent, reads: number): Promise<number
   return times;
 }
 
-function read(api: string, agent: Agent, customer: number): Promise<string> {
+/** Reads in this process from the stack's DynamoDB, with the ports and the code of the API's route. */
+function libraryOf({ directory, endpoint }: BenchStack): Read {
+  const credentials = ownerKeysOf(stackSecret(join(directory, "data")));
+  const documents = createDocumentClient(new DynamoDBClient({ endpoint, region: "us-east-1", credentials }));
+  const { tables } = localConfig();
+  const clock = { now: () => Date.now() };
+  const { find, findRecent } = createViewRepository(new Table(documents, tables.catalog), defaultTeam, clock);
+  const ports = { online: createOnlineStore(new Table(documents, tables.features), defaultTeam), clock };
+  return async (customer) => {
+    const version = await resolveView({ find, findNewest: findRecent }, "customers");
+    return JSON.stringify(await readOnline(ports, [version], [{ customer }]));
+  };
+}
+
+function readByApi(api: string, agent: Agent, customer: number): Promise<string> {
   const body = JSON.stringify({ views: ["customers"], entities: [{ customer }] });
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   return new Promise((resolve, reject) => {

@@ -5,7 +5,7 @@ import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { type DatasetManifest, splitNames } from "../../core/datasets/shapes";
 import { decodeFeatureShard } from "../../core/features/encoding";
 import type { FeatureManifest } from "../../core/features/shapes";
-import type { ColumnBatch, ColumnValues } from "../../core/features/values";
+import { type ColumnBatch, type ColumnValues, textAt } from "../../core/features/values";
 import type { ObjectStore } from "../../core/ports";
 import { compilePlan, createRowFunction } from "../../core/views/compile";
 
@@ -143,7 +143,9 @@ function readArray<Values>(file: string, type: { new (buffer: ArrayBuffer): Valu
 
 /** Returns a row as a request has it. The flights have no bools. */
 function rowOf({ columns }: ColumnBatch, row: number): Record<string, unknown> {
-  const cellOf = (values: ColumnValues) =>
-    values.kind === "number" && values.valid[row] === 0 ? null : values.values[row];
+  const cellOf = (values: ColumnValues) => {
+    if (values.kind === "string") return textAt(values, row);
+    return values.kind === "number" && values.valid[row] === 0 ? null : values.values[row];
+  };
   return Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, cellOf(values)]));
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
-import { measureModelDrift } from "../../core/drift/measure-model";
+import { measureModelDrift, sampleBaseline } from "../../core/drift/measure-model";
 import { modelBaseline, trainingOf } from "../../core/drift/model-baseline";
 import { servedWindow } from "../../core/drift/served-log";
 import { contextOf } from "../context";
@@ -44,7 +44,7 @@ export function addModelDriftCommand(models: Command): void {
         file === undefined
           ? servedWindow(objects, await servedSince(client, version, from), { since: from })
           : await openServedFile(session, file, baseline);
-      return measureModelDrift(baseline, window, thresholds);
+      return measureModelDrift(await sampleBaseline(baseline), window, thresholds);
     });
     showDrift(report, options, json);
   });

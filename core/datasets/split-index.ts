@@ -11,7 +11,9 @@ export function encodeSplitIndex(rows: Uint32Array): Uint8Array {
 
 export function decodeSplitIndex(bytes: Uint8Array): Uint32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Uint32Array.from({ length: bytes.byteLength >> 2 }, (_, i) => view.getUint32(i * 4, true));
+  const rows = new Uint32Array(bytes.byteLength >> 2);
+  for (let i = 0; i < rows.length; i += 1) rows[i] = view.getUint32(i * 4, true);
+  return rows;
 }
 
 /** Collects the rows of each split while they are assigned; 4 bytes for each row. */

@@ -78,25 +78,41 @@ function roundHalfToEven(value: number): number {
 
 /**
  * Returns the probability that a random order of two samples leaves the band |i/m − j/n| < statistic. Follows the lattice
- * paths from (0, 0) to (m, n) row by row, each step with its probability among the orders that are left.
+ * paths from (0, 0) to (m, n) row by row. A step raises i with probability m / (m + n), otherwise j, independently of the
+ * others: then all paths to (m, n) have the same probability, and no step needs a division.
  */
 function outsideProbability(statistic: number, first: number, second: number): number {
   const [m, n] = [min(first, second), max(first, second)];
+  const [up, along] = [m / (m + n), n / (m + n)];
   // Distances are multiples of 1 / (m n). A path may come as near as the multiple below the statistic.
   const widest = (0.5 + floor(statistic * m * n - 1e-7)) / (m * n);
-  /** The probability to be at (i, j), inside the band so far. */
+  /** The probability to visit (i, j), inside the band so far. Outside the band of a row it is 0, or not read again. */
   const at = new Float64Array(n + 1);
+  // The first row has no row below it.
+  at[0] = 1 / up;
   for (let i = 0; i <= m; i += 1) {
     const lowest = max(0, ceil(n * (i / m - widest)));
     const highest = min(n, floor(n * (i / m + widest)));
-    if (lowest > 0) at[lowest - 1] = 0;
+    let before = 0;
     for (let j = lowest; j <= highest; j += 1) {
-      const left = m + n - i - j + 1;
-      const above = i === 0 ? (j === 0 ? 1 : 0) : (at[j]! * (m - i + 1)) / left;
-      at[j] = above + (j === 0 ? 0 : (at[j - 1]! * (n - j + 1)) / left);
+      before = up * at[j]! + along * before;
+      at[j] = before;
     }
   }
-  return min(1, max(0, 1 - at[n]!));
+  return min(1, max(0, 1 - at[n]! / visitProbability(m, n)));
+}
+
+/** Returns the probability that these independent steps visit (m, n). */
+function visitProbability(m: number, n: number): number {
+  const [up, along] = [m / (m + n), n / (m + n)];
+  let probability = 1;
+  let left = n;
+  for (let i = 1; i <= m; i += 1) {
+    probability *= (up * (n + i)) / i;
+    // The product stays near 1, so that it cannot overflow.
+    for (; probability > 1 && left > 0; left -= 1) probability *= along;
+  }
+  return probability * along ** left;
 }
 
 /**

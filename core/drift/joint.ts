@@ -4,7 +4,7 @@ import type { JointColumn, Sample } from "./sample";
 import type { DriftThresholds, MultivariateDrift } from "./shapes";
 import { type BinnedColumn, classifierTest } from "./two-sample-classifier";
 
-/** Bounds the time of the test: about half a second of a processor. */
+/** Bounds the time of the test. */
 const maxColumns = 200;
 /** With fewer rows in a sample there is no test. */
 const minRows = 100;
@@ -44,15 +44,16 @@ export function measureJoint(
 /** Numbers the values of both samples by bins; bin 0 is for missing values. */
 function binned(baseline: JointColumn, current: JointColumn): BinnedColumn {
   if (baseline.kind === "number" && current.kind === "number") {
-    const values = [...baseline.values, ...current.values];
-    const sorted = Float64Array.from(values.filter((value) => value !== undefined)).sort();
+    const values = Float64Array.from([...baseline.values, ...current.values], (value) => value ?? Number.NaN);
+    const sorted = values.filter((value) => !Number.isNaN(value)).sort();
     const edges = new Set<number>();
     for (let bin = 1; bin < numberBins - 1 && sorted.length > 0; bin += 1) {
       edges.add(sorted[Math.floor((bin * sorted.length) / (numberBins - 1))]!);
     }
     const limits = [...edges];
-    const binOf = (value: number | undefined) => (value === undefined ? 0 : 1 + placeOf(limits, value));
-    return { bins: Uint8Array.from(values, binOf), count: limits.length + 2, isOrdered: true };
+    const bins = new Uint8Array(values.length);
+    for (const [at, value] of values.entries()) bins[at] = Number.isNaN(value) ? 0 : 1 + placeOf(limits, value);
+    return { bins, count: limits.length + 2, isOrdered: true };
   }
   const values = [...baseline.values, ...current.values].map((value) => (value === undefined ? value : String(value)));
   const counts = new Map<string, number>();

@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors";
 import { jointColumnsOf } from "./joint";
 import { measureSamples, pairsOf, referenceOf } from "./measure";
 import type { ModelBaseline } from "./model-baseline";
-import { type ColumnSample, readSample } from "./sample";
+import { type ColumnSample, readSample, type Sample } from "./sample";
 import { type ServedRow, ServedRows } from "./served-rows";
 import type { DriftThresholds, ModelDriftReport, SchemaChange } from "./shapes";
 
@@ -13,6 +13,23 @@ export interface ServedWindow {
   open(): AsyncIterable<readonly ServedRow[]>;
 }
 
+/** A baseline whose rows were read. It is the same for all windows of a version. */
+export interface SampledBaseline extends Omit<ModelBaseline, "rows"> {
+  readonly sample: Sample;
+}
+
+/** Reads the rows of a baseline. */
+export async function sampleBaseline({ rows, ...baseline }: ModelBaseline): Promise<SampledBaseline> {
+  const { columns, joint } = measuredColumns(baseline);
+  return { ...baseline, sample: await readSample(baseline.manifest, rows, columns, joint) };
+}
+
+function measuredColumns({ manifest, features: read, label }: Omit<ModelBaseline, "rows">) {
+  const features = manifest.schema.filter(({ name }) => read.has(name));
+  const labels = manifest.schema.filter(({ name }) => name === label && !read.has(name));
+  return { features, columns: [...features, ...labels], joint: jointColumnsOf(features) };
+}
+
 /**
  * Measures how served rows differ from the rows on which a version was trained: its features, the label where it is
  * known, and the predictions, which it compares with those on the test split.
@@ -20,22 +37,18 @@ export interface ServedWindow {
  * @throws InvalidInputError if no row was served
  */
 export async function measureModelDrift(
-  baseline: ModelBaseline,
+  baseline: SampledBaseline,
   window: ServedWindow,
   thresholds: DriftThresholds,
 ): Promise<ModelDriftReport> {
-  const { manifest, model, version, predictions } = baseline;
-  const features = manifest.schema.filter(({ name }) => baseline.features.has(name));
-  const label = manifest.schema.filter(({ name }) => name === baseline.label);
-  const columns = [...features, ...label.filter(({ name }) => !baseline.features.has(name))];
+  const { manifest, model, version, predictions, sample: before } = baseline;
+  const { features, columns, joint } = measuredColumns(baseline);
   const served = new ServedRows(() => window.open(), predictions.column);
-  const joint = jointColumnsOf(features);
   const after = await readSample(window, served, columns, joint);
   if (after.rows === 0) {
     const rule = "must have served rows: send them with `ringmaster models served`, or name a file by --file";
     throw new InvalidInputError("the drift cannot be measured", [{ path: "model", value: model, rule }]);
   }
-  const before = await readSample(manifest, baseline.rows, columns, joint);
   const schema = features.flatMap((column) => servedChange(column, served));
   const isGone = ({ name }: ColumnSchema) => schema.some(({ column }) => column === name);
   const compared = columns.filter(

@@ -54,14 +54,14 @@ export async function readSample(
   const joint = jointColumns.map((column) => ({ column, values: [] as unknown[] }));
   let [taken, takenJoint] = [0, 0];
   for await (const batch of rows.read(columns)) {
-    for (let row = 0; row < batch.rows; row += 1) {
-      const hashed = hash(batch.firstRow + row);
-      if (hashed >= below!) continue;
-      taken += 1;
-      for (const collector of collectors) collector.add(batch.columns[collector.column.name]!, row);
-      if (hashed >= jointBelow!) continue;
-      takenJoint += 1;
-      for (const { column, values } of joint) values.push(valueAt(column, batch.columns[column.name]!, row));
+    const hashes = Uint32Array.from({ length: batch.rows }, (_hash, row) => hash(batch.firstRow + row));
+    const rowsBelow = (limit: number) => Uint32Array.from(hashes.keys()).filter((row) => hashes[row]! < limit);
+    const [some, whole] = [rowsBelow(below!), rowsBelow(jointBelow!)];
+    taken += some.length;
+    takenJoint += whole.length;
+    for (const collector of collectors) collector.add(batch.columns[collector.column.name]!, some);
+    for (const { column, values } of joint) {
+      for (const row of whole) values.push(valueAt(column, batch.columns[column.name]!, row));
     }
   }
   const wholeRows = joint.map(({ column, values }) => {
@@ -94,8 +94,8 @@ export class Collector {
 
   constructor(readonly column: ColumnSchema) {}
 
-  add(values: ColumnValues, row: number): void {
-    this.addValue(valueAt(this.column, values, row));
+  add(values: ColumnValues, rows: Uint32Array): void {
+    for (const row of rows) this.addValue(valueAt(this.column, values, row));
   }
 
   addValue(value: string | number | undefined): void {

@@ -88,22 +88,28 @@ function heldOutAuc(
   const total = train.reduce((sum, row) => sum + isCurrent[row]!, 0);
   const base = Math.log(total / (train.length - total));
   const scores = new Float64Array(isCurrent.length).fill(base);
+  // The rows of the training fold, next to each other in memory.
+  const trained = columns.map(({ bins, ...column }) => ({ ...column, bins: bins.slice(0, train.length) }));
+  for (const [column, { bins }] of trained.entries()) {
+    for (let at = 0; at < train.length; at += 1) bins[at] = columns[column]!.bins[train[at]!]!;
+  }
   const gradients = new Float64Array(train.length);
   const hessians = new Float64Array(train.length);
   for (const root of roots) {
-    for (const [at, row] of train.entries()) {
+    for (let at = 0; at < train.length; at += 1) {
+      const row = train[at]!;
       const probability = 1 / (1 + Math.exp(-scores[row]!));
       gradients[at] = isCurrent[row]! - probability;
       hessians[at] = probability * (1 - probability);
     }
     const isLeft = middleSplit(columns[root]!, train);
     const { bins } = columns[root]!;
-    const branches = [0, 1].map((branch) => {
-      const places = Uint32Array.from(train.keys()).filter((at) => isLeft[bins[train[at]!]!] === branch);
-      return bestSplit(columns, train, places, gradients, hessians);
-    });
+    const branches = [0, 1].map((branch) =>
+      bestSplit(trained, placesIn(trained[root]!.bins, isLeft, branch), gradients, hessians),
+    );
     for (const rows of [train, test]) {
-      for (const row of rows) {
+      for (let at = 0; at < rows.length; at += 1) {
+        const row = rows[at]!;
         const { column, isLeft: left, leaves } = branches[isLeft[bins[row]!]!]!;
         scores[row]! += leaves[left[columns[column]!.bins[row]!]!]!;
       }
@@ -129,6 +135,18 @@ function middleSplit({ bins, count }: BinnedColumn, rows: Uint32Array): Uint8Arr
   return isLeft;
 }
 
+/** Returns the places of the rows in one branch of a split. */
+function placesIn(bins: Uint8Array, isLeft: Uint8Array, branch: number): Uint32Array {
+  const places = new Uint32Array(bins.length);
+  let count = 0;
+  for (let at = 0; at < bins.length; at += 1) {
+    if (isLeft[bins[at]!] !== branch) continue;
+    places[count] = at;
+    count += 1;
+  }
+  return places.subarray(0, count);
+}
+
 interface Split {
   readonly column: number;
   /** 1 for bins of the left leaf. */
@@ -140,7 +158,6 @@ interface Split {
 /** Finds the split of rows with the greatest gain; one leaf for all of them if no split has a gain. */
 function bestSplit(
   columns: readonly BinnedColumn[],
-  train: Uint32Array,
   places: Uint32Array,
   gradients: Float64Array,
   hessians: Float64Array,
@@ -151,7 +168,9 @@ function bestSplit(
     allH += hessians[at]!;
   }
   const leaf = (g: number, h: number) => (learningRate * g) / (h + penalty);
+  /** Sums of gradients and of hessians, and the rows of each bin. */
   const [sumG, sumH, rowsIn] = [new Float64Array(256), new Float64Array(256), new Uint32Array(256)];
+  const order = new Uint8Array(256);
   let best: Split = { column: 0, isLeft: new Uint8Array(256), leaves: [leaf(allG, allH), 0] };
   let bestGain = allG ** 2 / (allH + penalty);
   for (const [column, { bins, count, isOrdered }] of columns.entries()) {
@@ -159,15 +178,18 @@ function bestSplit(
     sumG.fill(0, 0, count);
     sumH.fill(0, 0, count);
     rowsIn.fill(0, 0, count);
-    for (const at of places) {
-      const bin = bins[train[at]!]!;
+    for (let i = 0; i < places.length; i += 1) {
+      const at = places[i]!;
+      const bin = bins[at]!;
       sumG[bin]! += gradients[at]!;
       sumH[bin]! += hessians[at]!;
       rowsIn[bin]! += 1;
     }
-    const order = Array.from({ length: count }, (_bin, bin) => bin);
+    for (let bin = 0; bin < count; bin += 1) order[bin] = bin;
     // The best division of categories is one of those in the order of their means (Fisher, 1958).
-    if (!isOrdered) order.sort((a, b) => sumG[a]! / (sumH[a]! + penalty) - sumG[b]! / (sumH[b]! + penalty));
+    if (!isOrdered) {
+      order.subarray(0, count).sort((a, b) => sumG[a]! / (sumH[a]! + penalty) - sumG[b]! / (sumH[b]! + penalty));
+    }
     let [g, h, rows] = [0, 0, 0];
     for (let end = 1; end < count; end += 1) {
       const bin = order[end - 1]!;
@@ -180,7 +202,7 @@ function bestSplit(
       if (gain <= bestGain) continue;
       bestGain = gain;
       const isLeft = new Uint8Array(256);
-      for (const left of order.slice(0, end)) isLeft[left] = 1;
+      for (const left of order.subarray(0, end)) isLeft[left] = 1;
       best = { column, isLeft, leaves: [leaf(otherG, otherH), leaf(g, h)] };
     }
   }

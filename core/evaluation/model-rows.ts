@@ -44,10 +44,8 @@ export async function* modelRows(
   const encoder = new ShardEncoder({ transform, label, slices: [] }, schema, { rows, withSlices: false });
   const needed = new Set([...inputColumns(transform), label.column]);
   for await (const batch of source.read(schema.filter(({ name }) => needed.has(name)))) {
-    for (let row = 0; row < batch.rows; row += 1) {
-      if (chosen[batch.firstRow + row] === 0) continue;
-      const shard = encoder.add(batch, row);
-      if (shard) yield decodeFeatureShard(shard.bytes, artifact);
-    }
+    const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
+    const some = all.filter((row) => chosen[batch.firstRow + row] === 1);
+    for (const shard of encoder.add(batch, some)) yield decodeFeatureShard(shard.bytes, artifact);
   }
 }

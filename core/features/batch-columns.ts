@@ -1,27 +1,35 @@
-import { type Column, dictionaryOf, type RowColumns, rowColumns } from "../views/columns";
+import { type Column, DictionaryColumn, dictionaryOf, type RowColumns, rowColumns } from "../views/columns";
 import type { PlanColumn } from "../views/shapes";
-import type { ColumnBatch, ColumnValues } from "./values";
+import { type ColumnBatch, type ColumnValues, textAt } from "./values";
 
-/** Returns rows of a batch in canonical form, by column. */
+/** Returns chosen rows of a batch in canonical form, by column; all rows by default. */
 export function batchColumns(
   batch: ColumnBatch,
   columns: readonly PlanColumn[],
-  chosen: (row: number) => boolean = () => true,
+  chosen: Uint32Array = Uint32Array.from({ length: batch.rows }, (_, row) => row),
 ): RowColumns {
-  const rows: number[] = [];
-  for (let row = 0; row < batch.rows; row += 1) if (chosen(row)) rows.push(row);
   return rowColumns(
-    rows.length,
-    new Map(columns.map(({ name, type }) => [name, canonicalColumn(batch.columns[name], rows, type)])),
+    chosen.length,
+    new Map(columns.map(({ name, type }) => [name, canonicalColumn(batch.columns[name], chosen, type)])),
   );
 }
 
-function canonicalColumn(values: ColumnValues | undefined, rows: readonly number[], type: PlanColumn["type"]): Column {
+function canonicalColumn(values: ColumnValues | undefined, rows: Uint32Array, type: PlanColumn["type"]): Column {
   // Rows to predict lack the label and the column of the folds.
-  if (values === undefined) return rows.map(() => null);
-  if (values.kind === "string") return dictionaryOf(rows.length, (i) => values.values[rows[i]!] ?? null);
-  if (type === "bool") return rows.map((row) => (values.valid[row] === 1 ? values.values[row] === 1 : null));
+  if (values === undefined) return new Array<null>(rows.length).fill(null);
+  if (values.kind === "string") {
+    const { codes } = values;
+    if (codes === undefined) return dictionaryOf(rows.length, (i) => textAt(values, rows[i]!));
+    return new DictionaryColumn(
+      Int32Array.from(rows, (row) => codes[row]!),
+      values.values,
+    );
+  }
+  if (type === "bool") return Array.from(rows, (row) => (values.valid[row] === 1 ? values.values[row] === 1 : null));
   const numbers = new Float64Array(rows.length);
-  for (const [i, row] of rows.entries()) numbers[i] = values.valid[row] === 1 ? values.values[row]! : Number.NaN;
+  for (let i = 0; i < rows.length; i += 1) {
+    const row = rows[i]!;
+    numbers[i] = values.valid[row] === 1 ? values.values[row]! : Number.NaN;
+  }
   return numbers;
 }

@@ -76,12 +76,14 @@ export async function materializeFeatures(input: {
   const planned = new Set(view ? sourceColumnsOf(view) : []);
   const read = manifest.schema.filter((column) => planned.has(column.name) || columns.includes(column));
   for await (const batch of rows.read(view ? read : columns)) {
-    for (let row = 0; row < batch.rows; row += 1) {
-      const split = splitOf[batch.firstRow + row]!;
-      const shard = encoders[split]!.add(batch, row);
-      if (shard) {
+    const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
+    for (const [index, split] of splitNames.entries()) {
+      for (const shard of encoders[index]!.add(
+        batch,
+        all.filter((row) => splitOf[batch.firstRow + row] === index),
+      )) {
         const { sha256, bytes } = await objects.putContent(shard.bytes);
-        shards[splitNames[split]!].push({ sha256, bytes, rows: shard.rows });
+        shards[split].push({ sha256, bytes, rows: shard.rows });
       }
     }
   }

@@ -75,7 +75,9 @@ export function fitPlanOnRows(
     const accumulators = statistics.map(createAccumulator);
     const needed = columns.filter(({ name }) => names.has(name));
     for await (const batch of source.read(read)) {
-      const rows = batchColumns(batch, needed, (row) => training.splitOf(batch.firstRow + row) === "train");
+      const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
+      const chosen = all.filter((row) => training.splitOf(batch.firstRow + row) === "train");
+      const rows = batchColumns(batch, needed, chosen);
       for (const { name, value } of intermediates) rows.columns.set(name, columnOf(value, rows));
       for (const accumulator of accumulators) accumulator.add(rows);
     }

@@ -67,40 +67,48 @@ function batchFeaturesOf(plan: FittedPlan): BatchFeatures {
   return made;
 }
 
-/** Returns a function that writes a row's features into a shard's tensors. */
-export function plannedRowEncoder(
+/** Tensors with rows of one width; row `i` starts at `i * width`. */
+interface RowTensor<Values> {
+  readonly values: Values;
+  readonly width: number;
+}
+
+/** Returns a function that writes the features of some rows of a batch into a shard's tensors, from row `at` on. */
+export function plannedRowsEncoder(
   { plan, outputs }: PlannedTransform,
   outOfFold: boolean,
 ): (
   batch: ColumnBatch,
-  row: number,
-  numeric: Float32Array,
-  numericAt: number,
-  codes: Int32Array,
-  codesAt: number,
+  rows: Uint32Array,
+  numeric: RowTensor<Float32Array>,
+  codes: RowTensor<Int32Array>,
+  at: number,
 ) => void {
   const featuresOf = batchFeaturesOf(plan);
-  let current: ColumnBatch | undefined;
-  let numbers: readonly (readonly [source: number, values: Float64Array])[] = [];
-  let positions: typeof numbers = [];
-  return (batch, row, numeric, numericAt, codes, codesAt) => {
-    if (batch !== current) {
-      const columns = featuresOf(batch, outOfFold);
-      const of = (kind: FeatureOutput["kind"]) =>
-        outputs.flatMap((output, i) =>
-          output.kind === kind ? [[output.source, numbersOf(columns[i]!, batch.rows)] as const] : [],
-        );
-      [current, numbers, positions] = [batch, of("numeric"), of("one-hot")];
-    }
-    for (const [source, values] of numbers) {
-      const value = values[row]!;
-      numeric[numericAt + source] = Number.isNaN(value) ? 0 : value;
-    }
-    for (const [source, values] of positions) {
-      const value = values[row]!;
-      codes[codesAt + source] = Number.isNaN(value) ? -1 : value;
+  return (batch, rows, numeric, codes, at) => {
+    const columns = featuresOf(batch, outOfFold);
+    for (const [index, { kind, source }] of outputs.entries()) {
+      const column = numbersOf(columns[index]!, batch.rows);
+      if (kind === "numeric") writeColumn(column, rows, numeric, at, source, 0);
+      else writeColumn(column, rows, codes, at, source, -1);
     }
   };
+}
+
+/** @param missing stands for a missing number */
+function writeColumn(
+  column: Float64Array,
+  rows: Uint32Array,
+  { values, width }: RowTensor<Float32Array | Int32Array>,
+  at: number,
+  source: number,
+  missing: number,
+): void {
+  let to = at * width + source;
+  for (let i = 0; i < rows.length; i += 1, to += width) {
+    const value = column[rows[i]!]!;
+    values[to] = Number.isNaN(value) ? missing : value;
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { evenCut } from "../datasets/shard-plan";
 import { codeLookup } from "./category-codes";
 import { encodeFeatureShard, type FeatureRows, shardLayout } from "./encoding";
 import type { FittedFeatures } from "./fit";
-import { plannedRowEncoder } from "./planned-rows";
+import { plannedRowsEncoder } from "./planned-rows";
 import { standardized } from "./transform";
 import { type ColumnBatch, categoryAt } from "./values";
 
@@ -16,7 +16,7 @@ export class ShardEncoder {
   private readonly layout: ReturnType<typeof shardLayout>;
   private readonly withSlices: boolean;
   private readonly cuts: readonly number[];
-  private readonly writers: readonly RowEncoder[];
+  private readonly writers: readonly RowsEncoder[];
   private rows: FeatureRows | undefined;
   private filled = 0;
   private finished = 0;
@@ -42,18 +42,22 @@ export class ShardEncoder {
     this.writers = encodersOf(fitted, schema, this.layout, options);
   }
 
-  /** Adds a row; returns the shard that it completes. */
-  add(batch: ColumnBatch, row: number): { readonly bytes: Uint8Array; readonly rows: number } | undefined {
-    const size = this.cuts[this.finished]!;
-    this.rows ??= this.allocate(size);
-    for (const write of this.writers) write(batch, row, this.rows, this.filled);
-    this.filled += 1;
-    if (this.filled < size) return undefined;
-    const bytes = encodeFeatureShard(this.rows, this.layout);
-    this.rows = undefined;
-    this.filled = 0;
-    this.finished += 1;
-    return { bytes, rows: size };
+  /** Adds rows of a batch, in their order; yields the shards that they complete. */
+  *add(batch: ColumnBatch, rows: Uint32Array): Generator<{ readonly bytes: Uint8Array; readonly rows: number }> {
+    for (let first = 0; first < rows.length; ) {
+      const size = this.cuts[this.finished]!;
+      this.rows ??= this.allocate(size);
+      const some = rows.subarray(first, first + size - this.filled);
+      for (const write of this.writers) write(batch, some, this.rows, this.filled);
+      this.filled += some.length;
+      first += some.length;
+      if (this.filled < size) return;
+      const bytes = encodeFeatureShard(this.rows, this.layout);
+      this.rows = undefined;
+      this.filled = 0;
+      this.finished += 1;
+      yield { bytes, rows: size };
+    }
   }
 
   private allocate(rows: number): FeatureRows {
@@ -68,19 +72,27 @@ export class ShardEncoder {
   }
 }
 
+/** Writes rows of a batch, the first one to row `at`. */
+type RowsEncoder = (batch: ColumnBatch, rows: Uint32Array, into: FeatureRows, at: number) => void;
 type RowEncoder = (batch: ColumnBatch, row: number, into: FeatureRows, at: number) => void;
+
+function eachRow(write: RowEncoder): RowsEncoder {
+  return (batch, rows, into, at) => {
+    for (let i = 0; i < rows.length; i += 1) write(batch, rows[i]!, into, at + i);
+  };
+}
 
 function encodersOf(
   { transform, label, slices }: FittedFeatures,
   schema: readonly ColumnSchema[],
   { numericWidth, codesWidth }: ReturnType<typeof shardLayout>,
   { withSlices, outOfFold = false }: { readonly withSlices: boolean; readonly outOfFold?: boolean },
-): readonly RowEncoder[] {
+): readonly RowsEncoder[] {
   const typeOf = new Map(schema.map(({ name, type }) => [name, type]));
   const { plan } = transform;
-  const planned = plan && plannedRowEncoder({ ...transform, plan }, outOfFold);
+  const planned = plan && plannedRowsEncoder({ ...transform, plan }, outOfFold);
   const encoders: RowEncoder[] = planned
-    ? [(batch, row, { numeric, codes }, at) => planned(batch, row, numeric, at * numericWidth, codes, at * codesWidth)]
+    ? []
     : transform.outputs.map((output): RowEncoder => {
         if (output.kind === "one-hot") {
           const lookup = codeLookup(output);
@@ -112,7 +124,11 @@ function encodersOf(
       });
     }
   }
-  return encoders;
+  const byRow = encoders.map(eachRow);
+  if (!planned) return byRow;
+  const planWriter: RowsEncoder = (batch, rows, { numeric, codes }, at) =>
+    planned(batch, rows, { values: numeric, width: numericWidth }, { values: codes, width: codesWidth }, at);
+  return [planWriter, ...byRow];
 }
 
 function labelEncoder(label: FittedFeatures["label"], type: ColumnSchema["type"]): RowEncoder {

@@ -16,26 +16,27 @@ export function readRaw(value: unknown, column: ColumnSchema): RawValue {
   if (value === null || value === undefined) {
     return isNullable(column) ? {} : { rule: ruleText(column, "present") };
   }
-  const wrong: RawValue = { rule: ruleText(column, "type") };
+  // A text is made only for a wrong value, because it takes longer than the rest.
+  const wrong = (): RawValue => ({ rule: ruleText(column, "type") });
   switch (column.type) {
     case "string":
-      return typeof value === "string" ? { category: value } : wrong;
+      return typeof value === "string" ? { category: value } : wrong();
     case "bool":
       if (value === 1 || value === 0) return { category: value === 1 };
-      return typeof value === "boolean" ? { category: value } : wrong;
+      return typeof value === "boolean" ? { category: value } : wrong();
     case "int":
-      return typeof value === "number" && Number.isSafeInteger(value) ? { numbers: [value], category: value } : wrong;
+      return typeof value === "number" && Number.isSafeInteger(value) ? { numbers: [value], category: value } : wrong();
     case "float":
-      return typeof value === "number" && Number.isFinite(value) ? { numbers: [value] } : wrong;
+      return typeof value === "number" && Number.isFinite(value) ? { numbers: [value] } : wrong();
     case "timestamp": {
       const time = timeOf(value);
-      return Number.isFinite(time) ? { numbers: [time] } : wrong;
+      return Number.isFinite(time) ? { numbers: [time] } : wrong();
     }
     case "tensor": {
       const numbers: unknown[] = Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [];
       const fits = numbers.length === elementsOf(column) && numbers.every(Number.isFinite);
       // The dataset stores a tensor's numbers as float32.
-      return fits ? { numbers: (numbers as number[]).map(Math.fround) } : wrong;
+      return fits ? { numbers: (numbers as number[]).map(Math.fround) } : wrong();
     }
   }
 }

@@ -5,11 +5,12 @@ import type { TimestampPart } from "./shapes";
 /**
  * Values of one column over the rows of a batch. A value is missing if `valid` is 0 or its text is `null`.
  *
- * `number` holds int and float unchanged, bool as 0 and 1, timestamps as milliseconds since the epoch.
+ * `number` holds int and float unchanged, bool as 0 and 1, timestamps as milliseconds since the epoch. `string` holds the
+ * text of each row; with `codes`, each text once, and the place of each row's text (`textAt`).
  */
 export type ColumnValues =
   | { readonly kind: "number"; readonly values: Float64Array; readonly valid: Uint8Array }
-  | { readonly kind: "string"; readonly values: readonly (string | null)[] }
+  | { readonly kind: "string"; readonly values: readonly (string | null)[]; readonly codes?: Int32Array }
   /** `values` is `[rows, width]`. */
   | { readonly kind: "tensor"; readonly values: Float32Array; readonly width: number; readonly valid: Uint8Array };
 
@@ -26,6 +27,11 @@ export interface RowSource {
   read(columns: readonly ColumnSchema[]): AsyncIterable<ColumnBatch>;
 }
 
+/** Returns the row's text; `null` if it is missing. */
+export function textAt(values: Extract<ColumnValues, { readonly kind: "string" }>, row: number): string | null {
+  return values.values[values.codes === undefined ? row : values.codes[row]!] ?? null;
+}
+
 /** Returns the row's category; `undefined` if it is missing. */
 export function categoryAt(
   values: ColumnValues,
@@ -33,7 +39,7 @@ export function categoryAt(
   type: ColumnSchema["type"],
   part?: TimestampPart,
 ): Category | undefined {
-  if (values.kind === "string") return values.values[row] ?? undefined;
+  if (values.kind === "string") return textAt(values, row) ?? undefined;
   if (values.kind === "tensor") throw new Error("a tensor has no categories");
   if (values.valid[row] === 0) return undefined;
   const value = values.values[row]!;

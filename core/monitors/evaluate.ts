@@ -2,7 +2,7 @@ import { getDatasetVersion } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
 import type { DatasetVersion } from "../datasets/shapes";
 import { measureDrift } from "../drift/measure";
-import { measureModelDrift } from "../drift/measure-model";
+import { measureModelDrift, type SampledBaseline, sampleBaseline } from "../drift/measure-model";
 import { modelBaseline, trainingOf } from "../drift/model-baseline";
 import { type ServedBatch, type ServedLog, servedWindow } from "../drift/served-log";
 import { RingmasterError } from "../errors";
@@ -45,12 +45,13 @@ export async function evaluateMonitor(
 ): Promise<readonly MonitorWindow[]> {
   const { monitors } = dependencies;
   const closed: MonitorWindow[] = [];
+  const baselines: Baselines = new Map();
   for (let round = 0; round < maxWindows; round += 1) {
     const before = await monitors.find(name);
     if (!before || before.deletedAt !== undefined) break;
     let measured: Measured | undefined;
     try {
-      measured = await measureNext(dependencies, before);
+      measured = await measureNext(dependencies, before, baselines);
     } catch (error) {
       if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
       await recordFailure(dependencies, before, error);
@@ -112,9 +113,16 @@ async function recordFailure(
   await monitors.save(next, before);
 }
 
-function measureNext(dependencies: EvaluateDependencies, monitor: Monitor): Promise<Measured | undefined> {
+/** The last baseline that a call has read, by `NAME/VERSION` of the model. A version's data never changes. */
+type Baselines = Map<string, SampledBaseline>;
+
+function measureNext(
+  dependencies: EvaluateDependencies,
+  monitor: Monitor,
+  baselines: Baselines,
+): Promise<Measured | undefined> {
   return monitor.target.type === "model"
-    ? measureServed(dependencies, monitor, monitor.target)
+    ? measureServed(dependencies, monitor, monitor.target, baselines)
     : measureVersion(dependencies, monitor, monitor.target);
 }
 
@@ -122,8 +130,9 @@ async function measureServed(
   dependencies: EvaluateDependencies,
   monitor: Monitor,
   target: Extract<Monitor["target"], { type: "model" }>,
+  baselines: Baselines,
 ): Promise<Measured | undefined> {
-  const { registry, objects, clock, datasets, withRows } = dependencies;
+  const { registry, objects, clock } = dependencies;
   const { model } = target;
   const number = target.version ?? (await registry.repository.find(model))?.production;
   if (number === undefined) return undefined;
@@ -133,16 +142,14 @@ async function measureServed(
   const batches = nextBatches(target, position, available, clock.now());
   const last = batches?.at(-1);
   if (!batches || !last) return undefined;
-  const version = await registry.repository.findVersion(model, number);
-  const artifact = version && (await readArtifact(objects, version));
-  if (!version) throw new VersionNotFoundError(model, number);
-  const { dataset } = trainingOf(version);
-  if (!artifact) return undefined;
-  const { manifest } = await getDatasetVersion(datasets, dataset.name, dataset.version);
+  const name = `${model}/${number}`;
+  const baseline = baselines.get(name) ?? (await readBaseline(dependencies, model, number));
+  if (!baseline) return undefined;
+  // Only one is kept, because its sample may take 256 MiB.
+  if (!baselines.has(name)) baselines.clear();
+  baselines.set(name, baseline);
   const window = servedWindow(objects, batches, { rate: target.samplingRate });
-  const report = await withRows(manifest, async (rows) =>
-    measureModelDrift(await modelBaseline(objects, version, artifact, { manifest, rows }), window, monitor.thresholds),
-  );
+  const report = await measureModelDrift(baseline, window, monitor.thresholds);
   return {
     report,
     position: {
@@ -151,6 +158,22 @@ async function measureServed(
       at: endAfter(position.at, last.receivedAt),
     },
   };
+}
+
+async function readBaseline(
+  { registry, objects, datasets, withRows }: EvaluateDependencies,
+  model: string,
+  number: number,
+): Promise<SampledBaseline | undefined> {
+  const version = await registry.repository.findVersion(model, number);
+  const artifact = version && (await readArtifact(objects, version));
+  if (!version) throw new VersionNotFoundError(model, number);
+  const { dataset } = trainingOf(version);
+  if (!artifact) return undefined;
+  const { manifest } = await getDatasetVersion(datasets, dataset.name, dataset.version);
+  return withRows(manifest, async (rows) =>
+    sampleBaseline(await modelBaseline(objects, version, artifact, { manifest, rows })),
+  );
 }
 
 async function batchesAfter(

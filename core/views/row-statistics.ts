@@ -1,4 +1,4 @@
-import { columnOf, columnsOf, numbersOf, type RowColumns, valueIn } from "./columns";
+import { asDictionary, columnOf, columnsOf, numbersOf, type RowColumns } from "./columns";
 import { TooManyCategoriesError } from "./errors";
 import type { CanonicalRow } from "./expression";
 import {
@@ -36,25 +36,35 @@ export function createAccumulator(statistic: Statistic): Accumulator {
       return summary(statistic);
     case "quantiles": {
       const counts = new Map<number, number>();
+      /** Counts of small whole numbers, which many columns have. */
+      const small = new Float64Array(smallNumbers);
       return {
         add(rows) {
           const column = numbersOf(columnOf(statistic.value, rows), rows.count);
           for (let i = 0; i < rows.count; i += 1) {
-            const value = measurable(column, i);
-            if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+            const value = column[i]!;
+            const whole = value | 0;
+            if (whole === value && whole >= 0 && whole < smallNumbers) small[whole]! += 1;
+            else if (isMeasured(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
           }
         },
-        state: () => quantilesOf(counts),
+        state() {
+          const all = new Map(counts);
+          for (const [value, count] of small.entries()) if (count > 0) all.set(value, count);
+          return quantilesOf(all);
+        },
       };
     }
     case "categories": {
       const counts = new Map<string, number>();
       return {
         add(rows) {
-          const column = columnOf(statistic.value, rows);
-          for (let i = 0; i < rows.count; i += 1) {
-            const value = valueIn(column, i) as string | null;
-            if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+          const { codes, values } = asDictionary(columnOf(statistic.value, rows));
+          const found = new Uint32Array(values.length);
+          for (let i = 0; i < rows.count; i += 1) found[codes[i]!]! += 1;
+          for (const [code, count] of found.entries()) {
+            const value = values[code] as string | null;
+            if (count > 0 && value !== null) counts.set(value, (counts.get(value) ?? 0) + count);
           }
           if (counts.size > maxCounted) throw new TooManyCategoriesError(statistic.step, counts.size, maxCounted);
         },
@@ -76,14 +86,14 @@ function summary({ value }: Extract<Statistic, { readonly kind: "summary" }>): A
     add(rows) {
       const column = numbersOf(columnOf(value, rows), rows.count);
       for (let i = 0; i < rows.count; i += 1) {
-        const x = measurable(column, i);
-        if (x === null) continue;
+        const x = column[i]!;
+        if (!isMeasured(x)) continue;
         count += 1;
         const difference = x - mean;
         mean += difference / count;
         squares += difference * (x - mean);
-        minimum = Math.min(minimum, x);
-        maximum = Math.max(maximum, x);
+        if (x < minimum) minimum = x;
+        if (x > maximum) maximum = x;
       }
     },
     state: () => ({ kind: "summary", count, mean, squares, minimum, maximum }),
@@ -92,23 +102,26 @@ function summary({ value }: Extract<Statistic, { readonly kind: "summary" }>): A
 
 function targets({ step, value, target, fold }: Extract<Statistic, { readonly kind: "targets" }>): Accumulator {
   /** Number and sum, by category and fold, in places that `cells` adds up at the end. */
-  const found = new Map<string | null, ({ count: number; sum: number } | undefined)[]>();
+  const found = new Map<string | null, Cell[]>();
+  const cellsOf = (category: string | null): Cell[] => {
+    const known = found.get(category) ?? [];
+    found.set(category, known);
+    return known;
+  };
   return {
     add(rows) {
-      const categories = columnOf(value, rows);
+      const { codes, values } = asDictionary(columnOf(value, rows));
+      const ofCode: (Cell[] | undefined)[] = new Array(values.length).fill(undefined);
       const [sums, folds] = [target, fold].map((each) => numbersOf(columnOf(each, rows), rows.count)) as [
         Float64Array,
         Float64Array,
       ];
       for (let i = 0; i < rows.count; i += 1) {
-        const sum = measurable(sums, i);
-        if (sum === null) continue;
-        const category = valueIn(categories, i) as string | null;
-        let cells = found.get(category);
-        if (cells === undefined) {
-          cells = [];
-          found.set(category, cells);
-        }
+        const sum = sums[i]!;
+        if (!isMeasured(sum)) continue;
+        const code = codes[i]!;
+        ofCode[code] ??= cellsOf(values[code] as string | null);
+        const cells = ofCode[code];
         const own = folds[i]!;
         const cell = cells[own];
         if (cell === undefined) cells[own] = { count: 1, sum };
@@ -132,9 +145,12 @@ function targets({ step, value, target, fold }: Extract<Statistic, { readonly ki
   };
 }
 
-/** Returns the value; `null` if it is missing or not measured. */
-function measurable(numbers: Float64Array, row: number): number | null {
-  const value = numbers[row]!;
-  // NaN is not below either.
-  return Math.abs(value) <= maxMagnitude ? value : null;
+/** Number of rows and sum of a category and fold; absent before its first row. */
+type Cell = { count: number; sum: number } | undefined;
+
+const smallNumbers = 1 << 14;
+
+/** Returns whether a value is measured. NaN, a missing value, is not below any number. */
+function isMeasured(value: number): boolean {
+  return Math.abs(value) <= maxMagnitude;
 }

@@ -26,8 +26,8 @@ export function join(parts: readonly TextExpression[]): TextExpression {
     columnOf: (rows) => {
       const columns = parts.map((part) => columnOf(part, rows)).map(asDictionary);
       return columns.reduce((left, right) => {
-        const pairs = dictionaryOf(rows.count, (row) => left.codes[row]! * right.values.length + right.codes[row]!);
-        const joined = (pairs.values as readonly number[]).map((pair) => {
+        const pairs = pairsOf(left, right);
+        const joined = pairs.values.map((pair) => {
           const a = left.values[Math.floor(pair / right.values.length)];
           const b = right.values[pair % right.values.length];
           return a === null || b === null ? null : `${a as string}${separator}${b as string}`;
@@ -36,6 +36,27 @@ export function join(parts: readonly TextExpression[]): TextExpression {
       });
     },
   };
+}
+
+/** A table of all pairs is faster than a map, up to this size. */
+const maxTable = 2 ** 20;
+
+/** Returns each pair of codes once, as `code of left × values of right + code of right`, and the place of each row's pair. */
+function pairsOf(left: DictionaryColumn, right: DictionaryColumn): { codes: Int32Array; values: readonly number[] } {
+  const size = left.values.length * right.values.length;
+  const count = left.codes.length;
+  const pairAt = (row: number) => left.codes[row]! * right.values.length + right.codes[row]!;
+  if (size > maxTable) return dictionaryOf(count, pairAt) as { codes: Int32Array; values: readonly number[] };
+  const places = new Int32Array(size);
+  const values: number[] = [];
+  const codes = new Int32Array(count);
+  for (let row = 0; row < count; row += 1) {
+    const pair = pairAt(row);
+    // 0 is a pair that has not occurred.
+    if (places[pair] === 0) places[pair] = values.push(pair);
+    codes[row] = places[pair]! - 1;
+  }
+  return { codes, values };
 }
 
 /** Returns the bucket in `[0, buckets)` of a text: the first 32 bits of its MD5, modulo `buckets`. */

@@ -119,3 +119,52 @@ describe("a join of rows with the features that were known at their time", () =>
     );
   });
 });
+
+it("keeps the type and the missing values of each feature, and the order of more rows than a chunk has", async () => {
+  const version = viewVersionOf({
+    ...{ name: "all", entities: ["customer"], eventTime: "at" },
+    columns: {
+      ...{ customer: "string", at: "timestamp", name: "string", regular: "bool", seen: "timestamp" },
+      ...{ spend: "float", visits: "int" },
+    },
+    steps: [
+      { kind: "log", column: "spend", offset: 1, name: "log spend" },
+      { kind: "hash", column: "name", buckets: 4, name: "bucket" },
+    ],
+  });
+  await withDuckDb(async (session) => {
+    const rows = write("all.jsonl", [
+      ...[0, 1].map((tick) => ({
+        ...{ customer: "ada", at: iso(timeOf(tick)), name: tick === 0 ? "Ada" : null, regular: tick === 0 },
+        ...{ seen: iso(timeOf(tick) + 0.5), spend: tick === 0 ? 0 : null, visits: 2 ** 53 - 1 - tick },
+      })),
+      { customer: "bob", at: iso(timeOf(0)), name: null, regular: null, seen: null, spend: null, visits: null },
+    ]);
+    const { files } = await writeViewFiles(session, rows, version);
+    const count = 5_000;
+    const labels = Array.from({ length: count }, (_, row) => ({
+      ...{ row, customer: ["ada", "bob", "eve"][row % 3], at: iso(timeOf([1, 0, -1][row % 2]!)) },
+    }));
+    const output = join(directory, "all.parquet");
+    const stored = { version, fetch: async () => files.map(({ path }) => path) };
+    await joinAsOf(session, { labels: write("labels.jsonl", labels), time: "at", views: [stored], output });
+    const table = `read_parquet(${quoteText(output)})`;
+    const types = await session.rows(`DESCRIBE SELECT * EXCLUDE ("row", customer, "at") FROM ${table}`);
+    expect(types.map((one) => `${one["column_name"]} ${one["column_type"]}`)).toEqual([
+      ...["name VARCHAR", "regular BOOLEAN", "seen TIMESTAMP", "spend DOUBLE", "visits BIGINT"],
+      ...["log spend DOUBLE", "bucket INTEGER"],
+    ]);
+    const found = await session.rows(
+      `SELECT "row"::INTEGER AS "row#", name, regular, epoch_ms(seen)::DOUBLE AS seen, spend, visits::DOUBLE AS visits, "log spend" AS log, bucket
+       FROM ${table}`,
+    );
+    expect(found.map((one) => one["row#"])).toEqual(labels.map(({ row }) => row));
+    const none = { name: null, regular: null, seen: null, spend: null, visits: null, log: null };
+    const { "row#": _, bucket, ...ada } = found[3]!;
+    expect(ada).toEqual({ name: "Ada", regular: true, seen: timeOf(0), spend: 0, visits: 2 ** 53 - 1, log: 0 });
+    expect(Number(bucket)).toBeGreaterThanOrEqual(0);
+    expect(found[0]).toMatchObject({ ...none, regular: false, seen: timeOf(1), visits: 2 ** 53 - 2, bucket: -1 });
+    expect(found[1]).toMatchObject({ ...none, bucket: -1 });
+    expect(found[2]).toMatchObject({ ...none, bucket: null });
+  });
+});

@@ -5,11 +5,13 @@ import * as path from "node:path";
 import * as fc from "fast-check";
 import { readColumns } from "../../../adapters/duckdb/row-reader";
 import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
+import { createShardSource } from "../../../adapters/duckdb/shard-source";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { EmptyDatasetError, InvalidRowsError } from "../../../core/datasets/errors";
 import { type DatasetSchema, parseDatasetSchema } from "../../../core/datasets/schema";
 import { decodeSplitIndex } from "../../../core/datasets/split-index";
 import { InvalidInputError } from "../../../core/errors";
+import { type ColumnValues, textAt } from "../../../core/features/values";
 
 const schema = parseDatasetSchema(`
 columns:
@@ -356,4 +358,37 @@ columns:
     await rejected.toThrow(type);
     await expect(snapshotOf(path.join(directory, name))).rejects.toThrow(message);
   });
+});
+
+it("reads texts of a stored column as codes, unless it has many of them or a U+0000", async () => {
+  const file = path.join(directory, "texts.parquet");
+  await session.run(
+    `COPY (SELECT CASE WHEN i % 3 > 0 THEN 'it''s ' || i % 3 END AS few, CASE WHEN i = 7 THEN NULL ELSE 'text ' || i END AS many,
+       'a' || chr(0) || i % 2 AS zero, CAST(NULL AS VARCHAR) AS none, CASE WHEN i <> 9 THEN i + 0.5 END AS number FROM range(20000) AS t(i))
+     TO '${file}' (FORMAT parquet)`,
+  );
+  const texts = ["few", "many", "zero", "none"].map((name) => ({ name, type: "string", role: "feature" }) as const);
+  const columns = [...texts, { name: "number", type: "float", role: "feature" } as const];
+  const shards = [{ sha256: "a".repeat(64), rows: 20_000, bytes: 1 }];
+  const manifest = { shards, bytes: 1 } as unknown as Parameters<typeof createShardSource>[2];
+  const source = createShardSource(session, { getContent: async () => fs.readFileSync(file) }, manifest);
+  for (let time = 0; time < 2; time += 1) {
+    let read = 0;
+    for await (const { rows: count, firstRow, columns: found } of source.read(columns)) {
+      expect(firstRow).toBe(read);
+      const [few, many, zero, none] = texts.map(({ name }) => found[name] as Extract<ColumnValues, { kind: "string" }>);
+      expect([few, many, zero, none].map((one) => one!.codes !== undefined)).toEqual([true, false, false, false]);
+      for (const row of [0, 1, 2, 7, 9, count - 1]) {
+        const i = firstRow + row;
+        expect(textAt(few!, row)).toBe(i % 3 > 0 ? `it's ${i % 3}` : null);
+        expect(textAt(many!, row)).toBe(i === 7 ? null : `text ${i}`);
+        expect(textAt(zero!, row)).toBe(`a\0${i % 2}`);
+        expect(textAt(none!, row)).toBeNull();
+        const { values, valid } = found["number"] as Extract<ColumnValues, { kind: "number" }>;
+        expect([values[row], valid[row]]).toEqual(i === 9 ? [0, 0] : [i + 0.5, 1]);
+      }
+      read += count;
+    }
+    expect(read).toBe(20_000);
+  }
 });

@@ -1,7 +1,7 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { aucOf, normalTail } from "../../../core/drift/auc";
 import { measureDrift } from "../../../core/drift/measure";
-import { measureModelDrift } from "../../../core/drift/measure-model";
+import { measureModelDrift, sampleBaseline } from "../../../core/drift/measure-model";
 import type { ModelBaseline } from "../../../core/drift/model-baseline";
 import type { ServedRow } from "../../../core/drift/served-rows";
 import { defaultThresholds } from "../../../core/drift/shapes";
@@ -80,9 +80,9 @@ describe("drift of a model", () => {
       sample: { kind: "category", rows: 200, missing: 0, counts: new Map([["0", 100], ["1", 100]]) }, // biome-ignore format: a row
     },
   };
-  const measure = (served: readonly ServedRow[]) =>
+  const measure = async (served: readonly ServedRow[]) =>
     measureModelDrift(
-      baseline,
+      await sampleBaseline(baseline),
       {
         rowCount: served.length,
         async *open() {

@@ -130,9 +130,8 @@ describe("FeatureFitter", () => {
     });
     const dense = new Float32Array(data.length * width);
     for await (const batch of memoryRows(data).read(colours)) {
-      for (let at = 0; at < batch.rows; at += 1) {
-        const encoded = shard.add(batch, at);
-        if (!encoded) continue;
+      const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
+      for (const encoded of shard.add(batch, all)) {
         const view = decodeFeatureShard(encoded.bytes, fitter.finish());
         for (let row = 0; row < data.length; row += 1) view.writeRow(row, dense, row * width);
       }

@@ -16,7 +16,12 @@ describe("a monitor of a model", () => {
   it("measures a window when its rows are there, and publishes the one with drift", async () => {
     const scene = await createScene(embedded, "rows");
     await scene.create({ name: "inputs", target: model });
-    const evaluate = () => evaluateMonitor(scene.dependencies, "inputs");
+    let baselines = 0;
+    const withRows: EvaluateDependencies["withRows"] = (manifest, work) => {
+      baselines += 1;
+      return scene.dependencies.withRows(manifest, work);
+    };
+    const evaluate = () => evaluateMonitor({ ...scene.dependencies, withRows }, "inputs");
     await scene.log(scene.rows(150));
     expect(await evaluate()).toEqual([]);
     await scene.log(scene.rows(150));
@@ -27,6 +32,8 @@ describe("a monitor of a model", () => {
       [1, 300, undefined, []],
       [2, 200, "critical", ["x"]],
     ]);
+    // Both windows are compared with the same rows, which are read once.
+    expect(baselines).toBe(1);
     expect(scene.calls.drift).toEqual([
       expect.objectContaining({ team: "rows", monitor: "inputs", windowEnd: windows[1]!.end, severity: "critical" }),
     ]);
