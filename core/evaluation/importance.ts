@@ -87,21 +87,15 @@ export async function planImportance(
       const baseline = measured();
       if (baseline === undefined) return undefined;
       const { metric, sign } = metricOf(kind);
+      const inOrder = Uint32Array.from({ length: rows }, (_, at) => at);
       const columns = groups.map(({ columns: names, places }, group) => {
         const drops: number[] = [];
         for (let repeat = 0; repeat < repeats; repeat += 1) {
           const order = permutation(rows, seed + group * repeats + repeat);
-          for (const { offset, width: wide } of places) {
-            for (let row = 0; row < rows; row += 1) {
-              const from = order[row]! * width + offset;
-              permuted.set(inputs.subarray(from, from + wide), row * width + offset);
-            }
-          }
+          copyColumns(inputs, permuted, places, order);
           drops.push(sign * (baseline - (measured() ?? baseline)));
         }
-        for (const { offset, width: wide } of places) {
-          for (let at = offset; at < rows * width; at += width) permuted.set(inputs.subarray(at, at + wide), at);
-        }
+        copyColumns(inputs, permuted, places, inOrder);
         return { columns: [...names], ...summaryOf(drops) };
       });
       columns.sort((a, b) => b.mean - a.mean);
@@ -109,6 +103,18 @@ export async function planImportance(
       return { metric, baseline, rows, repeats, seed, columns, ...(omitted > 0 ? { omitted } : {}) };
     },
   };
+}
+
+/** Copies places of dense rows: row n gets those of row `order[n]`. */
+function copyColumns(from: Float32Array, to: Float32Array, places: Group["places"], order: Uint32Array): void {
+  const width = from.length / order.length;
+  for (const place of places) {
+    for (let row = 0; row < order.length; row += 1) {
+      const source = order[row]! * width + place.offset;
+      const target = row * width + place.offset;
+      for (let at = 0; at < place.width; at += 1) to[target + at] = from[source + at]!;
+    }
+  }
 }
 
 /** Groups the outputs of a transform by the dataset's columns that they depend on. */
