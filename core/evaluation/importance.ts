@@ -69,15 +69,17 @@ export async function planImportance(
   if (rows < minRows) return undefined;
   const inputs = new Float32Array(rows * width);
   const labels = label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows);
+  const draw = uniformDraws(seed);
   let taken = 0;
   return {
     add(view, first) {
-      // Row n of the sample is row floor(n × testRows / rows) of the split.
-      for (; taken < rows; taken += 1) {
-        const row = Math.floor((taken * testRows) / rows) - first;
-        if (row >= view.rows) return;
+      // Selection sampling (Knuth, algorithm S): each set of rows has the same probability.
+      for (let row = 0; row < view.rows && taken < rows; row += 1) {
+        const left = testRows - first - row;
+        if ((draw() / 4_294_967_296) * left >= rows - taken) continue;
         view.writeRow(row, inputs, taken * width);
         labels[taken] = view.labelAt(row);
+        taken += 1;
       }
     },
     measure(predictor, decision) {
@@ -91,7 +93,7 @@ export async function planImportance(
       const columns = groups.map(({ columns: names, places }, group) => {
         const drops: number[] = [];
         for (let repeat = 0; repeat < repeats; repeat += 1) {
-          const order = permutation(rows, seed + group * repeats + repeat);
+          const order = permutation(rows, seed + 1 + group * repeats + repeat);
           copyColumns(inputs, permuted, places, order);
           drops.push(sign * (baseline - (measured() ?? baseline)));
         }
