@@ -42,8 +42,8 @@ export function addPredictCommand(models: Command): void {
     .option("--unit <column>", "with --log: column of the user or device; default: the entity, else the row itself")
     .option("--at <time>", "with --log: time of the predictions; default: the file's, or the start of the day (UTC)")
     .action(async (which: string, options: Options, command: Command) => {
-      const { client, json } = contextOf(command);
       assertOptions(options);
+      const { client, json } = contextOf(command);
       const { model, version, artifact } = await artifactOf(client, which);
       const views = await neededViews(client, artifact);
       const warnings = viewWarnings(views);
