@@ -71,9 +71,11 @@ function describe({ kind, name, details }: LineageNode): string {
           ]
         : kind === "run"
           ? [details["name"] === name ? undefined : details["name"], details["status"]]
-          : kind === "code"
-            ? [details["commit"], details["dirty"] === true ? "with uncommitted changes" : undefined]
-            : [details["stage"]];
+          : kind === "view"
+            ? [details["features"]]
+            : kind === "code"
+              ? [details["commit"], details["dirty"] === true ? "with uncommitted changes" : undefined]
+              : [details["stage"]];
   const short = /^[0-9a-f]{64}$/.test(name) ? name.slice(0, 12) : name;
   const rest = said.filter((each) => each !== undefined && each !== short && each !== name).join(", ");
   return `${kind} ${short}${rest ? `  ${rest}` : ""}`;

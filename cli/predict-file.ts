@@ -5,20 +5,33 @@ import { pipeline } from "node:stream/promises";
 import { csvOf } from "../api/tables/csv";
 import { parquetOf } from "../api/tables/parquet";
 import type { ApiClient } from "../client/api-client";
+import { completeRows, type NeededView } from "../client/complete-rows";
+import type { ColumnSchema } from "../core/datasets/shapes";
 import { InvalidInputError } from "../core/errors";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { inputColumns } from "../core/features/planned-rows";
 import type { RawRow } from "../core/features/transform";
 import type { Cell, ColumnBlock, ExportColumn } from "../core/tracking/export/tables";
 import { openPredictor, type Prediction } from "./predict";
+import type { PredictionLog } from "./prediction-log";
 
 const writers = { ".csv": csvOf, ".parquet": parquetOf } as const;
 /** Rows that are written at a time. Bounds the memory. */
 const rowsPerBlock = 16_384;
 
+export interface PredictFileOptions {
+  /** Views whose features complete the rows. */
+  readonly views?: readonly NeededView[];
+  /** Gets the rows with their predictions. */
+  readonly log?: PredictionLog | undefined;
+  /** A column that the log reads. */
+  readonly unit?: string | undefined;
+}
+
 /**
  * Predicts the rows of a CSV, Parquet or JSON file in batches, in their order, into a file with one row each: its number
- * from 1, and the label with each class's probability, or the value.
+ * from 1, and the label with each class's probability, or the value. Columns of views that the file lacks are read
+ * online.
  *
  * @throws InvalidInputError that names the rows; the output does not exist then
  * @returns the number of rows
@@ -29,6 +42,7 @@ export async function predictFile(
   file: string,
   out: string,
   onRows: (rows: number) => void,
+  { views = [], log, unit }: PredictFileOptions = {},
 ): Promise<number> {
   const write = writers[extname(out).toLowerCase() as keyof typeof writers];
   if (write === undefined) {
@@ -42,8 +56,12 @@ export async function predictFile(
   let done = 0;
   async function* blocks(rows: AsyncIterable<readonly RawRow[]>): AsyncGenerator<ColumnBlock> {
     let block = emptyBlock();
-    for await (const batch of rows) {
-      const predictions = predictedRows(predictor.predict, batch, done);
+    for await (const given of rows) {
+      const { batch, predictions } = await numbered(done, async () => {
+        const batch = await completeRows(client, views, given);
+        return { batch, predictions: predictor.predict(batch) };
+      });
+      log?.add(batch, predictions);
       for (const [i, prediction] of predictions.entries()) {
         for (const [column, cell] of cellsOf(prediction, done + i + 1).entries()) block[column]?.push(cell);
       }
@@ -59,11 +77,11 @@ export async function predictFile(
   const emptyBlock = (): Cell[][] => columns.map(() => []);
   const partial = `${out}.partial`;
   try {
-    const needed = inputColumns(artifact.transform);
-    const inputs = artifact.inputSchema.filter(({ name }) => needed.has(name));
-    await withDuckDb((session) =>
-      pipeline(Readable.from(write(columns, blocks(readRawRows(session, file, inputs)))), createWriteStream(partial)),
-    );
+    const read = columnsToRead(artifact, views, unit);
+    await withDuckDb((session) => {
+      const rows = readRawRows(session, file, read.columns, read.optional);
+      return pipeline(Readable.from(write(columns, blocks(rows))), createWriteStream(partial));
+    });
     renameSync(partial, out);
     return done;
   } finally {
@@ -72,14 +90,10 @@ export async function predictFile(
   }
 }
 
-/** Predicts a batch. Its errors name rows of the file. */
-function predictedRows(
-  predict: (rows: readonly RawRow[]) => readonly Prediction[],
-  batch: readonly RawRow[],
-  before: number,
-): readonly Prediction[] {
+/** Processes a batch. Its errors name rows of the file. */
+async function numbered<Result>(before: number, work: () => Promise<Result>): Promise<Result> {
   try {
-    return predict(batch);
+    return await work();
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     const problems = error.details.problems.map((problem) => ({
@@ -88,6 +102,24 @@ function predictedRows(
     }));
     throw new InvalidInputError("the rows cannot be predicted", problems.slice(0, 20), error);
   }
+}
+
+/** Returns the columns to read: the model's, those that identify entities, and the unit's. */
+function columnsToRead(
+  { transform, inputSchema }: ModelArtifact,
+  views: readonly NeededView[],
+  unit: string | undefined,
+): { readonly columns: readonly ColumnSchema[]; readonly optional: ReadonlySet<string> } {
+  const needed = inputColumns(transform);
+  const columns = new Map(inputSchema.filter(({ name }) => needed.has(name)).map((column) => [column.name, column]));
+  const optional = new Set(views.flatMap((view) => view.columns.map(({ column }) => column.name)));
+  for (const { name, type } of views.flatMap(({ entities }) => entities)) {
+    if (columns.has(name)) continue;
+    columns.set(name, { name, type, role: "ignore", nullable: true });
+    optional.add(name);
+  }
+  if (unit !== undefined && !columns.has(unit)) columns.set(unit, { name: unit, type: "string", role: "ignore" });
+  return { columns: [...columns.values()], optional };
 }
 
 function columnsOf({ outputSchema }: ModelArtifact): readonly ExportColumn[] {

@@ -32,6 +32,7 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     otherNumerics: training?.otherNumerics,
     evaluation: evaluation?.metrics,
     decision: evaluation?.decision,
+    importance: evaluation?.importance,
     workers: (progress?.workers ?? []).map((worker) => ({
       ...worker,
       ...batchRecord(workers, containerIndexOf(worker.workerIndex, perHost)),

@@ -9,6 +9,7 @@ import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
 import { canonicalTypes, castTo } from "./cast";
+import { originsOption } from "./column-origins";
 import { EntityNumbers } from "./entity-numbers";
 import { numbersIn } from "./number-columns";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
@@ -85,7 +86,10 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
   const format = /\.csv$/i.test(output)
     ? "(FORMAT csv, HEADER)"
-    : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary})`;
+    : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary}, ${originsOption(
+        views.map(({ version }) => version),
+        fullNames,
+      )})`;
   await session.run(
     `COPY (SELECT ${columns.join(", ")} FROM labels POSITIONAL JOIN found ${joins.join(" ")}
            ORDER BY labels."label#") TO ${quoteText(output)} ${format}`,

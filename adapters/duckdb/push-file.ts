@@ -9,6 +9,7 @@ import { judge } from "../../core/datasets/validation";
 import { readSplits } from "../../core/features/materialize";
 import type { ObjectStore, UploadPort, UploadSource } from "../../core/ports";
 import type { ContentReference, Warning } from "../../core/shapes";
+import { withOrigins } from "./column-origins";
 import type { CheckedRows } from "./contract/check";
 import { profileDataset } from "./dataset-profile";
 import type { TargetSize } from "./formats/image-header";
@@ -72,8 +73,9 @@ export interface PushResult<Registered> {
  * `register`
  */
 export async function pushFile<Registered>(options: PushFileOptions<Registered>): Promise<PushResult<Registered>> {
-  const { name, file, size, schema, onProgress = () => undefined } = options;
+  const { name, file, size, onProgress = () => undefined } = options;
   return withDuckDb(async (session) => {
+    const schema = await withOrigins(session, file, options.schema, options.append !== undefined);
     const parent = options.append && (await fetchParent(session, options.append));
     const snapshot = await createSnapshot(session, { name, file, size, schema, parent }, (phase) =>
       onProgress({ phase }),

@@ -9,13 +9,17 @@ import { openSource } from "./source";
  * Streams a file's rows in its order, in batches of at most 2,048. A value of another type than its column's is returned
  * as text, so that the transform reports it.
  *
+ * @param optional columns that the file may lack; rows do not have them then
  * @throws InvalidInputError if the file cannot be read or lacks columns
  */
 export async function* readRawRows(
   session: DuckDbSession,
   file: string,
-  columns: readonly ColumnSchema[],
+  wanted: readonly ColumnSchema[],
+  optional: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<readonly RawRow[]> {
+  const present = optional.size > 0 ? (await openSource(session, file, [])).types : undefined;
+  const columns = wanted.filter(({ name }) => !optional.has(name) || present?.has(name));
   const { table, types } = await openSource(session, file, columns);
   const selected = columns.flatMap((column) => {
     const sourceType = types.get(column.name) ?? "VARCHAR";

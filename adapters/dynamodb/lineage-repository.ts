@@ -1,9 +1,16 @@
 import { BoundedMap } from "../../core/bounded-map";
-import type { ContentUse, DatasetContent, DatasetKey, LineageIndex, ModelUse } from "../../core/lineage/port";
+import type {
+  ContentUse,
+  DatasetContent,
+  DatasetKey,
+  LineageIndex,
+  ModelUse,
+  ViewDataset,
+} from "../../core/lineage/port";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { ex } from "./expression";
-import { contentPartition, datasetPartition, readRow } from "./lineage-rows";
+import { contentPartition, datasetPartition, readRow, viewPartition, viewRow } from "./lineage-rows";
 import { catalogTable, type Item, type Table } from "./table";
 
 const putsAtOnce = 25;
@@ -43,6 +50,10 @@ export function createLineageIndex(table: Table, team: string, written: BoundedM
       await put([...byKey.values()]);
     },
 
+    async noteViews({ name, version, digest }, views) {
+      await put(views.map((view) => viewRow(team, { name, version, digest }, view)));
+    },
+
     async noteInputs(runId, datasets) {
       const keyOf = ({ name, digest }: DatasetKey): string => JSON.stringify([runId, name, digest]);
       const fresh = new Map(datasets.map((dataset) => [keyOf(dataset), dataset]));
@@ -52,6 +63,8 @@ export function createLineageIndex(table: Table, team: string, written: BoundedM
     },
 
     usesOf: (sha256) => edges<ContentUse>(contentPartition(team, sha256), "DATASET#"),
+    datasetsOfView: (view, page) =>
+      table.page(under(viewPartition(team, view), "VERSION#"), page, (item) => item["edge"] as ViewDataset),
     sourcesOf: (dataset) => edges<DatasetContent>(datasetPartition(team, dataset), "SOURCE#"),
     modelsOf: (dataset) => edges<ModelUse>(datasetPartition(team, dataset), "MODEL#"),
 

@@ -1,5 +1,5 @@
 import { sha256 } from "../../core/digest";
-import type { DatasetKey } from "../../core/lineage/port";
+import type { DatasetKey, DatasetVersionKey, ViewDataset } from "../../core/lineage/port";
 import type { Key } from "./table";
 
 /** The maximum length of the rest of the key in bytes, in addition to the team. */
@@ -16,6 +16,18 @@ export function datasetPartition(team: string, { name, digest }: DatasetKey): st
 
 export function contentPartition(team: string, sha256: string): string {
   return `TEAM#${team}#LINEAGE#CONTENT#${sha256}`;
+}
+
+export function viewPartition(team: string, view: string): string {
+  return `TEAM#${team}#LINEAGE#VIEW#${view}`;
+}
+
+/** Builds the row for a dataset version that has columns of a view. */
+export function viewRow(team: string, dataset: DatasetVersionKey, reference: string): Key {
+  const [view, version] = reference.split("@") as [string, string];
+  const edge: ViewDataset = { view: Number(version), dataset };
+  const sk = `VERSION#${version.padStart(9, "0")}#DATASET#${dataset.name}#${dataset.digest}`;
+  return { pk: viewPartition(team, view), sk, edge };
 }
 
 /** Builds the row for a run that reads data. */

@@ -12,6 +12,8 @@ import {
   viewVersionPage,
 } from "../../core/feature-store/shapes";
 import { maxStreamedRows } from "../../core/feature-store/stream";
+import { viewUsePage } from "../../core/lineage/shapes";
+import { warning } from "../../core/shapes";
 import { contractsFor } from "../contract";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 
@@ -41,7 +43,13 @@ const batchExample = {
   ...{ receivedAt: at, receivedBy: "ada" },
 };
 
-const registration = z.object({ created: z.boolean(), version: viewVersion }).meta({ id: "FeatureViewRegistration" });
+const registration = z
+  .object({
+    created: z.boolean(),
+    version: viewVersion,
+    warnings: z.array(warning).optional().meta({ description: "Models in production that read earlier rows." }),
+  })
+  .meta({ id: "FeatureViewRegistration" });
 const batchRegistration = z.object({ created: z.boolean(), batch }).meta({ id: "FeatureBatchRegistration" });
 const answer = z
   .object({ version: viewVersion, state: rowsState })
@@ -96,6 +104,29 @@ export const getFeatureViewVersion = contract("getFeatureViewVersion", "GET /fea
   params: view.extend({ version: versionNumber }),
   responses: { 200: { description: "The version.", schema: answer, example: answerExample } },
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],
+});
+
+export const listFeatureViewUses = contract("listFeatureViewUses", "GET /feature-views/{view}/uses", {
+  summary: "List the dataset and model versions that use features of a view",
+  description: "By the version of the view. Use follows from the columns of dataset versions that name a feature.",
+  params: view,
+  query: pageQuery,
+  pages: "items",
+  responses: {
+    200: {
+      description: "A page.",
+      schema: viewUsePage,
+      example: {
+        items: [
+          {
+            ...{ view: "customer-spend@1", dataset: "churn@2" },
+            models: [{ model: "churn", version: 3, stage: "production" }],
+          },
+        ],
+      },
+    },
+  },
+  errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
 export const registerFeatureBatch = contract("registerFeatureBatch", "POST /feature-views/{view}/batches", {

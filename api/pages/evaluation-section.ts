@@ -5,6 +5,7 @@ import { html, Markup } from "./markup";
 import {
   calibrationPlot,
   confusionPlot,
+  importanceBars,
   type NamedCurve,
   precisionRecallPlot,
   rocPlot,
@@ -28,7 +29,7 @@ export function evaluationSection(evaluation: EvaluationView | undefined): Marku
 <div class="evaluation">${figures}</div></section>`;
 }
 
-function plotsOf({ report, kind, calibration, curves, scatter }: EvaluationView): readonly Markup[] {
+function plotsOf({ report, kind, calibration, curves, scatter, importance }: EvaluationView): readonly Markup[] {
   const { classes, confusionMatrix } = report;
   const figures: Markup[] = [];
   const add = (title: string, svg: string, note?: string | Markup): void => {
@@ -61,6 +62,11 @@ function plotsOf({ report, kind, calibration, curves, scatter }: EvaluationView)
     const positive = classes?.[1]?.value;
     const of = calibration.of === "positive" ? `class ${positive}` : "predicted class";
     add("Calibration", calibrationPlot(calibration), `${of}; expected error ${shown(calibration.error)}`);
+  }
+  if (importance) {
+    const { metric, rows, repeats } = importance;
+    const note = `loss of ${metric} when a column is permuted: mean and deviation of ${repeats}, ${rows} rows`;
+    add("Importance of columns", importanceBars(importance), note);
   }
   return figures;
 }

@@ -1,5 +1,5 @@
 import type { CurvePoint, RankingCurves } from "../../core/evaluation/ranking";
-import type { Calibration, LatencyReport, SliceEvidence } from "../../core/evaluation/shapes";
+import type { Calibration, ImportanceReport, LatencyReport, SliceEvidence } from "../../core/evaluation/shapes";
 import { shown } from "../../core/registry/report/report";
 import { escapeHtml } from "./markup";
 
@@ -38,6 +38,30 @@ export function sliceBars({ slices, column }: SliceEvidence, limit: number | und
   const height = rows.length * step + 8;
   const mark = limit === undefined ? "" : line(at(limit), 0, at(limit), height, "limit");
   return frame(left + wide + 130, height, `slices by ${column}`, bars.join("") + mark);
+}
+
+const maxImportances = 20;
+
+/** Draws a bar for each of the most important columns, with its deviation. */
+export function importanceBars({ columns }: ImportanceReport): string {
+  const rows = columns.slice(0, maxImportances);
+  const most = Math.max(0, ...rows.map(({ mean, deviation }) => mean + deviation));
+  const least = Math.min(0, ...rows.map(({ mean, deviation }) => mean - deviation));
+  const [left, wide, step] = [150, 240, 22];
+  const at = (value: number): number => left + ((value - least) / (most - least || 1)) * wide;
+  const bars = rows.map(({ columns: names, mean, deviation }, index) => {
+    const y = index * step + 4;
+    const title = `<title>${escapeHtml(`${names.join(", ")}: ${shown(mean)} ± ${shown(deviation)}`)}</title>`;
+    return [
+      `<g>${title}`,
+      words(left - 8, y + 11, short(names.join(", ")), "end"),
+      box(Math.min(at(0), at(mean)), y, Math.abs(at(mean) - at(0)), 14, "amount"),
+      line(at(mean - deviation), y + 7, at(mean + deviation), y + 7, "axis"),
+      words(left + wide + 10, y + 11, shown(mean)),
+      "</g>",
+    ].join("");
+  });
+  return frame(left + wide + 80, rows.length * step + 8, "importance of columns", bars.join(""));
 }
 
 const maxClasses = 30;

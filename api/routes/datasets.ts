@@ -1,6 +1,7 @@
 import { DatasetNotFoundError } from "../../core/datasets/errors";
 import { getDatasetVersion, resolveDataset } from "../../core/datasets/reference";
 import { InvalidInputError } from "../../core/errors";
+import { checkOrigins } from "../../core/feature-store/origins";
 import { registerFrom } from "../../core/lineage/register-from";
 import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/datasets";
@@ -13,6 +14,7 @@ export const datasetRoutes = [
       const rule = `must be the name in the path: ${name}`;
       throw new InvalidInputError("the request", [{ path: "draft.name", value: draft.name, rule }]);
     }
+    await checkOrigins(platform.views, draft.schema);
     const { datasets: repository, objects, clock, lineage } = platform;
     const dependencies = { repository, objects, clock, lineage };
     const registered = await registerFrom(dependencies, draft, { allowSchemaChange, sources, actor });

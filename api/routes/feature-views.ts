@@ -4,6 +4,7 @@ import { readOnline } from "../../core/feature-store/online";
 import { registerView, resolveView } from "../../core/feature-store/registry";
 import type { ViewVersion } from "../../core/feature-store/shapes";
 import { checkStreamedRows } from "../../core/feature-store/stream";
+import { productionUsesOf, usesOfView } from "../../core/lineage/of-view";
 import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/feature-views";
 import { defineRoute } from "../http/route";
@@ -11,7 +12,8 @@ import { defineRoute } from "../http/route";
 export const featureViewRoutes = [
   defineRoute(contracts.registerFeatureView, async ({ platform, body, actor }) => {
     const { definition, allowIncompatible } = body;
-    const registered = await registerView(platform, definition, { allowIncompatible, by: actor });
+    const productionUses = () => productionUsesOf(platform, definition.name);
+    const registered = await registerView(platform, definition, { allowIncompatible, by: actor, productionUses });
     return { status: registered.created ? 201 : 200, body: registered };
   }),
 
@@ -33,6 +35,11 @@ export const featureViewRoutes = [
   defineRoute(contracts.listFeatureViewVersions, async ({ platform: { views }, params: { view }, query }) => {
     await resolveView(views, view);
     return { status: 200, body: await views.listVersions(view, query) };
+  }),
+
+  defineRoute(contracts.listFeatureViewUses, async ({ platform, params: { view }, query }) => {
+    const { name } = await resolveView(platform.views, view);
+    return { status: 200, body: await usesOfView(platform, name, query) };
   }),
 
   defineRoute(contracts.registerFeatureBatch, async ({ platform, params: { view }, body, actor }) => {

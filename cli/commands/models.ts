@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
+import { neededViews } from "../../client/complete-rows";
 import type { Answer } from "../../client/operations";
+import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { HistoryEntry } from "../../core/registry/model";
 import { contextOf } from "../context";
 import { formatNumber, printJson, printTable } from "../output";
@@ -123,8 +125,10 @@ export function addModelCommands(program: Command): void {
         resolved.artifact === undefined
           ? await client.modelVersion(name, resolved.version).catch(() => nothing)
           : nothing;
-      if (json) printJson({ ...resolved, ...(loggedMetrics && { loggedMetrics }) });
-      else printResolved(resolved, loggedMetrics);
+      const views = resolved.artifact === undefined ? [] : await shownViews(client, resolved.artifact);
+      const more = { ...(loggedMetrics && { loggedMetrics }), ...(views.length > 0 && { views }) };
+      if (json) printJson({ ...resolved, ...more });
+      else printResolved({ ...resolved, ...more });
     });
 
   addPredictCommand(models);
@@ -200,8 +204,19 @@ const actionNames: Partial<Record<HistoryEntry["action"], string>> = {
 
 const nothing: Pick<ModelVersion, "loggedMetrics"> = {};
 
-function printResolved({ artifact: _, ...summary }: ResolvedModel, loggedMetrics: ModelVersion["loggedMetrics"]): void {
-  for (const [field, value] of Object.entries({ ...summary, ...(loggedMetrics && { loggedMetrics }) })) {
+/** Returns the feature views that the model reads, with the columns that identify an entity of each. */
+async function shownViews(client: ApiClient, artifact: ModelArtifact) {
+  // Serving can load the model without them.
+  const views = await neededViews(client, artifact).catch(() => []);
+  return views.map(({ entities, columns, ...view }) => ({
+    ...view,
+    entities: entities.map(({ name }) => name),
+    columns: columns.map(({ column }) => column.name),
+  }));
+}
+
+function printResolved({ artifact: _, ...summary }: ResolvedModel & Readonly<Record<string, unknown>>): void {
+  for (const [field, value] of Object.entries(summary)) {
     process.stdout.write(`${field.padEnd(13)} ${typeof value === "object" ? JSON.stringify(value) : value}\n`);
   }
 }

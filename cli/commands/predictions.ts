@@ -1,55 +1,138 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { InvalidInputError } from "../../core/errors";
+import { completeRows, type NeededView, neededViews, viewWarnings } from "../../client/complete-rows";
+import { InvalidInputError, type Problem } from "../../core/errors";
 import type { RawRow } from "../../core/features/transform";
 import { contextOf } from "../context";
+import { entityOf } from "../features/entity";
 import { artifactOf } from "../model-artifact";
 import { formatNumber, printJson } from "../output";
-import { openPredictor } from "../predict";
+import { openPredictor, type Prediction } from "../predict";
 import { predictFile } from "../predict-file";
+import { openPredictionLog, timeOfPredictions } from "../prediction-log";
 
 interface Options {
-  readonly file: string;
+  readonly file?: string;
+  readonly entity: readonly string[];
   readonly out?: string;
+  readonly log?: boolean;
+  readonly unit?: string;
+  readonly at?: string;
 }
 
-/** Adds `models predict`, which loads a version in this process and predicts the rows of a file. */
+/** Adds `models predict`, which loads a version in this process and predicts the rows of a file, or one entity. */
 export function addPredictCommand(models: Command): void {
   models
     .command("predict <model>")
     .description(
-      "load a version in this process and predict the rows of a file: NAME (the one in production), NAME/3 or NAME@ALIAS",
+      "load a version in this process and predict the rows of a file, or an entity: NAME (the one in production), NAME/3 or NAME@ALIAS",
     )
-    .requiredOption(
+    .option(
       "--file <file>",
-      "rows of raw columns: a JSON list of objects; with --out also CSV, Parquet or JSON lines",
+      "rows of raw columns: a JSON list of objects; with --out also CSV, Parquet or JSON lines. Features of views are read where only the entity is given",
+    )
+    .option(
+      "--entity <column=value>",
+      "predict an entity by its features in the online store; repeat for several columns",
+      (value: string, values: readonly string[]) => [...values, value],
+      [],
     )
     .option("--out <file>", "write the predictions to a .csv or .parquet file, in batches")
-    .action(async (which: string, { file, out }: Options, command: Command) => {
+    .option("--log", "log the predictions as served rows, so that monitors see them; a repeated call logs nothing more")
+    .option("--unit <column>", "with --log: column of the user or device; default: the entity, else the row itself")
+    .option("--at <time>", "with --log: time of the predictions; default: the file's, or the start of the day (UTC)")
+    .action(async (which: string, options: Options, command: Command) => {
+      assertOptions(options);
       const { client, json } = contextOf(command);
       const { model, version, artifact } = await artifactOf(client, which);
-      if (out !== undefined) {
-        const onRows = (rows: number) => (json ? undefined : process.stderr.write(`\r${rows} rows `));
-        const rows = await predictFile(client, artifact, file, out, onRows);
-        if (json) printJson({ model, version, rows, out });
-        else process.stdout.write(`${out}: predictions of ${rows} rows by ${model} version ${version}\n`);
-        return;
+      const views = await neededViews(client, artifact);
+      const warnings = viewWarnings(views);
+      if (!json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+      const log = options.log
+        ? openPredictionLog({ client, model, version, artifact, views }, options.unit, timeOfPredictions(options))
+        : undefined;
+      const { file, out } = options;
+      try {
+        const made =
+          file !== undefined && out !== undefined
+            ? {
+                rows: await predictFile(client, artifact, file, out, progressOf(json), {
+                  views,
+                  log,
+                  unit: options.unit,
+                }),
+                out,
+              }
+            : {
+                predictions: await predictionsOf(
+                  file === undefined ? [entityRow(options.entity, views)] : readRows(file),
+                ),
+              };
+        const logged = await log?.send();
+        if (json) {
+          printJson({ model, version, ...made, ...(logged && { logged }), ...(warnings.length > 0 && { warnings }) });
+          return;
+        }
+        if (made.predictions === undefined) {
+          process.stdout.write(`${out}: predictions of ${made.rows} rows by ${model} version ${version}\n`);
+        } else {
+          for (const [i, one] of made.predictions.entries()) process.stdout.write(`row ${i}: ${textOf(one)}\n`);
+        }
+        if (logged) process.stdout.write(`${logged.stored} rows logged, ${logged.known} already logged\n`);
+      } finally {
+        log?.dispose();
       }
-      const rows = readRows(file);
-      const predictor = await openPredictor(client, artifact);
-      const predictions = predictor.predict(rows);
-      predictor.dispose();
-      if (json) printJson({ model, version, predictions });
-      else {
-        predictions.forEach((one, i) => {
-          const text =
-            "value" in one
-              ? formatNumber(one.value)
-              : `${one.label}  ${formatNumber(Math.max(...one.probabilities.map(({ probability }) => probability)))}`;
-          process.stdout.write(`row ${i}: ${text}\n`);
-        });
+
+      async function predictionsOf(given: readonly RawRow[]): Promise<readonly Prediction[]> {
+        const rows = await completeRows(client, views, given);
+        const predictor = await openPredictor(client, artifact);
+        const predictions = predictor.predict(rows);
+        predictor.dispose();
+        log?.add(rows, predictions);
+        return predictions;
       }
     });
+}
+
+function progressOf(json: boolean): (rows: number) => void {
+  return (rows) => (json ? undefined : process.stderr.write(`\r${rows} rows `));
+}
+
+function assertOptions({ file, entity, out, log, unit, at }: Options): void {
+  const problems: Problem[] = [];
+  if ((file === undefined) === (entity.length === 0)) {
+    problems.push({ path: "--file", rule: "or --entity is required, and not both" });
+  }
+  if (out !== undefined && file === undefined) problems.push({ path: "--out", value: out, rule: "needs --file" });
+  for (const [path, value] of Object.entries({ "--unit": unit, "--at": at })) {
+    if (value !== undefined && !log) problems.push({ path, value, rule: "is for --log" });
+  }
+  if (unit !== undefined && file === undefined) {
+    problems.push({ path: "--unit", value: unit, rule: "needs --file; an entity is its own unit" });
+  }
+  if (problems.length > 0) throw new InvalidInputError("the options are not valid", problems);
+}
+
+/** @throws InvalidInputError if the model has no views, or an option names no entity column */
+function entityRow(options: readonly string[], views: readonly NeededView[]): RawRow {
+  if (views.length === 0) {
+    const rule = "must be left out: no column of the model comes from a feature view; give rows with --file";
+    throw new InvalidInputError("the options are not valid", [{ path: "--entity", value: options[0], rule }]);
+  }
+  return entityOf(
+    options,
+    views.map(({ view, entities }) => ({
+      name: view,
+      entities: entities.map(({ name }) => name),
+      columns: Object.fromEntries(entities.map(({ name, type }) => [name, type])),
+    })),
+  );
+}
+
+function textOf(prediction: Prediction): string {
+  if ("value" in prediction) return formatNumber(prediction.value);
+  const most = Math.max(...prediction.probabilities.map(({ probability }) => probability));
+  return `${prediction.label}  ${formatNumber(most)}`;
 }
 
 function readRows(file: string): readonly RawRow[] {

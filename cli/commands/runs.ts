@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { ImportanceReport } from "../../core/evaluation/shapes";
 import { formatDuration } from "../../core/quantities";
 import { decisionText } from "../../core/runs/decision";
 import { stoppingText } from "../../core/runs/early-stopping";
@@ -134,6 +135,21 @@ export function addRunCommands(program: Command): Command {
   return runs;
 }
 
+function printImportance({ metric, rows, repeats, columns, omitted }: ImportanceReport): void {
+  process.stdout.write(
+    `\nimportance: loss of ${metric} when a column is permuted, ${rows} test rows, ${repeats} times\n`,
+  );
+  printTable(
+    ["COLUMN", "MEAN", "DEVIATION"],
+    columns.map(({ columns: names, mean, deviation }) => [
+      names.join(", "),
+      formatNumber(mean),
+      formatNumber(deviation),
+    ]),
+  );
+  if (omitted !== undefined) process.stdout.write(`${omitted} further columns were not measured\n`);
+}
+
 function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   const shown = describeRun(details, metrics);
   const { run } = details;
@@ -169,6 +185,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   const evaluation = Object.entries(shown.evaluation ?? {}).filter(([name]) => !listed.has(`${testPrefix}${name}`));
   const longest = Math.max(0, ...evaluation.map(([name]) => name.length));
   for (const [name, value] of evaluation) line(`  ${name.padEnd(longest)}`, formatNumber(value));
+  if (shown.importance) printImportance(shown.importance);
   if (details.steps.length > 0) {
     process.stdout.write("\n");
     printTable(

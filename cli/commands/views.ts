@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import * as z from "zod";
+import type { Item } from "../../client/operations";
 import { inParts } from "../../core/each-limited";
 import { InvalidInputError } from "../../core/errors";
 import { parseViewDefinition } from "../../core/feature-store/definition";
@@ -9,12 +10,14 @@ import { featureValue } from "../../core/feature-store/shapes";
 import { maxStreamedRows } from "../../core/feature-store/stream";
 import { formatCount } from "../../core/quantities";
 import { contextOf } from "../context";
+import { MaterializationTimeoutError } from "../errors";
 import { entityOf } from "../features/entity";
 import { joinViews } from "../features/join";
 import { viewAt } from "../features/view-at";
 import { readLines } from "../json-lines";
-import { printJson, printTable } from "../output";
+import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
+import { wholeNumber } from "../whole-number";
 
 const pollMs = 100;
 
@@ -35,6 +38,7 @@ export function addViewCommands(program: Command): void {
       const answer = await client.call("registerFeatureView", { body });
       if (json) return printJson(answer);
       const { name, version, features } = answer.version;
+      for (const { message } of answer.warnings ?? []) process.stderr.write(`warning: ${shownText(message)}\n`);
       process.stdout.write(
         `${name}@${version}: ${answer.created ? "new version" : "already exists"}, ${formatCount(features.length, "feature")}\n`,
       );
@@ -63,8 +67,13 @@ export function addViewCommands(program: Command): void {
     .action(async (reference: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const answer = await viewAt(client, reference);
-      if (json) return printJson(answer);
       const { version, state } = answer;
+      const query = { limit: 200 };
+      const uses: Item<"listFeatureViewUses">[] = [];
+      for await (const use of client.pages("listFeatureViewUses", { params: { view: version.name }, query })) {
+        if (!reference.includes("@") || use.view === reference) uses.push(use);
+      }
+      if (json) return printJson({ ...answer, uses });
       const { definition } = version;
       const { owner, description, entities, ttl } = definition;
       process.stdout.write(
@@ -81,6 +90,12 @@ export function addViewCommands(program: Command): void {
       printTable(
         ["FEATURE", "TYPE"],
         version.features.map((one) => [one.name, one.type]),
+      );
+      if (uses.length === 0) return;
+      process.stdout.write("\n");
+      printTable(
+        ["USED AS", "DATASET", "MODELS"],
+        uses.map(({ view, dataset, models }) => [view, dataset, shownModels(models)]),
       );
     });
 
@@ -121,14 +136,20 @@ export function addViewCommands(program: Command): void {
   views
     .command("materialize <view>")
     .description("bring new batches into the online store, and wait for it")
-    .action(async (view: string, _options: unknown, command: Command) => {
+    .option("--timeout <seconds>", "how long to wait; the work continues afterwards", wholeNumber("--timeout"), 600)
+    .action(async (view: string, { timeout }: { timeout: number }, command: Command) => {
       const { client, json } = contextOf(command);
+      const deadline = Date.now() + timeout * 1_000;
       const { batches, online: before } = await client.call("materializeFeatureView", { params: { view } });
+      const show = progressOf(json, batches);
       let state = (await viewAt(client, view)).state;
       while (state.online.batch < batches) {
+        if (Date.now() >= deadline) throw new MaterializationTimeoutError(view, state.online.batch, batches, timeout);
+        show(state.online.batch);
         await sleep(pollMs);
         state = (await viewAt(client, view)).state;
       }
+      show(state.online.batch);
       if (json) return printJson(state);
       const added = state.online.batch - before.batch;
       process.stdout.write(
@@ -173,8 +194,35 @@ export function addViewCommands(program: Command): void {
       const { views: list, time, output, fullNames = false } = options;
       const joined = await joinViews(client, { labels, time, output, fullNames, views: list.split(",") });
       if (json) return printJson(joined);
+      if (!/\.parquet$/i.test(output)) {
+        process.stderr.write(
+          "only Parquet names the views of its columns: name them in the schema file (from), or predictions by entity will not find them\n",
+        );
+      }
       process.stdout.write(`${output}: ${formatCount(joined.rows, "row")} with ${joined.features.length} features\n`);
     });
+}
+
+/** Shows the last batch in the online store when it has changed: one line that is updated on a terminal. */
+function progressOf(json: boolean, batches: number): (batch: number) => void {
+  let last: number | undefined;
+  return (batch) => {
+    if (json || batch === last) return;
+    const isFirst = last === undefined;
+    last = batch;
+    // A view that is up to date has no progress.
+    if (isFirst && batch >= batches) return;
+    const isLast = batch >= batches;
+    const [start, end] = process.stderr.isTTY ? ["\r\x1b[K", isLast ? "\n" : ""] : ["", "\n"];
+    process.stderr.write(`${start}batch ${Math.min(batch, batches)} of ${batches}${end}`);
+  };
+}
+
+function shownModels(models: Item<"listFeatureViewUses">["models"]): string {
+  if (models.length === 0) return "–";
+  return models
+    .map(({ model, version, stage }) => `${model}/${version}${stage === "none" ? "" : ` ${stage}`}`)
+    .join(", ");
 }
 
 interface JoinFlags {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
 import { formatProblem, missingTokens } from "./reading";
-import type { ColumnSchema, SplitName } from "./shapes";
+import { type ColumnSchema, columnOrigin, type SplitName } from "./shapes";
 
 /**
  * Any name is accepted, because names are quoted wherever they are used. Exceptions: leading or trailing blanks, which
@@ -33,6 +33,8 @@ const column = z.strictObject({
   missing: missingTokens.optional(),
   /** Format of a timestamp's text, as in DuckDB's `strptime`. Default: ISO 8601. */
   format: z.string().min(2).max(100).optional(),
+  /** The feature of a feature view that the column holds. `views join` writes it into Parquet. */
+  from: columnOrigin.optional(),
 });
 
 const fraction = z.number().min(0).max(1);
@@ -135,6 +137,10 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
         value: column.shape,
         rule: `must be left out: the column's type is ${column.type}, not tensor`,
       };
+    }
+    if (column.from !== undefined && (column.role === "label" || column.type === "tensor")) {
+      const rule = `must be left out: ${column.role === "label" ? "the label" : "a tensor"} is no feature of a view`;
+      yield { path: at("from"), value: column.from.view, rule };
     }
     if (column.role === "label") {
       if (column.nullable)

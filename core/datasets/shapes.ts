@@ -13,6 +13,14 @@ export interface DatasetShard extends Shape<typeof part> {}
 
 const fraction = z.number().min(0).max(1);
 
+export const columnOrigin = z
+  .strictObject({
+    view: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}@[1-9]\d{0,8}$/, "must be NAME@VERSION of a feature view"),
+    feature: z.string().min(1).max(255),
+  })
+  .meta({ id: "ColumnOrigin", description: "The feature of a feature view that the column holds." });
+export interface ColumnOrigin extends Shape<typeof columnOrigin> {}
+
 export const columnSchema = z
   .strictObject({
     name: z.string().min(1).max(255),
@@ -36,6 +44,7 @@ export const columnSchema = z
       .max(100)
       .optional()
       .meta({ description: "Format of a timestamp's text in files, as in DuckDB's strptime; ISO 8601 if absent." }),
+    from: columnOrigin.optional(),
   })
   .meta({ id: "ColumnSchema" });
 export interface ColumnSchema extends Shape<typeof columnSchema> {}

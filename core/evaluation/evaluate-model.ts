@@ -7,10 +7,11 @@ import type { ContentReference } from "../shapes";
 import { classMetrics, confusionMatrix } from "./classification";
 import type { ChampionComparison } from "./comparison";
 import { chooseDecision, decided } from "./decision";
+import { planImportance } from "./importance";
 import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
 import { predictShards, type RowPredictor, splitShards } from "./predict";
 import type { ClassReport, EvaluationReport, SliceReport } from "./report";
-import type { LatencyReport } from "./shapes";
+import type { ImportanceReport, LatencyReport } from "./shapes";
 import { predictionTensors } from "./stored-predictions";
 
 /** The engine that computed an evaluation's predictions. */
@@ -35,6 +36,8 @@ export interface EvaluationOutput {
   readonly engine?: EvaluationEngine;
   /** Latency of one row's prediction on the evaluating machine. Absent in evaluations of earlier versions. */
   readonly latency?: LatencyReport;
+  /** Absent for a trial, a model of one column, few rows, and in evaluations of earlier versions. */
+  readonly importance?: ImportanceReport;
 }
 
 /**
@@ -48,22 +51,27 @@ export async function evaluateModel(input: {
   readonly predictor: RowPredictor;
   readonly objects: ObjectStore;
   readonly settings?: DecisionSettings;
+  /** Returns the model's multiply-adds for a row. Without them the importance of columns is not measured. */
+  readonly count?: () => Promise<number | undefined>;
 }): Promise<EvaluationOutput & { readonly predictions: Predictions }> {
-  const { features, objects, predictor, settings = {} } = input;
+  const { features, objects, predictor, settings = {}, count } = input;
   const { label } = features;
   const shape = { ...features, rows: features.splits.test.rows, slices: features.slices.length };
-  const tested = await predictShards(splitShards(features, objects, "test"), shape, predictor);
+  const sample = count && (await planImportance(features, shape.rows, count));
+  const tested = await predictShards(splitShards(features, objects, "test"), shape, predictor, sample);
   const { slices } = tested;
   const decision = label.kind === "class" ? await chooseDecision(settings, label, () => validated(input)) : undefined;
   const predictions = label.kind === "class" ? decided(tested.predictions, label, decision) : tested.predictions;
   const stored = await objects.putContent(
     encodeSafetensors({ tensors: { ...predictionTensors(predictions), ...sliceTensor(slices, shape.slices) } }),
   );
+  const importance = sample?.measure(predictor, decision);
   const report = reportOf(features, predictions, slices, stored, decision);
   return {
     report: await objects.putContent(JSON.stringify(report), "application/json"),
     metrics: report.metrics,
     ...(decision ? { decision } : {}),
+    ...(importance ? { importance } : {}),
     predictions,
   };
 }

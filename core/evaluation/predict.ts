@@ -30,6 +30,7 @@ export async function* splitShards(
 /**
  * Predicts rows, and returns the predictions with the rows' labels and slices.
  *
+ * @param sample gets each shard with the number of its first row
  * @throws NonFinitePredictionError, OutputMismatchError
  */
 export async function predictShards(
@@ -41,6 +42,7 @@ export async function predictShards(
     readonly label: LabelEncoding;
   },
   predictor: RowPredictor,
+  sample?: { add(view: FeatureView, first: number): void },
 ): Promise<{ readonly predictions: Predictions; readonly slices: Int32Array }> {
   const { rows, label } = shape;
   const { width } = shape.transform;
@@ -63,6 +65,7 @@ export async function predictShards(
       if (wrong >= 0) throw new NonFinitePredictionError(at + from + Math.floor(wrong / outputWidth), found[wrong]!);
       outputs.set(found, (at + from) * outputWidth);
     }
+    sample?.add(view, at);
     at += view.rows;
   }
   return { predictions: { classes, labels, outputs }, slices };

@@ -68,6 +68,25 @@ export const latency = z
   .meta({ id: "Latency", description: "Times of single predictions, on the machine that evaluated." });
 export interface LatencyReport extends Shape<typeof latency> {}
 
+export const importance = z
+  .object({
+    metric: z.string().meta({ description: "The main metric of the task: `accuracy`, `auc` or `rmse`." }),
+    baseline: z.number().meta({ description: "The metric of the sampled rows, without a permutation." }),
+    rows: count.meta({ description: "Rows of the test split that were sampled." }),
+    repeats: count.meta({ description: "Permutations of each column." }),
+    seed: count,
+    columns: z.array(
+      z.object({
+        columns: z.array(z.string()).meta({ description: "A column, or columns that a step of the plan combines." }),
+        mean: z.number().meta({ description: "Mean loss of the metric over the permutations." }),
+        deviation: z.number().meta({ description: "Sample standard deviation over the permutations." }),
+      }),
+    ),
+    omitted: count.optional().meta({ description: "Number of further columns, which were not measured." }),
+  })
+  .meta({ id: "Importance", description: "Permutation importance of the columns, the most important first." });
+export interface ImportanceReport extends Shape<typeof importance> {}
+
 export const calibration = z
   .object({
     of: z.enum(["positive", "predicted"]),

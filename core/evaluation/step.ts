@@ -26,7 +26,7 @@ export function evaluationIdentity(
     step: "Evaluate",
     // Version 2 added slices row by row, and the latency; version 3 the champion's predictions.
     version: 3,
-    inputs({ job: { evaluation } }, details) {
+    inputs({ job: { evaluation }, trial }, details) {
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const met = opponentOf(training, champion);
       return {
@@ -36,6 +36,8 @@ export function evaluationIdentity(
         // Absent where a job does not set them, so that earlier outputs are reused.
         positive: evaluation.positive,
         threshold: evaluation.threshold,
+        // Version 1 of the importance of columns, which trials do not measure.
+        importance: trial ? undefined : 1,
         ...(met ? { champion: { version: met.version, artifactKey: met.artifactKey } } : {}),
       };
     },
@@ -65,6 +67,7 @@ export async function evaluationTaskOf(
     settings: { positive, threshold },
     ...(opponent ? { opponent } : {}),
     timedPredictions: run.trial ? maxPredictionsOfTrial : maxPredictions,
+    importance: run.trial === undefined,
     engine: { backend, threads: vcpusPerWorker, gpusPerWorker, tf32 },
   };
 }

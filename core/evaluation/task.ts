@@ -8,6 +8,7 @@ import type { MachineRecord } from "../runs/shapes";
 import type { ContentReference } from "../shapes";
 import { type Champion, compareWithChampion } from "./champion";
 import { type EvaluationEngine, type EvaluationOutput, evaluateModel } from "./evaluate-model";
+import { maxWeightBytes } from "./importance";
 import { latencyRows, measureLatency, type Stopwatch } from "./latency";
 import { type RowPredictor, splitShards } from "./predict";
 
@@ -16,6 +17,9 @@ export type LoadModel = (artifact: {
   readonly topology: string;
   readonly weights: Uint8Array;
 }) => Promise<RowPredictor & { dispose(): void }>;
+
+/** Returns a model's multiply-adds for one row, from its topology. */
+export type CountOperations = (topology: string) => Promise<number>;
 
 /** Provides a dataset version's raw rows while `work` runs. */
 export type WithRows = <Result>(
@@ -41,6 +45,10 @@ export interface EvaluationTask {
   readonly opponent?: { readonly champion: Champion; readonly manifest: DatasetManifest };
   /** Number of single predictions that are timed. */
   readonly timedPredictions: number;
+  /** Whether the importance of columns is measured. */
+  readonly importance?: boolean;
+  /** The model's multiply-adds for a row. A job does not count them. */
+  readonly operations?: number;
   /** The engine of a job, as for the run's trainers. */
   readonly engine: {
     readonly backend: "auto" | "native" | "wasm";
@@ -69,6 +77,8 @@ export interface EvaluationTools {
   readonly withRows: WithRows;
   /** Times single predictions. The times are not in the report, because they are not a function of the inputs. */
   readonly stopwatch?: Stopwatch;
+  /** Bounds the cost of measuring the importance of columns; absent: it is not measured. */
+  readonly operationsPerRow?: CountOperations;
   /** Recorded in the output. */
   readonly engine?: EvaluationEngine;
 }
@@ -78,11 +88,16 @@ export interface EvaluationTools {
  * on the champion.
  */
 export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask): Promise<EvaluationOutput> {
-  const { objects, stopwatch, engine, withRows } = tools;
+  const { objects, stopwatch, engine, withRows, operationsPerRow } = tools;
   const { opponent, settings, model, timedPredictions } = task;
   const features = await getJson<FeatureManifest>(objects, task.featureManifestKey);
+  const isCounted = task.importance && model.weights.bytes <= maxWeightBytes;
+  const count = async () => {
+    if (!isCounted) return undefined;
+    return task.operations ?? operationsPerRow?.(await topologyOf(objects, model));
+  };
   const { predictions, ...own } = await withModel(tools, model, async (predictor) => {
-    const evaluated = await evaluateModel({ features, predictor, objects, settings });
+    const evaluated = await evaluateModel({ features, predictor, objects, settings, count });
     if (!stopwatch) return evaluated;
     const rows = await latencyRows(splitShards(features, objects, "test"), features.transform.width);
     const latency = measureLatency(predictor, rows, stopwatch, timedPredictions);
@@ -103,14 +118,18 @@ async function withModel<Result>(
   model: { readonly topology: ContentReference; readonly weights: ContentReference },
   work: (predictor: RowPredictor) => Promise<Result>,
 ): Promise<Result> {
-  const [topology, weights] = await Promise.all([
-    objects.getContent(model.topology.sha256),
-    objects.getContent(model.weights.sha256),
-  ]);
-  const predictor = await loadModel({ topology: new TextDecoder().decode(topology), weights });
+  const [topology, weights] = await Promise.all([topologyOf(objects, model), objects.getContent(model.weights.sha256)]);
+  const predictor = await loadModel({ topology, weights });
   try {
     return await work(predictor);
   } finally {
     predictor.dispose();
   }
+}
+
+async function topologyOf(
+  objects: Pick<ObjectStore, "getContent">,
+  { topology }: { readonly topology: ContentReference },
+): Promise<string> {
+  return new TextDecoder().decode(await objects.getContent(topology.sha256));
 }

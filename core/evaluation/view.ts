@@ -6,7 +6,7 @@ import { type TaskKind, taskKindOf } from "./metric-names";
 import { type Predictions, probabilityOf } from "./metrics";
 import { type CurvePoint, type RankingCurves, rankingCurves } from "./ranking";
 import type { EvaluationReport } from "./report";
-import type { Calibration } from "./shapes";
+import type { Calibration, ImportanceReport } from "./shapes";
 import { readPredictions, readReport } from "./stored-predictions";
 
 /** An evaluation with its plots. */
@@ -19,6 +19,7 @@ export interface EvaluationView {
   readonly curves?: readonly ClassCurves[];
   /** True and predicted values of a regression. */
   readonly scatter?: readonly CurvePoint[];
+  readonly importance?: ImportanceReport;
 }
 
 export interface ClassCurves extends RankingCurves {

@@ -1,7 +1,7 @@
 import type { FeatureManifest } from "../features/shapes";
 import { getJson } from "../object-documents";
 import type { ObjectStore } from "../ports";
-import type { EvaluationTask } from "./task";
+import type { CountOperations, EvaluationTask } from "./task";
 
 /**
  * Cost of a row without its model, as multiply-adds: decoding, metrics, slices, intervals. It also bounds the rows, and
@@ -11,9 +11,6 @@ const operationsPerRow = 100_000;
 
 /** Size of weights that a function has no memory for, next to its rows. */
 const maxWeightBytes = 2 ** 29;
-
-/** Returns a model's multiply-adds for one row, from its topology. */
-export type CountOperations = (topology: string) => Promise<number>;
 
 /**
  * Estimates the multiply-adds of an evaluation: every row that the model or the champion predicts. The splits' rows are

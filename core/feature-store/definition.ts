@@ -2,7 +2,7 @@ import { InvalidInputError, type Problem } from "../errors";
 import { bindStep } from "../views/bind";
 import { checkTypes, createScopes } from "../views/references";
 import type { FeatureView, PlanColumn } from "../views/shapes";
-import { parseFeatureView } from "../views/view-file";
+import { viewFrom } from "../views/view-file";
 import { parseYamlInput } from "../yaml-input";
 import { compileFeatures } from "./features";
 import { type ViewDefinition, viewDefinition } from "./shapes";
@@ -13,15 +13,27 @@ import { type ViewDefinition, viewDefinition } from "./shapes";
  * @throws InvalidInputError with every problem
  */
 export function parseViewDefinition(text: string, fileName: string): ViewDefinition {
-  const { value } = parseYamlInput(fileName, text, viewDefinition);
-  checkDefinition(value, fileName);
+  const { value, lineOf } = parseYamlInput(fileName, text, viewDefinition);
+  try {
+    checkDefinition(value, fileName);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    const problems = error.details.problems.map((problem) => ({ ...problem, line: lineOf(pathOf(problem.path)) }));
+    throw new InvalidInputError(`${fileName} cannot be stored`, problems, error);
+  }
   return value;
+}
+
+/** Returns the parts of a path's text: `steps[0] (name)` is `["steps", 0]`. */
+function pathOf(text: string): readonly PropertyKey[] {
+  const parts = text.replace(/ \(.*\)$/s, "").match(/\[\d+\]|[^.[]+/g) ?? [];
+  return parts.map((part) => (part.startsWith("[") ? Number(part.slice(1, -1)) : part));
 }
 
 /** Returns the view of a definition, as plans read it. @throws InvalidInputError */
 export function viewOf(definition: ViewDefinition, what = `view ${definition.name}`): FeatureView {
   const { columns: _, ...view } = definition;
-  return parseFeatureView(JSON.stringify(view), what);
+  return viewFrom(view, what);
 }
 
 export function columnsOf({ columns }: Pick<ViewDefinition, "columns">): readonly PlanColumn[] {

@@ -22,10 +22,12 @@ export class ViewVersionNotFoundError extends RingmasterError {
 
 /** Thrown when a definition breaks readers of the previous version and the push did not allow it. */
 export class ViewIncompatibleError extends RingmasterError {
-  constructor(name: string, version: number, changes: readonly string[]) {
+  /** @param production model versions in production that read the view */
+  constructor(name: string, version: number, changes: readonly string[], production: readonly string[] = []) {
+    const uses = production.length > 0 ? `; in production, ${production.join(", ")} would get no new rows` : "";
     super(
-      `the definition is not compatible with ${name}@${version}: ${changes.join("; ")}; push under another name, or with --allow-incompatible, which starts without rows`,
-      { code: "FEATURE_VIEW_INCOMPATIBLE", httpStatus: 409, details: { view: name, version, changes } },
+      `the definition is not compatible with ${name}@${version}: ${changes.join("; ")}; push under another name, or with --allow-incompatible, which starts without rows${uses}`,
+      { code: "FEATURE_VIEW_INCOMPATIBLE", httpStatus: 409, details: { view: name, version, changes, production } },
     );
   }
 }

@@ -2,6 +2,7 @@ import { inRounds, type Pause } from "../backoff";
 import { digestOf } from "../digest";
 import { InvalidInputError } from "../errors";
 import { type Clock, isoTime } from "../ports";
+import type { Warning } from "../shapes";
 import { incompatibilities } from "./compatibility";
 import { checkDefinition } from "./definition";
 import { ViewBusyError, ViewIncompatibleError, ViewNotFoundError, ViewVersionNotFoundError } from "./errors";
@@ -17,16 +18,37 @@ export interface RegisterViewDependencies {
 
 const rounds = 20;
 
+export interface ViewRegistration {
+  readonly created: boolean;
+  readonly version: ViewVersion;
+  readonly warnings?: Warning[];
+}
+
+/** Says which models in production read rows that are no longer added to. */
+function staleWarning({ name, version }: ViewVersion, uses: readonly string[]): Warning {
+  const message = `models in production use earlier versions, whose rows no longer grow: ${uses.join(", ")}; train them with ${name}@${version}`;
+  return { code: "VIEW_IN_PRODUCTION", message };
+}
+
 /**
  * Registers a definition as the next version of its view. Idempotent: an equal definition is the version that has it.
  *
+ * @param productionUses returns the model versions in production that read the view, for refusals and warnings
  * @throws InvalidInputError, ViewIncompatibleError, ViewBusyError
  */
 export async function registerView(
   { views, clock, pause }: RegisterViewDependencies,
   definition: ViewDefinition,
-  { allowIncompatible, by }: { readonly allowIncompatible: boolean; readonly by: string },
-): Promise<{ readonly created: boolean; readonly version: ViewVersion }> {
+  {
+    allowIncompatible,
+    by,
+    productionUses = async () => [],
+  }: {
+    readonly allowIncompatible: boolean;
+    readonly by: string;
+    readonly productionUses?: () => Promise<readonly string[]>;
+  },
+): Promise<ViewRegistration> {
   checkDefinition(definition);
   const { name } = definition;
   const digest = digestOf(definition);
@@ -37,14 +59,16 @@ export async function registerView(
     const newest = await views.findNewest(name);
     const changes = newest ? incompatibilities(newest, { definition, features }) : [];
     if (newest && changes.length > 0 && !allowIncompatible) {
-      throw new ViewIncompatibleError(name, newest.version, changes);
+      throw new ViewIncompatibleError(name, newest.version, changes, await productionUses());
     }
     const version: ViewVersion = {
       ...{ name, version: (newest?.version ?? 0) + 1, digest, definition, features: [...features] },
       generation: (newest?.generation ?? 0) + (newest && changes.length === 0 ? 0 : 1),
       ...{ createdBy: by, createdAt: isoTime(clock) },
     };
-    return (await views.register(version)) ? { created: true, version } : undefined;
+    if (!(await views.register(version))) return undefined;
+    const uses = changes.length > 0 ? await productionUses() : [];
+    return { created: true, version, ...(uses.length > 0 ? { warnings: [staleWarning(version, uses)] } : {}) };
   });
 }
 

@@ -1,4 +1,5 @@
 import type { DatasetManifest, DatasetVersion } from "../datasets/shapes";
+import { viewsOfColumns } from "../feature-store/view-columns";
 import type { RunRecords } from "../tracking/run-records";
 import type { RunRecord } from "../tracking/shapes";
 import type { DatasetContent, DatasetKey, DatasetVersionKey, LineageIndex } from "./port";
@@ -34,6 +35,9 @@ export function addDataset(
     validationRows: splits?.validation.rows,
     testRows: splits?.test.rows,
   });
+  for (const [view, columns] of viewsOfColumns(manifest?.schema ?? [])) {
+    graph.connect(graph.add("view", view, { features: columns.map(({ feature }) => feature).join(", ") }), node);
+  }
   const parent = manifest?.parent;
   if (parent) {
     const { version: before, digest: own, rows } = parent;

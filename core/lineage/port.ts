@@ -30,6 +30,13 @@ export interface ContentUse extends Omit<DatasetContent, keyof ContentReference>
   readonly dataset: DatasetVersionKey;
 }
 
+/** A dataset version with columns of a feature view. */
+export interface ViewDataset {
+  /** Version of the view. */
+  readonly view: number;
+  readonly dataset: DatasetVersionKey;
+}
+
 /** A model version whose run read the data. */
 export interface ModelUse {
   readonly model: string;
@@ -45,9 +52,16 @@ export interface ModelUse {
 export interface LineageIndex {
   /** Called after the version is registered. Idempotent. */
   noteContents(dataset: DatasetVersionKey, contents: readonly DatasetContent[]): Promise<void>;
+  /** Records the feature views of a version's columns, each as `view@version`. Idempotent. */
+  noteViews(dataset: DatasetVersionKey, views: readonly string[]): Promise<void>;
   /** Records the inputs of a logged run. */
   noteInputs(runId: string, datasets: readonly DatasetKey[]): Promise<void>;
   usesOf(sha256: string): Promise<readonly ContentUse[]>;
+  /** Lists dataset versions with columns of a view, by the version of the view. */
+  datasetsOfView(
+    view: string,
+    page: { readonly limit: number; readonly nextToken?: string | undefined },
+  ): Promise<Page<ViewDataset>>;
   /** Returns the raw files of a version. Versions of earlier releases have none. */
   sourcesOf(dataset: DatasetKey): Promise<readonly DatasetContent[]>;
   runsOf(dataset: DatasetKey, page: { readonly limit: number; readonly nextToken?: string }): Promise<Page<string>>;

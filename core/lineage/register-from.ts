@@ -1,6 +1,7 @@
 import { type RegisterDependencies, registerDataset } from "../datasets/register";
 import type { DatasetDraft, DatasetManifest, DatasetVersion, SourceFile } from "../datasets/shapes";
 import { InvalidInputError } from "../errors";
+import { viewsOfColumns } from "../feature-store/view-columns";
 import type { DatasetContent, LineageIndex } from "./port";
 
 /**
@@ -11,7 +12,10 @@ import type { DatasetContent, LineageIndex } from "./port";
  * @throws the errors of `registerDataset`; InvalidInputError if the files' rows are not those of the version
  */
 export async function registerFrom(
-  { lineage, ...dependencies }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents"> },
+  {
+    lineage,
+    ...dependencies
+  }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents" | "noteViews"> },
   draft: DatasetDraft,
   options: { readonly allowSchemaChange?: boolean; readonly sources: readonly SourceFile[]; readonly actor?: string },
 ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
@@ -26,6 +30,7 @@ export async function registerFrom(
   const { manifest } = registered.version;
   const { name, version, digest } = manifest;
   await lineage.noteContents({ name, version, digest }, [...sourcesOf(sources, before), ...shardsOf(manifest)]);
+  await lineage.noteViews({ name, version, digest }, [...viewsOfColumns(manifest.schema).keys()]);
   return registered;
 }
 

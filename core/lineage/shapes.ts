@@ -1,10 +1,11 @@
 import * as z from "zod";
+import { stage } from "../registry/model";
 import { nextToken, type Shape } from "../shapes";
 
 const node = z
   .object({
     id: z.string().meta({ description: "Kind and name." }),
-    kind: z.enum(["file", "shard", "dataset", "features", "code", "run", "model-version"]),
+    kind: z.enum(["file", "shard", "dataset", "features", "view", "code", "run", "model-version"]),
     name: z.string(),
     details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   })
@@ -23,6 +24,19 @@ export const lineageGraph = z
   .meta({ id: "LineageGraph", description: "Edges, from origin to result." });
 export interface LineageGraph extends Shape<typeof lineageGraph> {}
 export type LineageEdge = LineageGraph["edges"][number];
+
+export const viewUse = z
+  .object({
+    view: z.string().meta({ description: "`name@version` of the feature view." }),
+    dataset: z.string().meta({ description: "`name@version` of a dataset version with columns of the view." }),
+    models: z
+      .array(z.object({ model: z.string(), version: z.int(), stage }))
+      .meta({ description: "Model versions whose run read the dataset version." }),
+  })
+  .meta({ id: "FeatureViewUse" });
+export interface ViewUse extends Shape<typeof viewUse> {}
+
+export const viewUsePage = z.object({ items: z.array(viewUse), nextToken }).meta({ id: "FeatureViewUsePage" });
 
 /** Collects a graph. An existing node or edge stays unchanged. */
 export class LineageBuilder {

@@ -1,8 +1,8 @@
 import type { Champion } from "../evaluation/champion";
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import { type EvaluationDependencies, evaluationStep, evaluationTaskOf } from "../evaluation/step";
-import { type EvaluationResult, evaluateTask } from "../evaluation/task";
-import { type CountOperations, evaluationOperations } from "../evaluation/work";
+import { type CountOperations, type EvaluationResult, evaluateTask } from "../evaluation/task";
+import { evaluationOperations } from "../evaluation/work";
 import { findJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { RunDetails } from "../runs/shapes";
@@ -42,7 +42,9 @@ export async function evaluateHereOrInJob(
     (await evaluationOperations(objects, task, operationsPerRow)) > maxOperations
   ) {
     // The first write stays: an equal hash has an equal task.
-    await objects.putNew(objectKeys.evaluationTask(runId, inputHash), JSON.stringify(task), "application/json");
+    const topology = new TextDecoder().decode(await objects.getContent(task.model.topology.sha256));
+    const counted = { ...task, operations: await operationsPerRow(topology) };
+    await objects.putNew(objectKeys.evaluationTask(runId, inputHash), JSON.stringify(counted), "application/json");
     return { job: inputHash };
   }
   return executeStep(dependencies, { ...step, execute: () => evaluateTask(dependencies, task) }, open);

@@ -6,6 +6,7 @@ import type { Dialect } from "./dialects";
 import type { CanonicalRow } from "./expression";
 import { createScopes } from "./references";
 import type { FeatureView, FittedPlan, PlanColumn } from "./shapes";
+import { encodedBy } from "./view-file";
 
 /** A fitted plan as expressions; `selectFeatures` and `createRowFunction` are its targets. */
 export interface CompiledPlan {
@@ -16,14 +17,28 @@ export interface CompiledPlan {
 
 /** @param outOfFold whether the rows are the training rows, whose target encodings leave their own fold out */
 export function compilePlan(plan: FittedPlan, outOfFold = false): CompiledPlan {
-  const { view, columns, fitted } = plan;
+  const { view, columns } = plan;
+  const outputs = compileSteps(plan, outOfFold).flatMap(({ outputs }) => outputs);
+  return { columns, intermediates: intermediatesOf(view, columns), outputs };
+}
+
+function compileSteps({ view, columns, fitted }: FittedPlan, outOfFold: boolean) {
   const scopes = createScopes(view, columns);
-  const outputs = view.steps.flatMap((step) => {
+  return view.steps.map((step) => {
     const compiled = bindStep(step, scopes.of(step)!).compile(fitted[step.name] ?? {}, outOfFold);
     scopes.set(step, compiled.result);
-    return step.output ? compiled.outputs : [];
+    return { step, outputs: step.output ? compiled.outputs : [] };
   });
-  return { columns, intermediates: intermediatesOf(view, columns), outputs };
+}
+
+/** Returns the columns on which each output of a plan depends, in the order of the outputs. */
+export function sourcesOfOutputs(plan: FittedPlan): readonly (readonly string[])[] {
+  const results = new Map<string, ReadonlySet<string>>();
+  return compileSteps(plan, false).flatMap(({ step, outputs }) => {
+    const sources = new Set(encodedBy(step).flatMap((input) => [...(results.get(input) ?? [input])]));
+    results.set(step.name, sources);
+    return outputs.map(() => [...sources]);
+  });
 }
 
 /** Returns a subquery with the columns and intermediate values that expressions of the plan read. */

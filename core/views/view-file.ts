@@ -1,5 +1,6 @@
 import { InvalidInputError, type Problem } from "../errors";
 import { pathText } from "../problems";
+import type { Shape } from "../shapes";
 import { parseYamlInput } from "../yaml-input";
 import { type FeatureView, type FittedPlan, fittedPlan, type NamedStep, type PlanStep, viewFile } from "./shapes";
 
@@ -10,14 +11,27 @@ import { type FeatureView, type FittedPlan, fittedPlan, type NamedStep, type Pla
  */
 export function parseFeatureView(text: string, fileName = "view.yaml"): FeatureView {
   const { value, lineOf } = parseYamlInput(fileName, text, viewFile);
+  return viewFrom(value, fileName, lineOf);
+}
+
+/**
+ * Checks a view that has the shape of a file.
+ *
+ * @param lineOf returns the line of a path, if the view is a file's
+ * @throws InvalidInputError with every problem
+ */
+export function viewFrom(
+  value: Shape<typeof viewFile>,
+  what: string,
+  lineOf?: (path: readonly PropertyKey[]) => number,
+): FeatureView {
   const view: FeatureView = { ...value, steps: value.steps.map(named) };
   const problems = viewProblems(view);
   if (problems.length > 0) {
-    const found = problems.map(({ path, ...rest }): Problem => ({ ...rest, path: pathText(path), line: lineOf(path) }));
-    throw new InvalidInputError(
-      `${fileName} has ${found.length === 1 ? "a problem" : `${found.length} problems`}`,
-      found,
+    const found = problems.map(
+      ({ path, ...rest }): Problem => ({ ...rest, path: pathText(path), ...(lineOf ? { line: lineOf(path) } : {}) }),
     );
+    throw new InvalidInputError(`${what} has ${found.length === 1 ? "a problem" : `${found.length} problems`}`, found);
   }
   return view;
 }

@@ -47,13 +47,13 @@ export const handler = stepHandler(
     const withRows: WithRows = (manifest, work) =>
       withDuckDb((session) => work(createShardSource(session, objects, manifest)));
     const engine = { backend: "wasm", device: "cpu", ran: "function" } as const;
-    const tools = { ...ports, loadModel: loadPredictor, withRows, stopwatch: stopwatch(), engine };
+    const tools = { ...ports, loadModel: loadPredictor, withRows, stopwatch: stopwatch(), engine, operationsPerRow };
     if (awaited !== undefined) {
       const { metrics, comparison } = await runLaterStep(ports, details, evaluationStep(tools, champion));
       return { metrics, comparison };
     }
     const maxOperations = jobs ? config.evaluationOperations : Number.POSITIVE_INFINITY;
-    const result = await evaluateHereOrInJob({ ...tools, maxOperations, operationsPerRow }, details, champion);
+    const result = await evaluateHereOrInJob({ ...tools, maxOperations }, details, champion);
     if ("job" in result) return result;
     const { output, reusedFrom } = result;
     await recordTestMetrics(ports, runId, outputOf<TrainingOutput>(details, "LaunchTraining").steps, output);

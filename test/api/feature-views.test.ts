@@ -1,6 +1,11 @@
 import type { createApp } from "../../api/app";
+import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
+import { registerView } from "../../core/feature-store/registry";
+import { viewDefinition } from "../../core/feature-store/shapes";
+import { productionUsesOf } from "../../core/lineage/of-view";
 import { startTestApp } from "../support/app";
 import type { Embedded, TestPlatform } from "../support/embedded";
+import { registerTestDataset } from "../support/fixtures";
 import { createStoredView, fileOf, spendView } from "../support/stored-view";
 
 describe("feature views through the API", () => {
@@ -136,5 +141,89 @@ describe("feature views through the API", () => {
     expect(wrong.body.error.message).toContain(
       'entities[0].customer is "5", but must be given for view stored, as int',
     );
+  });
+
+  describe("with columns of datasets", () => {
+    /** Registers a dataset whose column `x` has this origin, with a trained model of it. */
+    async function use(name: string, view: string, feature = "spend", type: "float" | "int" = "float") {
+      const base = await registerTestDataset(platform, name);
+      const schema = base.schema.map((column) =>
+        column.name === "x" ? { ...column, type, from: { view, feature } } : column,
+      );
+      const draft = { ...base, schema, schemaHash: schemaHashOf(schema), digest: versionDigestOf({ ...base, schema }) };
+      return call("POST", `/datasets/${name}/versions`, { draft, allowSchemaChange: true });
+    }
+    async function train(model: string, dataset: string) {
+      const { manifest } = (await call("GET", `/datasets/${dataset}`)).body.version;
+      const { digest, version } = manifest;
+      const at = "2026-01-01T00:00:00.000Z";
+      const source = `s3://elsewhere/${model}`;
+      await platform.registry.register(
+        platform.team,
+        { model, metrics: {}, source, dataset: { name: dataset, version, digest } },
+        { by: "ada", at },
+      );
+    }
+
+    it("lists the dataset and model versions that use them, by pages", async () => {
+      await createStoredView(platform, "used");
+      expect((await call("GET", "/feature-views/used/uses")).body).toEqual({ items: [] });
+      for (const name of ["first", "second"]) expect((await use(name, "used@1")).status).toBe(201);
+      // Idempotent.
+      expect((await use("first", "used@1")).status).toBe(200);
+      await train("scores", "first");
+      const page = (await call("GET", "/feature-views/used/uses?limit=1")).body;
+      expect(page.items).toEqual([
+        { view: "used@1", dataset: "first@2", models: [{ model: "scores", version: 1, stage: "none" }] },
+      ]);
+      const next = await call("GET", `/feature-views/used/uses?nextToken=${encodeURIComponent(page.nextToken)}`);
+      expect(next.body).toEqual({ items: [{ view: "used@1", dataset: "second@2", models: [] }] });
+      expect((await call("GET", "/feature-views/none/uses")).body.error.code).toBe("FEATURE_VIEW_NOT_FOUND");
+      const { lineage } = (await call("GET", "/models/scores/versions/1/lineage")).body;
+      expect(lineage.edges).toContainEqual({ from: "view:used@1", to: "dataset:first@2" });
+    });
+
+    it.each([
+      ["a view that does not exist", "gone@1", "spend", "float", /must be a version of a feature view: there is no/],
+      ["a version that does not exist", "stored@7", "spend", "float", /feature view stored has no version 7/],
+      ["a feature that does not exist", "stored@1", "plan", "float", /x\.from is "plan", but must be a feature of/],
+      ["another type", "stored@1", "spend", "int", /x\.type is "int", but must be float, the type of spend in/],
+      ["no version", "stored", "spend", "float", /must be NAME@VERSION/],
+    ] as const)("refuses a column of %s", async (_case, view, feature, type, text) => {
+      const answer = await use("refused", view, feature, type);
+      expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringMatching(text)]);
+    });
+
+    it("says which models in production an incompatible definition would leave without rows", async () => {
+      await createStoredView(platform, "served");
+      await use("labels", "served@1");
+      await train("churn", "labels");
+      // A version in production, whatever its approvals.
+      const uses = await productionUsesOf(
+        {
+          lineage: platform.lineage,
+          registry: {
+            details: async (name) => {
+              const { versions } = await platform.registry.details(name);
+              return { versions: versions.map((version) => ({ ...version, stage: "production" as const })) };
+            },
+          },
+        },
+        "served",
+      );
+      expect(uses).toEqual(["churn/1 (served@1)"]);
+      const definition = viewDefinition.parse({ ...spendView, name: "served", columns: { ...columns, spend: "int" } });
+      const options = { by: "ada", productionUses: async () => uses };
+      await expect(registerView(platform, definition, { ...options, allowIncompatible: false })).rejects.toThrow(
+        "in production, churn/1 (served@1) would get no new rows",
+      );
+      const allowed = await registerView(platform, definition, { ...options, allowIncompatible: true });
+      expect(allowed.warnings).toMatchObject([
+        { code: "VIEW_IN_PRODUCTION", message: expect.stringContaining("train them with served@2") },
+      ]);
+      expect(await registerView(platform, definition, { ...options, allowIncompatible: true })).not.toHaveProperty(
+        "warnings",
+      );
+    });
   });
 });

@@ -279,6 +279,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   "GET /api/v1/feature-views/:view": absent,
   "GET /api/v1/feature-views/:view/versions": absent,
+  "GET /api/v1/feature-views/:view/uses": absent,
   "GET /api/v1/feature-views/:view/versions/:version": absent,
   "POST /api/v1/feature-views/:view/batches": { ...absent, body: ({ batch }) => batch },
   "GET /api/v1/feature-views/:view/batches": absent,

@@ -36,6 +36,19 @@ describe("verbs of models", () => {
   });
 
   it.each([
+    [[], ["--file"]],
+    [["--file", "a.json", "--entity", "customer=1"], ["--file"]],
+    [["--entity", "customer=1", "--out", "a.csv"], ["--out"]],
+    [
+      ["--entity", "customer=1", "--unit", "x", "--at", "1d"],
+      ["--unit", "--at", "--unit"],
+    ],
+  ])("predict %j is refused before anything is read", (args, paths) => {
+    const { status, code, problems } = run("predict", "m", ...args);
+    expect([status, code, problems.map(({ path }: { path: string }) => path)]).toEqual([2, "INVALID_INPUT", paths]);
+  });
+
+  it.each([
     ["outcomes", [], undefined, "unit=value", "must be given"],
     ["outcomes", ["u=1"], undefined, "--epoch", "must be given"],
     ["outcomes", ["--epoch", "1", "u=one"], undefined, "unit=value", "must be a unit"],

@@ -350,6 +350,120 @@ describe("the command line", () => {
     });
   });
 
+  it("predicts an entity by the features that its training rows were joined with", async () => {
+    const lines = toyCsv(240).split("\n").slice(1);
+    const rows = lines.map((line, customer) => [customer, "2026-01-01", ...line.split(",")]);
+    const view = (more = "") =>
+      stack.file(
+        "visits.yaml",
+        `name: visits\nentities: [customer]\neventTime: at\n${more}` +
+          "columns: {customer: int, at: timestamp, x1: float, x2: float, colour: string}\n" +
+          "steps: [{kind: log, column: x1, offset: 3}]\n",
+      );
+    const stored = ["customer,at,x1,x2,colour", ...rows.map(([id, at, x1, x2, , colour]) => [id, at, x1, x2, colour])];
+    const labels = ["customer,when,label", ...rows.map((row) => [row[0], "2026-02-01", row[6]])];
+    const training = join(stack.directory, "training.parquet");
+    const steps = "{kind: standardize, column: x1_log}, {kind: number, column: x2}, {kind: one-hot, column: colour}";
+    const column = (name: string, type: string, more = "") => `  - {name: ${name}, type: ${type}${more}}\n`;
+    const schema = stack.file(
+      "visits.schema.yaml",
+      `columns:\n${column("customer", "int", ", role: ignore")}${column("when", "timestamp", ", role: ignore")}` +
+        `${column("x1", "float", ", role: ignore")}${column("x1_log", "float")}${column("x2", "float")}` +
+        `${column("colour", "string", ", nullable: true")}${column("label", "int", ", role: label")}`,
+    );
+    const file = (name: string, written: readonly (string | readonly unknown[])[]) =>
+      stack.file(name, `${written.map((line) => String(line)).join("\n")}\n`);
+    await stack.json(["views", "push", view()]);
+    await stack.json(["views", "ingest", "visits", "--file", file("visits.csv", stored)]);
+    const late = await stack.run("views", "materialize", "visits", "--timeout", "0");
+    expect([0, 1]).toContain(late.code);
+    if (late.code === 1) expect(late.stderr).toMatch(/has 0 of 1 batches of visits after 0 s; repeat the command/);
+    expect((await stack.run("views", "materialize", "visits")).code).toBe(0);
+    const asOf = ["--views", "visits", "--time", "when", "-o", training];
+    await stack.json(["views", "join", file("labels.csv", labels), ...asOf]);
+    const pushed = await stack.json<{ schema: readonly object[] }>(
+      ["datasets", "push", "visits", "--file", training, "--schema", schema], // biome-ignore format: a command
+    );
+    expect(pushed.schema).toContainEqual(expect.objectContaining({ from: { view: "visits@1", feature: "x1_log" } }));
+
+    const plan = stack.file("planned.yaml", `${toyJob(6)}features: { plan: [${steps}] }\n`);
+    stack.file("visits-plan.yaml", `name: visits-plan\nsteps: [${steps}]\n`);
+    const viewed = stack.file("viewed.yaml", `${toyJob(6)}features: { view: visits-plan.yaml }\n`);
+    const settings = ["dataset=visits", "resources.workers=1", "evaluation.thresholds={}", "evaluation.slices=[]"];
+    const entity = ["--entity", "customer=7"];
+    interface Predicted {
+      readonly predictions: readonly { readonly label: number; readonly probabilities: readonly object[] }[];
+    }
+    for (const [model, job] of [
+      ["planned", plan],
+      ["viewed", viewed],
+    ] as const) {
+      const set = [...settings, `registerAs=${model}`].flatMap((setting) => ["--set", setting]);
+      const submitted = await stack.run("submit", job, "--wait", ...set);
+      expect([submitted.code, submitted.stderr]).toEqual([expect.any(Number), ""]);
+      await stack.json(["models", "approve", model, "1", "--reason", "right", "--wait"]);
+      const online = await stack.json<Predicted>(["models", "predict", model, ...entity]);
+      const [, , x1, x2, , colour] = rows[7]!;
+      const row = { x1_log: Math.log(Number(x1) + 3), x2: Number(x2), colour };
+      const given = stack.file("given.json", JSON.stringify([row]));
+      const offline = await stack.json<Predicted>(["models", "predict", `${model}/1`, "--file", given]);
+      expect(online.predictions).toEqual(offline.predictions);
+      expect(online.predictions[0]!.probabilities).toHaveLength(3);
+    }
+
+    const predict = (...rest: readonly string[]) => stack.run("models", "predict", "planned", ...rest);
+    const out = join(stack.directory, "predicted.csv");
+    // A value that a row has stays.
+    const some = file("some.csv", ["customer,x2", "7,0.5", "8,0.5"]);
+    const log = ["--file", some, "--out", out, "--log"];
+    expect((await predict(...log)).stdout).toMatch(/predictions of 2 rows .*\n2 rows logged, 0 already logged\n$/);
+    expect((await predict(...log)).stdout).toMatch(/\n0 rows logged, 2 already logged\n$/);
+    expect((await predict(...entity, "--log")).stdout).toMatch(/^row 0: \d .*\n1 rows logged, 0 already logged\n$/);
+    expect((await predict(...entity, "--log")).stdout).toMatch(/\n0 rows logged, 1 already logged\n$/);
+    const served = await stack.json<{ batches: readonly { rows: number }[] }>(["models", "served", "planned"]);
+    expect(served.batches.map((batch) => batch.rows)).toEqual([2, 1]);
+    const refusals = [
+      [["--entity", "customer=999"], /rows\[0\]\.x1_log has no value in visits@1 for \{"customer":999\}/],
+      [["--entity", "shop=1"], /with a column of customer/],
+      [["--file", file("none.csv", ["x2", "1"]), "--out", out], /row 1\.customer must be given, as int/],
+      [
+        ["--file", file("bad.csv", ["customer", "1.5"]), "--out", out],
+        /row 1\.customer is "1.5", but must be given, as int/,
+      ],
+    ] as const;
+    expect(await Promise.all(refusals.map(([wrong]) => predict(...wrong)))).toEqual(
+      refusals.map(([, text]) => expect.objectContaining({ code: 2, stderr: expect.stringMatching(text) })),
+    );
+
+    expect((await stack.run("views", "show", "visits")).stdout).toMatch(
+      /visits@1 +visits@1 +planned\/1 production, viewed\/1 production/,
+    );
+    const { runId, ...resolved } = await stack.json<{ runId: string }>(["models", "resolve", "planned"]);
+    expect(resolved).toMatchObject({
+      views: [{ view: "visits@1", entities: ["customer"], columns: ["x1_log", "x2", "colour"] }],
+    });
+    expect((await stack.run("lineage", "model", "planned@1")).stdout).toMatch(/view visits@1 +.*x1_log/);
+    const shown = await stack.run("runs", "show", runId);
+    expect(shown.stdout).toMatch(
+      /importance: loss of accuracy.*\n+COLUMN +MEAN +DEVIATION\s+(colour|x1_log|x2) +0\.\d/,
+    );
+    const page = join(stack.directory, "run.html");
+    await stack.run("runs", "page", runId, "--html", page);
+    expect(readFileSync(page, "utf8")).toMatch(/Importance of columns.*aria-label="importance of columns"/s);
+
+    // Without a column it is a new generation: the models in production get no new rows.
+    const changed = view("ttl: 7d\n");
+    writeFileSync(changed, readFileSync(changed, "utf8").replace("x2: float, ", ""));
+    const refused = await stack.run("views", "push", changed);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/in production, planned\/1 \(visits@1\), /),
+    });
+    const allowed = await stack.run("views", "push", changed, "--allow-incompatible");
+    expect(allowed).toMatchObject({ code: 0, stderr: expect.stringContaining("models in production use earlier") });
+    expect((await predict(...entity)).stderr).toContain("visits@1 gets no new rows since visits@2");
+  }, 600_000);
+
   it("checks rows against a data contract at the push, in the inbox, in a run, and on request", async () => {
     const schema = stack.file("guarded-schema.yaml", toySchema);
     const good = stack.file("good.csv", toyCsv(300));

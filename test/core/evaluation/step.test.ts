@@ -100,6 +100,7 @@ describe("evaluationStep", () => {
       features: "feature digest",
       weightsSha256: weights.sha256,
       topology: topology.sha256,
+      importance: 1,
     });
     expect(step.inputs(details().run, details("other"))).not.toEqual(step.inputs(details().run, details()));
     const champion = (weightsSha256: string) => ({

@@ -1,0 +1,80 @@
+import * as z from "zod";
+import type { DatasetSchema } from "../../core/datasets/schema";
+import { type ColumnOrigin, columnOrigin } from "../../core/datasets/shapes";
+import { InvalidInputError, type Problem } from "../../core/errors";
+import { namesIn } from "../../core/feature-store/online";
+import type { ViewVersion } from "../../core/feature-store/shapes";
+import { listFiles } from "./formats/source-files";
+import { type DuckDbSession, quoteText } from "./session";
+import type { DataFiles } from "./source";
+
+/** Key of Parquet's metadata under which joined rows name the views of their columns. */
+const metadataKey = "ringmaster_features";
+
+const originsOfColumns = z.record(z.string(), columnOrigin);
+
+/** Returns the option of COPY that stores in a Parquet file which of its columns are features of views. */
+export function originsOption(versions: readonly ViewVersion[], fullNames: boolean): string {
+  const origins: Record<string, ColumnOrigin> = {};
+  for (const version of versions) {
+    const view = `${version.name}@${version.version}`;
+    for (const [feature, shown] of namesIn(version, fullNames)) origins[shown] = { view, feature };
+  }
+  return `KV_METADATA {${metadataKey}: ${quoteText(JSON.stringify(origins))}}`;
+}
+
+/**
+ * Returns the schema with the origins of columns that Parquet files name. A column that the schema gives an origin must
+ * have the same one in the files.
+ *
+ * @param fixed whether the schema is that of an earlier version, to which rows are appended
+ * @throws InvalidInputError if the origins differ
+ */
+export async function withOrigins(
+  session: DuckDbSession,
+  source: DataFiles,
+  schema: DatasetSchema,
+  fixed: boolean,
+): Promise<DatasetSchema> {
+  const { files, format } = await listFiles(session, source);
+  if (format !== "parquet") return schema;
+  const origins = new Map<string, ColumnOrigin>();
+  const problems: Problem[] = [];
+  for (const file of files) {
+    for (const [name, origin] of Object.entries(await originsIn(session, file))) {
+      const known = origins.get(name) ?? schema.columns.find((column) => column.name === name)?.from;
+      if (known !== undefined && !isEqual(known, origin)) {
+        const rule = `must be ${textOf(known)}, as in the schema and the other files; ${file} was joined with another view`;
+        problems.push({ path: `columns.${name}.from`, value: textOf(origin), rule });
+      } else origins.set(name, origin);
+    }
+  }
+  if (problems.length > 0) throw new InvalidInputError("the columns' feature views", problems.slice(0, 20));
+  if (fixed) return schema;
+  const columns = schema.columns.map((column) => {
+    const from = column.role === "label" ? undefined : origins.get(column.name);
+    return from === undefined ? column : { ...column, from };
+  });
+  return { ...schema, columns };
+}
+
+async function originsIn(session: DuckDbSession, file: string): Promise<Readonly<Record<string, ColumnOrigin>>> {
+  const [found] = await session.rows(
+    `SELECT decode(value) AS "text#" FROM parquet_kv_metadata(${quoteText(file)}) WHERE decode(key) = '${metadataKey}'`,
+  );
+  if (found === undefined) return {};
+  try {
+    return originsOfColumns.parse(JSON.parse(String(found["text#"])));
+  } catch (cause) {
+    const rule = `must have the views of its columns under ${metadataKey}, as ringmaster views join writes them`;
+    throw new InvalidInputError("the columns' feature views", [{ path: file, rule }], cause);
+  }
+}
+
+function isEqual(a: ColumnOrigin, b: ColumnOrigin): boolean {
+  return a.view === b.view && a.feature === b.feature;
+}
+
+function textOf({ view, feature }: ColumnOrigin): string {
+  return `${feature} of ${view}`;
+}

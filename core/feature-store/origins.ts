@@ -1,0 +1,52 @@
+import type { ColumnSchema } from "../datasets/shapes";
+import { mapLimited } from "../each-limited";
+import { InvalidInputError, type Problem } from "../errors";
+import { ViewNotFoundError, ViewVersionNotFoundError } from "./errors";
+import type { ViewRepository } from "./ports";
+import { resolveView } from "./registry";
+import type { ViewVersion } from "./shapes";
+import { type OriginatedColumn, viewsOfColumns } from "./view-columns";
+
+const maxViews = 100;
+const readsAtOnce = 8;
+
+/**
+ * Checks that views have the features which columns name, with the columns' types.
+ *
+ * @throws InvalidInputError with every problem
+ */
+export async function checkOrigins(
+  views: Pick<ViewRepository, "find" | "findNewest">,
+  schema: readonly ColumnSchema[],
+): Promise<void> {
+  const named = [...viewsOfColumns(schema)];
+  const refuse = (problems: readonly Problem[]) => new InvalidInputError("the columns' feature views", problems);
+  if (named.length > maxViews) {
+    throw refuse([{ path: "schema", value: named.length, rule: `must name at most ${maxViews} versions of views` }]);
+  }
+  const problems = await mapLimited(named, readsAtOnce, async ([reference, columns]) => {
+    const found = await resolveView(views, reference).catch((error: unknown) => {
+      if (error instanceof ViewNotFoundError || error instanceof ViewVersionNotFoundError) return error.message;
+      throw error;
+    });
+    return columns.flatMap((column) => problemOf(column, reference, found));
+  });
+  if (problems.flat().length > 0) throw refuse(problems.flat().slice(0, 20));
+}
+
+function problemOf(
+  { column, feature }: OriginatedColumn,
+  view: string,
+  found: ViewVersion | string,
+): readonly Problem[] {
+  const path = `columns.${column.name}.from`;
+  if (typeof found === "string") return [{ path, value: view, rule: `must be a version of a feature view: ${found}` }];
+  const known = found.features.find(({ name }) => name === feature);
+  if (known === undefined) {
+    const names = found.features.map(({ name }) => name).join(", ");
+    return [{ path, value: feature, rule: `must be a feature of ${view}: ${names}` }];
+  }
+  if (known.type === column.type) return [];
+  const rule = `must be ${known.type}, the type of ${feature} in ${view}; change the type in the schema file`;
+  return [{ path: `columns.${column.name}.type`, value: column.type, rule }];
+}
