@@ -7,6 +7,8 @@ export type StateType = "Task" | "Pass" | "Choice" | "Wait" | "Parallel" | "Map"
 export interface Container {
   readonly StartAt: string;
   readonly States: Readonly<Record<string, State>>;
+  /** Of a Map's processor. */
+  readonly ProcessorConfig?: { readonly Mode?: "INLINE" | "DISTRIBUTED"; readonly ExecutionType?: "STANDARD" };
 }
 
 export interface StateMachine extends Container {
@@ -91,6 +93,8 @@ export interface State {
   readonly ItemProcessor?: Container;
   readonly Iterator?: Container;
   readonly MaxConcurrency?: number | string;
+  /** Of a distributed Map: names its child executions. */
+  readonly Label?: string;
   readonly Error?: string;
   readonly Cause?: string;
 }

@@ -33,4 +33,6 @@ export interface ExecutionSummary {
   readonly roleArn: string;
   readonly revisionId?: string;
   readonly machineUpdatedAt: number;
+  /** Of a child execution of a distributed Map: the execution that waits for it. */
+  readonly parent?: { readonly machine: string; readonly name: string };
 }
