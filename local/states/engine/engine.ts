@@ -31,6 +31,8 @@ export class Engine {
   private readonly services: ExecutionServices;
   /** The map runs that wait for the end of a child execution. */
   private readonly waiting = new Map<string, () => void>();
+  /** The number of child executions that are being written. */
+  private starting = 0;
   private closing = false;
 
   constructor(
@@ -129,7 +131,12 @@ export class Engine {
           if (known && known.status !== "RUNNING") return known;
           const ended = new Promise<void>((resolve) => this.waiting.set(keyOf(child), resolve));
           const startedAt = this.clock.now();
-          if (!known) await this.begin({ ...inherited, ...child, status: "RUNNING", startedAt });
+          this.starting += 1;
+          try {
+            if (!known) await this.begin({ ...inherited, ...child, status: "RUNNING", startedAt });
+          } finally {
+            this.starting -= 1;
+          }
           // The parent may have ended while the child was being written.
           if (signal.aborted && !this.closing) await this.find(child)?.stop({});
           if (this.find(child)) await ended;
@@ -161,7 +168,7 @@ export class Engine {
 
   /** Resolves once every execution waits for a timer, a function or a token. */
   async idle(): Promise<void> {
-    while ([...this.running.values()].some((execution) => !execution.idle)) {
+    while (this.starting > 0 || [...this.running.values()].some((execution) => !execution.idle)) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
