@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { FunctionFailure, type Harness, jsonata, lambda, open, output } from "./support/harness";
 
@@ -94,6 +96,46 @@ describe("a distributed Map", () => {
     });
     const types = (await states.history(done.executionArn as string)).map(({ type }) => type);
     expect(types.slice(3, 7)).toEqual(["MapRunStarted", "MapRunFailed", "MapStateFailed", "MapStateExited"]);
+  });
+
+  it("runs the rounds of a large dataset, in the state machine of a run", async () => {
+    const made: unknown[] = [];
+    const rounds = { "validate-dataset": ["v"], "prepare-features": ["fit", "encode"] };
+    const inRounds = (name: keyof typeof rounds) => (payload: { readonly runId: string; readonly task?: object }) => {
+      made.push([name, payload]);
+      if (payload.task) return { done: true };
+      const round = rounds[name].shift();
+      return round === undefined ? { rows: 7 } : { pending: { round, parts: 2 } };
+    };
+    await states.close();
+    states = await open({
+      "validate-dataset": inRounds("validate-dataset"),
+      "prepare-features": inRounds("prepare-features"),
+      "launch-training": () => new FunctionFailure({ errorType: "THE_END" }),
+      "conclude-run": (payload: unknown) => made.push(["conclude-run", payload]),
+    });
+    const definition = JSON.parse(
+      readFileSync(join(__dirname, "../../../state-machines/training-run.asl.json"), "utf8").replace(
+        /\$\{([a-z-]+)\}/g,
+        "$1",
+      ),
+    ) as object;
+    const done = await states.run(definition, { runId: "r1" });
+    expect(done).toMatchObject({ status: "FAILED", error: "THE_END" });
+    const call = (name: string, round?: string) =>
+      round === undefined
+        ? [[name, { runId: "r1" }]]
+        : [0, 1].map((part) => [name, { runId: "r1", task: { round, part } }]);
+    expect(made.slice(0, -1)).toEqual([
+      ...call("validate-dataset"),
+      ...call("validate-dataset", "v"),
+      ...call("validate-dataset"),
+      ...call("prepare-features"),
+      ...call("prepare-features", "fit"),
+      ...call("prepare-features"),
+      ...call("prepare-features", "encode"),
+      ...call("prepare-features"),
+    ]);
   });
 
   it("stops its children when it is stopped", async () => {
