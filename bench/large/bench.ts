@@ -47,6 +47,7 @@ export async function benchLarge(args: readonly string[]): Promise<void> {
   }, 1_000);
   const stop = (): void => {
     clearInterval(disk);
+    for (const group of groups) group?.end();
     rmSync(folder, { recursive: true, force: true });
   };
   const closed = stopWhenEnded(stop);

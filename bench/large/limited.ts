@@ -7,6 +7,8 @@ export interface Limited {
   /** Starts a program in the group, and resolves with what it prints. @throws Error unless it ends with an accepted code */
   run(command: readonly string[], accepted?: readonly number[]): Promise<string>;
   readonly peaks: Peaks;
+  /** Ends the processes that are left. */
+  end(): void;
   close(): void;
 }
 
@@ -43,6 +45,9 @@ export function createLimited(name: string, limitMb: number): Limited | undefine
     run: (command, accepted = [0]) => runIn(group, command, accepted),
     get peaks() {
       return { own: Math.round(own), counted: Math.round(group.peakMb()), processes };
+    },
+    end() {
+      for (const pid of group.pids()) process.kill(pid, "SIGKILL");
     },
     close() {
       clearInterval(timer);
