@@ -117,7 +117,7 @@ function report(found: {
     return;
   }
   const processes = trees.flatMap(([tree, peaks]) =>
-    [...peaks.processes].map(([kind, peak]) => [tree, kind, String(peak)]),
+    [...peaks.processes].map(([kind, { peakMb, cpuSeconds }]) => [tree, kind, String(peakMb), cpuSeconds.toFixed(1)]),
   );
   const lines = [
     machineLine(machine),
@@ -130,7 +130,7 @@ function report(found: {
       trees.map(([tree, { own, counted }]) => [tree, String(own), String(counted)]),
     ),
     "",
-    markdownTable(["tree", "process", "largest resident set, MiB"], processes),
+    markdownTable(["tree", "process", "largest resident set, MiB", "processor seconds"], processes),
     "",
     markdownTable(
       ["step", "seconds"],

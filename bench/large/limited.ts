@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createMemoryGroup, type MemoryGroup } from "../../test/support/memory-group";
+import { processTimeOf } from "../support/cpu";
 
 /** Processes within one memory limit, with their peaks. */
 export interface Limited {
@@ -17,8 +18,8 @@ export interface Peaks {
   readonly own: number;
   /** As the kernel counts it for the limit, with cached files. In MiB. */
   readonly counted: number;
-  /** Of single processes, by their kind. In MiB. */
-  readonly processes: ReadonlyMap<string, number>;
+  /** By the kind of a process: the largest resident set of one of them in MiB, and the processor seconds of all. */
+  readonly processes: ReadonlyMap<string, { readonly peakMb: number; readonly cpuSeconds: number }>;
 }
 
 const sampleMs = 200;
@@ -31,20 +32,21 @@ const sampleMs = 200;
 export function createLimited(name: string, limitMb: number): Limited | undefined {
   const group = createMemoryGroup(name, limitMb);
   if (group === undefined) return undefined;
-  const processes = new Map<string, number>();
+  /** The last sample of each process. */
+  const seen = new Map<number, ProcessSample>();
   let own = 0;
   const sample = (): void => {
     own = Math.max(own, group.ownMb());
     for (const pid of group.pids()) {
       const found = processOf(pid);
-      if (found) processes.set(found.kind, Math.max(processes.get(found.kind) ?? 0, found.peakMb));
+      if (found) seen.set(pid, found);
     }
   };
   const timer = setInterval(sample, sampleMs);
   return {
     run: (command, accepted = [0]) => runIn(group, command, accepted),
     get peaks() {
-      return { own: Math.round(own), counted: Math.round(group.peakMb()), processes };
+      return { own: Math.round(own), counted: Math.round(group.peakMb()), processes: byKind([...seen.values()]) };
     },
     end() {
       for (const pid of group.pids()) process.kill(pid, "SIGKILL");
@@ -73,16 +75,30 @@ function runIn(group: MemoryGroup, command: readonly string[], accepted: readonl
   });
 }
 
-/** Returns the kind of a process, and the most memory that it has had in the main memory, cached files included. */
-function processOf(pid: number): { readonly kind: string; readonly peakMb: number } | undefined {
+interface ProcessSample {
+  readonly kind: string;
+  /** The most memory that it has had, mapped files included. */
+  readonly peakMb: number;
+  readonly cpuSeconds: number;
+}
+
+function byKind(samples: readonly ProcessSample[]): Peaks["processes"] {
+  const kinds = new Map<string, { readonly peakMb: number; readonly cpuSeconds: number }>();
+  for (const { kind, peakMb, cpuSeconds } of samples) {
+    const known = kinds.get(kind) ?? { peakMb: 0, cpuSeconds: 0 };
+    kinds.set(kind, { peakMb: Math.max(known.peakMb, peakMb), cpuSeconds: known.cpuSeconds + cpuSeconds });
+  }
+  return kinds;
+}
+
+function processOf(pid: number): ProcessSample | undefined {
   try {
     const read = (file: string): string => readFileSync(`/proc/${pid}/${file}`, "utf8");
     const peakMb = Number(/^VmHWM:\s+(\d+)/m.exec(read("status"))?.[1] ?? 0) / 1024;
     const command = read("cmdline");
     const role = /AWS_LAMBDA_FUNCTION_NAME=([\w-]+)/.exec(read("environ"))?.[1];
-    const kind =
-      role ?? (command.includes("trainer.js") ? "trainer" : command.includes("cli") ? "command line" : "stack");
-    return { kind, peakMb: Math.round(peakMb) };
+    const kind = role ?? /trainer|ringmaster(?=\.js)/.exec(command)?.[0] ?? "stack";
+    return { kind, peakMb: Math.round(peakMb), cpuSeconds: (processTimeOf(pid) ?? 0) / 1_000 };
   } catch {
     return undefined; // It has ended.
   }
