@@ -1,6 +1,6 @@
 import { RoundPending, TaskDone } from "../core/runs/rounds";
 
-/** What a step of several rounds answers before its last round: the state machine runs the round's tasks and repeats it. */
+/** The answer of a step before its last round: the state machine runs the round's tasks and calls the step again. */
 export interface PendingRound {
   readonly pending: { readonly round: string; readonly parts: number };
 }

@@ -45,7 +45,7 @@ export async function measureColumn(session: DuckDbSession, table: string, colum
     ...(type === "bool" ? {} : { min: bound("min"), max: bound("max") }),
     ...(isNumber || type === "bool" ? { stats: { count, mean, squares: Number(found!["variance"]) * count } } : {}),
     ...counts,
-    ...(counts.allCounted ? {} : { leastHashes: await leastHashes(session, table, name) }),
+    ...(counts.allCounted ? {} : { minHashes: await minHashes(session, table, name) }),
     ...(isNumber && !counts.allCounted ? { rounded: await roundedCounts(session, table, number) } : {}),
   };
 }
@@ -80,7 +80,7 @@ async function roundedCounts(
   return found.map((row) => [Number(row["value"]), Number(row["n"])] as const);
 }
 
-async function leastHashes(session: DuckDbSession, table: string, name: string): Promise<readonly number[]> {
+async function minHashes(session: DuckDbSession, table: string, name: string): Promise<readonly number[]> {
   const found = await session.rows(
     `SELECT CAST(h & ${distinctPlaces - 1} AS INTEGER) AS place, CAST(min(h >> 11) AS DOUBLE) AS least
      FROM (SELECT hash(${name}) AS h FROM ${table} WHERE ${name} IS NOT NULL) GROUP BY 1`,

@@ -6,6 +6,7 @@ import { stopWhenEnded } from "../support/ending";
 import { describeMachine, machineLine } from "../support/machine";
 import { markdownTable } from "../support/table";
 import { createLimited, type Limited } from "./limited";
+import { measureShards } from "./shards";
 import { writeFiles, writeSource } from "./source";
 
 interface RunRecord {
@@ -26,9 +27,12 @@ export async function benchLarge(args: readonly string[]): Promise<void> {
     options: {
       gigabytes: { type: "string", default: "1" },
       "memory-mb": { type: "string", default: "4096" },
+      /** Measures only the functions, on single shards. */
+      shards: { type: "boolean" },
       json: { type: "boolean" },
     },
   });
+  if (values.shards) return measureShards(values.json === true);
   const limitMb = Number(values["memory-mb"]);
   const folder = mkdtempSync(join(tmpdir(), "ringmaster-large-"));
   const groups = ["push", "stack", "submit"].map((name) => createLimited(name, limitMb));
@@ -41,10 +45,10 @@ export async function benchLarge(args: readonly string[]): Promise<void> {
     ...command,
     "--json",
   ];
-  let mostDisk = 0;
+  let maxDisk = 0;
   const before = usedBytes(folder);
   const disk = setInterval(() => {
-    mostDisk = Math.max(mostDisk, usedBytes(folder) - before);
+    maxDisk = Math.max(maxDisk, usedBytes(folder) - before);
   }, 1_000);
   const stop = (): void => {
     clearInterval(disk);
@@ -78,7 +82,7 @@ export async function benchLarge(args: readonly string[]): Promise<void> {
         seconds.push([`  ${step}`, (Date.parse(finishedAt) - since) / 1_000]);
         since = Date.parse(finishedAt);
       }
-      report({ made, limitMb, seconds, push, stack, mostDisk, record, json: values.json === true });
+      report({ made, limitMb, seconds, push, stack, maxDisk, record, json: values.json === true });
     } finally {
       await submit.run(cli("down"));
     }
@@ -100,11 +104,11 @@ function report(found: {
   readonly seconds: readonly (readonly [string, number])[];
   readonly push: Limited;
   readonly stack: Limited;
-  readonly mostDisk: number;
+  readonly maxDisk: number;
   readonly record: RunRecord;
   readonly json: boolean;
 }): void {
-  const { made, limitMb, seconds, push, stack, mostDisk, record } = found;
+  const { made, limitMb, seconds, push, stack, maxDisk, record } = found;
   const machine = describeMachine();
   const trees = [["push", push.peaks] as const, ["stack, functions and trainers", stack.peaks] as const];
   if (found.json) {
@@ -113,7 +117,7 @@ function report(found: {
       ...rest,
       processes: Object.fromEntries(processes),
     }));
-    process.stdout.write(`${JSON.stringify({ machine, made, limitMb, seconds, peaks, mostDisk, record }, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify({ machine, made, limitMb, seconds, peaks, maxDisk, record }, null, 2)}\n`);
     return;
   }
   const processes = trees.flatMap(([tree, peaks]) =>
@@ -122,7 +126,7 @@ function report(found: {
   const lines = [
     machineLine(machine),
     "",
-    `${(made.bytes / 1e9).toFixed(2)} GB of CSV, ${made.rows} rows; limit ${limitMb} MiB for each tree; at most ${(mostDisk / 1e9).toFixed(1)} GB of disk`,
+    `${(made.bytes / 1e9).toFixed(2)} GB of CSV, ${made.rows} rows; limit ${limitMb} MiB for each tree; at most ${(maxDisk / 1e9).toFixed(1)} GB of disk`,
     `run: ${record.status}, ${record.totalSteps ?? "?"} steps`,
     "",
     markdownTable(

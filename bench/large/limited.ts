@@ -14,9 +14,9 @@ export interface Limited {
 }
 
 export interface Peaks {
-  /** Of the group, without cached files. In MiB. */
+  /** The use of the whole group without cached files, in MiB. */
   readonly own: number;
-  /** As the kernel counts it for the limit, with cached files. In MiB. */
+  /** The use that the kernel compares with the limit, with cached files, in MiB. */
   readonly counted: number;
   /** By the kind of a process: the largest resident set of one of them in MiB, and the processor seconds of all. */
   readonly processes: ReadonlyMap<string, { readonly peakMb: number; readonly cpuSeconds: number }>;
@@ -67,7 +67,7 @@ function runIn(group: MemoryGroup, command: readonly string[], accepted: readonl
     child.stdout.on("data", (chunk) => (printed += String(chunk)));
     child.stderr.on("data", (chunk) => (errors = `${errors}${String(chunk)}`.slice(-10_000)));
     child.on("error", reject);
-    // What the program starts may keep the streams open.
+    // A program that was started and detached keeps the streams open.
     child.on("exit", (code, signal) => {
       if (code !== null && accepted.includes(code)) setTimeout(() => resolve(printed), 200);
       else reject(new Error(`${command.join(" ")} ended with ${code ?? signal}: ${errors}${printed.slice(-2_000)}`));

@@ -23,10 +23,10 @@ const hashRange = 2 ** 53;
 export interface ColumnState {
   readonly count: number;
   readonly nulls: number;
-  /** Of strings, the lengths; of timestamps, ISO 8601. */
+  /** The least value: of strings the length, of timestamps ISO 8601. */
   readonly min?: number | string;
   readonly max?: number | string;
-  /** Of numbers and bools (0, 1), and of the numbers of a tensor. */
+  /** The mean and deviation of numbers, of bools (0, 1), and of the numbers of a tensor. */
   readonly stats?: StatsState;
   /** Rows of each number, rounded to `quantileBits`. */
   readonly rounded?: readonly (readonly [number, number])[];
@@ -34,7 +34,7 @@ export interface ColumnState {
   readonly values?: readonly (readonly [Category, number])[];
   readonly allCounted?: boolean;
   /** Least 53-bit hash of the values at each place. A place without a value has 2⁵³. */
-  readonly leastHashes?: readonly number[];
+  readonly minHashes?: readonly number[];
 }
 
 /** Merges the states of a column's groups, in their order. */
@@ -47,7 +47,7 @@ export class ColumnMerger {
   private readonly rounded = new Map<number, number>();
   private readonly values = new Map<Category, number>();
   private allCounted = true;
-  private readonly leastHashes = new Float64Array(distinctPlaces).fill(hashRange);
+  private readonly minHashes = new Float64Array(distinctPlaces).fill(hashRange);
 
   constructor(private readonly column: Pick<ColumnSchema, "name" | "type">) {}
 
@@ -60,8 +60,8 @@ export class ColumnMerger {
     addAll(this.rounded, state.rounded);
     addAll(this.values, state.values);
     this.allCounted &&= state.allCounted === true;
-    for (const [place, hash] of state.leastHashes?.entries() ?? []) {
-      if (hash < this.leastHashes[place]!) this.leastHashes[place] = hash;
+    for (const [place, hash] of state.minHashes?.entries() ?? []) {
+      if (hash < this.minHashes[place]!) this.minHashes[place] = hash;
     }
   }
 
@@ -99,9 +99,9 @@ export class ColumnMerger {
    * 1990), else by the mean of the least hashes, which are exponential with the rate of values a place.
    */
   private distinct(): number {
-    const empty = this.leastHashes.filter((hash) => hash === hashRange).length;
+    const empty = this.minHashes.filter((hash) => hash === hashRange).length;
     if (empty > 0) return Math.round(distinctPlaces * Math.log(distinctPlaces / empty));
-    const sum = this.leastHashes.reduce((total, hash) => total + hash / hashRange, 0);
+    const sum = this.minHashes.reduce((total, hash) => total + hash / hashRange, 0);
     return Math.min(this.count, Math.round((distinctPlaces * (distinctPlaces - 1)) / sum));
   }
 }

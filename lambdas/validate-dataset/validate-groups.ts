@@ -27,16 +27,16 @@ import { typesOf } from "./types-of";
 /** Rows that a message names for each violated rule. */
 const examplesShown = 3;
 
-/** What one group of a version's rows contributes to its validation. */
+/** The contribution of one group of a version's rows to its validation. */
 interface GroupState {
   readonly violations: readonly RowViolation[];
   /** Absent if rows violate the schema. */
   readonly columns?: readonly ColumnState[];
   readonly classes?: DatasetProfile["classes"];
   readonly repeats?: HashFiles;
-  /** Of a split by group: the values of its column, in their splits. */
+  /** The values of the column of a split by group, in their splits. */
   readonly units?: HashFiles;
-  /** Of a split by time: first and last time of each split. */
+  /** The first and last time of each split, of a split by time. */
   readonly times?: readonly (readonly [SplitName, number, number])[];
   readonly contract?: readonly GroupMeasurement[];
 }

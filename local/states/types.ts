@@ -7,7 +7,7 @@ export type StateType = "Task" | "Pass" | "Choice" | "Wait" | "Parallel" | "Map"
 export interface Container {
   readonly StartAt: string;
   readonly States: Readonly<Record<string, State>>;
-  /** Of a Map's processor. */
+  /** The mode of a Map's processor. */
   readonly ProcessorConfig?: { readonly Mode?: "INLINE" | "DISTRIBUTED"; readonly ExecutionType?: "STANDARD" };
 }
 
@@ -93,7 +93,7 @@ export interface State {
   readonly ItemProcessor?: Container;
   readonly Iterator?: Container;
   readonly MaxConcurrency?: number | string;
-  /** Of a distributed Map: names its child executions. */
+  /** The name of the child executions of a distributed Map. */
   readonly Label?: string;
   readonly Error?: string;
   readonly Cause?: string;

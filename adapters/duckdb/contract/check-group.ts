@@ -16,7 +16,7 @@ import { compileRule } from "./compile";
 import { withGuardedDuckDb } from "./guarded-session";
 import { measureRules } from "./measure";
 
-/** What one group of a version's rows contributes to the result of a rule. */
+/** The contribution of one group of a version's rows to the result of a rule. */
 export interface GroupMeasurement extends Measurement {
   /** Hashes of the values that must be unique. */
   readonly unique?: HashFiles;

@@ -33,6 +33,6 @@ export interface ExecutionSummary {
   readonly roleArn: string;
   readonly revisionId?: string;
   readonly machineUpdatedAt: number;
-  /** Of a child execution of a distributed Map: the execution that waits for it. */
+  /** The execution that waits for this child of a distributed Map. */
   readonly parent?: { readonly machine: string; readonly name: string };
 }
