@@ -45,8 +45,9 @@ export async function measureColumn(session: DuckDbSession, table: string, colum
     ...(type === "bool" ? {} : { min: bound("min"), max: bound("max") }),
     ...(isNumber || type === "bool" ? { stats: { count, mean, squares: Number(found!["variance"]) * count } } : {}),
     ...counts,
-    ...(counts.allCounted ? {} : { minHashes: await minHashes(session, table, name) }),
-    ...(isNumber && !counts.allCounted ? { rounded: await roundedCounts(session, table, number) } : {}),
+    // Another group may have more values than can be counted.
+    ...(type === "bool" ? {} : { minHashes: await minHashes(session, table, name) }),
+    ...(isNumber ? { rounded: await roundedCounts(session, table, number) } : {}),
   };
 }
 
