@@ -70,7 +70,7 @@ async function push(rows: readonly string[], split = ""): Promise<DatasetManifes
   }
 }
 
-const groupBytes = 20_000;
+const groupBytes = 25_000;
 type Step<Output> = (task?: RoundTask) => Promise<Output>;
 
 /** Runs a step as the state machine does. `each` runs the tasks of a round. */
@@ -300,9 +300,9 @@ describe("features in rounds", () => {
   });
 
   it("have the same bytes in any order of the tasks, with repetitions, at the same time, and after deaths", async () => {
-    const manifest = await push(lines.slice(0, 1_000));
+    const manifest = await push(lines.slice(0, 2_000));
     const { output: expected } = await inRounds(preparation(manifest, plan, "f00", groupBytes));
-    for (let seed = 1; seed <= 2; seed += 1) {
+    for (const seed of [1]) {
       const random = mulberry32(seed);
       objects.objects.delete(objectKeys.featureManifest("f00"));
       const step = preparation(manifest, plan, "f00", groupBytes);

@@ -119,7 +119,9 @@ describe("validateDataset", () => {
 
   it("refuses a shard of other rows than the manifest's", async () => {
     const claimed = { ...manifest, shards: [{ ...manifest.shards[0]!, rows: 41 }] };
-    await expect(validateDataset({ inputHash: "f00", manifest: claimed, objects })).rejects.toThrow(/has 40 rows, not 41/);
+    await expect(validateDataset({ inputHash: "f00", manifest: claimed, objects })).rejects.toThrow(
+      /has 40 rows, not 41/,
+    );
   });
 
   it("refuses a shard that is no Parquet", async () => {
