@@ -16,6 +16,7 @@ import { benchGpuCheck } from "./gpu-check/bench";
 import { benchIngest } from "./ingest/bench";
 import { benchKernels } from "./kernels/bench";
 import { benchKills } from "./kills/bench";
+import { benchLarge } from "./large/bench";
 import { benchModels } from "./models/bench";
 import { benchOnline } from "./online/bench";
 import { benchOptimizer } from "./optimizer/bench";
@@ -57,6 +58,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   ingest: benchIngest,
   kernels: benchKernels,
   kills: benchKills,
+  large: benchLarge,
   models: benchModels,
   tabular: benchTabular,
   tracking: benchTracking,

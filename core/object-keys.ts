@@ -54,6 +54,8 @@ export const objectKeys = {
   datasetManifest: (name: string, version: number): string => `datasets/${name}/versions/${version}/manifest.json`,
   /** A materialised feature set, by the digest of its inputs. */
   featureManifest: (inputHash: string): string => `features/${inputHash}/manifest.json`,
+  /** The result of a part of a step in rounds, by the digest of the round: see `core/runs/rounds.ts`. */
+  roundResult: (round: string, part: number): string => `rounds/${round}/${part}.json`,
   /** Objects of trainers other than checkpoints: see `core/runs/training-task.ts`. */
   trainingTask: (runId: string, segment = 0): string =>
     `runs/${runId}/training/${segment === 0 ? "task" : `task-${segment}`}.json`,

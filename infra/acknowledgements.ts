@@ -48,6 +48,10 @@ export function acknowledgeFindings(prefix: string, { compute, workflow, trigger
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:${resourceNames(prefix).hostLogGroup}:*]`,
     reason: "The log streams of instances, one an instance.",
   });
+  Validations.of(workflow).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:${resourceNames(prefix).stateMachine}/*]`,
+    reason: "Child executions of the machine's own distributed Maps have no name before they exist.",
+  });
   for (const policy of agentPolicies) {
     Validations.of(compute).acknowledge({
       id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${policy}]`,

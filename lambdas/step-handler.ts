@@ -2,11 +2,14 @@ import type { Context } from "aws-lambda";
 import { runOwners } from "../adapters/dynamodb/run-owners";
 import type { Ports, TeamOf } from "../adapters/port";
 import { RingmasterError } from "../core/errors";
+import type { RoundTask } from "../core/runs/rounds";
 import { functionHandler, type Granted } from "./function-handler";
 
 /** The state machine's input for each of its functions. */
 export interface StepEvent {
   readonly runId: string;
+  /** Present if the function computes a part of a round: see `core/runs/rounds.ts`. */
+  readonly task?: RoundTask;
   /** Present if the state waits for an external answer. */
   readonly taskToken?: string;
   /** Present in the execution of an approval, together with `version` and `request`. */

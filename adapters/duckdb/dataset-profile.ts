@@ -34,10 +34,11 @@ export async function profileDataset(
   };
 }
 
-async function classesOf(
+/** Returns the rows of each class by split; `undefined` if the label has no classes. */
+export async function classesOf(
   session: DuckDbSession,
   table: string,
-  manifest: ProfiledVersion,
+  manifest: Pick<DatasetManifest, "schema">,
   splitOf: Uint8Array,
 ): Promise<DatasetProfile["classes"]> {
   const label = manifest.schema.find(({ role }) => role === "label");

@@ -7,7 +7,7 @@ import { type DuckDbSession, quoteName } from "./session";
 import { countedStatistics, countValues, valueCounts } from "./value-counts";
 
 /** Types whose values are counted. */
-const categorical: readonly ColumnType[] = ["string", "int", "bool"];
+export const categorical: readonly ColumnType[] = ["string", "int", "bool"];
 
 type Found = Readonly<Record<string, DuckDBValue>>;
 
@@ -82,7 +82,8 @@ async function topValues(session: DuckDbSession, { type }: ColumnSchema): Promis
   return { top: found.map((row) => ({ value: categoryOf(row["value#"]), count: Number(row["rows#"]) })) };
 }
 
-async function profileTensor(session: DuckDbSession, table: string, column: ColumnSchema): Promise<ColumnProfile> {
+/** Measures the numbers of a tensor column. */
+export async function measureTensor(session: DuckDbSession, table: string, column: ColumnSchema) {
   const stats = new RunningStats();
   let [count, nulls, min, max] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for await (const batch of readColumns(session, table, [column])) {
@@ -103,6 +104,11 @@ async function profileTensor(session: DuckDbSession, table: string, column: Colu
       }
     }
   }
+  return { count, nulls, min, max, stats };
+}
+
+async function profileTensor(session: DuckDbSession, table: string, column: ColumnSchema): Promise<ColumnProfile> {
+  const { count, nulls, min, max, stats } = await measureTensor(session, table, column);
   const { name, type } = column;
   if (count === 0) return { name, type, count, nulls };
   return { name, type, count, nulls, min, max, mean: stats.mean, std: min === max ? 0 : stats.deviation };

@@ -15,13 +15,20 @@ const keptBytes = 384 * 1024 * 1024;
 
 type Contents = Pick<ObjectStore, "getContent">;
 
-/** Streams a dataset version's rows shard by shard from the content store, and checks each shard against its digest. */
-export function createShardSource(session: DuckDbSession, objects: Contents, manifest: DatasetManifest): RowSource {
+/**
+ * Streams a dataset version's rows, or those of a group of its shards, shard by shard from the content store, and checks
+ * each shard against its digest.
+ */
+export function createShardSource(
+  session: DuckDbSession,
+  objects: Contents,
+  manifest: Pick<DatasetManifest, "bytes" | "shards"> & { readonly firstRow?: number },
+): RowSource {
   const keep = manifest.bytes <= keptBytes;
   const known = new Map<string, Promise<Dictionaries>>();
   return {
     async *read(columns: readonly ColumnSchema[]): AsyncGenerator<ColumnBatch> {
-      let firstRow = 0;
+      let { firstRow = 0 } = manifest;
       for (const shard of manifest.shards) {
         const file = await fetchShard(session, objects, shard.sha256);
         const table = `read_parquet(${quoteText(file)})`;
@@ -45,7 +52,7 @@ export function createShardSource(session: DuckDbSession, objects: Contents, man
 export async function fetchAllShards(
   session: DuckDbSession,
   objects: Contents,
-  manifest: DatasetManifest,
+  manifest: Pick<DatasetManifest, "name" | "version" | "bytes" | "shards">,
   roomBytes: number = freeBytes(session.directory),
 ): Promise<readonly string[]> {
   if (manifest.bytes > roomBytes) throw new DatasetTooLargeError(manifest, roomBytes);

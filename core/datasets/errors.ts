@@ -73,11 +73,11 @@ export class EmptyDatasetError extends RingmasterError {
   }
 }
 
-/** Thrown when a version has more bytes than the disk on which it is validated. */
+/** Thrown when shards that are read together have more bytes than the disk has free. */
 export class DatasetTooLargeError extends RingmasterError {
   constructor({ name, version, bytes }: Pick<DatasetManifest, "name" | "version" | "bytes">, roomBytes: number) {
     super(
-      `dataset ${name}@${version} has ${formatBytes(bytes)} in its shards, and its validation has a disk with ${formatBytes(roomBytes)} free (10 GB on AWS); push fewer rows, or free disk space on this machine`,
+      `dataset ${name}@${version} has ${formatBytes(bytes)} in its shards, and the disk on which they are read has ${formatBytes(roomBytes)} free (10 GB in a function on AWS); free disk space on this machine, or push fewer rows`,
       { code: "DATASET_TOO_LARGE", httpStatus: 400, details: { name, version, bytes, roomBytes } },
     );
   }

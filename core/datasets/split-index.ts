@@ -1,5 +1,7 @@
+import { objectKeys } from "../object-keys";
+import type { ObjectStore } from "../ports";
 import { InvalidManifestError } from "./errors";
-import { type SplitName, splitNames } from "./shapes";
+import { type DatasetManifest, type SplitName, splitNames } from "./shapes";
 
 /** Encodes ascending row numbers as unsigned 32-bit little-endian. */
 export function encodeSplitIndex(rows: Uint32Array): Uint8Array {
@@ -72,4 +74,53 @@ export function splitOfRows(
   if (missing >= 0) reasons.push(`row ${missing} is in no split`);
   if (reasons.length > 0) throw new InvalidManifestError(dataset, reasons);
   return splitOf;
+}
+
+/** Rows of an index that a search reads at a time. */
+const windowRows = 16_384;
+
+/**
+ * Returns the split of some of a version's rows, as an index into `splitNames`. Reads only the parts of the index files
+ * that have these rows. Damage of a file is found, because each row must be in exactly one of them.
+ *
+ * @throws InvalidManifestError
+ */
+export async function splitOfRange(
+  { name, split: { indexes } }: Pick<DatasetManifest, "name" | "split">,
+  objects: Pick<ObjectStore, "getRange">,
+  firstRow: number,
+  rows: number,
+): Promise<Uint8Array> {
+  const read = async (split: SplitName): Promise<Uint32Array> => {
+    const key = objectKeys.content(indexes[split].sha256);
+    const at = async (from: number, count: number): Promise<Uint32Array> =>
+      decodeSplitIndex(await objects.getRange(key, from * 4, count * 4));
+    const [from, to] = await Promise.all(
+      [firstRow, firstRow + rows].map((row) => placeOf(row, indexes[split].rows, at)),
+    );
+    return (await at(from!, to! - from!)).map((row) => row - firstRow);
+  };
+  const [train, validation, test] = await Promise.all(splitNames.map(read));
+  return splitOfRows(name, rows, { train: train!, validation: validation!, test: test! });
+}
+
+/** Returns how many of the `total` ascending row numbers of an index are less than `row`. */
+async function placeOf(
+  row: number,
+  total: number,
+  read: (from: number, count: number) => Promise<Uint32Array>,
+): Promise<number> {
+  let low = 0;
+  let high = total;
+  while (low < high) {
+    const from = Math.max(low, Math.min(high - 1, ((low + high) >>> 1) - (windowRows >>> 1)));
+    const window = await read(from, Math.min(windowRows, high - from));
+    const [first, last] = [window[0], window.at(-1)];
+    // A file that ends early has no rows here; the caller finds that rows are missing.
+    if (first === undefined || last === undefined) return low;
+    if (first >= row) high = from;
+    else if (last < row) low = from + window.length;
+    else return from + window.findIndex((each) => each >= row);
+  }
+  return low;
 }

@@ -24,7 +24,7 @@ export interface ValidationOutput {
  */
 export function validationStep(
   { datasets }: { readonly datasets: DatasetRepository },
-  validate: (manifest: DatasetManifest) => Promise<ValidationOutput>,
+  validate: (manifest: DatasetManifest, inputHash: string) => Promise<ValidationOutput>,
   contract?: AppliedContract,
 ): StepDefinition<ValidationOutput> {
   return {
@@ -35,8 +35,8 @@ export function validationStep(
       ...{ name: dataset.name, digest: dataset.digest },
       ...(contract ? { contract: inputsOf(contract) } : {}),
     }),
-    async execute({ dataset: { name, version } }) {
-      const output = await validate((await getDatasetVersion(datasets, name, version)).manifest);
+    async execute({ dataset: { name, version } }, _details, inputHash) {
+      const output = await validate((await getDatasetVersion(datasets, name, version)).manifest, inputHash);
       await datasets.recordWarnings(name, version, output.warnings);
       return output;
     },

@@ -4,10 +4,18 @@ import { elementsOf } from "../datasets/rules";
 import type { SplitName } from "../datasets/shapes";
 import { TooManyValuesError } from "./errors";
 import type { FeaturePlan, Plan } from "./plan";
-import { RunningStats } from "./running-stats";
+import { RunningStats, type StatsState } from "./running-stats";
 import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./shapes";
 import { type ColumnBatch, categoryAt, vocabularyOf } from "./values";
 import { type OneHotCodes, type OneHotPlan, VocabularyCounter } from "./vocabulary";
+
+/** The fit of a part of the rows. States of parts are merged in the order of their rows. */
+export interface FitState {
+  readonly stats: readonly StatsState[];
+  readonly vocabularies: readonly (readonly (readonly [Category, number])[])[];
+  readonly classes: readonly Category[];
+  readonly sliceValues: readonly (readonly (Category | null)[])[];
+}
 
 export interface FittedFeatures {
   readonly transform: FeatureTransform;
@@ -75,6 +83,28 @@ export class FeatureFitter {
     for (const [{ column }, vocabulary] of this.vocabularies) {
       const value = categoryAt(batch.columns[column.name]!, row, column.type);
       if (value !== undefined) vocabulary.add(value);
+    }
+  }
+
+  /** Returns what the rows so far have given, as JSON. */
+  state(): FitState {
+    return {
+      stats: [...this.stats.values()].map((stats) => stats.state()),
+      vocabularies: [...this.vocabularies.values()].map((vocabulary) => vocabulary.state()),
+      classes: [...this.classes],
+      sliceValues: this.sliceValues.map((values) => [...values]),
+    };
+  }
+
+  /** Adds the rows of the next part. @throws TooManyValuesError */
+  merge({ stats, vocabularies, classes, sliceValues }: FitState): void {
+    for (const [index, own] of [...this.stats.values()].entries()) own.merge(stats[index]!);
+    for (const [index, own] of [...this.vocabularies.values()].entries()) {
+      for (const [value, rows] of vocabularies[index]!) own.add(value, rows);
+    }
+    for (const value of classes) insert(this.classes, value, this.plan.label.column.name, "label");
+    for (const [index, { name }] of this.plan.slices.entries()) {
+      for (const value of sliceValues[index]!) insert(this.sliceValues[index]!, value, name, "slice");
     }
   }
 

@@ -1,17 +1,19 @@
 import { type ColumnSchema, type DatasetManifest, type SplitName, splitNames } from "../datasets/shapes";
+import type { ShardGroup } from "../datasets/shard-groups";
 import { decodeSplitIndex, splitOfRows } from "../datasets/split-index";
 import { sha256 } from "../digest";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { Job } from "../runs/job";
+import type { Rounds } from "../runs/rounds";
 import { sourceColumnsOf } from "../views/view-file";
-import { FeatureFitter, type FittedFeatures } from "./fit";
+import { FeatureFitter, type FitState, type FittedFeatures } from "./fit";
 import { type Plan, planFeatures } from "./plan";
 import { fitPlanOnRows, viewOf } from "./planned-fit";
 import { plannedTransform } from "./planned-rows";
 import type { FeatureManifest, FeatureShard } from "./shapes";
 import { ShardEncoder } from "./shard-encoder";
-import type { RowSource } from "./values";
+import type { ColumnBatch, RowSource } from "./values";
 
 /** Output of the step `PrepareFeatures`. */
 export interface FeaturesOutput {
@@ -27,65 +29,74 @@ export type FeatureSettings = Pick<Job, "columns" | "drop" | "features"> & {
   readonly evaluation: Pick<Job["evaluation"], "slices">;
 };
 
+/** The rows of a group of shards, and the index into `splitNames` of each. */
+interface GroupRows {
+  readonly rows: RowSource;
+  readonly splitOf: Uint8Array;
+}
+
+type EncodedShards = Readonly<Record<SplitName, readonly FeatureShard[]>>;
+
 /**
  * Fits the transform on the training split and materialises all three splits. Makes two passes over the rows and holds
  * one shard of each split in memory. A function of dataset version and settings: equal input gives equal bytes, so that
  * a repeated call is harmless.
  *
- * @throws InvalidInputError, TooManyValuesError, InvalidManifestError
+ * A version of several groups of shards is processed in rounds: each group is fitted alone and the states are merged in
+ * their order, then the rows of each group are encoded alone.
+ *
+ * @throws InvalidInputError, TooManyValuesError, InvalidManifestError, RoundPending, TaskDone
  */
 export async function materializeFeatures(input: {
   readonly manifest: DatasetManifest;
   readonly settings: FeatureSettings;
-  readonly rows: RowSource;
+  readonly groups: readonly ShardGroup[];
+  readonly open: (group: ShardGroup) => Promise<GroupRows>;
+  readonly rounds: Rounds;
   readonly objects: ObjectStore;
   readonly inputHash: string;
   /** Size of a shard; for tests. */
-  readonly shardBytes?: number;
+  readonly shardBytes?: number | undefined;
 }): Promise<FeaturesOutput> {
-  const { manifest, settings, rows, objects, inputHash } = input;
+  const { manifest, settings, objects, inputHash, rounds, groups, open } = input;
   const plan = planFeatures(manifest.schema, settings.evaluation.slices, settings);
   const columns = columnsOf(plan);
-  const splitOf = await readSplits(manifest, objects);
+  const view = viewOf(settings.features);
 
-  const splitOfRow = (row: number): SplitName => splitNames[splitOf[row]!]!;
+  const openPart = async (group: ShardGroup) => {
+    const { rows, splitOf } = await open(group);
+    return { rows, splitOf: (row: number): SplitName => splitNames[splitOf[row - group.firstRow]!]! };
+  };
+  const fitGroup = async (group: ShardGroup): Promise<FitState> => {
+    const { rows, splitOf } = await openPart(group);
+    const own = new FeatureFitter(plan, settings.features);
+    for await (const batch of rows.read(columns)) own.add(batch, splitOf);
+    return own.state();
+  };
   const fitter = new FeatureFitter(plan, settings.features);
   // A plan has a pass of its own. The rest of the fit needs the rows for classes and slices alone.
   if (plan.features.length > 0 || plan.label.kind === "class" || plan.slices.length > 0) {
-    for await (const batch of rows.read(columns)) fitter.add(batch, splitOfRow);
+    for await (const state of await rounds.run("fit", groups, fitGroup)) fitter.merge(state);
   }
-  const view = viewOf(settings.features);
-  const training = { rows: manifest.split.indexes.train.rows, splitOf: splitOfRow };
+  const trainingRows = manifest.split.indexes.train.rows;
+  const parts = { rounds, parts: groups, open: openPart };
   const fitted: FittedFeatures = view
     ? {
         ...fitter.finish(),
-        transform: plannedTransform(await fitPlanOnRows(view, manifest.schema, rows, training)),
+        transform: plannedTransform(await fitPlanOnRows(view, manifest.schema, trainingRows, parts)),
       }
     : fitter.finish();
 
-  const shards: Record<SplitName, FeatureShard[]> = { train: [], validation: [], test: [] };
-  const encoders = splitNames.map(
-    (split) =>
-      new ShardEncoder(fitted, manifest.schema, {
-        rows: manifest.split.indexes[split].rows,
-        withSlices: split === "test",
-        outOfFold: split === "train",
-        shardBytes: input.shardBytes,
-      }),
-  );
   const planned = new Set(view ? sourceColumnsOf(view) : []);
   const read = manifest.schema.filter((column) => planned.has(column.name) || columns.includes(column));
-  for await (const batch of rows.read(view ? read : columns)) {
-    const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
-    for (const [index, split] of splitNames.entries()) {
-      for (const shard of encoders[index]!.add(
-        batch,
-        all.filter((row) => splitOf[batch.firstRow + row] === index),
-      )) {
-        const { sha256, bytes } = await objects.putContent(shard.bytes);
-        shards[split].push({ sha256, bytes, rows: shard.rows });
-      }
-    }
+  const encodeGroup = async (group: ShardGroup): Promise<EncodedShards> => {
+    const { rows, splitOf } = await open(group);
+    const batches = rows.read(view ? read : columns);
+    return encodeRows(batches, group.firstRow, splitOf, { fitted, manifest, objects, shardBytes: input.shardBytes });
+  };
+  const shards: Record<SplitName, FeatureShard[]> = { train: [], validation: [], test: [] };
+  for await (const encoded of await rounds.run("encode", groups, encodeGroup)) {
+    for (const split of splitNames) shards[split].push(...encoded[split]);
   }
 
   const countOf = (split: SplitName): number => manifest.split.indexes[split].rows;
@@ -109,6 +120,48 @@ export async function materializeFeatures(input: {
     width: fitted.transform.width,
     rows: { train: countOf("train"), validation: countOf("validation"), test: countOf("test") },
   };
+}
+
+/** Encodes rows into shards of their splits, in order, and stores them. @param firstRow number of the first row */
+async function encodeRows(
+  batches: AsyncIterable<ColumnBatch>,
+  firstRow: number,
+  splitOf: Uint8Array,
+  {
+    fitted,
+    manifest,
+    objects,
+    shardBytes,
+  }: {
+    readonly fitted: FittedFeatures;
+    readonly manifest: DatasetManifest;
+    readonly objects: Pick<ObjectStore, "putContent">;
+    readonly shardBytes: number | undefined;
+  },
+): Promise<EncodedShards> {
+  const counts = new Float64Array(splitNames.length);
+  for (const split of splitOf) counts[split]! += 1;
+  const encoders = splitNames.map(
+    (split, index) =>
+      new ShardEncoder(fitted, manifest.schema, {
+        rows: counts[index]!,
+        withSlices: split === "test",
+        outOfFold: split === "train",
+        shardBytes,
+      }),
+  );
+  const shards: Record<SplitName, FeatureShard[]> = { train: [], validation: [], test: [] };
+  for await (const batch of batches) {
+    const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
+    for (const [index, split] of splitNames.entries()) {
+      const own = all.filter((row) => splitOf[batch.firstRow - firstRow + row] === index);
+      for (const shard of encoders[index]!.add(batch, own)) {
+        const { sha256, bytes } = await objects.putContent(shard.bytes);
+        shards[split].push({ sha256, bytes, rows: shard.rows });
+      }
+    }
+  }
+  return shards;
 }
 
 /** Returns each column once, even if it has several features. */

@@ -1,12 +1,14 @@
 import type { ColumnSchema, SplitName } from "../datasets/shapes";
 import type { Problem } from "../errors";
 import type { FeatureSettings } from "../runs/feature-settings";
+import type { Rounds } from "../runs/rounds";
 import { intermediatesOf } from "../views/bind";
 import { columnOf } from "../views/columns";
 import { fitPlan, type Measure } from "../views/fit";
 import { typeProblems } from "../views/references";
 import { createAccumulator } from "../views/row-statistics";
 import type { FeatureView, FittedPlan, PlanColumn } from "../views/shapes";
+import { mergeStates, type State, type Statistic, stateOf, storedState } from "../views/statistics";
 import { encodedColumnsOf, named, sourceColumnsOf } from "../views/view-file";
 import { batchColumns } from "./batch-columns";
 import type { RowSource } from "./values";
@@ -55,33 +57,59 @@ export function planProblems(schema: readonly ColumnSchema[], settings: PlanSett
   return problems;
 }
 
+/** Opens a part of a version's rows. */
+export type OpenPart<Part> = (part: Part) => Promise<RowsPart>;
+
+/** A part of a version's rows, with the split of each row of the version that is in it. */
+export interface RowsPart {
+  readonly rows: RowSource;
+  readonly splitOf: (row: number) => SplitName;
+}
+
 /**
  * Fits a plan on the training rows, one pass for each round of measurements, in the rows' order: equal rows give equal
- * bits.
+ * bits. Several parts are measured alone, and their states are merged in order.
  *
+ * @param trainingRows number of the training rows
  * @throws InvalidInputError, TooManyCategoriesError
  */
-export function fitPlanOnRows(
+export function fitPlanOnRows<Part>(
   view: FeatureView,
   schema: readonly ColumnSchema[],
-  source: RowSource,
-  training: { readonly rows: number; readonly splitOf: (row: number) => SplitName },
+  trainingRows: number,
+  { rounds, parts, open }: { readonly rounds: Rounds; readonly parts: readonly Part[]; readonly open: OpenPart<Part> },
 ): Promise<FittedPlan> {
   const columns = planColumns(schema);
   const names = new Set(sourceColumnsOf(view));
   const read = schema.filter(({ name }) => names.has(name));
   const intermediates = intermediatesOf(view, columns);
-  const measure: Measure = async (statistics) => {
+  const measurePart = async (statistics: readonly Statistic[], part: Part): Promise<readonly State[]> => {
+    const { rows: source, splitOf } = await open(part);
     const accumulators = statistics.map(createAccumulator);
     const needed = columns.filter(({ name }) => names.has(name));
     for await (const batch of source.read(read)) {
       const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
-      const chosen = all.filter((row) => training.splitOf(batch.firstRow + row) === "train");
+      const chosen = all.filter((row) => splitOf(batch.firstRow + row) === "train");
       const rows = batchColumns(batch, needed, chosen);
       for (const { name, value } of intermediates) rows.columns.set(name, columnOf(value, rows));
       for (const accumulator of accumulators) accumulator.add(rows);
     }
     return accumulators.map((accumulator) => accumulator.state());
   };
-  return fitPlan(view, columns, training.rows, measure);
+  let passes = 0;
+  const measure: Measure = async (statistics) => {
+    const [only, ...others] = parts;
+    if (only !== undefined && others.length === 0) return measurePart(statistics, only);
+    passes += 1;
+    const measured = await rounds.run(`plan ${passes}`, parts, async (part) =>
+      (await measurePart(statistics, part)).map(storedState),
+    );
+    let merged: readonly State[] | undefined;
+    for await (const stored of measured) {
+      const states = stored.map(stateOf);
+      merged = merged?.map((state, index) => mergeStates(state, states[index]!)) ?? states;
+    }
+    return merged ?? [];
+  };
+  return fitPlan(view, columns, trainingRows, measure);
 }

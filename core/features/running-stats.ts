@@ -1,3 +1,10 @@
+export interface StatsState {
+  readonly count: number;
+  readonly mean: number;
+  /** Sum of squared differences from the mean. */
+  readonly squares: number;
+}
+
 /**
  * Computes mean and deviation in one pass, without the cancellation of a sum of squares: Welford's recurrence, and
  * Chan, Golub and LeVeque's merge of parts (Updating Formulae and a Pairwise Algorithm for Computing Sample Variances,
@@ -33,6 +40,26 @@ export class RunningStats {
     this.squares += squares + difference * difference * ((this.seen * length) / count);
     this.average += (difference * length) / count;
     this.seen = count;
+  }
+
+  /** Adds the numbers of another part. */
+  merge({ count: added, mean, squares }: StatsState): void {
+    if (added === 0) return;
+    if (this.seen === 0) {
+      this.seen = added;
+      this.average = mean;
+      this.squares = squares;
+      return;
+    }
+    const count = this.seen + added;
+    const difference = mean - this.average;
+    this.squares += squares + difference * difference * ((this.seen * added) / count);
+    this.average += (difference * added) / count;
+    this.seen = count;
+  }
+
+  state(): StatsState {
+    return { count: this.seen, mean: this.average, squares: this.squares };
   }
 
   get mean(): number {

@@ -30,11 +30,16 @@ export class VocabularyCounter {
   }
 
   /** @throws TooManyValuesError */
-  add(value: Category): void {
+  add(value: Category, rows = 1): void {
     const count = this.counts.get(value) ?? 0;
     const limit = this.kept === undefined ? valueLimit : countedLimit;
     if (count === 0 && this.counts.size === limit) throw new TooManyValuesError(this.column, "feature", limit);
-    this.counts.set(value, count + 1);
+    this.counts.set(value, count + rows);
+  }
+
+  /** Returns the number of rows of each value. */
+  state(): readonly (readonly [Category, number])[] {
+    return [...this.counts];
   }
 
   /** Returns the vocabulary in ascending order. Of values that are equally frequent, the lesser are kept. */

@@ -128,9 +128,16 @@ function refusalsOf(version: ModelVersion | undefined): readonly string[] | unde
   return gate.checks.filter(({ passed }) => !passed).map(({ evidence }) => evidence);
 }
 
+/** The error of a distributed Map one of whose children failed. It does not name the child's error. */
+const mapFailed = "States.ExceedToleratedFailureThreshold";
+
 /** Returns the cause: the function's own code and message if there are any, else the service's. */
 export function failureOf(error: StateError | undefined, run: Run): RunFailure {
   const code = error?.Error ?? "UNKNOWN";
+  if (code === mapFailed) {
+    const message = `a function failed on a part of dataset ${run.dataset.name}@${run.dataset.version}, after its retries. The failed child execution of the state machine and the function's log have the cause. Submit the run again: the results of the other parts are kept`;
+    return { code: "PART_FAILED", message, phase: run.phase };
+  }
   const cause = error?.Cause ?? "the state machine reported no cause";
   return { code, message: messageIn(cause), phase: run.phase };
 }

@@ -178,3 +178,43 @@ export function quantiles({ counts }: Quantiles, probabilities: readonly number[
     return below + (at(Math.ceil(rank)) - below) * (rank - Math.floor(rank));
   });
 }
+
+/** A state as JSON. */
+export type StoredState =
+  | { readonly kind: "summary"; readonly values: readonly number[] }
+  | { readonly kind: "quantiles"; readonly coarse: boolean; readonly counts: readonly (readonly [number, number])[] }
+  | { readonly kind: "categories"; readonly counts: readonly (readonly [string, number])[] }
+  | {
+      readonly kind: "targets";
+      readonly cells: readonly (readonly [string | null, readonly (readonly [number, TargetCell])[]])[];
+    };
+
+export function storedState(state: State): StoredState {
+  switch (state.kind) {
+    case "summary": {
+      const { kind, count, mean, squares, minimum, maximum } = state;
+      return { kind, values: count === 0 ? [] : [count, mean, squares, minimum, maximum] };
+    }
+    case "quantiles":
+      return { ...state, counts: [...state.counts] };
+    case "categories":
+      return { ...state, counts: [...state.counts] };
+    case "targets":
+      return { kind: state.kind, cells: [...state.cells].map(([category, folds]) => [category, [...folds]] as const) };
+  }
+}
+
+export function stateOf(stored: StoredState): State {
+  switch (stored.kind) {
+    case "summary": {
+      const [count, mean, squares, minimum, maximum] = stored.values as [number, number, number, number, number];
+      return stored.values.length === 0 ? emptySummary : { kind: stored.kind, count, mean, squares, minimum, maximum };
+    }
+    case "quantiles":
+      return { ...stored, counts: new Map(stored.counts) };
+    case "categories":
+      return { ...stored, counts: new Map(stored.counts) };
+    case "targets":
+      return { kind: stored.kind, cells: new Map(stored.cells.map(([category, folds]) => [category, new Map(folds)])) };
+  }
+}

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { RemovalPolicy } from "aws-cdk-lib";
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -49,5 +49,21 @@ export class TrainingStateMachine extends StateMachine {
     // `fromString` grants nothing to the role.
     const resources = [...named].map((each) => each.functionArn);
     this.addToRolePolicy(new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources }));
+    // A distributed Map starts child executions of this machine. The ARNs are built from the name, because the machine
+    // depends on its role's policy.
+    const { partition, region, account } = Stack.of(this);
+    const states = `arn:${partition}:states:${region}:${account}`;
+    this.addToRolePolicy(
+      new PolicyStatement({
+        actions: ["states:StartExecution"],
+        resources: [`${states}:stateMachine:${stateMachine}`],
+      }),
+    );
+    this.addToRolePolicy(
+      new PolicyStatement({
+        actions: ["states:DescribeExecution", "states:StopExecution"],
+        resources: [`${states}:execution:${stateMachine}/*`],
+      }),
+    );
   }
 }

@@ -4,6 +4,7 @@ import { teamObjects } from "../../adapters/s3/object-store";
 import { runSteps } from "../../adapters/team-runs";
 import { featuresStep } from "../../core/features/step";
 import { runStep } from "../../core/runs/step";
+import { inRounds } from "../in-rounds";
 import { stepHandler } from "../step-handler";
 import { prepareFeatures } from "./prepare";
 
@@ -15,12 +16,13 @@ export const handler = stepHandler(
     datasets: datasets("read"),
     objects: teamObjects("read", "write"),
   },
-  async (ports, { runId }) => {
-    const { objects } = ports;
-    const step = featuresStep(ports, (manifest, job, inputHash) =>
-      prepareFeatures({ manifest, job, objects, inputHash }),
-    );
-    const { output, reusedFrom } = await runStep(ports, runId, step);
-    return { rows: output.rows, reusedFrom };
-  },
+  (ports, { runId, task }) =>
+    inRounds(async () => {
+      const { objects } = ports;
+      const step = featuresStep(ports, (manifest, job, inputHash) =>
+        prepareFeatures({ manifest, job, objects, inputHash, task }),
+      );
+      const { output, reusedFrom } = await runStep(ports, runId, step);
+      return { rows: output.rows, reusedFrom };
+    }),
 );

@@ -5,6 +5,7 @@ import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { runSteps } from "../../adapters/team-runs";
 import { warningsOf } from "../../core/shapes";
+import { inRounds } from "../in-rounds";
 import { stepHandler } from "../step-handler";
 import { validateRun } from "./validate-run";
 
@@ -18,9 +19,10 @@ export const handler = stepHandler(
     objects: teamObjects("read", "write"),
     runEvents: platformEvents("publish"),
   },
-  async (ports, { runId }) => {
-    const { output, reusedFrom } = await validateRun(ports, runId);
-    for (const { code, message } of warningsOf(output)) ports.logger.log("warn", message, { code });
-    return { rowCount: output.rowCount, reusedFrom };
-  },
+  (ports, { runId, task }) =>
+    inRounds(async () => {
+      const { output, reusedFrom } = await validateRun(ports, runId, task);
+      for (const { code, message } of warningsOf(output)) ports.logger.log("warn", message, { code });
+      return { rowCount: output.rowCount, reusedFrom };
+    }),
 );

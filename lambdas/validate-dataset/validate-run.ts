@@ -3,10 +3,12 @@ import type { DataContractEvents } from "../../core/datasets/contract/blocked";
 import { DataContractViolatedError } from "../../core/datasets/contract/errors";
 import type { DataContractRepository } from "../../core/datasets/contract/stored";
 import type { DatasetRepository } from "../../core/datasets/repository";
+import type { DatasetManifest } from "../../core/datasets/shapes";
 import { type ValidationOutput, validationStep } from "../../core/datasets/validation-step";
 import { RingmasterError } from "../../core/errors";
 import type { ObjectStore } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";
+import type { RoundTask } from "../../core/runs/rounds";
 import { runStep, type StepDependencies, type StepResult } from "../../core/runs/step";
 import { validateDataset } from "./validate";
 
@@ -21,14 +23,21 @@ export interface ValidateRunPorts extends StepDependencies {
  * Validates the version of a run under the dataset's current data contract. The step's record has the violations before
  * the run is refused.
  *
- * @throws DataContractViolatedError if a rule blocks, after the event was accepted
+ * @param task the part that this call computes, of a large version
+ * @throws DataContractViolatedError if a rule blocks, after the event was accepted; RoundPending, TaskDone
  */
-export async function validateRun(ports: ValidateRunPorts, runId: string): Promise<StepResult<ValidationOutput>> {
+export async function validateRun(
+  ports: ValidateRunPorts,
+  runId: string,
+  task?: RoundTask,
+): Promise<StepResult<ValidationOutput>> {
   const { datasets, dataContracts: contracts, objects, runs, runEvents } = ports;
   const run = await runs.find(runId);
   if (!run) throw new RunNotFoundError(runId);
   const contract = await contractOfRun({ datasets, contracts }, run);
-  const step = validationStep(ports, (manifest) => validateDataset({ manifest, objects, contract }), contract);
+  const validate = (manifest: DatasetManifest, inputHash: string) =>
+    validateDataset({ manifest, objects, contract, inputHash, task });
+  const step = validationStep(ports, validate, contract);
   const result = await runStep(ports, runId, step);
   const { rowCount: rows, contract: found } = result.output;
   if (found?.status !== "blocked") return result;

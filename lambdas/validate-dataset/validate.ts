@@ -1,6 +1,6 @@
 import { checkContract } from "../../adapters/duckdb/contract/check";
 import { profileDataset } from "../../adapters/duckdb/dataset-profile";
-import { type DuckDbSession, quoteText } from "../../adapters/duckdb/session";
+import { quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards } from "../../adapters/duckdb/shard-source";
 import { splitRuleBroken } from "../../adapters/duckdb/split-rows";
@@ -9,29 +9,48 @@ import { withDuckDb } from "../../adapters/duckdb/workspace";
 import type { AppliedContract } from "../../core/datasets/contract/applied";
 import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
 import { DatasetRejectedError, EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
+import type { DatasetProfile } from "../../core/datasets/profile";
 import { putManifestCopy } from "../../core/datasets/register";
 import type { DatasetManifest } from "../../core/datasets/shapes";
+import { shardGroups } from "../../core/datasets/shard-groups";
 import { judge } from "../../core/datasets/validation";
 import type { ValidationOutput } from "../../core/datasets/validation-step";
 import { readSplits } from "../../core/features/materialize";
 import type { ObjectStore } from "../../core/ports";
+import { type RoundTask, storedRounds } from "../../core/runs/rounds";
+import { typesOf } from "./types-of";
+import { validateGroups } from "./validate-groups";
 
 /**
  * Validates a stored version and trusts nothing that its push claimed: shards against their digests, rows against the
  * schema's rules, splits against the rows, and the statistics against the requirements of training. A data contract is
- * checked last; its result is in the output.
+ * checked last; its result is in the output. A version of several groups of shards is validated in rounds.
  *
- * @throws EmptyDatasetError, InvalidManifestError, InvalidRowsError, DatasetRejectedError
+ * @throws EmptyDatasetError, InvalidManifestError, InvalidRowsError, DatasetRejectedError, RoundPending, TaskDone
  */
-export function validateDataset(input: {
+export async function validateDataset(input: {
   readonly manifest: DatasetManifest;
   readonly objects: ObjectStore;
   readonly contract?: AppliedContract | undefined;
+  /** Hash of the step's inputs. */
+  readonly inputHash: string;
+  /** The part that this call computes, of a version of several groups. */
+  readonly task?: RoundTask | undefined;
+  /** Size of a group; for tests. */
+  readonly groupBytes?: number;
 }): Promise<ValidationOutput> {
-  const { manifest, objects, contract } = input;
+  const { manifest, objects, contract, inputHash, task, groupBytes } = input;
   const dataset = `${manifest.name}@${manifest.version}`;
+  if (manifest.rowCount === 0 || manifest.shards.length === 0) throw new EmptyDatasetError(`dataset ${dataset}`);
+  const groups = shardGroups(manifest, groupBytes);
+  if (groups.length > 1) {
+    const rounds = storedRounds(objects, inputHash, task);
+    const { profile, splitReasons, report } = await validateGroups(manifest, groups, rounds, { objects, contract });
+    const output = await accepted(manifest, profile, splitReasons, objects);
+    await rounds.clear();
+    return report && contract ? withReport(output, report, contract, objects) : output;
+  }
   return withDuckDb(async (session) => {
-    if (manifest.rowCount === 0 || manifest.shards.length === 0) throw new EmptyDatasetError(`dataset ${dataset}`);
     const files = await fetchAllShards(session, objects, manifest);
     await checkShards(session, files, manifest);
     const table = `read_parquet([${files.map(quoteText).join(", ")}])`;
@@ -41,21 +60,40 @@ export function validateDataset(input: {
 
     const splitOf = await readSplits(manifest, objects);
     const profile = await profileDataset(session, table, manifest, splitOf);
-    const { errors: found, warnings } = judge(manifest, profile);
-    const errors = [...(await splitRuleBroken(session, table, manifest, splitOf)), ...found];
-    if (errors.length > 0) throw new DatasetRejectedError(manifest.name, manifest.version, errors);
-    await putManifestCopy(objects, manifest);
-    const stored = await objects.putContent(JSON.stringify(profile), "application/json");
-    const output = { rowCount: profile.rowCount, profile: stored };
-    if (!contract) return { ...output, warnings };
-    const report = await checkVersion(manifest, files, contract, objects);
-    const { status, outcomes } = report;
-    const summary = {
-      ...{ revision: contract.record.revision, status, rules: outcomes.length, violations: shownViolations(report) },
-      report: await objects.putContent(JSON.stringify(report), "application/json"),
-    };
-    return { ...output, warnings: [...warnings, ...contractWarnings(report)], contract: summary };
+    const splitReasons = await splitRuleBroken(session, table, manifest, splitOf);
+    const output = await accepted(manifest, profile, splitReasons, objects);
+    if (!contract) return output;
+    return withReport(output, await checkVersion(manifest, files, contract, objects), contract, objects);
   });
+}
+
+/** Judges a version whose rows satisfy the schema. @throws DatasetRejectedError */
+async function accepted(
+  manifest: DatasetManifest,
+  profile: DatasetProfile,
+  splitReasons: readonly string[],
+  objects: ObjectStore,
+): Promise<ValidationOutput> {
+  const { errors: found, warnings } = judge(manifest, profile);
+  const errors = [...splitReasons, ...found];
+  if (errors.length > 0) throw new DatasetRejectedError(manifest.name, manifest.version, errors);
+  await putManifestCopy(objects, manifest);
+  const stored = await objects.putContent(JSON.stringify(profile), "application/json");
+  return { rowCount: profile.rowCount, profile: stored, warnings };
+}
+
+async function withReport(
+  output: ValidationOutput,
+  report: ContractReport,
+  contract: AppliedContract,
+  objects: ObjectStore,
+): Promise<ValidationOutput> {
+  const { status, outcomes } = report;
+  const summary = {
+    ...{ revision: contract.record.revision, status, rules: outcomes.length, violations: shownViolations(report) },
+    report: await objects.putContent(JSON.stringify(report), "application/json"),
+  };
+  return { ...output, warnings: [...output.warnings, ...contractWarnings(report)], contract: summary };
 }
 
 function checkVersion(
@@ -66,9 +104,4 @@ function checkVersion(
 ): Promise<ContractReport> {
   const context = { dataset: { name, version, digest }, revision: record.revision, at, others, objects };
   return checkContract(record.contract, { schema, rowCount, files }, context);
-}
-
-async function typesOf(session: DuckDbSession, table: string): Promise<ReadonlyMap<string, string>> {
-  const described = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
-  return new Map(described.map((row) => [String(row["column_name"]), String(row["column_type"])]));
 }

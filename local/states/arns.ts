@@ -3,8 +3,15 @@ import { ServiceError } from "./errors";
 
 const prefix = `arn:aws:states:${region}:${account}`;
 
-export const stateMachineArn = (name: string): string => `${prefix}:stateMachine:${name}`;
-export const executionArn = (machine: string, name: string): string => `${prefix}:execution:${machine}:${name}`;
+/**
+ * Returns the name under which the child executions of a distributed Map are stored. In ARNs a slash separates the two
+ * parts. Keys of the store use the slash, and no name may contain the other character.
+ */
+export const childMachine = (machine: string, label: string): string => `${machine}|${label}`;
+const shown = (machine: string): string => machine.replace("|", "/");
+
+export const stateMachineArn = (name: string): string => `${prefix}:stateMachine:${shown(name)}`;
+export const executionArn = (machine: string, name: string): string => `${prefix}:execution:${shown(machine)}:${name}`;
 
 const parts = (arn: string): readonly string[] => {
   if (!arn.startsWith("arn:")) throw new ServiceError("InvalidArn", `Invalid Arn: 'Invalid ARN prefix: ${arn}'`);
@@ -31,5 +38,5 @@ export function executionName(arn: string): ExecutionName {
   if (service !== "states" || kind !== "execution" || !machine || !name) {
     throw new ServiceError("InvalidArn", `Invalid Arn: 'Resource type not valid in this context: ${kind ?? arn}'`);
   }
-  return { machine, name };
+  return { machine: machine.replace("/", "|"), name };
 }

@@ -7,6 +7,8 @@ export type StateType = "Task" | "Pass" | "Choice" | "Wait" | "Parallel" | "Map"
 export interface Container {
   readonly StartAt: string;
   readonly States: Readonly<Record<string, State>>;
+  /** The mode of a Map's processor. */
+  readonly ProcessorConfig?: { readonly Mode?: "INLINE" | "DISTRIBUTED"; readonly ExecutionType?: "STANDARD" };
 }
 
 export interface StateMachine extends Container {
@@ -91,6 +93,8 @@ export interface State {
   readonly ItemProcessor?: Container;
   readonly Iterator?: Container;
   readonly MaxConcurrency?: number | string;
+  /** The name of the child executions of a distributed Map. */
+  readonly Label?: string;
   readonly Error?: string;
   readonly Cause?: string;
 }

@@ -56,6 +56,8 @@ const withoutResources = new Set([
  * The rights that Step Functions needs for logs and traces (developer guide, "Logging" and "X-Ray"). They have no
  * resources.
  */
+const machineArn = arnsOf("state-machine", world)[0]!;
+const childExecutions = `${machineArn.replace(":stateMachine:", ":execution:")}/*`;
 const machineTelemetry = [
   "logs:CreateLogDelivery *",
   "logs:DeleteLogDelivery *",
@@ -142,7 +144,13 @@ describe("the deployed roles", () => {
     const named = new Set([...definition.matchAll(/\$\{([a-z-]+)\}/g)].map(([, name]) => name!));
     const role = roles.get("TrainingRunRole")!;
     expect(role.rights.map(withoutHashes)).toEqual(
-      [...[...named].map((name) => `lambda:InvokeFunction <${idOf(name)}.Arn>`), ...machineTelemetry].sort(),
+      [
+        ...[...named].map((name) => `lambda:InvokeFunction <${idOf(name)}.Arn>`),
+        // Its distributed Maps start child executions of itself.
+        ...[`states:DescribeExecution ${childExecutions}`, `states:StopExecution ${childExecutions}`],
+        `states:StartExecution ${machineArn}`,
+        ...machineTelemetry,
+      ].sort(),
     );
   });
 

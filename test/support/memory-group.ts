@@ -3,8 +3,13 @@ import { join } from "node:path";
 
 /** The files of a control group, by the version of control groups. */
 const versions = [
-  { root: "/sys/fs/cgroup", limit: "memory.max", peak: "memory.peak" },
-  { root: "/sys/fs/cgroup/memory", limit: "memory.limit_in_bytes", peak: "memory.max_usage_in_bytes" },
+  { root: "/sys/fs/cgroup", limit: "memory.max", peak: "memory.peak", anonymous: /^anon (\d+)/m },
+  {
+    root: "/sys/fs/cgroup/memory",
+    limit: "memory.limit_in_bytes",
+    peak: "memory.max_usage_in_bytes",
+    anonymous: /^total_rss (\d+)/m,
+  },
 ] as const;
 
 /** A control group with a memory limit, as Docker creates one for a container. */
@@ -13,13 +18,17 @@ export interface MemoryGroup {
   add(pid: number): void;
   /** Returns the largest use in MiB, which includes cached files. */
   peakMb(): number;
+  /** Returns the current use in MiB without cached files, which the kernel frees when memory is short. */
+  ownMb(): number;
+  /** Returns the processes of the group. */
+  pids(): readonly number[];
   /** Removes the group, whose processes must have ended. */
   remove(): void;
 }
 
 /** Creates a group. Returns undefined where this process may not. */
 export function createMemoryGroup(name: string, limitMb: number): MemoryGroup | undefined {
-  for (const { root, limit, peak } of versions) {
+  for (const { root, limit, peak, anonymous } of versions) {
     const group = join(root, `ringmaster-${process.pid}-${name}`);
     try {
       mkdirSync(group);
@@ -32,6 +41,8 @@ export function createMemoryGroup(name: string, limitMb: number): MemoryGroup | 
       return {
         add: (pid) => writeFileSync(join(group, "cgroup.procs"), String(pid)),
         peakMb: () => Number(readFileSync(join(group, peak), "utf8")) / 2 ** 20,
+        ownMb: () => Number(anonymous.exec(readFileSync(join(group, "memory.stat"), "utf8"))?.[1] ?? 0) / 2 ** 20,
+        pids: () => readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number),
         remove: () => rmdirSync(group),
       };
     } catch {

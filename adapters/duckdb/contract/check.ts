@@ -4,6 +4,7 @@ import type { OtherVersions } from "../../../core/datasets/contract/others";
 import { type ContractReport, decideContract, type Measurement } from "../../../core/datasets/contract/report";
 import type { DataContract, RuleOf } from "../../../core/datasets/contract/rules";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
+import { groupBytes } from "../../../core/datasets/shard-groups";
 import { measureDrift } from "../../../core/drift/measure";
 import { defaultThresholds } from "../../../core/drift/shapes";
 import type { RowSource } from "../../../core/features/values";
@@ -43,17 +44,19 @@ export function checkContract(
     const table = `read_parquet([${rows.files.map(quoteText).join(", ")}])`;
     const settled = new Map<number, Measurement>();
     const references = await fetchReferences(session, contract, rows, others, objects, settled);
-    await measureDrifts(session, contract, { ...rows, table }, others, objects, settled);
+    const source: RowSource = { read: (columns) => readColumns(session, table, columns) };
+    await measureDrifts(session, contract, { ...rows, rows: source }, others, objects, settled);
     const { schema, rowCount } = rows;
     const input = { table, schema, rowCount, rules: contract.rules, references, settled };
     return decideContract(contract, await measureRules(session, input), { ...decided, rows: rowCount });
   });
 }
 
-async function fetchReferences(
+/** Fetches the other versions to which rules refer. Rules whose reference cannot be used are settled. */
+export async function fetchReferences(
   session: DuckDbSession,
   { rules }: DataContract,
-  { schema }: CheckedRows,
+  { schema }: Pick<CheckedRows, "schema">,
   others: OtherVersions,
   objects: Pick<ObjectStore, "getContent">,
   settled: Map<number, Measurement>,
@@ -83,13 +86,28 @@ async function fetchReferences(
   return found;
 }
 
+/**
+ * Returns the version with as many of its shards as one function reads, at equal distances. All shards of a version
+ * that is not larger.
+ */
+export function sampledVersion<Version extends Pick<DatasetManifest, "bytes" | "rowCount" | "shards">>(
+  version: Version,
+): Version {
+  const { bytes, shards } = version;
+  const kept = Math.max(1, Math.floor((shards.length * groupBytes) / bytes));
+  if (kept >= shards.length) return version;
+  const some = Array.from({ length: kept }, (_, i) => shards[Math.floor(((i + 0.5) * shards.length) / kept)]!);
+  const sum = (of: "bytes" | "rows") => some.reduce((total, shard) => total + shard[of], 0);
+  return { ...version, shards: some, bytes: sum("bytes"), rowCount: sum("rows") };
+}
+
 type DriftRule = RuleOf<"drift">;
 
 /** Measures the drift of all rules with the same baseline together. */
-async function measureDrifts(
+export async function measureDrifts(
   session: DuckDbSession,
   { rules }: DataContract,
-  { schema, rowCount, table }: CheckedRows & { readonly table: string },
+  { schema, rowCount, rows }: Pick<CheckedRows, "schema" | "rowCount"> & { readonly rows: RowSource },
   others: OtherVersions,
   objects: Pick<ObjectStore, "getContent">,
   settled: Map<number, Measurement>,
@@ -107,12 +125,12 @@ async function measureDrifts(
     // A column that is ignored in training may still have a rule.
     const named = (columns: readonly ColumnSchema[]) =>
       columns.filter(isNamed).map((column) => ({ ...column, role: "feature" as const }));
-    const rows: RowSource = { read: (columns) => readColumns(session, table, columns) };
     const current = { ...baseline, schema: named(schema), rowCount };
+    const sampled = sampledVersion(baseline);
     const report = await measureDrift(
       {
-        manifest: { ...baseline, schema: named(baseline.schema) },
-        rows: createShardSource(session, objects, baseline),
+        manifest: { ...sampled, schema: named(baseline.schema) },
+        rows: createShardSource(session, objects, sampled),
       },
       { manifest: current, rows },
       defaultThresholds,

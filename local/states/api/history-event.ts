@@ -1,4 +1,5 @@
 import { region } from "../../account";
+import { type MapRun, mapRunResource } from "../engine/map-run";
 import type { Json } from "../json";
 import { parseResource } from "../resource";
 import { type Fact, isHidden, type LogRecord, type ScheduledTask } from "../store/log-record";
@@ -20,6 +21,9 @@ function parts(resource: string): { readonly resourceType: string; readonly reso
 }
 
 function scheduled(task: ScheduledTask, data: boolean): Shown {
+  if (task.resource === mapRunResource) {
+    return ["MapStateStarted", "mapStateStarted", { length: (task.parameters as unknown as MapRun).inputs.length }];
+  }
   const limits = {
     ...(task.timeoutSeconds !== undefined && { timeoutInSeconds: task.timeoutSeconds }),
     ...(task.heartbeatSeconds !== undefined && { heartbeatInSeconds: task.heartbeatSeconds }),
@@ -40,6 +44,7 @@ function task(
   what: "Started" | "Submitted" | "Succeeded" | "Failed" | "TimedOut",
   details: object,
 ): Shown {
+  if (resource === mapRunResource) return [`MapRun${what}`, `mapRun${what}`, what === "Failed" ? { ...details } : {}];
   if (!isFunction(resource)) return [`Task${what}`, `task${what}`, { ...parts(resource), ...details }];
   return what === "Started"
     ? ["LambdaFunctionStarted"]

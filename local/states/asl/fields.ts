@@ -20,7 +20,7 @@ const jsonPath: Readonly<Record<StateType, readonly string[]>> = {
   Parallel: [...transition, ...recovery, ...paths, ...result, "Assign", "Branches"],
   Map: [
     ...[...transition, ...recovery, ...paths, ...result, "Assign", "ItemProcessor", "Iterator"],
-    ...["ItemsPath", "ItemSelector", "MaxConcurrency", "MaxConcurrencyPath"],
+    ...["ItemsPath", "ItemSelector", "MaxConcurrency", "MaxConcurrencyPath", "Label"],
   ],
 };
 
@@ -32,7 +32,10 @@ const jsonata: Readonly<Record<StateType, readonly string[]>> = {
   Succeed: ["Output"],
   Fail: ["Error", "Cause"],
   Parallel: [...transition, ...recovery, "Branches", "Arguments", "Output", "Assign"],
-  Map: [...transition, ...recovery, "ItemProcessor", "Items", "ItemSelector", "MaxConcurrency", "Output", "Assign"],
+  Map: [
+    ...[...transition, ...recovery, "ItemProcessor", "Items", "ItemSelector", "MaxConcurrency", "Output", "Assign"],
+    "Label",
+  ],
 };
 
 export const isStateType = (type: unknown): type is StateType =>
@@ -48,7 +51,6 @@ export const unimplementedFields: ReadonlySet<string> = new Set([
   "ItemReader",
   "ItemBatcher",
   "ResultWriter",
-  "Label",
   "ToleratedFailureCount",
   "ToleratedFailureCountPath",
   "ToleratedFailurePercentage",

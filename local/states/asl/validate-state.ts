@@ -124,13 +124,42 @@ function checkProcessor(state: JsonObject, around: Surroundings, at: string): vo
   const field = state["ItemProcessor"] === undefined ? "Iterator" : "ItemProcessor";
   const processor = state[field];
   if (!isObject(processor)) return;
-  const config = processor["ProcessorConfig"];
-  if (isObject(config) && config["Mode"] !== undefined && config["Mode"] !== "INLINE") {
-    const mode = String(config["Mode"]);
-    const why = `Map mode '${mode}' is not implemented by the embedded Step Functions: use INLINE`;
-    around.report.add(`${at}/${field}/ProcessorConfig/Mode`, why);
+  const distributed = checkProcessorConfig(
+    processor["ProcessorConfig"],
+    around.report,
+    `${at}/${field}/ProcessorConfig`,
+  );
+  if (state["Label"] !== undefined) checkLabel(state["Label"], distributed, around.report, `${at}/Label`);
+  // A child execution sees no variable of its parent, and may use the same names.
+  checkContainer(processor, distributed ? { ...around, assigned: new Set() } : around, `${at}/${field}`);
+}
+
+/** Returns whether the Map is distributed. */
+function checkProcessorConfig(config: Json | undefined, report: Report, at: string): boolean {
+  if (!isObject(config)) return false;
+  const { Mode: mode = "INLINE", ExecutionType: type } = config;
+  if (mode !== "INLINE" && mode !== "DISTRIBUTED") {
+    report.add(`${at}/Mode`, "Value must be one of: [INLINE, DISTRIBUTED]");
+    return false;
   }
-  checkContainer(processor, around, `${at}/${field}`);
+  if (mode === "INLINE" && type !== undefined)
+    report.add(`${at}/ExecutionType`, "Field is not supported in INLINE mode");
+  if (mode === "DISTRIBUTED" && type !== "STANDARD") {
+    report.add(
+      `${at}/ExecutionType`,
+      type === "EXPRESS"
+        ? "EXPRESS child executions are not implemented by the embedded Step Functions: use STANDARD"
+        : "Value must be one of: [STANDARD, EXPRESS]",
+    );
+  }
+  return mode === "DISTRIBUTED";
+}
+
+function checkLabel(label: Json, distributed: boolean, report: Report, at: string): void {
+  if (!distributed) report.add(at, "Field 'Label' is only supported in DISTRIBUTED mode");
+  else if (typeof label !== "string" || !/^[\w.-]{1,40}$/.test(label)) {
+    report.add(at, "Expected value of type String with 1 to 40 letters, digits, or any of _ . -");
+  }
 }
 
 /** The surroundings of a checked state. */

@@ -8,9 +8,10 @@ import type { StateMachine } from "../types";
 import { Execution, type ExecutionServices } from "./execution";
 import { apply, emptyState } from "./fold";
 import { record } from "./log";
+import { childDefinition, type MapRun, runMap } from "./map-run";
 import { Outbox } from "./outbox";
 import { statusEvent } from "./status-event";
-import type { Integrations } from "./tasks/invoke";
+import type { Integrations, Outcome } from "./tasks/invoke";
 import { rootThread } from "./thread";
 import { readToken } from "./token";
 
@@ -28,6 +29,11 @@ export class Engine {
   private readonly running = new Map<string, Execution>();
   private readonly outbox: Outbox;
   private readonly services: ExecutionServices;
+  /** The map runs that wait for the end of a child execution. */
+  private readonly waiting = new Map<string, () => void>();
+  /** The number of child executions that are being written. */
+  private starting = 0;
+  private closing = false;
 
   constructor(
     private readonly store: Store,
@@ -40,7 +46,12 @@ export class Engine {
       store,
       clock,
       outbox: this.outbox,
-      closed: (execution) => this.running.delete(keyOf(execution.summary)),
+      closed: ({ summary }) => {
+        this.running.delete(keyOf(summary));
+        this.waiting.get(keyOf(summary))?.();
+        this.waiting.delete(keyOf(summary));
+      },
+      runMap: (execution, run, signal) => this.runMap(execution, run, signal),
     };
   }
 
@@ -54,6 +65,11 @@ export class Engine {
     return async () => {
       await this.outbox.restore();
       for (const execution of this.running.values()) execution.resume();
+      // A parent ends before its children are stopped.
+      for (const execution of [...this.running.values()]) {
+        const { parent } = execution.summary;
+        if (parent && !this.find(parent)) void execution.stop({});
+      }
     };
   }
 
@@ -83,9 +99,13 @@ export class Engine {
       ...(machine.revisionId !== undefined && { revisionId: machine.revisionId }),
       ...(traceHeader !== undefined && { traceHeader }),
     };
-    const state = emptyState(JSON.parse(machine.definition) as StateMachine);
-    const fact = { type: "ExecutionStarted", input: JSON.parse(input) as Json } as const;
-    const first = record(state, { thread: rootThread, fact }, startedAt);
+    return this.begin(summary);
+  }
+
+  private async begin(summary: ExecutionSummary): Promise<ExecutionSummary> {
+    const state = emptyState(JSON.parse(summary.definition) as StateMachine);
+    const fact = { type: "ExecutionStarted", input: JSON.parse(summary.input) as Json } as const;
+    const first = record(state, { thread: rootThread, fact }, summary.startedAt);
     const event = statusEvent(summary);
     await this.store.begin(summary, [first], event);
     this.outbox.deliver({ key: this.store.outboxKey(summary), event });
@@ -93,6 +113,40 @@ export class Engine {
     this.running.set(keyOf(summary), execution);
     execution.resume();
     return summary;
+  }
+
+  private runMap({ summary, state }: Execution, run: MapRun, signal: AbortSignal): Promise<Outcome> {
+    const { machine } = state;
+    const definition = childDefinition(machine.States, run.state, machine.QueryLanguage ?? "JSONPath");
+    const { roleArn, machineUpdatedAt, revisionId } = summary;
+    const parent = { machine: summary.machine, name: summary.name };
+    const inherited = { roleArn, machineUpdatedAt, ...(revisionId !== undefined && { revisionId }), parent };
+    return runMap(
+      run,
+      summary,
+      definition,
+      {
+        run: async (child) => {
+          const known = await this.store.execution(child);
+          if (known && known.status !== "RUNNING") return known;
+          const ended = new Promise<void>((resolve) => this.waiting.set(keyOf(child), resolve));
+          const startedAt = this.clock.now();
+          this.starting += 1;
+          try {
+            if (!known) await this.begin({ ...inherited, ...child, status: "RUNNING", startedAt });
+          } finally {
+            this.starting -= 1;
+          }
+          // The parent may have ended while the child was being written.
+          if (signal.aborted && !this.closing) await this.find(child)?.stop({});
+          if (this.find(child)) await ended;
+          return (await this.store.execution(child))!;
+        },
+        // The end of the service is not the end of the parent.
+        stop: async (child) => void (this.closing || (await this.find(child)?.stop({}))),
+      },
+      signal,
+    );
   }
 
   find = (id: Id): Execution | undefined => this.running.get(keyOf(id));
@@ -114,12 +168,13 @@ export class Engine {
 
   /** Resolves once every execution waits for a timer, a function or a token. */
   async idle(): Promise<void> {
-    while ([...this.running.values()].some((execution) => !execution.idle)) {
+    while (this.starting > 0 || [...this.running.values()].some((execution) => !execution.idle)) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
   async close(): Promise<void> {
+    this.closing = true;
     this.outbox.close();
     await Promise.all([...this.running.values()].map((execution) => execution.halt()));
   }

@@ -9,6 +9,7 @@ import type { View } from "./context";
 import type { Draft } from "./draft";
 import { Effects } from "./effects";
 import { closedSummary, isTerminal, record } from "./log";
+import { type MapRun, mapRunResource } from "./map-run";
 import type { Outbox } from "./outbox";
 import { statusEvent } from "./status-event";
 import { step } from "./step";
@@ -21,6 +22,8 @@ export interface ExecutionServices extends Integrations {
   readonly clock: Clock;
   readonly outbox: Outbox;
   closed(execution: Execution): void;
+  /** Runs the children of a distributed Map of this execution. */
+  runMap(execution: Execution, run: MapRun, signal: AbortSignal): Promise<Outcome>;
 }
 
 /** The number of steps before the records are written and other executions may run. */
@@ -124,6 +127,8 @@ export class Execution implements View {
   }
 
   private invoke(phase: TaskPhase, signal: AbortSignal): Promise<Outcome> {
+    const { resource, parameters } = phase.task;
+    if (resource === mapRunResource) return this.services.runMap(this, parameters as unknown as MapRun, signal);
     const { machine, name } = this.summary;
     const origin = [stateMachineArn(machine), executionArn(machine, name)];
     return invoke(phase.task, this.services, origin, signal);
@@ -136,6 +141,7 @@ export class Execution implements View {
     const draft = (fact: Draft["fact"]) => this.apply({ thread: id, fact });
     if (!("output" in outcome)) draft({ type: "TaskFailed", resource, ...outcome });
     else draft({ type: token === undefined ? "TaskSucceeded" : "TaskSubmitted", resource, output: outcome.output });
+    if (resource === mapRunResource && "output" in outcome) draft({ type: "MapSucceeded" });
     await this.write();
     this.wake(id);
   }

@@ -1,6 +1,7 @@
 import type { Json } from "../json";
 import { type Failure, isHidden, type LogRecord } from "../store/log-record";
 import type { Container, StateMachine } from "../types";
+import { mapRunResource } from "./map-run";
 import { type ExecutionState, type JoinPhase, rootThread, stateOf, type Thread } from "./thread";
 
 /*
@@ -168,6 +169,8 @@ function advance(state: ExecutionState, thread: Thread, record: LogRecord): void
       fail(state, thread, { error: "States.Timeout", cause: "", heartbeat: record.heartbeat });
       return;
     case "TaskFailed":
+      fail(state, thread, failureIn(record), record.resource === mapRunResource);
+      return;
     case "EvaluationFailed":
     case "StateFailed":
       fail(state, thread, failureIn(record));

@@ -33,4 +33,6 @@ export interface ExecutionSummary {
   readonly roleArn: string;
   readonly revisionId?: string;
   readonly machineUpdatedAt: number;
+  /** The execution that waits for this child of a distributed Map. */
+  readonly parent?: { readonly machine: string; readonly name: string };
 }

@@ -1,5 +1,6 @@
 import type { EmittedEvent } from "../../service";
 import { JsonDatabase, type JsonWrite } from "../../storage/json-database";
+import { childMachine } from "../arns";
 import type { LogRecord } from "./log-record";
 import type { ExecutionSummary, MachineRecord } from "./records";
 
@@ -122,7 +123,10 @@ export class Store {
 
   /** Deletes a machine and all its executions. */
   async removeMachine(name: string): Promise<void> {
-    for (const kind of ["l", "s", "x", "r"]) await this.db.clear(under(`${kind}/${name}/`));
+    for (const kind of ["l", "s", "x", "r"]) {
+      await this.db.clear(under(`${kind}/${name}/`));
+      await this.db.clear(under(`${kind}/${childMachine(name, "")}`));
+    }
     await this.db.del(`m/${name}`);
   }
 

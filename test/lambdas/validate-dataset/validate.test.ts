@@ -58,7 +58,7 @@ afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
 
 describe("validateDataset", () => {
   it("profiles every column", async () => {
-    const { rowCount, profile: stored, warnings } = await validateDataset({ manifest, objects });
+    const { rowCount, profile: stored, warnings } = await validateDataset({ inputHash: "f00", manifest, objects });
     expect([rowCount, warnings]).toEqual([40, []]);
     const profile = JSON.parse(Buffer.from(await objects.getContent(stored.sha256)).toString()) as DatasetProfile;
     const [x, image, day, c, y] = profile.columns;
@@ -82,14 +82,14 @@ describe("validateDataset", () => {
   });
 
   it("mends the copy of the manifest that a push died before", async () => {
-    await validateDataset({ manifest, objects });
+    await validateDataset({ inputHash: "f00", manifest, objects });
     const copy = await objects.get(objectKeys.datasetManifest("toy", 1));
     expect(JSON.parse(Buffer.from(copy).toString())).toEqual(manifest);
   });
 
   it("warns of rows that repeat others", async () => {
     await push([...rows, ...rows.slice(1, 11)]);
-    const { warnings } = await validateDataset({ manifest, objects });
+    const { warnings } = await validateDataset({ inputHash: "f00", manifest, objects });
     expect(warnings[0]).toMatchObject({
       code: "DUPLICATE_ROWS",
       message: expect.stringMatching(/^20\.0 % of the rows/),
@@ -105,33 +105,35 @@ describe("validateDataset", () => {
       ...manifest,
       schema: manifest.schema.map((column) => (column.name === "x" ? { ...column, ...change } : column)),
     };
-    const rejected = validateDataset({ manifest: claimed, objects });
+    const rejected = validateDataset({ inputHash: "f00", manifest: claimed, objects });
     await expect(rejected).rejects.toThrow(InvalidRowsError);
     await expect(rejected).rejects.toThrow(message);
   });
 
   it("refuses columns of other types than the schema's", async () => {
     const claimed = { ...manifest, schema: manifest.schema.map((column) => ({ ...column, type: "int" as const })) };
-    const rejected = validateDataset({ manifest: claimed, objects });
+    const rejected = validateDataset({ inputHash: "f00", manifest: claimed, objects });
     await expect(rejected).rejects.toThrow(InvalidManifestError);
     await expect(rejected).rejects.toThrow(/holds column x as DOUBLE, not BIGINT/);
   });
 
   it("refuses a shard of other rows than the manifest's", async () => {
     const claimed = { ...manifest, shards: [{ ...manifest.shards[0]!, rows: 41 }] };
-    await expect(validateDataset({ manifest: claimed, objects })).rejects.toThrow(/has 40 rows, not 41/);
+    await expect(validateDataset({ inputHash: "f00", manifest: claimed, objects })).rejects.toThrow(
+      /has 40 rows, not 41/,
+    );
   });
 
   it("refuses a shard that is no Parquet", async () => {
     const junk = await objects.putContent("junk");
     const claimed = { ...manifest, shards: [{ ...junk, rows: 40 }] };
-    await expect(validateDataset({ manifest: claimed, objects })).rejects.toThrow(/cannot be read/);
+    await expect(validateDataset({ inputHash: "f00", manifest: claimed, objects })).rejects.toThrow(/cannot be read/);
   });
 
   it("refuses a dataset that is larger than its disk, before it fetches a shard", async () => {
     const claimed = { ...manifest, bytes: 2 ** 60 };
     const store = { ...objects, getContent: () => Promise.reject(new Error("a shard was fetched")) };
-    await expect(validateDataset({ manifest: claimed, objects: store })).rejects.toMatchObject({
+    await expect(validateDataset({ inputHash: "f00", manifest: claimed, objects: store })).rejects.toMatchObject({
       code: "DATASET_TOO_LARGE",
       message: expect.stringMatching(/has 1152922 TB in its shards, .* free/),
     });
@@ -139,7 +141,7 @@ describe("validateDataset", () => {
 
   it("refuses a damaged shard", async () => {
     objects.objects.set(objectKeys.content(manifest.shards[0]!.sha256), new Uint8Array(9));
-    await expect(validateDataset({ manifest, objects })).rejects.toThrow(manifest.shards[0]!.sha256);
+    await expect(validateDataset({ inputHash: "f00", manifest, objects })).rejects.toThrow(manifest.shards[0]!.sha256);
   });
 
   it("refuses a split with one class", async () => {
@@ -157,7 +159,7 @@ describe("validateDataset", () => {
     };
     const fractions = { train: 0.95, validation: 0, test: 0.05 };
     const claimed = { ...manifest, split: { ...manifest.split, fractions, indexes } };
-    const rejected = validateDataset({ manifest: claimed, objects });
+    const rejected = validateDataset({ inputHash: "f00", manifest: claimed, objects });
     await expect(rejected).rejects.toThrow(DatasetRejectedError);
     await expect(rejected).rejects.toThrow(/label y has only the class true in split test/);
   });
@@ -170,11 +172,11 @@ describe("validateDataset", () => {
     ],
   ] as const)("refuses rows that break the rule of their split: %j", async (rule, message) => {
     const claimed = { ...manifest, split: { ...manifest.split, ...rule } };
-    await expect(validateDataset({ manifest: claimed, objects })).rejects.toThrow(message);
+    await expect(validateDataset({ inputHash: "f00", manifest: claimed, objects })).rejects.toThrow(message);
   });
 
   it("refuses an empty version", async () => {
     const claimed = { ...manifest, rowCount: 0, shards: [] };
-    await expect(validateDataset({ manifest: claimed, objects })).rejects.toThrow(EmptyDatasetError);
+    await expect(validateDataset({ inputHash: "f00", manifest: claimed, objects })).rejects.toThrow(EmptyDatasetError);
   });
 });

@@ -116,12 +116,34 @@ const definition = JSON.stringify({
     },
   },
 });
-const machine = { name: "m", definition, roleArn: "arn:aws:iam::000000000000:role/r" };
+const distributed = JSON.stringify({
+  QueryLanguage: "JSONata",
+  StartAt: "Parts",
+  States: {
+    Parts: {
+      Type: "Map",
+      Items: "{% [{'n': 1}, {'n': 2}, {'n': 3}, {'n': 4}] %}",
+      ItemProcessor: {
+        ProcessorConfig: { Mode: "DISTRIBUTED", ExecutionType: "STANDARD" },
+        StartAt: "Add4",
+        States: { Add4: { ...invoke("add", { n }), Output, End: true } },
+      },
+      End: true,
+    },
+  },
+});
+const roleArn = "arn:aws:iam::000000000000:role/r";
 const stateMachineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:m";
 const executionArn = "arn:aws:states:us-east-1:000000000000:execution:m:e";
 
-it.each([1, 4])("killed after every %i. write, an execution ends as if it never were", async (writes) => {
-  const data = join(directory, `data-${writes}`);
+it.each([
+  // 1 + 1 (Add) + 1 (Flaky) = 3; the answer 100 and 3 + 1; each and 10, plus 1.
+  ["an execution", 1, definition, '[{"n":101},{"n":5},{"n":11}]'],
+  ["an execution", 4, definition, '[{"n":101},{"n":5},{"n":11}]'],
+  ["a distributed Map", 2, distributed, '[{"n":2},{"n":3},{"n":4},{"n":5}]'],
+])("%s that is killed after every %i. write ends as if it never were", async (what, writes, states, output) => {
+  const data = join(directory, `data-${what}-${writes}`);
+  const machine = { name: "m", definition: states, roleArn };
   const tokens: string[] = [];
   const statuses = new Set<string>();
   let started = false;
@@ -155,8 +177,7 @@ it.each([1, 4])("killed after every %i. write, an execution ends as if it never 
       for (const status of life.statuses) statuses.add(status);
     }
   }
-  // 1 + 1 (Add) + 1 (Flaky) = 3; the answer 100 and 3 + 1; each and 10, plus 1.
-  expect(final).toMatchObject({ status: "SUCCEEDED", output: '[{"n":101},{"n":5},{"n":11}]' });
+  expect(final).toMatchObject({ status: "SUCCEEDED", output });
 
   // Events that were not published before a kill are published by the next process.
   const last = new Life(data, 0, () => undefined);

@@ -212,9 +212,43 @@ describe("a definition is refused for", () => {
       "/States/S/Branches[0]/States/A/Next: Missing 'Next' target: S",
     ],
     [
-      "a distributed Map",
+      "a distributed Map without the type of its executions",
       jsonata({ Type: "Map", ItemProcessor: { ...inner("A"), ProcessorConfig: { Mode: "DISTRIBUTED" } }, End: true }),
-      "/States/S/ItemProcessor/ProcessorConfig/Mode: Map mode 'DISTRIBUTED' is not implemented by the embedded Step Functions: use INLINE",
+      "/States/S/ItemProcessor/ProcessorConfig/ExecutionType: Value must be one of: [STANDARD, EXPRESS]",
+    ],
+    [
+      "a distributed Map of express executions",
+      jsonata({
+        Type: "Map",
+        ItemProcessor: { ...inner("A"), ProcessorConfig: { Mode: "DISTRIBUTED", ExecutionType: "EXPRESS" } },
+        End: true,
+      }),
+      "/States/S/ItemProcessor/ProcessorConfig/ExecutionType: EXPRESS child executions are not implemented by the embedded Step Functions: use STANDARD",
+    ],
+    [
+      "an unknown mode of a Map",
+      jsonata({ Type: "Map", ItemProcessor: { ...inner("A"), ProcessorConfig: { Mode: "WIDE" } }, End: true }),
+      "/States/S/ItemProcessor/ProcessorConfig/Mode: Value must be one of: [INLINE, DISTRIBUTED]",
+    ],
+    [
+      "the label of an inline Map",
+      jsonata({ Type: "Map", Label: "L", ItemProcessor: inner("A"), End: true }),
+      "/States/S/Label: Field 'Label' is only supported in DISTRIBUTED mode",
+    ],
+    [
+      "a label with a slash",
+      jsonata({
+        Type: "Map",
+        Label: "a/b",
+        ItemProcessor: { ...inner("A"), ProcessorConfig: { Mode: "DISTRIBUTED", ExecutionType: "STANDARD" } },
+        End: true,
+      }),
+      "/States/S/Label: Expected value of type String with 1 to 40 letters, digits, or any of _ . -",
+    ],
+    [
+      "items from S3",
+      jsonata({ Type: "Map", ItemReader: {}, ItemProcessor: inner("A"), End: true }),
+      "/States/S/ItemReader: Field 'ItemReader' is not implemented by the embedded Step Functions",
     ],
     [
       "an inner variable that hides an outer one",

@@ -7,10 +7,11 @@ import type { Scope } from "../../query/scope";
 import { fillTemplate, unexpectedType } from "../../query/template";
 import { scopeOf, type View } from "../context";
 import { type Draft, draft, withinLimit } from "../draft";
+import { type MapRun, mapRunResource } from "../map-run";
 import { type JoinPhase, stateOf, type Thread } from "../thread";
 
-/** The maximum number of concurrent iterations of an inline Map. */
-const maxConcurrency = 40;
+/** The maximum number of concurrent iterations of an inline Map, and of children of a distributed one. */
+const maxConcurrency = { INLINE: 40, DISTRIBUTED: 10_000 } as const;
 
 export async function startParallel(view: View, thread: Thread): Promise<readonly Draft[]> {
   return [draft(thread, { type: "ParallelStarted", input: await argumentsOf(stateOf(thread), scopeOf(view, thread)) })];
@@ -36,13 +37,37 @@ async function concurrencyOf(thread: Thread, scope: Scope): Promise<number> {
     : await fillTemplate(MaxConcurrency, "MaxConcurrency", scope);
   if (!isInteger(value) || value < 0)
     throw unexpectedType(scope.language, "MaxConcurrency", "a non-negative integer", value);
-  return value === 0 ? maxConcurrency : Math.min(value, maxConcurrency);
+  const most = maxConcurrency[modeOf(thread)];
+  return value === 0 ? most : Math.min(value, most);
+}
+
+function modeOf(thread: Thread): "INLINE" | "DISTRIBUTED" {
+  return stateOf(thread).ItemProcessor?.ProcessorConfig?.Mode ?? "INLINE";
 }
 
 export async function startMap(view: View, thread: Thread): Promise<readonly Draft[]> {
   const scope = scopeOf(view, thread);
   const items = await itemsOf(thread, scope);
+  if (modeOf(thread) === "DISTRIBUTED") return startMapRun(view, thread, items, await concurrencyOf(thread, scope));
   return [draft(thread, { type: "MapStarted", items, concurrency: await concurrencyOf(thread, scope) })];
+}
+
+/** Schedules a map run: a task whose work is that of child executions, which have histories of their own. */
+async function startMapRun(
+  view: View,
+  thread: Thread,
+  items: readonly Json[],
+  concurrency: number,
+): Promise<readonly Draft[]> {
+  const inputs: Json[] = [];
+  for (const [index, item] of items.entries()) inputs.push(await itemInput(view, thread, item, index));
+  const label = stateOf(thread).Label ?? thread.state;
+  // The position in the log distinguishes the runs of a state that is entered again, or retried.
+  const parameters: MapRun = { state: thread.state, label, id: String(view.state.seq), inputs, concurrency };
+  return [
+    draft(thread, { type: "TaskScheduled", resource: mapRunResource, parameters: { ...parameters } }),
+    draft(thread, { type: "TaskStarted", resource: mapRunResource }),
+  ];
 }
 
 /** Returns the input of an iteration: the item, or the result of ItemSelector (formerly Parameters). */

@@ -1,0 +1,254 @@
+import { type GroupMeasurement, measureGroup, mergeMeasurements } from "../../adapters/duckdb/contract/check-group";
+import { classesOf } from "../../adapters/duckdb/dataset-profile";
+import { measureColumn } from "../../adapters/duckdb/group-columns";
+import { hashValues } from "../../adapters/duckdb/hash-rows";
+import { readColumns } from "../../adapters/duckdb/row-reader";
+import { quoteText } from "../../adapters/duckdb/session";
+import { checkShards } from "../../adapters/duckdb/shard-check";
+import { fetchAllShards } from "../../adapters/duckdb/shard-source";
+import { findViolations } from "../../adapters/duckdb/violations";
+import { withDuckDb } from "../../adapters/duckdb/workspace";
+import { compareCategories } from "../../core/category";
+import { findColumn } from "../../core/datasets/contract/applicability";
+import type { AppliedContract } from "../../core/datasets/contract/applied";
+import { type ContractReport, decideContract } from "../../core/datasets/contract/report";
+import { InvalidManifestError, InvalidRowsError, type RowViolation } from "../../core/datasets/errors";
+import type { Category, DatasetProfile } from "../../core/datasets/profile";
+import { compareHashes, HashCollector, type HashFiles } from "../../core/datasets/repeated-hashes";
+import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/shapes";
+import type { ShardGroup } from "../../core/datasets/shard-groups";
+import { splitOfRange } from "../../core/datasets/split-index";
+import { WholeSplitCheck } from "../../core/datasets/whole-split";
+import { ColumnMerger, type ColumnState } from "../../core/features/column-state";
+import type { ObjectStore } from "../../core/ports";
+import type { Rounds } from "../../core/runs/rounds";
+import { typesOf } from "./types-of";
+
+/** Rows that a message names for each violated rule. */
+const examplesShown = 3;
+
+/** The contribution of one group of a version's rows to its validation. */
+interface GroupState {
+  readonly violations: readonly RowViolation[];
+  /** Absent if rows violate the schema. */
+  readonly columns?: readonly ColumnState[];
+  readonly classes?: DatasetProfile["classes"];
+  readonly repeats?: HashFiles;
+  /** The values of the column of a split by group, in their splits. */
+  readonly units?: HashFiles;
+  /** The first and last time of each split, of a split by time. */
+  readonly times?: readonly (readonly [SplitName, number, number])[];
+  readonly contract?: readonly GroupMeasurement[];
+}
+
+export interface GroupedValidation {
+  readonly profile: DatasetProfile;
+  /** Reasons why the splits break their rule. */
+  readonly splitReasons: readonly string[];
+  readonly report?: ContractReport;
+}
+
+/**
+ * Validates a version of several groups of shards, each alone, and merges the results.
+ *
+ * @throws InvalidManifestError, InvalidRowsError, RoundPending, TaskDone
+ */
+export async function validateGroups(
+  manifest: DatasetManifest,
+  groups: readonly ShardGroup[],
+  rounds: Rounds,
+  { objects, contract }: { readonly objects: ObjectStore; readonly contract?: AppliedContract | undefined },
+): Promise<GroupedValidation> {
+  const states = await rounds.run("validate", groups, (group) => validateGroup(manifest, group, objects, contract));
+  await assertIndexesThere(manifest, objects);
+  const columns = manifest.schema.map((column) => new ColumnMerger(column));
+  const violations = new Map<string, RowViolation>();
+  const classes = new Map<Category, Record<SplitName, number>>();
+  const repeats: HashFiles[] = [];
+  const units: HashFiles[] = [];
+  const check = wholeSplitOf(manifest);
+  const measured: (readonly GroupMeasurement[])[] = [];
+  for await (const state of states) {
+    for (const violation of state.violations) addViolation(violations, violation);
+    for (const [index, column] of (state.columns ?? []).entries()) columns[index]!.add(column);
+    for (const { value, rows } of state.classes ?? []) {
+      const sum = classes.get(value) ?? { train: 0, validation: 0, test: 0 };
+      for (const split of splitNames) sum[split] += rows[split];
+      classes.set(value, sum);
+    }
+    if (state.repeats) repeats.push(state.repeats);
+    if (state.units) units.push(state.units);
+    for (const [split, first, last] of state.times ?? []) for (const time of [first, last]) check?.add(time, split);
+    if (state.contract) measured.push(state.contract);
+  }
+  if (violations.size > 0) throw new InvalidRowsError(nameOf(manifest), [...violations.values()]);
+  const { rows, repeats: repeated, testRows, leaked } = await compareHashes(objects, repeats);
+  const { name, version, digest, rowCount } = manifest;
+  const hasClasses = manifest.schema.some(({ role, type }) => role === "label" && type !== "float");
+  const profile: DatasetProfile = {
+    dataset: { name, version, digest },
+    rowCount,
+    exact: false,
+    columns: columns.map((column) => column.profile()),
+    ...(hasClasses
+      ? {
+          classes: [...classes]
+            .map(([value, counts]) => ({ value, rows: counts }))
+            .sort((a, b) => compareCategories(a.value, b.value)),
+        }
+      : {}),
+    duplicateShare: rows === 0 ? 0 : repeated / rows,
+    leakedShare: testRows === 0 ? 0 : leaked / testRows,
+  };
+  return {
+    profile,
+    splitReasons: [...(check?.reasons() ?? []), ...(await crossingReasons(manifest, units, objects))],
+    ...(contract ? { report: await reportOf(manifest, contract, measured, columns, objects) } : {}),
+  };
+}
+
+async function validateGroup(
+  manifest: DatasetManifest,
+  group: ShardGroup,
+  objects: ObjectStore,
+  contract: AppliedContract | undefined,
+): Promise<GroupState> {
+  const { schema, rowCount } = manifest;
+  return withDuckDb(async (session) => {
+    const files = await fetchAllShards(session, objects, { ...manifest, ...group });
+    await checkShards(session, files, { ...manifest, shards: group.shards });
+    const table = `read_parquet([${files.map(quoteText).join(", ")}])`;
+    const { violations } = await findViolations(session, table, schema, await typesOf(session, table));
+    if (violations.length > 0) return { violations: violations.map((one) => inVersion(one, group.firstRow)) };
+
+    const splitOf = await splitOfRange(manifest, objects, group.firstRow, group.rows);
+    const names = schema.map(({ name }) => name);
+    const repeats = await collectHashes(hashValues(session, table, names), splitOf, rowCount);
+    const columns: ColumnState[] = [];
+    for (const column of schema) columns.push(await measureColumn(session, table, column));
+    const classes = await classesOf(session, table, manifest, splitOf);
+    const { by, column: unit } = manifest.split;
+    return {
+      violations,
+      columns,
+      ...(classes ? { classes } : {}),
+      repeats: await repeats.store(objects),
+      ...(by === "group" && unit !== undefined
+        ? {
+            units: await (await collectHashes(hashValues(session, table, [unit]), splitOf, rowCount)).store(objects),
+          }
+        : {}),
+      ...(by === "time" ? { times: await timesOf(session, table, manifest, splitOf) } : {}),
+      ...(contract ? { contract: await measureGroup(manifest, group, files, contract, objects) } : {}),
+    };
+  });
+}
+
+async function collectHashes(
+  batches: AsyncIterable<readonly (bigint | undefined)[]>,
+  splitOf: Uint8Array,
+  totalRows: number,
+): Promise<HashCollector> {
+  const hashes = new HashCollector(totalRows);
+  let row = 0;
+  for await (const batch of batches) {
+    for (const hash of batch) {
+      if (hash !== undefined) hashes.add(hash, splitOf[row]!);
+      row += 1;
+    }
+  }
+  return hashes;
+}
+
+async function timesOf(
+  session: Parameters<typeof readColumns>[0],
+  table: string,
+  { schema, split }: DatasetManifest,
+  splitOf: Uint8Array,
+): Promise<NonNullable<GroupState["times"]>> {
+  const column = schema.filter(({ name }) => name === split.column);
+  const ranges = new Map<SplitName, [number, number]>();
+  for await (const { rows, firstRow, columns } of readColumns(session, table, column)) {
+    const values = columns[split.column ?? ""];
+    if (values?.kind !== "number") continue;
+    for (let row = 0; row < rows; row += 1) {
+      if (values.valid[row] === 0) continue;
+      const own = splitNames[splitOf[firstRow + row]!]!;
+      const time = values.values[row]!;
+      const range = ranges.get(own);
+      if (!range) ranges.set(own, [time, time]);
+      else if (time < range[0]) range[0] = time;
+      else if (time > range[1]) range[1] = time;
+    }
+  }
+  return [...ranges].map(([own, [first, last]]) => [own, first, last] as const);
+}
+
+function wholeSplitOf({ split: { by, column } }: DatasetManifest): WholeSplitCheck | undefined {
+  return by === "time" && column !== undefined ? new WholeSplitCheck({ by, column }) : undefined;
+}
+
+async function crossingReasons(
+  { split: { column } }: DatasetManifest,
+  units: readonly HashFiles[],
+  objects: ObjectStore,
+): Promise<readonly string[]> {
+  if (units.length === 0) return [];
+  const { crossing } = await compareHashes(objects, units);
+  if (crossing === 0) return [];
+  return [`the split is by group, but ${crossing} values of ${column} are in more than one split`];
+}
+
+/** Groups read only parts of the index files. This finds files that are damaged as a whole. */
+async function assertIndexesThere(manifest: DatasetManifest, objects: ObjectStore): Promise<void> {
+  const reasons: string[] = [];
+  for (const split of splitNames) {
+    const { sha256, bytes } = manifest.split.indexes[split];
+    if (await objects.hasContent({ sha256, bytes })) continue;
+    reasons.push(`the index of split ${split}, ${sha256}, is missing or damaged`);
+  }
+  if (reasons.length > 0) throw new InvalidManifestError(nameOf(manifest), reasons);
+}
+
+function reportOf(
+  { name, version, digest, schema, rowCount }: DatasetManifest,
+  { record: { contract, revision }, at }: AppliedContract,
+  measured: readonly (readonly GroupMeasurement[])[],
+  columns: readonly ColumnMerger[],
+  objects: ObjectStore,
+): Promise<ContractReport> {
+  const merged = contract.rules.map((rule, index) => {
+    const column = "column" in rule ? findColumn(schema, rule.column)?.name : undefined;
+    const own = columns[schema.findIndex((each) => each.name === column)];
+    const ofRule = measured.map((group) => group[index] ?? {});
+    return mergeMeasurements(rule, ofRule, own, objects);
+  });
+  return Promise.all(merged).then((measurements) =>
+    decideContract(contract, measurements, { dataset: { name, version, digest }, revision, at, rows: rowCount }),
+  );
+}
+
+function addViolation(into: Map<string, RowViolation>, violation: RowViolation): void {
+  const key = `${violation.column} ${violation.rule}`;
+  const known = into.get(key);
+  into.set(key, {
+    ...violation,
+    count: (known?.count ?? 0) + violation.count,
+    examples: [...(known?.examples ?? []), ...violation.examples].slice(0, examplesShown),
+  });
+}
+
+/** Numbers a group's rows within the version. Values become texts, because the state is JSON. */
+function inVersion(violation: RowViolation, firstRow: number): RowViolation {
+  return {
+    ...violation,
+    examples: violation.examples.map(({ row, value }) => ({
+      row: row + firstRow,
+      value: value === null || value === undefined ? value : String(value),
+    })),
+  };
+}
+
+function nameOf({ name, version }: DatasetManifest): string {
+  return `dataset ${name}@${version}`;
+}

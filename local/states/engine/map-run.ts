@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { childMachine } from "../arns";
+import { byteLength, type Json, maxPayloadBytes } from "../json";
+import type { ExecutionSummary } from "../store/records";
+import type { Container, QueryLanguage, State } from "../types";
+import type { Outcome } from "./tasks/invoke";
+
+/** The resource of the task that a distributed Map is in the log. */
+export const mapRunResource = "arn:aws:states:::mapRun";
+
+/** The parameters of that task. */
+export interface MapRun {
+  readonly state: string;
+  readonly label: string;
+  /** Distinguishes the map runs of an execution. */
+  readonly id: string;
+  /** The input of each child execution. */
+  readonly inputs: readonly Json[];
+  readonly concurrency: number;
+}
+
+/** A child execution before its start. */
+export interface Child {
+  readonly machine: string;
+  readonly name: string;
+  readonly input: string;
+  readonly definition: string;
+}
+
+export interface Children {
+  /** Starts a child, or finds the one with its name. Resolves with its end. */
+  run(child: Child): Promise<ExecutionSummary>;
+  stop(child: Child): Promise<void>;
+}
+
+/**
+ * Runs the child executions of a distributed Map, at most one for each core of this machine at a time. Their names
+ * follow from the parent's, so that a map run that is repeated after a restart finds them. The first failure ends the
+ * map run and stops the others, because no failure is tolerated.
+ *
+ * @param signal aborted when the parent has ended
+ */
+export async function runMap(
+  { state, label, id, inputs, concurrency }: MapRun,
+  parent: Pick<ExecutionSummary, "machine" | "name">,
+  definition: string,
+  children: Children,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const machine = childMachine(parent.machine, label);
+  const outputs: Json[] = [];
+  const running = new Set<Child>();
+  let next = 0;
+  let failed = false;
+  const work = async (): Promise<void> => {
+    while (next < inputs.length && !failed && !signal.aborted) {
+      const index = next;
+      next += 1;
+      const name = childName(`${parent.machine}/${parent.name}/${state}/${id}/${index}`);
+      const child = { machine, name, input: JSON.stringify(inputs[index]), definition };
+      running.add(child);
+      const { status, output = "null" } = await children.run(child);
+      running.delete(child);
+      if (status === "SUCCEEDED") outputs[index] = JSON.parse(output) as Json;
+      else if (!failed) {
+        failed = true;
+        for (const other of running) void children.stop(other);
+      }
+    }
+  };
+  const stopAll = (): void => {
+    for (const child of running) void children.stop(child);
+  };
+  signal.addEventListener("abort", stopAll);
+  const atOnce = Math.min(concurrency, inputs.length, availableParallelism());
+  try {
+    await Promise.all(Array.from({ length: atOnce }, work));
+  } catch (error) {
+    stopAll();
+    return { error: "States.Runtime", cause: `Internal error: ${(error as Error).message}` };
+  } finally {
+    signal.removeEventListener("abort", stopAll);
+  }
+  if (failed) {
+    const cause = "The specified tolerated failure threshold was exceeded";
+    return { error: "States.ExceedToleratedFailureThreshold", cause };
+  }
+  if (byteLength(outputs) <= maxPayloadBytes) return { output: outputs };
+  return {
+    error: "States.DataLimitExceeded",
+    cause: `The state/task '${state}' returned a result with a size exceeding the maximum number of bytes service limit.`,
+  };
+}
+
+/** Returns a name in the form of those that AWS gives to child executions. */
+function childName(path: string): string {
+  const digits = createHash("sha256").update(path).digest("hex");
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    digits.slice(12, 16),
+    digits.slice(16, 20),
+    digits.slice(20, 32),
+  ].join("-");
+}
+
+/** Returns the definition of a distributed Map's children. */
+export function childDefinition(states: Container["States"], state: string, language: QueryLanguage): string {
+  const found = findState(states, state);
+  if (!found?.ItemProcessor) throw new Error(`no Map '${state}' in the definition: the validation let it pass`);
+  const { StartAt, States } = found.ItemProcessor;
+  return JSON.stringify({ QueryLanguage: language, StartAt, States });
+}
+
+/** Names of states are unique in the whole machine. */
+function findState(states: Container["States"], name: string): State | undefined {
+  if (Object.hasOwn(states, name)) return states[name];
+  for (const { ItemProcessor, Iterator: legacy, Branches = [] } of Object.values(states)) {
+    for (const container of [ItemProcessor, legacy, ...Branches]) {
+      const found = container && findState(container.States, name);
+      if (found) return found;
+    }
+  }
+  return undefined;
+}
