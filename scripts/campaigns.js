@@ -8,6 +8,7 @@ const sizes = {
   LIFE_SEED: String(Date.now() % 2 ** 31),
   RINGMASTER_MODEL_CHECK_ROUNDS: "2000",
   RINGMASTER_INTERLEAVING_STRIDE: "1",
+  RINGMASTER_ALL_WORLDS: "1",
   RINGMASTER_EVENT_ORDERS: Array.from({ length: 40 }, (_, i) => i + 5).join(),
 };
 const files = [
@@ -21,6 +22,7 @@ const files = [
   "test/peers/cfn-lint.test.ts",
   "test/peers/image.test.ts",
   "test/peers/moto.test.ts",
+  "test/trainer/loop/native-worlds.test.ts",
   "test/trainer/process/memory.test.ts",
 ];
 for (const [name, value] of Object.entries(sizes)) console.log(`${name}=${value}`);

@@ -119,7 +119,8 @@ describe("bad input", () => {
     const other = new TestStack();
     const up = ["up", "--detach", "--port", "0", "--api-port", "0"];
     const refused = async (why: RegExp): Promise<void> => {
-      const { code, stderr } = await other.run(...up);
+      // A process of its own: one that goes on would keep the log open, and so the small disk.
+      const { code, stderr } = await other.start(...up).ended;
       expect([code, stderr.trim().split("\n").length]).toEqual([1, 1]);
       expect(stderr).toMatch(why);
       expect(stderr).toContain("--data DIRECTORY");

@@ -7,14 +7,10 @@ import { type OwnerKeys, ownerKeys } from "../../adapters/files/owner-keys";
 import { createTokenStore } from "../../adapters/files/token-store";
 import { makeToken } from "../../core/access/tokens";
 import { ensureBuild } from "../../scripts/build.js";
+import { type CliResult, CommandPool } from "./command-pool";
 
 export { toyCsv, toyJob, toySchema } from "../support/toy";
-
-export interface CliResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type { CliResult };
 
 interface Connection {
   readonly endpoint: string;
@@ -32,6 +28,7 @@ export class TestStack {
   private endpoint = "";
   /** By name; empty while the stack requires no token. */
   private readonly tokens = new Map<string, string>();
+  private readonly commands: CommandPool;
 
   /**
    * @param bundles the folder of the command line and the stack; by default the current build
@@ -40,26 +37,21 @@ export class TestStack {
   constructor(
     private readonly bundles = ensureBuild(),
     private readonly environment: Readonly<Record<string, string>> = {},
-  ) {}
-
-  run(...args: readonly string[]): Promise<CliResult> {
-    return this.start(...args).ended;
+  ) {
+    this.commands = new CommandPool(bundles);
   }
 
-  /** Starts a command, whose output can be read, and which can be sent a signal, while it runs. */
+  /** Runs a command to its end, in a process that ran commands before. */
+  run(...args: readonly string[]): Promise<CliResult> {
+    return this.commands.run(["--data", this.data, ...args], this.commandEnvironment);
+  }
+
+  /** Starts a command in its own process. Its output can be read, and it can be sent a signal, while it runs. */
   start(...args: readonly string[]) {
     const child = spawn(
       process.execPath,
       ["--require", join(this.bundles, "preload.js"), join(this.bundles, "cli.js"), "--data", this.data, ...args],
-      {
-        env: {
-          ...process.env,
-          RINGMASTER_API_URL: undefined,
-          NO_COLOR: "1",
-          ...this.environment,
-          ...(this.owner === undefined ? {} : { RINGMASTER_TOKEN: this.owner }),
-        },
-      },
+      { env: this.commandEnvironment },
     );
     const output = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk) => {
@@ -99,6 +91,16 @@ export class TestStack {
       await store.add(record);
       this.tokens.set(actor, token);
     }
+  }
+
+  private get commandEnvironment() {
+    return {
+      ...process.env,
+      RINGMASTER_API_URL: undefined,
+      NO_COLOR: "1",
+      ...this.environment,
+      ...(this.owner === undefined ? {} : { RINGMASTER_TOKEN: this.owner }),
+    };
   }
 
   private get owner(): string | undefined {
@@ -149,6 +151,7 @@ export class TestStack {
 
   async remove(): Promise<void> {
     await this.run("down");
+    await this.commands.stop();
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 }

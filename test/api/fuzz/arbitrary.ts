@@ -48,8 +48,20 @@ export const hostile: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
+/** By schema: operations share most of theirs, and an arbitrary of texts takes milliseconds to create. */
+const known = new WeakMap<JsonSchema, Arbitrary<unknown>>();
+
 /** Values that keep a JSON Schema of the document, as far as JSON Schema can say. */
 export function valuesOf(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): Arbitrary<unknown> {
+  let values = known.get(schema);
+  if (values === undefined) {
+    values = createValues(schema, schemas);
+    known.set(schema, values);
+  }
+  return values;
+}
+
+function createValues(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): Arbitrary<unknown> {
   const { $ref, const: constant, enum: values, anyOf, oneOf, type } = schema;
   if (typeof $ref === "string") return valuesOf(schemas[$ref.slice($ref.lastIndexOf("/") + 1)]!, schemas);
   if (constant !== undefined) return fc.constant(constant);
@@ -83,7 +95,17 @@ function bound(value: unknown, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
 }
 
-function texts({ pattern, minLength, maxLength }: JsonSchema): Arbitrary<string> {
+const knownTexts = new Map<string, Arbitrary<string>>();
+
+function texts(schema: JsonSchema): Arbitrary<string> {
+  const { pattern, minLength, maxLength } = schema;
+  const key = JSON.stringify([pattern, minLength, maxLength]);
+  const values = knownTexts.get(key) ?? createTexts(schema);
+  knownTexts.set(key, values);
+  return values;
+}
+
+function createTexts({ pattern, minLength, maxLength }: JsonSchema): Arbitrary<string> {
   if (typeof pattern === "string") return fc.stringMatching(new RegExp(pattern));
   return fc.string({
     minLength: bound(minLength, 0),

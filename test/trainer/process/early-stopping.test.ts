@@ -1,8 +1,7 @@
-import fs from "node:fs";
 import type { TrainingTask } from "../../../core/runs/training-task";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { findPause } from "../../../trainer-container/host/result";
-import { buildTrainer } from "./build";
+import { trainerArguments } from "./build";
 import { startCloud, type TrainerCloud } from "./cloud";
 import { readResult, storeFeatures, storeTask } from "./task";
 import { TrainerProcess } from "./trainer-process";
@@ -14,12 +13,10 @@ const earlyStopping = { metric: "validation/loss", patience: 2, minDelta: 0 };
 /** Real trainer processes of a run that stops early. */
 describe("a run with early stopping", () => {
   let cloud: TrainerCloud;
-  let folder: string;
-  let script: string;
+  const nodeArguments = trainerArguments();
   const running = new Set<TrainerProcess>();
 
   beforeAll(async () => {
-    ({ folder, script } = buildTrainer());
     cloud = await startCloud();
     await storeFeatures(cloud.store);
   });
@@ -28,11 +25,10 @@ describe("a run with early stopping", () => {
     for (const trainer of running) trainer.signal("SIGKILL");
     await Promise.all([...running].map((trainer) => trainer.ended));
     await cloud.close();
-    fs.rmSync(folder, { recursive: true, force: true });
   });
 
   function start(runId: string, segment: number, index: number, attempt = 1): TrainerProcess {
-    const trainer = new TrainerProcess(script, cloud, runId, index, attempt, segment);
+    const trainer = new TrainerProcess(nodeArguments, cloud, runId, index, attempt, segment);
     running.add(trainer);
     void trainer.ended.then(() => running.delete(trainer));
     return trainer;

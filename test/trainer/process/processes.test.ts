@@ -41,7 +41,7 @@ describe("trainer processes", () => {
   });
 
   function start(runId: string, index: number, attempt = 1): TrainerProcess {
-    const trainer = new TrainerProcess(script, cloud, runId, index, attempt);
+    const trainer = new TrainerProcess(["--enable-source-maps", script], cloud, runId, index, attempt);
     running.add(trainer);
     void trainer.ended.then(() => running.delete(trainer));
     return trainer;
@@ -116,7 +116,9 @@ describe("trainer processes", () => {
   it("give the same weights as two processes of each of two containers, of which one is killed and starts again", async () => {
     await storeTask(cloud.store, "run-hosts", { workers: 4 });
     const two = { RINGMASTER_HOST_WORKERS: "2" };
-    const containers = [0, 1].map((index) => new TrainerProcess(script, cloud, "run-hosts", index, 1, 0, two));
+    const containers = [0, 1].map(
+      (index) => new TrainerProcess(["--enable-source-maps", script], cloud, "run-hosts", index, 1, 0, two),
+    );
     for (const container of containers) running.add(container);
     await trained("run-hosts", 10);
     const all = await cloud.received(({ runId, progress }) => runId === "run-hosts" && progress?.worldSize === 4);

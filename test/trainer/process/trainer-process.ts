@@ -18,7 +18,7 @@ export class TrainerProcess {
   private readonly child: ChildProcess;
 
   constructor(
-    script: string,
+    nodeArguments: readonly string[],
     cloud: TrainerCloud,
     runId: string,
     index: number,
@@ -26,7 +26,7 @@ export class TrainerProcess {
     segment = 0,
     environment: Readonly<Record<string, string>> = {},
   ) {
-    this.child = spawn(process.execPath, ["--enable-source-maps", script], {
+    this.child = spawn(process.execPath, [...nodeArguments], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         PATH: process.env["PATH"],
