@@ -245,7 +245,8 @@ suite("recorded graphs", () => {
           add(expected[into]!, 0, expected[into]!, 0, expected[from]!, 0, expected[into]!.length);
         }
         // The number depends on the shortest time of a microshard, which is long on a busy machine.
-        for (let again = 0; model.maxSum! < count && again < 200; again++) gradients(model, batches[0]!, "microshard 0");
+        for (let again = 0; model.maxSum! < count && again < 200; again++)
+          gradients(model, batches[0]!, "microshard 0");
         expect(model.maxSum).toBeGreaterThanOrEqual(count);
         const sum = model.beginSum!(count);
         for (const [index, batch] of batches.entries()) sum.add(batch, `microshard ${index}`);
