@@ -4,6 +4,7 @@ import { type ColumnOrigin, columnOrigin } from "../../core/datasets/shapes";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { namesIn } from "../../core/feature-store/online";
 import type { ViewVersion } from "../../core/feature-store/shapes";
+import { reading } from "./formats/read-errors";
 import { listFiles } from "./formats/source-files";
 import { type DuckDbSession, quoteText } from "./session";
 import type { DataFiles } from "./source";
@@ -59,9 +60,8 @@ export async function withOrigins(
 }
 
 async function originsIn(session: DuckDbSession, file: string): Promise<Readonly<Record<string, ColumnOrigin>>> {
-  const [found] = await session.rows(
-    `SELECT decode(value) AS "text#" FROM parquet_kv_metadata(${quoteText(file)}) WHERE decode(key) = '${metadataKey}'`,
-  );
+  const query = `SELECT decode(value) AS "text#" FROM parquet_kv_metadata(${quoteText(file)}) WHERE decode(key) = '${metadataKey}'`;
+  const [found] = await reading(session, [file], () => session.rows(query));
   if (found === undefined) return {};
   try {
     return originsOfColumns.parse(JSON.parse(String(found["text#"])));
