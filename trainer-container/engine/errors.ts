@@ -36,3 +36,10 @@ export class BatchError extends EngineError {
 /** Returns the message for a model without a graph, which computes in float32 only. */
 export const needsGraph = (precision: string, reason: string): string =>
   `The precision ${precision} needs a model that is a graph, but it cannot be one: ${reason}. Change the model, or train in float32.`;
+
+/** A pass has other nodes than the recording that it should repeat. */
+export class RecordingDiffers extends EngineError {
+  constructor() {
+    super("RECORDING_DIFFERS", "The pass has another operation or constant than its recording.");
+  }
+}

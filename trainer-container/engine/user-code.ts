@@ -2,7 +2,7 @@ import { isNativeError, isPromise } from "node:util/types";
 import vm from "node:vm";
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../core/runs/model-definition";
-import { EngineError, ModelError } from "./errors";
+import { EngineError, ModelError, RecordingDiffers } from "./errors";
 import { placeOfKernel } from "./kernel-spy";
 
 /** Time in which a synchronous call of user code must return: nothing else runs in the thread until then. Tests change it. */
@@ -66,7 +66,7 @@ export function callUserCode<T>(name: string, call: () => T): T {
   try {
     return withTimeLimit(call);
   } catch (error) {
-    if (error instanceof EngineError) throw error;
+    if (error instanceof RecordingDiffers) throw error;
     throw new ModelError(`The training module's ${name} threw ${describeThrown(error)}`, error);
   }
 }

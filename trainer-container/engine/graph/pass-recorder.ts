@@ -1,12 +1,12 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { Value } from "../../../core/saved-model/graph-def";
 import type { ParameterSlot } from "../engine";
-import { ModelError } from "../errors";
+import { ModelError, RecordingDiffers } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import { attributesOf, type NativeBackend } from "../native/op";
 import { bytesOfPass, chooseCuts, memoryLimit } from "./cuts";
 import { inputShapes, type PassShape, trace } from "./passes";
-import { type IsCut, Recorder, type Recording, RecordingDiffers } from "./recorder";
+import { type IsCut, Recorder, type Recording } from "./recorder";
 import { Staging } from "./staging";
 
 export interface Recorded {

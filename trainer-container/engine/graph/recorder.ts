@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as tf from "@tensorflow/tfjs-core";
 import type { Attribute, GraphNode, OutputType, Value } from "../../../core/saved-model/graph-def";
-import { EngineError } from "../errors";
+import { RecordingDiffers } from "../errors";
 import { type ComputationObserver, observing } from "../layer-scopes";
 import { isExact } from "../layers/exact";
 import type { NativeBackend, OpAttribute } from "../native/op";
@@ -35,13 +35,6 @@ const inferredFromInput: Readonly<Record<string, string>> = { ExpandDims: "T", W
 
 /** Operations with a state or random numbers of their own: a graph would not repeat what was recorded. */
 const stateful = /^(Random|Multinomial|ParameterizedTruncatedNormal|Stateful|Print|Write|.*Summary)/;
-
-/** A pass has other nodes than the recording that it should repeat. */
-export class RecordingDiffers extends EngineError {
-  constructor() {
-    super("RECORDING_DIFFERS", "The pass has another operation or constant than its recording.");
-  }
-}
 
 export class Recorder implements ComputationObserver {
   private readonly ends: number[] = [];
