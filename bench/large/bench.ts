@@ -11,7 +11,7 @@ import { writeFiles, writeSource } from "./source";
 
 interface RunRecord {
   readonly status: string;
-  readonly createdAt: string;
+  readonly run: { readonly createdAt: string };
   readonly totalSteps?: number;
   readonly steps?: readonly { readonly step: string; readonly startedAt: string; readonly finishedAt: string }[];
 }
@@ -77,7 +77,7 @@ export async function benchLarge(args: readonly string[]): Promise<void> {
       const printed = await timed("run", () => submit.run(cli("submit", files.job, "--wait"), [0, 3]));
       const record = JSON.parse(printed) as RunRecord;
       // A step of several rounds begins again after each.
-      let since = Date.parse(record.createdAt);
+      let since = Date.parse(record.run.createdAt);
       for (const { step, finishedAt } of record.steps ?? []) {
         seconds.push([`  ${step}`, (Date.parse(finishedAt) - since) / 1_000]);
         since = Date.parse(finishedAt);
