@@ -90,7 +90,8 @@ export async function withQueryRows<Result>(
     return await work([file], origin);
   } catch (error) {
     if (!(error instanceof RingmasterError)) throw error;
-    const message = error.message.replaceAll(new RegExp(`${folder}/[\\w.-]+`, "g"), name).replaceAll(folder, name);
+    const [before = "", ...mentions] = error.message.split(folder);
+    const message = [before, ...mentions.map((rest) => rest.replace(/^[\\/][\w.-]+/, ""))].join(name);
     if (message === error.message) throw error;
     const { code, httpStatus, retryable, details } = error;
     throw new RingmasterError(message, { code, httpStatus, retryable, details, cause: error });

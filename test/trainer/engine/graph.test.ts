@@ -188,6 +188,8 @@ suite("recorded graphs", () => {
     expect(execution.reason.message).toMatch(reason);
     expect(execution.reason.stack).toContain("graph.test.ts"); // the place in user code
     expect(executions).toHaveLength(1);
+    model.scaleLoss!(1 / 8);
+    expect(gradients(model, batch).values).toEqual(gradients(tape, batch).values.map((value) => value / 8));
   });
 
   it("leave a model to the tape whose loss depends on the number of calls", async () => {

@@ -110,6 +110,15 @@ export function describeSparseGradients(start: () => Promise<Engine>, more: type
       expect(bits(gradientOf((await create(wide)).model, sparse).gradient)).toBe(first);
     });
 
+    it("have the factor of the loss, if the model takes one", async () => {
+      const { model } = await create(wide);
+      const { sparse } = batches(wide, 6);
+      const { result, gradient } = gradientOf(model, sparse);
+      model.scaleLoss?.(1 / 8);
+      const factor = model.scaleLoss ? 8 : 1;
+      expect(gradientOf(model, sparse)).toEqual({ result, gradient: gradient.map((value) => value / factor) });
+    });
+
     it("refuse rows that are not whole, and models that take dense rows only", async () => {
       const { model, layers } = await create(wide);
       const { sparse } = batches(wide, 6);
