@@ -115,7 +115,10 @@ export const errorCatalogue = {
     meaning: "The version has no artifact of a training run, or the artifact cannot be read.",
   },
   EXPORT_TOO_LARGE: { status: 409, meaning: "The model's weights are more than an export takes." },
-  EXPORT_UNSUPPORTED: { status: 409, meaning: "The format cannot say what a layer of the model does; it is named." },
+  EXPORT_UNSUPPORTED: {
+    status: 409,
+    meaning: "The format cannot express a layer of the model, or a step of its plan; the error names it.",
+  },
   EXPORT_DIFFERS: {
     status: 409,
     meaning: "The exported file does not compute what the platform computes; it was not kept.",

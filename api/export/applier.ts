@@ -12,7 +12,8 @@ export const applier = `// How to serve this model with stock TensorFlow.js:
 // A row is an object of raw columns: numbers, text, booleans, times as ISO 8601 (UTC) or milliseconds, tensors as lists; null is missing.
 
 /** Raw rows to the network's dense inputs, row-major. */
-export function toInputs({ columns, transform }, rows) {
+export function toInputs({ columns, transform, expressions }, rows) {
+  if (expressions) return plannedInputs(columns, transform, expressions, rows);
   const types = new Map(columns.map(({ name, type }) => [name, type]));
   const dense = new Float32Array(rows.length * transform.width);
   rows.forEach((row, index) => {
@@ -33,6 +34,112 @@ export function toInputs({ columns, transform }, rows) {
     }
   });
   return dense;
+}
+
+function plannedInputs(columns, { outputs, width }, { intermediates, features }, rows) {
+  const dense = new Float32Array(rows.length * width);
+  rows.forEach((raw, index) => {
+    const row = Object.create(null);
+    for (const { name, type } of columns) {
+      const value = raw[name] ?? null;
+      row[name] = value === null ? null
+        : type === "timestamp" ? timeOf(value)
+        : type === "bool" ? value === true || value === 1
+        : type === "string" ? new TextDecoder().decode(new TextEncoder().encode(value))
+        : value;
+    }
+    for (const { name, operation } of intermediates) row[name] = valueOf(operation, row);
+    features.forEach((operation, i) => {
+      const value = valueOf(operation, row);
+      const at = index * width + outputs[i].offset;
+      if (value === null) return;
+      if (outputs[i].kind === "numeric") dense[at] = value;
+      else dense[at + value] = 1;
+    });
+  });
+  return dense;
+}
+
+/** The value of an expression of a plan: a number, text or boolean; null is missing. */
+function valueOf(operation, row) {
+  const { op, inputs } = operation;
+  if (op === "variable") return row[operation.name] ?? null;
+  if (op === "number" || op === "text") return operation.value;
+  const values = inputs.map((input) => valueOf(input, row));
+  if (op === "coalesce") return values[0] ?? values[1];
+  if (op === "missing") return values[0] === null ? 1 : 0;
+  return values.includes(null) ? null : functions[op](values, operation);
+}
+
+const functions = {
+  add: ([a, b]) => a + b,
+  subtract: ([a, b]) => a - b,
+  multiply: ([a, b]) => a * b,
+  divide: ([a, b]) => (b === 0 ? null : a / b),
+  less: ([a, b]) => a < b,
+  floor: ([a]) => Math.floor(a),
+  finite: ([a]) => (Number.isFinite(a) ? a : null),
+  ln: ([a]) => (a > 0 ? Math.log(a) : null),
+  sin: ([a]) => Math.sin(a),
+  cos: ([a]) => Math.cos(a),
+  clamp: ([a], { low, high }) => (a < low ? low : a > high ? high : a),
+  bucketIndex: ([a], { boundaries }) => boundaries.filter((boundary) => boundary <= a).length,
+  booleanNumber: ([a]) => Number(a),
+  booleanText: ([a]) => String(a),
+  wholeText: ([a]) => (Number.isSafeInteger(a) ? String(a) : null),
+  join: (texts) => texts.join("\u001f"),
+  lookup: ([a], operation) => tableOf(operation).get(a) ?? null,
+  textLength: ([a]) => [...a].length,
+  bucketOf: ([a], { buckets }) => md5Prefix(a) % buckets,
+  countIn: ([list], { value }) => list.filter((each) => each === value).length,
+  ngramBuckets([a], { n, buckets, maxCharacters }) {
+    const all = [...a].slice(0, maxCharacters);
+    const count = Math.max(0, all.length - n + 1);
+    return Array.from({ length: count }, (_, i) => md5Prefix(all.slice(i, i + n).join("")) % buckets);
+  },
+  calendarPart([days], { part }) {
+    if (Math.abs(days) > 99e6) return null;
+    const date = new Date(days * 86400000);
+    if (part === "year") return date.getUTCFullYear();
+    if (part === "month") return date.getUTCMonth() + 1;
+    if (part === "day") return date.getUTCDate();
+    return days - new Date(0).setUTCFullYear(date.getUTCFullYear(), 0, 1) / 86400000 + 1;
+  },
+};
+
+const tables = new WeakMap();
+
+function tableOf(operation) {
+  if (!tables.has(operation)) tables.set(operation, new Map(operation.table));
+  return tables.get(operation);
+}
+
+// The first 32 bits of MD5 (RFC 1321) of UTF-8, most significant byte first.
+function md5Prefix(text) {
+  const bytes = new TextEncoder().encode(text);
+  const padded = new DataView(new ArrayBuffer(((bytes.length + 8) >> 6) * 64 + 64));
+  bytes.forEach((byte, i) => padded.setUint8(i, byte));
+  padded.setUint8(bytes.length, 0x80);
+  padded.setUint32(padded.byteLength - 8, bytes.length * 8, true);
+  padded.setUint32(padded.byteLength - 4, Math.floor(bytes.length / 2 ** 29), true);
+  const shifts = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
+  let state = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
+  for (let block = 0; block < padded.byteLength; block += 64) {
+    let [a, b, c, d] = state;
+    for (let i = 0; i < 64; i++) {
+      const round = i >> 4;
+      const mixed = [(b & c) | (~b & d), (b & d) | (c & ~d), b ^ c ^ d, c ^ (b | ~d)][round];
+      const word = [i, 5 * i + 1, 3 * i + 5, 7 * i][round] % 16;
+      const constant = Math.floor(Math.abs(Math.sin(i + 1)) * 2 ** 32);
+      const sum = (a + mixed + constant + padded.getUint32(block + word * 4, true)) | 0;
+      const shift = shifts[round][i % 4];
+      [a, d, c, b] = [d, c, b, (b + ((sum << shift) | (sum >>> (32 - shift)))) | 0];
+    }
+    state = [(state[0] + a) | 0, (state[1] + b) | 0, (state[2] + c) | 0, (state[3] + d) | 0];
+  }
+  const result = new DataView(new ArrayBuffer(4));
+  result.setInt32(0, state[0], true);
+  return result.getUint32(0);
 }
 
 /** The network's outputs to {label, probabilities} a row, or {value}. */

@@ -1,10 +1,14 @@
+import type { Category } from "../../core/category";
 import { elementsOf, isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mulberry32 } from "../../core/datasets/split";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { CheckRows, ExportableModel } from "../../core/export/ports";
+import { inputColumns } from "../../core/features/planned-rows";
 import type { FeatureTransform } from "../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
+import type { FittedPlan } from "../../core/views/shapes";
+import { textsOf } from "./onnx/plan-graph";
 
 export const checkedRows = 64;
 const seed = 32;
@@ -19,13 +23,14 @@ export function drawRows({
   inputSchema,
 }: Pick<ModelArtifact, "transform" | "inputSchema">): readonly RawRow[] {
   const random = mulberry32(seed);
-  const used = new Set(transform.outputs.map(({ column }) => column));
+  const used = inputColumns(transform);
   const columns = inputSchema.filter(({ name }) => used.has(name));
+  const known = knownOf(transform);
   return Array.from({ length: checkedRows }, () =>
     Object.fromEntries(
       columns.map((column) => {
         const missing = isNullable(column) && random() < 0.1;
-        return [column.name, missing ? null : draw(column, transform, random)];
+        return [column.name, missing ? null : draw(column, known(column), random)];
       }),
     ),
   );
@@ -38,14 +43,39 @@ export function checkRowsOf(artifact: ModelArtifact, model: ExportableModel): Ch
   return { rows, dense, predicted: model.predict(dense, rows.length) };
 }
 
-function draw(column: ColumnSchema, { outputs }: FeatureTransform, random: () => number): unknown {
-  const output = outputs.find((each) => each.column === column.name)!;
+/** The kind of values that a column has. */
+type Known =
+  | { readonly kind: "numeric"; readonly mean: number; readonly deviation: number }
+  | { readonly kind: "one-hot"; readonly vocabulary: readonly Category[]; readonly buckets?: number | undefined }
+  | { readonly kind: "whole"; readonly values: readonly number[] };
+
+function knownOf({ outputs, plan }: FeatureTransform): (column: ColumnSchema) => Known {
+  return plan ? knownOfPlan(plan) : ({ name }) => outputs.find(({ column }) => column === name)!;
+}
+
+/** A column's numbers are around the center that a step fitted. Its categories may be those of any column. */
+function knownOfPlan(plan: FittedPlan): (column: ColumnSchema) => Known {
+  const vocabulary = [...new Set(textsOf(plan))];
+  const whole = vocabulary.map(Number).filter(Number.isSafeInteger);
+  return ({ name, type, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY }) => {
+    if (type === "string") return { kind: "one-hot", vocabulary };
+    const fitted = plan.view.steps
+      .filter((step) => "column" in step && step.column === name)
+      .map((step) => plan.fitted[step.name])
+      .find((values) => values?.center !== undefined);
+    const values = whole.filter((value) => value >= minimum && value <= maximum);
+    if (type === "int" && fitted === undefined && values.length > 0) return { kind: "whole", values };
+    return { kind: "numeric", mean: fitted?.center ?? 0, deviation: fitted?.scale ?? 1 };
+  };
+}
+
+function draw(column: ColumnSchema, known: Known, random: () => number): unknown {
   switch (column.type) {
     case "string": {
-      if (output.kind === "one-hot" && output.buckets !== undefined) return drawText(random);
-      const known = output.kind === "one-hot" ? output.vocabulary : [];
-      const at = Math.floor(random() * (known.length + 1));
-      return at < known.length ? known[at] : "a text that training never saw";
+      if (known.kind === "one-hot" && known.buckets !== undefined) return drawText(random);
+      const texts = known.kind === "one-hot" ? known.vocabulary : [];
+      const at = Math.floor(random() * (texts.length + 1));
+      return at < texts.length ? texts[at] : "a text that training never saw";
     }
     case "bool":
       return random() < 0.5;
@@ -53,13 +83,14 @@ function draw(column: ColumnSchema, { outputs }: FeatureTransform, random: () =>
       // Whole milliseconds from 1960 to 2060.
       return Math.floor((random() - 0.1) * 100 * 365.25 * 86_400_000);
     case "tensor":
-      return Array.from({ length: elementsOf(column) }, () => drawNumber(column, output, random));
+      return Array.from({ length: elementsOf(column) }, () => drawNumber(column, known, random));
     case "int": {
       if (column.values !== undefined) return column.values[Math.floor(random() * column.values.length)];
-      return Math.round(drawNumber(column, output, random));
+      if (known.kind === "whole") return known.values[Math.floor(random() * known.values.length)];
+      return Math.round(drawNumber(column, known, random));
     }
     case "float":
-      return drawNumber(column, output, random);
+      return drawNumber(column, known, random);
   }
 }
 
@@ -71,8 +102,8 @@ function drawText(random: () => number): string {
 }
 
 /** Draws an approximately normal number: the sum of twelve uniform numbers has a deviation of 1. */
-function drawNumber(column: ColumnSchema, output: FeatureTransform["outputs"][number], random: () => number): number {
-  const { mean, deviation } = output.kind === "numeric" ? output : { mean: 0, deviation: 1 };
+function drawNumber(column: ColumnSchema, known: Known, random: () => number): number {
+  const { mean, deviation } = known.kind === "numeric" ? known : { mean: 0, deviation: 1 };
   let normal = -6;
   for (let i = 0; i < 12; i += 1) normal += random();
   const value = mean + deviation * normal;

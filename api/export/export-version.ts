@@ -1,6 +1,6 @@
 import { digestOf } from "../../core/digest";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import { ExportTooLargeError, NothingToExportError, PlannedFeaturesError } from "../../core/export/errors";
+import { ExportTooLargeError, NothingToExportError } from "../../core/export/errors";
 import { type Exporter, type ExportFormat, type ExportTools, exportFormats } from "../../core/export/ports";
 import { ObjectNotFoundError } from "../../core/object-errors";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
@@ -57,7 +57,8 @@ export interface StoredExport {
  * A row of the Catalog has the digest of the manifest. Its key is the artifact, which was verified against the version.
  * No object under a name that can be overwritten determines an export.
  *
- * @throws NothingToExportError, ExportTooLargeError, PlannedFeaturesError, UnsupportedLayerError, ExportParityError, ExportRefusedError
+ * @throws NothingToExportError, ExportTooLargeError, UnsupportedLayerError, UnsupportedStepError,
+ * ExportParityError, ExportRefusedError
  */
 export async function exportVersion(
   dependencies: ExportDependencies,
@@ -131,7 +132,6 @@ async function readArtifactOf(
   const artifact = await findArtifact(objects, version);
   if (!artifact)
     throw new NothingToExportError(`${version.model} version ${version.version} has no artifact of a training run`);
-  if (artifact.transform.plan) throw new PlannedFeaturesError(artifact.model);
   if (artifact.weights.bytes > largestWeights) throw new ExportTooLargeError(artifact.weights.bytes, largestWeights);
   return artifact;
 }

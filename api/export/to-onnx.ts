@@ -11,9 +11,10 @@ import type {
 import { taskOf } from "../../core/features/encoding";
 import { addAnswer, addNetworkAnswer } from "./onnx/answer-graph";
 import { GraphBuilder } from "./onnx/builder";
-import { addFeatures, missingText, type RawInput } from "./onnx/features-graph";
+import { addFeatures, missingText } from "./onnx/features-graph";
 import { encodeOnnx, type OnnxGraph } from "./onnx/file";
 import { addNetwork } from "./onnx/network-graph";
+import type { RawInput } from "./onnx/parts";
 import { checkParity } from "./parity";
 import { documents, probabilitiesOf } from "./transform-document";
 

@@ -3,6 +3,9 @@ import { cutOf } from "../../core/evaluation/decision";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { ExportedFile, ExportSource } from "../../core/export/ports";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
+import { compilePlan } from "../../core/views/compile";
+import type { Operation } from "../../core/views/expression";
+import type { FittedPlan } from "../../core/views/shapes";
 
 export const transformFormat = "ringmaster/transform@1";
 
@@ -11,6 +14,13 @@ export interface TransformDocument {
   readonly format: typeof transformFormat;
   readonly columns: readonly ColumnSchema[];
   readonly transform: FeatureTransform;
+  /** The expressions of a plan that makes the features. */
+  readonly expressions?: {
+    /** Values that the features read as variables. */
+    readonly intermediates: readonly { readonly name: string; readonly operation: Operation }[];
+    /** For each output of the transform, its number or the position of its one-hot. */
+    readonly features: readonly Operation[];
+  };
   readonly label: LabelEncoding;
   /** The function that converts the network's output (logits, or values) to probabilities. */
   readonly activation: "softmax" | "sigmoid" | "none";
@@ -21,7 +31,16 @@ export interface TransformDocument {
 export function transformDocument({ inputSchema, transform, label, decision }: ModelArtifact): TransformDocument {
   const activation = label.kind === "value" ? "none" : label.classes.length === 2 ? "sigmoid" : "softmax";
   const cut = decision && label.kind === "class" ? { cut: cutOf(label.classes, decision) } : {};
-  return { format: transformFormat, columns: inputSchema, transform, label, activation, ...cut };
+  const expressions = transform.plan ? { expressions: expressionsOf(transform.plan) } : {};
+  return { format: transformFormat, columns: inputSchema, transform, ...expressions, label, activation, ...cut };
+}
+
+function expressionsOf(plan: FittedPlan): TransformDocument["expressions"] {
+  const { intermediates, outputs } = compilePlan(plan);
+  return {
+    intermediates: intermediates.map(({ name, value }) => ({ name, operation: value.operation })),
+    features: outputs.map(({ value }) => value.operation),
+  };
 }
 
 /**

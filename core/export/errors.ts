@@ -1,4 +1,5 @@
 import { RingmasterError } from "../errors";
+import type { StepKind } from "../views/shapes";
 
 /**
  * Thrown when a version was logged from elsewhere, or its artifact cannot be read, so that there is nothing to export.
@@ -13,12 +14,12 @@ export class NothingToExportError extends RingmasterError {
   }
 }
 
-/** Thrown for a model whose features a plan makes: no export format has the steps of plans. */
-export class PlannedFeaturesError extends RingmasterError {
-  constructor(model: string) {
+/** Thrown when ONNX lacks the function of a plan's step. */
+export class UnsupportedStepError extends RingmasterError {
+  constructor(feature: string, kind: StepKind) {
     super(
-      `${model} cannot be exported: a plan makes its features, and export formats have none of its steps; use \`ringmaster models predict\`, or make the features before the push and train without a plan`,
-      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { model } },
+      `the feature '${feature}' (${kind}) cannot be exported to ONNX or as a SavedModel: ONNX has no such function of texts; export the formats tfjs or safetensors, which take any plan`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { feature, kind } },
     );
   }
 }

@@ -5,7 +5,7 @@ import { coalesce, number, type TextExpression, text, wholeText } from "./expres
 import { numberOf, type Scope, textOf } from "./references";
 import type { FittedValues, NamedStep, StepOf } from "./shapes";
 import type { Categories, TargetCell, Targets } from "./statistics";
-import { bucketOf, join, lookup } from "./text-expressions";
+import { bucketOf, join, lookup, separator } from "./text-expressions";
 
 /** Maximum number of categories of a one-hot, and of other encodings. */
 export const maxOneHot = 1_000;
@@ -83,8 +83,6 @@ export function bindTarget(step: NamedStep & StepOf<"target">, scope: Scope): Bo
     },
   };
 }
-
-const separator = String.fromCharCode(31);
 
 /** @throws TooManyCategoriesError */
 function targetsOf(

@@ -44,6 +44,7 @@ export function datePart(time: NumberExpression, part: DatePart): NumberExpressi
 /** Missing if the date is more than 99,000,000 days from 1970: the years that JavaScript's dates have completely. */
 function calendarPart(days: NumberExpression, part: CalendarPart): NumberExpression {
   return strict(
+    { op: "calendarPart", part },
     [days],
     (dialect, x) => `CAST(${dialect.calendarPart(`CASE WHEN abs(${x}) <= 99E6 THEN ${x} END`, part)} AS DOUBLE)`,
     (x) => (Math.abs(x) <= 99e6 ? partOfDate(x, part) : null),

@@ -8,13 +8,49 @@ import {
   type RowColumns,
   valueIn,
 } from "./columns";
-import type { Dialect } from "./dialects";
+import type { CalendarPart, Dialect } from "./dialects";
 
 /**
  * A row of columns and intermediate values in canonical form: numbers and times (milliseconds since the epoch) as
  * numbers without NaN, text, booleans, lists of numbers. `null` and `undefined` are missing.
  */
 export type CanonicalRow = Readonly<Record<string, unknown>>;
+
+/** The name of a function below, with its parameters. The `inputs` of an Operation are its arguments. */
+type Computation =
+  | { readonly op: "variable"; readonly name: string }
+  | { readonly op: "number"; readonly value: number }
+  | { readonly op: "text"; readonly value: string }
+  | {
+      readonly op:
+        | "add"
+        | "subtract"
+        | "multiply"
+        | "divide"
+        | "less"
+        | "floor"
+        | "finite"
+        | "ln"
+        | "sin"
+        | "cos"
+        | "coalesce"
+        | "missing"
+        | "wholeText"
+        | "booleanText"
+        | "booleanNumber"
+        | "join"
+        | "textLength";
+    }
+  | { readonly op: "bucketIndex"; readonly boundaries: readonly number[] }
+  | { readonly op: "clamp"; readonly low: number; readonly high: number }
+  | { readonly op: "calendarPart"; readonly part: CalendarPart }
+  | { readonly op: "bucketOf"; readonly buckets: number }
+  | { readonly op: "lookup"; readonly table: readonly (readonly [string, number])[] }
+  | { readonly op: "ngramBuckets"; readonly n: number; readonly buckets: number; readonly maxCharacters: number }
+  | { readonly op: "countIn"; readonly value: number };
+
+/** An expression as JSON, from which exports make further targets. */
+export type Operation = Computation & { readonly inputs: readonly Operation[] };
 
 /**
  * A value of a row, in three targets that agree: DuckDB's SQL, Trino's SQL and a function. Each function below defines
@@ -24,6 +60,7 @@ export type CanonicalRow = Readonly<Record<string, unknown>>;
  * around arguments (`ln(CASE WHEN x > 0 THEN x END)`), because a database may evaluate both branches of a CASE.
  */
 export interface Expression<Value> {
+  readonly operation: Operation;
   sql(dialect: Dialect): string;
   valueOf(row: CanonicalRow): Value | null;
   /** Returns what `valueOf` returns for each row of a batch, to the bit. Call `columnOf` of columns.ts. */
@@ -37,6 +74,7 @@ export type Condition = Expression<boolean>;
 /** Returns a column of the row, or an intermediate value. */
 export function variable<Value>(name: string): Expression<Value> {
   return {
+    operation: { op: "variable", name, inputs: [] },
     sql: (dialect) => dialect.name(name),
     valueOf: (row) => (row[name] as Value | undefined) ?? null,
     columnOf: ({ columns, count }) => columns.get(name) ?? new Array<null>(count).fill(null),
@@ -46,6 +84,7 @@ export function variable<Value>(name: string): Expression<Value> {
 export function number(value: number): NumberExpression {
   let column = new Float64Array(0);
   return {
+    operation: { op: "number", value, inputs: [] },
     sql: (dialect) => dialect.number(value),
     valueOf: () => value,
     columnOf: ({ count }) => {
@@ -58,6 +97,7 @@ export function number(value: number): NumberExpression {
 
 export function text(value: string): TextExpression {
   return {
+    operation: { op: "text", value, inputs: [] },
     sql: (dialect) => dialect.text(value),
     valueOf: () => value,
     columnOf: ({ count }) => new DictionaryColumn(new Int32Array(count), [value]),
@@ -66,6 +106,7 @@ export function text(value: string): TextExpression {
 
 // Each kernel has a loop of its own: a loop that calls a function for each row takes several times as long.
 export const add = arithmetic(
+  "add",
   "+",
   (a, b) => a + b,
   (a, b) => {
@@ -75,6 +116,7 @@ export const add = arithmetic(
   },
 );
 export const subtract = arithmetic(
+  "subtract",
   "-",
   (a, b) => a - b,
   (a, b) => {
@@ -84,6 +126,7 @@ export const subtract = arithmetic(
   },
 );
 export const multiply = arithmetic(
+  "multiply",
   "*",
   (a, b) => a * b,
   (a, b) => {
@@ -95,6 +138,7 @@ export const multiply = arithmetic(
 /** Missing if `b` is 0. */
 export function divide(a: NumberExpression, b: NumberExpression): NumberExpression {
   return strict(
+    { op: "divide" },
     [a, b],
     (_, x, y) => `(${x} / nullif(${y}, 0E0))`,
     (x, y) => (y === 0 ? null : x / y),
@@ -109,6 +153,7 @@ export function divide(a: NumberExpression, b: NumberExpression): NumberExpressi
 
 export function less(a: NumberExpression, b: NumberExpression): Condition {
   return strict(
+    { op: "less" },
     [a, b],
     (_, x, y) => `(${x} < ${y})`,
     (x, y) => x < y,
@@ -117,7 +162,7 @@ export function less(a: NumberExpression, b: NumberExpression): Condition {
 }
 
 export function floor(a: NumberExpression): NumberExpression {
-  return strict([a], (_, x) => `floor(${x})`, Math.floor);
+  return strict({ op: "floor" }, [a], (_, x) => `floor(${x})`, Math.floor);
 }
 
 /** Returns the remainder in `[0, by)`. */
@@ -128,6 +173,7 @@ export function modulo(a: NumberExpression, by: number): NumberExpression {
 /** Returns how many of the ascending boundaries are at most `a`. */
 export function bucketIndex(a: NumberExpression, boundaries: readonly number[]): NumberExpression {
   return strict(
+    { op: "bucketIndex", boundaries },
     [a],
     (dialect, x) => {
       const cases = boundaries.map(
@@ -150,6 +196,7 @@ export function bucketIndex(a: NumberExpression, boundaries: readonly number[]):
 /** Limits a number to a range. */
 export function clamp(a: NumberExpression, low: number, high: number): NumberExpression {
   return strict(
+    { op: "clamp", low, high },
     [a],
     // Not `least` and `greatest`: DuckDB's skip a missing value.
     (dialect, x) =>
@@ -161,6 +208,7 @@ export function clamp(a: NumberExpression, low: number, high: number): NumberExp
 /** Missing if `a` is infinite. */
 export function finite(a: NumberExpression): NumberExpression {
   return strict(
+    { op: "finite" },
     [a],
     (dialect, x) => `CASE WHEN ${dialect.isFinite(x)} THEN ${x} END`,
     (x) => (Number.isFinite(x) ? x : null),
@@ -170,6 +218,7 @@ export function finite(a: NumberExpression): NumberExpression {
 /** Missing if `a` is not greater than 0. */
 export function ln(a: NumberExpression): NumberExpression {
   return strict(
+    { op: "ln" },
     [a],
     (_, x) => `ln(CASE WHEN ${x} > 0E0 THEN ${x} END)`,
     (x) => (x > 0 ? Math.log(x) : null),
@@ -178,15 +227,16 @@ export function ln(a: NumberExpression): NumberExpression {
 
 /** Missing if `a` is infinite, like `cos`. */
 export function sin(a: NumberExpression): NumberExpression {
-  return strict([finite(a)], (_, x) => `sin(${x})`, Math.sin);
+  return strict({ op: "sin" }, [finite(a)], (_, x) => `sin(${x})`, Math.sin);
 }
 
 export function cos(a: NumberExpression): NumberExpression {
-  return strict([finite(a)], (_, x) => `cos(${x})`, Math.cos);
+  return strict({ op: "cos" }, [finite(a)], (_, x) => `cos(${x})`, Math.cos);
 }
 
 export function coalesce<Value>(a: Expression<Value>, otherwise: Expression<Value>): Expression<Value> {
   return {
+    operation: { op: "coalesce", inputs: [a.operation, otherwise.operation] },
     sql: (dialect) => `coalesce(${a.sql(dialect)}, ${otherwise.sql(dialect)})`,
     valueOf: (row) => a.valueOf(row) ?? otherwise.valueOf(row),
     columnOf: (rows) => {
@@ -206,6 +256,7 @@ export function coalesce<Value>(a: Expression<Value>, otherwise: Expression<Valu
 /** Returns 1 if `a` is missing, otherwise 0. */
 export function missing(a: Expression<unknown>): NumberExpression {
   return {
+    operation: { op: "missing", inputs: [a.operation] },
     sql: (dialect) => `CASE WHEN ${a.sql(dialect)} IS NULL THEN 1E0 ELSE 0E0 END`,
     valueOf: (row) => (a.valueOf(row) === null ? 1 : 0),
     columnOf: (rows) => {
@@ -219,6 +270,7 @@ export function missing(a: Expression<unknown>): NumberExpression {
 export function wholeText(a: NumberExpression): TextExpression {
   const limit = 2 ** 53;
   return strict(
+    { op: "wholeText" },
     [a],
     (_, x) => `CAST(CAST(CASE WHEN ${x} = floor(${x}) AND abs(${x}) < ${limit}E0 THEN ${x} END AS BIGINT) AS VARCHAR)`,
     (x) => (Number.isSafeInteger(x) ? String(x) : null),
@@ -227,16 +279,21 @@ export function wholeText(a: NumberExpression): TextExpression {
 }
 
 export function booleanText(a: Condition): TextExpression {
-  return strict([a], (_, x) => `CAST(${x} AS VARCHAR)`, String, false);
+  return strict({ op: "booleanText" }, [a], (_, x) => `CAST(${x} AS VARCHAR)`, String, false);
 }
 
 export function booleanNumber(a: Condition): NumberExpression {
-  return strict([a], (_, x) => `CASE WHEN ${x} THEN 1E0 WHEN NOT ${x} THEN 0E0 END`, Number);
+  return strict({ op: "booleanNumber" }, [a], (_, x) => `CASE WHEN ${x} THEN 1E0 WHEN NOT ${x} THEN 0E0 END`, Number);
 }
 
-function arithmetic(sign: string, compute: (a: number, b: number) => number, kernel: NumberKernel) {
+function arithmetic(
+  op: "add" | "subtract" | "multiply",
+  sign: string,
+  compute: (a: number, b: number) => number,
+  kernel: NumberKernel,
+) {
   return (a: NumberExpression, b: NumberExpression): NumberExpression =>
-    strict([a, b], (_, x, y) => `(${x} ${sign} ${y})`, compute, true, kernel);
+    strict({ op }, [a, b], (_, x, y) => `(${x} ${sign} ${y})`, compute, true, kernel);
 }
 
 type ValuesOf<Arguments extends readonly Expression<unknown>[]> = {
@@ -246,6 +303,7 @@ type TextsOf<Arguments extends readonly unknown[]> = { [Key in keyof Arguments]:
 
 /** Defines a function whose value is missing if one of its arguments is. */
 export function strict<const Arguments extends readonly Expression<unknown>[], Value>(
+  computation: Computation,
   parts: Arguments,
   sql: (dialect: Dialect, ...texts: TextsOf<Arguments>) => string,
   compute: (...values: ValuesOf<Arguments>) => Value | null,
@@ -255,6 +313,7 @@ export function strict<const Arguments extends readonly Expression<unknown>[], V
   const [first, second] = parts as readonly (Expression<unknown> | undefined)[];
   const onColumns = compute as unknown as (a: never, b: never) => unknown;
   return {
+    operation: { ...computation, inputs: parts.map(({ operation }) => operation) },
     sql: (dialect) => sql(dialect, ...(parts.map((part) => part.sql(dialect)) as TextsOf<Arguments>)),
     valueOf: (row) => {
       const a = first?.valueOf(row) ?? null;

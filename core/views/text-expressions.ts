@@ -4,11 +4,12 @@ import { asDictionary, columnOf, DictionaryColumn, dictionaryOf } from "./column
 import { type Expression, type NumberExpression, strict, type TextExpression } from "./expression";
 
 /** Separates the parts of a cross. It is a control character, which text hardly contains. */
-const separator = String.fromCharCode(31);
+export const separator = String.fromCharCode(31);
 
 /** Returns the number of Unicode code points. */
 export function textLength(a: TextExpression): NumberExpression {
   return strict(
+    { op: "textLength" },
     [a],
     (_, x) => `CAST(length(${x}) AS DOUBLE)`,
     (x) => characters(x).length,
@@ -18,6 +19,7 @@ export function textLength(a: TextExpression): NumberExpression {
 /** Joins texts to one category. */
 export function join(parts: readonly TextExpression[]): TextExpression {
   return {
+    operation: { op: "join", inputs: parts.map(({ operation }) => operation) },
     sql: (dialect) => `(${parts.map((part) => part.sql(dialect)).join(" || chr(31) || ")})`,
     valueOf: (row) => {
       const values = parts.map((part) => part.valueOf(row));
@@ -63,6 +65,7 @@ function pairsOf(left: DictionaryColumn, right: DictionaryColumn): { codes: Int3
 export function bucketOf(a: TextExpression, buckets: number): NumberExpression {
   const hash = cached(hash32);
   return strict(
+    { op: "bucketOf", buckets },
     [a],
     (dialect, x) => `CAST(${dialect.hash(x)} % ${buckets} AS DOUBLE)`,
     (x) => hash(x) % buckets,
@@ -80,12 +83,19 @@ export function ngramBuckets(
     const count = Math.max(0, all.length - n + 1);
     return Array.from({ length: count }, (_, i) => hash32(all.slice(i, i + n).join("")) % buckets);
   });
-  return strict([a], (dialect, x) => dialect.ngramBuckets(x, options), bucketsIn, false);
+  return strict(
+    { op: "ngramBuckets", n, buckets, maxCharacters },
+    [a],
+    (dialect, x) => dialect.ngramBuckets(x, options),
+    bucketsIn,
+    false,
+  );
 }
 
 /** Counts how often a whole number is in a list. */
 export function countIn(list: Expression<readonly number[]>, value: number): NumberExpression {
   return strict(
+    { op: "countIn", value },
     [list],
     (dialect, x) => dialect.countIn(x, value),
     (values) => {
@@ -99,6 +109,7 @@ export function countIn(list: Expression<readonly number[]>, value: number): Num
 /** Returns the number that a table has for the text; missing if it has none. */
 export function lookup(a: TextExpression, table: ReadonlyMap<string, number>): NumberExpression {
   return strict(
+    { op: "lookup", table: [...table] },
     [a],
     (dialect, x) => dialect.lookup(x, table),
     (x) => table.get(x) ?? null,

@@ -18,7 +18,7 @@ import type { LabelEncoding } from "../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
 import type { ObjectStore } from "../../core/ports";
 import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
-import { columns, fitted, labels, mixedRows, registered } from "../support/exportable";
+import { columns, fitted, labels, mixedRows, planned, registered } from "../support/exportable";
 import { build, rows as caseRows, cases, shake } from "../support/network-cases";
 import { type Answers, hasTensorFlow, type ServingRequest, serveSavedModels, tensorFlowTitle } from "./saved-model";
 
@@ -73,9 +73,10 @@ const tasks = ["classification", "binary", "regression"] as const;
 
   async function exportTasks(): Promise<readonly ServingRequest[]> {
     const requests: ServingRequest[] = [];
-    for (const task of tasks) {
+    for (const task of [...tasks, "plan"] as const) {
       const objects = createMemoryObjectStore();
-      const features = await fitted([...schema, labels[task]], mixedRows);
+      const features =
+        task === "plan" ? await planned("regression") : await fitted([...schema, labels[task]], mixedRows);
       const version = await registered(objects, schema, features, { hidden: [7] });
       const cache = { find: async () => undefined, keep: async (_step: string, _hash: string, kept: never) => kept };
       const artifacts = { putProduced: async () => undefined };
@@ -99,7 +100,7 @@ const tasks = ["classification", "binary", "regression"] as const;
     expect(checkParity(name, found, expected.get(place)!, caseRows)).toBeLessThan(1e-5);
   });
 
-  it.each(tasks)("computes 1,000 raw rows with every kind of column as the platform does: %s", (task) => {
+  it.each([...tasks, "plan"])("computes 1,000 raw rows with every kind of column as the platform does: %s", (task) => {
     const found = answers.get(task)!;
     const label = labelOf.get(task)!;
     // A column has the name of the output `probabilities`.

@@ -3,6 +3,8 @@ import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { taskOf } from "../../core/features/encoding";
 import { FeatureFitter } from "../../core/features/fit";
 import { planFeatures } from "../../core/features/plan";
+import { planColumns } from "../../core/features/planned-fit";
+import { plannedTransform } from "../../core/features/planned-rows";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
 import type { RawRow } from "../../core/features/transform";
 import type { ObjectStore } from "../../core/ports";
@@ -13,6 +15,7 @@ import type { CnnDefinition, ModelDefinition, ModuleDefinition } from "../../cor
 import { encodeSafetensors } from "../../core/safetensors/safetensors";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { memoryRows } from "../core/features/memory-rows";
+import { fitRows, viewOf } from "../core/views/engines";
 import { numerics } from "./fixtures";
 import { versionRow } from "./registry";
 
@@ -59,6 +62,32 @@ export async function fitted(
   const fitter = new FeatureFitter(planFeatures(schema, [], choice), { standardize: true });
   for await (const batch of memoryRows(rows).read(schema)) fitter.add(batch, () => "train");
   return fitter.finish();
+}
+
+/** Steps that ONNX has too. */
+const steps = [
+  { kind: "standardize", column: "Beak (mm)", impute: "median", indicator: true },
+  { kind: "log", column: "probabilities", name: "log", output: false },
+  { kind: "robust", column: "log", name: "scaled" },
+  { kind: "minmax", column: "Beak (mm)", clip: true },
+  { kind: "bucketize", column: "Beak (mm)", quantiles: 4 },
+  { kind: "one-hot", column: "island", impute: "none" },
+  { kind: "ordinal", column: "wheels" },
+  { kind: "target", column: "island", target: "probabilities", foldBy: "wheels" },
+  { kind: "cross", columns: ["island", "wet", "wheels"], name: "crossed" },
+  { kind: "one-hot", column: "crossed", name: "cross" },
+  { kind: "date", column: "seen", part: "dayOfYear" },
+  { kind: "date", column: "seen", part: "weekend", name: "weekend" },
+  { kind: "cycle", column: "seen", part: "month" },
+  { kind: "ratio", numerator: "Beak (mm)", denominator: "wheels", name: "ratio" },
+  { kind: "product", columns: ["Beak (mm)", "wheels"], name: "product" },
+];
+
+/** Fits a plan on rows that are all in the training split. */
+export async function planned(label: keyof typeof labels, more: readonly object[] = []) {
+  const plan = await fitRows(viewOf([...steps, ...more]), planColumns(columns), mixedRows);
+  const { label: encoding } = await fitted([...columns, labels[label]], mixedRows);
+  return { transform: plannedTransform(plan), label: encoding };
 }
 
 /** A version whose model has the weights that it begins with, for these features. */

@@ -44,6 +44,10 @@ export class GraphBuilder {
     return this.constant({ type: "double", data: Float64Array.of(value), dims: [] });
   }
 
+  doubles(data: readonly number[]): string {
+    return this.constant({ type: "double", data: Float64Array.from(data), dims: [data.length] });
+  }
+
   integers(data: readonly number[]): string {
     return this.constant({ type: "int64", data: BigInt64Array.from(data.map(BigInt)), dims: [data.length] });
   }

@@ -1,25 +1,12 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
-import type { FeatureOutput, FeatureTransform, TimestampPart } from "../../../core/features/shapes";
+import { inputColumns } from "../../../core/features/planned-rows";
+import type { FeatureOutput, FeatureTransform } from "../../../core/features/shapes";
 import type { GraphBuilder } from "./builder";
+import { addEmptyPart, addPart, equalToEach, type RawInput } from "./parts";
+import { addPlan, textsOf } from "./plan-graph";
 
 type OneHot = Extract<FeatureOutput, { readonly kind: "one-hot" }>;
 type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
-
-/**
- * A raw column as an ONNX input. Text is `string`. A tensor is `float` in its shape. Anything else is `double`: numbers
- * unchanged, bool as 1 and 0, times in milliseconds since the epoch. Missing is NaN, or a text that the training data
- * lack.
- */
-export interface RawInput {
-  /** Name of the input: the column's, unless it is in use. */
-  readonly input: string;
-  readonly column: string;
-  readonly type: "string" | "double" | "float";
-  /** Shape of one row: `[1]`, or a tensor's. */
-  readonly shape: readonly number[];
-}
-
-const day = 86_400_000;
 
 /**
  * Adds a fitted transform: raw columns in, the network's dense input out. It uses the same float64 arithmetic as
@@ -32,13 +19,16 @@ export function addFeatures(
   transform: FeatureTransform,
   columns: readonly ColumnSchema[],
 ): { readonly dense: string; readonly inputs: readonly RawInput[] } {
-  const used = new Set(transform.outputs.map(({ column }) => column));
+  const used = inputColumns(transform);
   const inputs = columns.filter(({ name }) => used.has(name)).map((column) => addInput(builder, column));
   const missing = missingText(transform);
   const inputOf = new Map(inputs.map((each) => [each.column, each]));
-  const parts = [...transform.outputs]
-    .sort((a, b) => a.offset - b.offset)
-    .map((output) => {
+  const places = [...transform.outputs].map((output, index) => ({ output, index }));
+  const planned = transform.plan && addPlan(builder, transform.plan, transform, inputOf, missing);
+  const parts = places
+    .sort((a, b) => a.output.offset - b.output.offset)
+    .map(({ output, index }) => {
+      if (planned) return planned[index]!;
       const input = inputOf.get(output.column)!;
       return output.kind === "numeric"
         ? addNumeric(builder, output, input)
@@ -52,11 +42,14 @@ export function addFeatures(
 
 /**
  * Returns the text that means a missing value in an exported model, because ONNX's strings have no null: a text that no
- * column's vocabulary has, usually the empty one. If every text has a position (top-k, hash), the empty one is a value.
+ * column's vocabulary has, usually the empty one. If every text has a position (top-k, hash), or a missing one is imputed, the empty one is a value.
  */
-export function missingText({ outputs }: FeatureTransform): string {
-  const known = new Set(outputs.flatMap((output) => (output.kind === "one-hot" ? output.vocabulary : [])));
-  const open = outputs.some((output) => output.kind === "one-hot" && (output.other || output.buckets !== undefined));
+export function missingText({ outputs, plan }: FeatureTransform): string {
+  const vocabularies = outputs.flatMap((output) => (output.kind === "one-hot" ? output.vocabulary : []));
+  const known = new Set<unknown>(plan ? textsOf(plan) : vocabularies);
+  const open = plan
+    ? plan.view.steps.some((step) => "impute" in step && typeof step.impute === "string")
+    : outputs.some((output) => output.kind === "one-hot" && (output.other || output.buckets !== undefined));
   let text = open ? "<missing>" : "";
   while (known.has(text)) text += "?";
   return text;
@@ -89,11 +82,7 @@ function addNumeric(builder: GraphBuilder, { width, mean, deviation }: Numeric, 
 function addOneHot(builder: GraphBuilder, output: OneHot, { input, type }: RawInput, missing: string): string {
   const { part, vocabulary, width, other, buckets } = output;
   // The training data have no value of the column, so it has no place in the dense row.
-  if (width === 0) {
-    const none = builder.constant({ type: "float", data: new Float32Array(0), dims: [1, 0] });
-    const rows = builder.add("Gather", [builder.add("Shape", [input]), builder.integers([0])], { axis: { int: 0 } });
-    return builder.add("Expand", [none, builder.add("Concat", [rows, builder.integers([0])], { axis: { int: 0 } })]);
-  }
+  if (width === 0) return addEmptyPart(builder, input);
   if (buckets !== undefined) return addHash(builder, buckets, input, missing);
   if (type === "string") {
     const codesOf = vocabulary.map((_, code) => code);
@@ -139,33 +128,4 @@ function addHash(builder: GraphBuilder, buckets: number, input: string, missing:
   );
   const places = builder.integers(Array.from({ length: buckets }, (_, code) => code));
   return builder.add("Mul", [equalToEach(builder, bucket, places), builder.add("Cast", [present], { to: { int: 1 } })]);
-}
-
-/** Maps `[rows, 1]` and `[width]` to `[rows, width]`, 1 where equal. */
-function equalToEach(builder: GraphBuilder, value: string, known: string): string {
-  return builder.add("Cast", [builder.add("Equal", [value, known])], { to: { int: 1 } });
-}
-
-/** Computes a part of a time. Whole numbers in float64 are exact here; NaN stays NaN, which equals nothing. */
-function addPart(builder: GraphBuilder, part: TimestampPart, time: string): string {
-  const op = (name: string) => (a: string, b: string | number) =>
-    builder.add(name, [a, typeof b === "number" ? builder.double(b) : b]);
-  const [plus, minus, times, over] = [op("Add"), op("Sub"), op("Mul"), op("Div")];
-  const floor = (a: string) => builder.add("Floor", [a]);
-  const wholeOf = (a: string, by: number) => floor(over(a, by));
-  const modulo = (a: string, by: number) => minus(a, times(wholeOf(a, by), by));
-  if (part === "hour") return modulo(wholeOf(time, day / 24), 24);
-  const days = wholeOf(time, day);
-  if (part === "dayOfWeek") return modulo(plus(days, 4), 7); // 1970-01-01 was a Thursday
-  // H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years start in March, in eras of 400
-  // years.
-  const dayOfEra = modulo(plus(days, 719_468), 146_097);
-  const leapDays = minus(
-    plus(wholeOf(dayOfEra, 36_524), times(wholeOf(dayOfEra, 1_460), -1)),
-    wholeOf(dayOfEra, 146_096),
-  );
-  const yearOfEra = wholeOf(plus(dayOfEra, leapDays), 365);
-  const daysBefore = minus(plus(times(yearOfEra, 365), wholeOf(yearOfEra, 4)), wholeOf(yearOfEra, 100));
-  const fromMarch = wholeOf(plus(times(minus(dayOfEra, daysBefore), 5), 2), 153);
-  return plus(modulo(plus(fromMarch, 2), 12), 1);
 }

@@ -22,6 +22,9 @@ const elementwise: Readonly<Record<string, string>> = {
   Softsign: "Softsign",
   Erf: "Erf",
   Sqrt: "Sqrt",
+  Abs: "Abs",
+  Log: "Log",
+  Sin: "Sin",
 };
 
 /** ONNX's numbers of element types. */
@@ -50,6 +53,8 @@ export const operators: Readonly<Record<string, Translator>> = {
   IsNaN: ({ builder, inputs }) => builder.add("IsNan", inputs, "bool", { T: typeOf(inputs[0]!.type) }),
 
   Equal: ({ builder, inputs: [a, b] }) => builder.compare("Equal", a!, b!),
+
+  Less: ({ builder, inputs: [a, b] }) => builder.compare("Less", a!, b!),
 
   Clip: ({ builder, inputs: [x, from, to] }) =>
     builder.elementwise([x!, from!, to!], ([each, low, high]) =>
@@ -166,6 +171,9 @@ export const operators: Readonly<Record<string, Translator>> = {
     const parts = constantIntegers(op, axes).map((axis, i) => ({ axis, from: starts[i]!, to: ends[i]! }));
     return slice(builder, x!, parts);
   },
+
+  ReduceSum: ({ builder, op, inputs: [x], constants: [, axes] }) =>
+    builder.reduce("Sum", x!, constantIntegers(op, axes), true),
 
   ReduceMax: ({ builder, inputs: [x], attributes }) =>
     builder.reduce("Max", x!, integerList(attributes["axes"])!, integer(attributes["keepdims"], 1) === 1),

@@ -13,7 +13,7 @@ import type { Job } from "../../../core/runs/job";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import type { CachedOutput, StepCache } from "../../../core/runs/run-repository";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
-import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
+import { columns, fitted, labels, mixedRows, planned, registered } from "../../support/exportable";
 import { cnn } from "../../trainer/engine/contract";
 import { createMemoryObjectStore } from "../s3/memory-object-store";
 
@@ -101,6 +101,28 @@ describe("exports", () => {
     },
     60_000,
   );
+
+  it("of a plan compute what the platform computes; a hash is only in formats whose steps are JavaScript", async () => {
+    for (const more of [[], [{ kind: "hash", column: "island", buckets: 5 }]]) {
+      const objects = createMemoryObjectStore();
+      const features = await planned("binary", more);
+      const version = await registered(objects, columns, features, { hidden: [7] });
+      const dependencies = { objects, artifacts: { putProduced: async () => undefined }, cache: memoryCache(), clock };
+      for (const format of exportFormats) {
+        const exported = exportVersion(dependencies, tools, version, format);
+        if (more.length > 0 && format !== "tfjs" && format !== "safetensors") {
+          await expect(exported).rejects.toMatchObject({ code: "EXPORT_UNSUPPORTED", httpStatus: 409 });
+          continue;
+        }
+        const { files } = (await exported).manifest;
+        expect(Math.max(...files.map(({ difference = 0 }) => difference))).toBeLessThan(1e-6);
+      }
+      const artifact = { ...features, inputSchema: columns } as unknown as ModelArtifact;
+      const document = JSON.parse(JSON.stringify(transformDocument(artifact))) as object;
+      const expected = createRowTransform(features.transform, columns).apply(mixedRows);
+      expect(evaluatedApplier().toInputs(document, mixedRows)).toEqual(expected);
+    }
+  }, 60_000);
 
   it("are the same bytes each time, and created once", async () => {
     const [first, second] = [await world("binary"), await world("binary")];
