@@ -47,10 +47,12 @@ function isModel(layer: Layer): layer is LayersModel {
 }
 
 function describe(layer: Layer, id: string, inputs: readonly string[], output: SymbolicTensor): NetworkLayer {
+  const isBidirectional = layer.getClassName() === "Bidirectional";
   const weights = layer.weights.map((weight): [string, NetworkWeight] => {
     const name = weight.originalName;
+    const direction = !isBidirectional ? "" : name.includes("/backward_") ? "backward_" : "forward_";
     const data = Float32Array.from(weight.read().dataSync());
-    return [name.slice(name.lastIndexOf("/") + 1), { name, shape: weight.shape as number[], data }];
+    return [direction + name.slice(name.lastIndexOf("/") + 1), { name, shape: weight.shape as number[], data }];
   });
   return {
     id,

@@ -80,7 +80,10 @@ export interface NetworkLayer {
   readonly inputs: readonly string[];
   /** Shape of one row. */
   readonly outputShape: readonly number[];
-  /** Weights by the last part of their names: `kernel`, `moving_mean`. */
+  /**
+   * Weights by the last part of their names: `kernel`, `moving_mean`. Those of a Bidirectional are `forward_kernel`,
+   * `backward_kernel`, ….
+   */
   readonly weights: Readonly<Record<string, NetworkWeight>>;
 }
 

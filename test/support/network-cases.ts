@@ -1,8 +1,16 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { input, type LayersModel, layers, model, type SymbolicTensor, sequential } from "@tensorflow/tfjs-layers";
+import {
+  input,
+  type LayersModel,
+  layers,
+  model,
+  type RNN,
+  type SymbolicTensor,
+  sequential,
+} from "@tensorflow/tfjs-layers";
 import { ownLayers } from "../../adapters/tfjs/layers/register";
 
-type Layer = Parameters<ReturnType<typeof sequential>["add"]>[0];
+export type Layer = Parameters<ReturnType<typeof sequential>["add"]>[0];
 type Apply = (from: SymbolicTensor) => SymbolicTensor;
 
 /** Rows of a test input. */
@@ -217,4 +225,40 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
   ["gelu between convolutions", image, chain(layers.conv2d({ filters: 4, kernelSize: 2 }), ownLayers.gelu())],
   ["selected features", [6], chain(ownLayers.selectFeatures({ columns: [5, 0, 2, 0] }))],
   ["selected features of a series", series, chain(ownLayers.selectFeatures({ columns: [1, 2] }))],
+  ["simple recurrent", series, chain(layers.simpleRNN({ units: 5 }))],
+  [
+    "gru, sequences and backwards",
+    series,
+    chain(
+      layers.gru({ units: 5, returnSequences: true, goBackwards: true, recurrentDropout: 0.5 }),
+      layers.gru({ units: 3, useBias: false, recurrentActivation: "sigmoid", activation: "elu" }),
+    ),
+  ],
+  [
+    "lstm, sequences and backwards",
+    series,
+    chain(
+      layers.lstm({ units: 5, returnSequences: true, dropout: 0.5 }),
+      layers.lstm({ units: 3, goBackwards: true, recurrentActivation: "sigmoid", useBias: false }),
+    ),
+  ],
+  [
+    "a dense layer at each step",
+    series,
+    chain(layers.timeDistributed({ layer: layers.dense({ units: 3, activation: "relu" }) })),
+  ],
+  ["lstm of one step", [1, 4], chain(layers.lstm({ units: 3, returnSequences: true }))],
+  ...(["concat", "sum", "mul", "ave"] as const).map(
+    (mergeMode, i) =>
+      [
+        `bidirectional, ${mergeMode}`,
+        series,
+        chain(
+          layers.bidirectional({
+            layer: layers.lstm({ units: 3, returnSequences: i % 2 === 0, goBackwards: i > 1 }) as RNN,
+            mergeMode,
+          }),
+        ),
+      ] as const,
+  ),
 ];

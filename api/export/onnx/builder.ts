@@ -48,6 +48,10 @@ export class GraphBuilder {
     return this.constant({ type: "double", data: Float64Array.from(data), dims: [data.length] });
   }
 
+  integer(value: number): string {
+    return this.constant({ type: "int64", data: BigInt64Array.of(BigInt(value)), dims: [] });
+  }
+
   integers(data: readonly number[]): string {
     return this.constant({ type: "int64", data: BigInt64Array.from(data.map(BigInt)), dims: [data.length] });
   }

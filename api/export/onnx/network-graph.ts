@@ -5,6 +5,7 @@ import { activationLayers } from "./layers/activations";
 import type { Converter } from "./layers/convert";
 import { denseLayers } from "./layers/dense";
 import { mergeLayers } from "./layers/merges";
+import { recurrentLayers } from "./layers/recurrent";
 import { sequenceLayers } from "./layers/sequences";
 import { shapeLayers } from "./layers/shapes";
 import { spatialLayers } from "./layers/spatial";
@@ -17,6 +18,7 @@ const converters: Readonly<Record<string, Converter>> = {
   ...mergeLayers,
   ...activationLayers,
   ...sequenceLayers,
+  ...recurrentLayers,
 };
 
 /** Classes of layers that can be converted to ONNX. */

@@ -1,4 +1,4 @@
-import type { NetworkWeight } from "../../../../core/export/ports";
+import type { NetworkLayer, NetworkWeight } from "../../../../core/export/ports";
 import { activated } from "./activations";
 import { type Conversion, type Converter, channelsLast, numberOf, only, unsupported } from "./convert";
 
@@ -11,8 +11,17 @@ export const denseLayers: Readonly<Record<string, Converter>> = {
     return activated(conversion, channelsLast(conversion, sum));
   },
 
+  /** A dense layer at each time step is one over the last axis. */
+  TimeDistributed(conversion) {
+    const { layer } = conversion;
+    const inner = layer.config["layer"] as { readonly className: string; readonly config: NetworkLayer["config"] };
+    if (inner.className !== "Dense") return unsupported(conversion, `the layer in it is ${inner.className}, not Dense`);
+    return denseLayers["Dense"]!({ ...conversion, layer: { ...layer, config: inner.config } });
+  },
+
   Embedding(conversion) {
-    const { builder } = conversion;
+    const { builder, layer } = conversion;
+    if (layer.config["maskZero"] === true) return unsupported(conversion, "its maskZero makes later layers omit steps");
     // TensorFlow.js truncates indices to whole numbers.
     const indices = builder.add("Cast", [only(conversion).last], { to: { int: 7 } });
     return channelsLast(conversion, builder.add("Gather", [weight(conversion, "embeddings"), indices]));
