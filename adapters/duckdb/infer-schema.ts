@@ -49,8 +49,8 @@ interface Counts {
   readonly words: number;
   /** The missing tokens that the column has. */
   readonly tokens: readonly string[];
-  /** The number of elements between commas, if every value is in brackets. */
-  readonly elements?: number;
+  /** The number of elements between commas in each dimension, if every value is in brackets. */
+  readonly shape?: readonly number[];
   /** Whether the values are the whole numbers from 0 or 1 on, each once. */
   readonly consecutive: boolean;
   readonly fitting: Readonly<Record<(typeof candidates)[number], number>>;
@@ -139,6 +139,7 @@ async function countsOf(
             count(*) FILTER (lower(${text}) IN ('true', 'false')) AS words,
             count(*) FILTER (starts_with(${text}, '[') AND ends_with(${text}, ']')) AS brackets,
             min(len(string_split(${text}, ','))) AS fewest, max(len(string_split(${text}, ','))) AS most,
+            min(${text}) AS smallest, max(${text}) AS largest,
             min(${integer}) AS first, max(${integer}) AS last,
             to_json(list_sort(list(DISTINCT trim(CAST(${whole} AS VARCHAR)))
               FILTER (${whole} IS NOT NULL AND ${raw} IS NULL))) AS tokens,
@@ -146,21 +147,50 @@ async function countsOf(
   );
   const number = (key: string): number => Number(row![key]);
   const isList = number("brackets") === number("present") && number("fewest") === number("most");
+  /** Text such as "[a] or [b]" is in brackets, too. */
+  const isTensor = async (present: number, sizes: readonly number[]): Promise<boolean> => {
+    if (!isList || present === 0) return false;
+    const tensor = castTo({ ...columnOf("tensor"), shape: [...sizes] }, sourceType);
+    const [found] = await session.rows(`SELECT count(${tensor}) AS fitting FROM ${table}`);
+    return Number(found!["fitting"]) === present;
+  };
+  const shape = isList ? shapeOf(String(row!["smallest"]), String(row!["largest"])) : [];
   const counts = {
     rows: number("rows"),
     present: number("present"),
     distinct: number("distinct"),
     words: number("words"),
     tokens: row!["tokens"] === null ? [] : (JSON.parse(String(row!["tokens"])) as string[]),
-    ...(isList && number("present") > 0 ? { elements: number("most") } : {}),
+    ...((await isTensor(number("present"), shape)) ? { shape } : {}),
     consecutive:
       [0, 1].includes(number("first")) &&
       number("distinct") === number("rows") &&
       number("last") - number("first") + 1 === number("rows"),
     fitting: Object.fromEntries(candidates.map((type) => [type, number(type)])) as Counts["fitting"],
   };
-  const dated = mayBeDate(counts) && counts.elements === undefined;
+  const dated = mayBeDate(counts) && counts.shape === undefined;
   return { ...counts, formats: dated ? await fittingFormats(session, table, raw) : [] };
+}
+
+/** Returns the shape of two lists with equally many numbers: nested only if both are nested alike. */
+function shapeOf(one: string, other: string): readonly number[] {
+  const shape = nestingOf(one);
+  return shape && shape.join() === nestingOf(other)?.join() ? shape : [one.split(",").length];
+}
+
+/** Returns the sizes of nested lists; `undefined` if lists of one depth have different sizes. */
+function nestingOf(text: string): readonly number[] | undefined {
+  const zeros = text.replaceAll(/[^[\],]/g, "").replaceAll(/(?<=[[,])(?=[\],])/g, "0");
+  const isRegular = (list: unknown, [size, ...rest]: readonly number[]): boolean =>
+    Array.isArray(list) ? list.length === size && list.every((each) => isRegular(each, rest)) : size === undefined;
+  try {
+    const lists: unknown = JSON.parse(zeros);
+    const shape: number[] = [];
+    for (let list = lists; Array.isArray(list); list = list[0] as unknown) shape.push(list.length);
+    return isRegular(lists, shape) ? shape : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Excludes columns of numbers, except whole ones such as 20240131. */
@@ -190,21 +220,15 @@ function labelOf(name: string, counts: Counts): InferredColumn {
 }
 
 function featureOf(name: string, counts: Counts): InferredColumn {
-  const { rows, present, distinct, elements, formats, consecutive } = counts;
+  const { rows, present, distinct, shape, formats, consecutive } = counts;
   const ignored = (note: string, type: ColumnSchema["type"] = "string"): InferredColumn => ({
     ...{ name, type, role: "ignore", nullable: true, note },
   });
   if (present === 0) return ignored("no value");
   const missing = present < rows ? { nullable: true } : {};
-  if (elements !== undefined) {
-    return {
-      name,
-      type: "tensor",
-      shape: [elements],
-      role: "feature",
-      ...missing,
-      note: "flat: give every dimension, such as [28, 28, 1]",
-    };
+  if (shape !== undefined) {
+    const note = shape.length === 1 ? { note: "flat: give every dimension, such as [28, 28, 1]" } : {};
+    return { name, type: "tensor", shape: [...shape], role: "feature", ...missing, ...note };
   }
   const type = typeOf(counts);
   if (type === undefined) return ignored("its type is not supported for columns");

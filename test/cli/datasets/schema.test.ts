@@ -122,19 +122,40 @@ describe("ringmaster datasets schema", () => {
     expect(await suggest(file, "y")).not.toContain("\nmissing:");
   });
 
-  it("takes lists of one length for tensors", async () => {
-    const rows = Array.from({ length: 40 }, (_, i) =>
-      JSON.stringify({
-        v: [
-          [i, 1],
-          [2, 3],
-        ],
-        y: i % 2,
-      }),
-    );
+  it.each<readonly [string, readonly number[], (i: number) => unknown]>([
+    ["flat lists", [4], (i) => [i, 1, 2, 3]],
+    [
+      "nested lists of one shape",
+      [2, 3],
+      (i) => [
+        [i, 1.5, -2],
+        [3, 4, 1e9],
+      ],
+    ],
+    [
+      "lists whose nesting differs",
+      [4],
+      (i) =>
+        i % 2 === 0
+          ? [
+              [i, 1],
+              [2, 3],
+            ]
+          : [[i, 1, 2, 3]],
+    ],
+    ["nested lists of different sizes", [4], (i) => [[i], [1, 2, 3]]],
+  ])("suggests tensors for lists with equally many numbers: %s", async (_name, shape, value) => {
+    const rows = Array.from({ length: 40 }, (_, i) => JSON.stringify({ v: value(i), y: i % 2 }));
     const file = write("tensors.jsonl", rows.join("\n"));
     const [tensor] = (await accepted(file, await suggest(file, "y"))).columns;
-    expect(tensor).toEqual({ name: "v", type: "tensor", shape: [4], role: "feature" });
+    expect(tensor).toEqual({ name: "v", type: "tensor", shape, role: "feature" });
+  });
+
+  it("takes text between brackets for text", async () => {
+    const rows = Array.from({ length: 40 }, (_, i) => `[a] or [${i % 3}],${i % 2}`);
+    const file = write("brackets.csv", ["v,y", ...rows].join("\n"));
+    const [column] = (await accepted(file, await suggest(file, "y"))).columns;
+    expect(column).toEqual({ name: "v", type: "string", role: "feature" });
   });
 
   it("prints what a push would write", () => {
