@@ -10,11 +10,6 @@ export interface RowTimes {
   readonly row: number;
 }
 
-/** Returns the first time at which the row may be used: neither its event nor its creation lies in the future then. */
-export function availableAt({ eventTime, creationTime }: RowTimes): number {
-  return Math.max(eventTime, creationTime ?? eventTime);
-}
-
 /** Date accepts ±8.64e15 milliseconds. */
 const epoch = 10 ** 16;
 

@@ -27,11 +27,6 @@ export const objectiveSchema = z.strictObject({
 });
 export type Objective = Readonly<z.output<typeof objectiveSchema>>;
 
-/** Tests whether a trial keeps all constraints. */
-export function isFeasible({ constraints }: Pick<ObservedTrial, "constraints">): boolean {
-  return (constraints ?? []).every((value) => value <= 0);
-}
-
 /**
  * Returns the losses of a trial: its values, or its last report if it did not reach the end, turned so that less is
  * better. `undefined` if it has none.

@@ -5,7 +5,7 @@ import type { Intermediate, Output } from "./bound-step";
 import type { Dialect } from "./dialects";
 import type { CanonicalRow } from "./expression";
 import { createScopes } from "./references";
-import type { FeatureView, FittedPlan, PlanColumn } from "./shapes";
+import type { FittedPlan, PlanColumn } from "./shapes";
 import { encodedBy } from "./view-file";
 
 /** A fitted plan as expressions; `selectFeatures` and `createRowFunction` are its targets. */
@@ -76,12 +76,6 @@ export function selectFeatures(
   return `SELECT ${[...kept, ...columns].join(", ")} FROM ${canonicalRows(plan, dialect, table, keep)}`;
 }
 
-/** Returns the names of a plan's result columns that occur more than once. */
-export function repeatedOutputs({ outputs }: CompiledPlan, keep: readonly string[]): readonly string[] {
-  const names = [...keep, ...outputs.map(({ name }) => name)].map((name) => name.toLowerCase());
-  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
-}
-
 /** The values of a plan's outputs, in their order: numbers, `null` for a missing one; codes, -1 for none. */
 export type FeatureValues = readonly (number | null)[];
 
@@ -135,12 +129,4 @@ function canonicalValue(value: unknown, type: PlanColumn["type"]): unknown {
       return Number.isFinite(time) ? time : undefined;
     }
   }
-}
-
-/** Returns the plan's columns without fitted values: what `fitPlan` measures on. */
-export function measuredRows(
-  view: FeatureView,
-  columns: readonly PlanColumn[],
-): Pick<CompiledPlan, "columns" | "intermediates"> {
-  return { columns, intermediates: intermediatesOf(view, columns) };
 }

@@ -9,13 +9,3 @@ export class TooManyCategoriesError extends RingmasterError {
     );
   }
 }
-
-/** Thrown when there is no row to fit a plan on. */
-export class EmptyTrainingRowsError extends RingmasterError {
-  constructor(file: string) {
-    super(`${file} has no rows to fit the plan on; check the file, and the value of --where`, {
-      code: "EMPTY_DATASET",
-      httpStatus: 400,
-    });
-  }
-}

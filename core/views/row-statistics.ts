@@ -1,6 +1,5 @@
-import { asDictionary, columnOf, columnsOf, numbersOf, type RowColumns } from "./columns";
+import { asDictionary, columnOf, numbersOf, type RowColumns } from "./columns";
 import { TooManyCategoriesError } from "./errors";
-import type { CanonicalRow } from "./expression";
 import {
   addToCell,
   countedCategory,
@@ -18,16 +17,6 @@ import {
 export interface Accumulator {
   add(rows: RowColumns): void;
   state(): State;
-}
-
-/** Measures statistics on rows in memory, as `measureTable` does in SQL. */
-export function measureRows(statistics: readonly Statistic[], rows: readonly CanonicalRow[]): readonly State[] {
-  const columns = columnsOf(rows);
-  return statistics.map((statistic) => {
-    const accumulator = createAccumulator(statistic);
-    accumulator.add(columns);
-    return accumulator.state();
-  });
 }
 
 export function createAccumulator(statistic: Statistic): Accumulator {

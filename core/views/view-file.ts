@@ -2,7 +2,7 @@ import { InvalidInputError, type Problem } from "../errors";
 import { pathText } from "../problems";
 import type { Shape } from "../shapes";
 import { parseYamlInput } from "../yaml-input";
-import { type FeatureView, type FittedPlan, fittedPlan, type NamedStep, type PlanStep, viewFile } from "./shapes";
+import { type FeatureView, type NamedStep, type PlanStep, viewFile } from "./shapes";
 
 /**
  * Parses a view's file.
@@ -34,12 +34,6 @@ export function viewFrom(
     throw new InvalidInputError(`${what} has ${found.length === 1 ? "a problem" : `${found.length} problems`}`, found);
   }
   return view;
-}
-
-/** Parses a stored plan. @throws InvalidInputError */
-export function parseFittedPlan(text: string, fileName: string): FittedPlan {
-  const { view, ...plan } = parseYamlInput(fileName, text, fittedPlan).value;
-  return { ...plan, view: { ...view, steps: view.steps.map(named) } };
 }
 
 /** Returns the names of the columns or earlier results whose values a step encodes. */

@@ -5,10 +5,19 @@ import fc from "fast-check";
 import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
 import { canonicalRow } from "../../../core/views/compile";
 import { fitPlan } from "../../../core/views/fit";
-import { measureRows } from "../../../core/views/row-statistics";
 import type { FittedPlan } from "../../../core/views/shapes";
 import { mergeStates } from "../../../core/views/statistics";
-import { agree, applyRows, applyTable, type Features, fitRows, fitTable, viewOf, writeTable } from "./engines";
+import {
+  agree,
+  applyRows,
+  applyTable,
+  type Features,
+  fitRows,
+  fitTable,
+  measureRows,
+  viewOf,
+  writeTable,
+} from "./engines";
 import { columns, extreme, moderate, plans, rowOf, view } from "./random-plans";
 
 function expectAgreement(a: Features, b: Features): void {

@@ -1,22 +1,33 @@
 import { DuckDBTimestampValue } from "@duckdb/node-api";
 import { type DuckDbSession, quoteName } from "../../../adapters/duckdb/session";
 import type { RawRow } from "../../../core/raw-row";
+import { intermediatesOf } from "../../../core/views/bind";
 import { columnOf, columnsOf, valueIn } from "../../../core/views/columns";
 import {
   canonicalRow,
   canonicalRows,
   compilePlan,
   createRowFunction,
-  measuredRows,
   selectFeatures,
 } from "../../../core/views/compile";
 import { duckdb } from "../../../core/views/dialects";
+import type { CanonicalRow } from "../../../core/views/expression";
 import { fitPlan, type Measure } from "../../../core/views/fit";
-import { measureRows } from "../../../core/views/row-statistics";
+import { createAccumulator } from "../../../core/views/row-statistics";
 import { addWindows } from "../../../core/views/row-windows";
 import type { FeatureView, FittedPlan, PlanColumn, PlanStep } from "../../../core/views/shapes";
 import { measureTable, type Query, type ResultRow } from "../../../core/views/statistic-queries";
+import type { State, Statistic } from "../../../core/views/statistics";
 import { parseFeatureView } from "../../../core/views/view-file";
+
+/** Measures statistics on rows in memory, as `measureTable` does in SQL. */
+export function measureRows(statistics: readonly Statistic[], rows: readonly CanonicalRow[]): readonly State[] {
+  return statistics.map((statistic) => {
+    const accumulator = createAccumulator(statistic);
+    accumulator.add(columnsOf(rows));
+    return accumulator.state();
+  });
+}
 
 /** Makes a view of steps as a person writes them. */
 export function viewOf(steps: readonly object[], extra: object = {}): FeatureView {
@@ -100,7 +111,7 @@ export function tableMeasure(
   columns: readonly PlanColumn[],
   table: string,
 ): Measure {
-  const rows = canonicalRows(measuredRows(view, columns), duckdb, table);
+  const rows = canonicalRows({ columns, intermediates: intermediatesOf(view, columns) }, duckdb, table);
   return (statistics) => measureTable(queryOf(session), duckdb, statistics, rows);
 }
 
