@@ -1,17 +1,15 @@
-import { DOUBLE, DuckDBDataChunk, DuckDBTypeId } from "@duckdb/node-api";
 import { mapLimited } from "../../core/each-limited";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
-import { type Labels, Replay } from "../../core/feature-store/replay";
 import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
+import { type EntityLabels, findValues, keyOf, readLabels } from "./as-of-search";
 import { canonicalTypes, castTo } from "./cast";
 import { originsOption } from "./column-origins";
-import { EntityNumbers } from "./entity-numbers";
-import { numbersIn } from "./number-columns";
+import { withFoundValues } from "./found-values";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource } from "./source";
 import { viewTable } from "./view-rows";
@@ -37,17 +35,20 @@ export interface AsOfJoin {
   readonly fullNames?: boolean;
   /** Path of a Parquet or CSV file. */
   readonly output: string;
+  /** Values of all labels that are held in memory as numbers. More are joined by the arrival of their row, as texts are. */
+  readonly maxValues?: number;
 }
 
 /**
  * Joins each row of a file with the features that were known at its time, and writes all its columns and the features.
- * DuckDB reads and writes; between them `Replay` finds the row of each view, so no join compares times.
+ * DuckDB reads and writes; between them `Replay` finds the row of each view and its numbers, so no join compares times.
+ * Texts are joined by the arrival of the row.
  *
  * @returns the number of rows
  * @throws InvalidInputError if the file lacks a column or has values of other types
  */
 export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<number> {
-  const { views, fullNames = false, output } = join;
+  const { views, fullNames = false, output, maxValues = defaultMaxValues } = join;
   const source = await openSource(session, join.labels, []);
   const { own, entities } = await openLabels(session, join, [...source.types.keys()]);
   const names = views.map(({ version }) => namesIn(version, fullNames));
@@ -56,33 +57,51 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     names,
     own,
   );
-  const [counted] = await session.rows('SELECT count(*)::DOUBLE AS "rows#" FROM labels');
-  const rows = Number(counted!["rows#"]);
-  const ordered = new Map<string, OrderedLabels>();
-  const searches: (() => Promise<Float64Array>)[] = [];
+  const [span] = await session.rows(
+    `SELECT count(*)::DOUBLE AS "rows#", min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#" FROM labels`,
+  );
+  const rows = Number(span!["rows#"]);
+  const keyed = new Map<string, EntityLabels>();
+  const searches: (() => Promise<readonly Float64Array[]>)[] = [];
   const [features, joins]: [string[], string[]] = [[], []];
+  let width = 0;
   for (const [index, { version, fetch }] of views.entries()) {
-    const files = await fetch(await daysOf(session, version.definition));
+    const { definition } = version;
+    const shown = names[index]!;
+    const files = await fetch(daysOf(definition, Number(span!["first#"]), Number(span!["last#"])));
     if (files.length === 0) {
       for (const { name, type } of version.features) {
-        features.push(`CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(names[index]!.get(name)!)}`);
+        features.push(`CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(shown.get(name)!)}`);
       }
       continue;
     }
     const key = keyOf(entities[index]!);
-    const labels = ordered.get(key) ?? (await orderLabels(session, rows, key));
-    ordered.set(key, labels);
-    const view = await arrivedRows(session, files, version.definition);
-    const isOrdered = files.length === 1 && version.definition.creationTime === undefined;
-    joins.push(`LEFT JOIN ${featuresOf(version, view)} AS view${index}
-      ON view${index}."arrival#" = found.view${searches.length}`);
-    searches.push(() => findRows(session, version.definition, view, isOrdered, labels));
-    for (const [name, shown] of names[index]!) {
-      features.push(`view${index}.${quoteName(name)} AS ${quoteName(shown)}`);
+    const labels = keyed.get(key) ?? (await readLabels(session, rows, key));
+    keyed.set(key, labels);
+    const { table, viewRows } = await arrivedRows(session, files, definition);
+    const view = featuresOf(version, table);
+    const numbers = numberFeatures(version);
+    const isFew = rows * (width + numbers.size) <= maxValues;
+    const values: string[] = [];
+    const joined: string[] = [];
+    for (const { name } of version.features) {
+      const number = isFew ? numbers.get(name) : undefined;
+      const value = number?.restored(`labels."found#".v${width + values.length}`) ?? `view${index}.${quoteName(name)}`;
+      features.push(`${value} AS ${quoteName(shown.get(name)!)}`);
+      if (number) values.push(number.sql);
+      else joined.push(quoteName(name));
     }
+    if (joined.length > 0) {
+      joins.push(`LEFT JOIN (SELECT "arrival#", ${joined.join(", ")} FROM ${view}) AS view${index}
+        ON view${index}."arrival#" = CAST(labels."found#".v${width + values.length} AS BIGINT)`);
+      values.push('CAST("arrival#" AS DOUBLE)');
+    }
+    width += values.length;
+    const isOrdered = files.length === 1 && definition.creationTime === undefined;
+    searches.push(() => findValues(session, { definition, view, viewRows, values, isOrdered }, labels));
   }
   // DuckDB reads a result with one thread, so two views are read at a time.
-  await storeFound(session, rows, await mapLimited(searches, searchesAtOnce, (search) => search()));
+  const found = await mapLimited(searches, searchesAtOnce, (search) => search());
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
   const format = /\.csv$/i.test(output)
     ? "(FORMAT csv, HEADER)"
@@ -90,61 +109,70 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
         views.map(({ version }) => version),
         fullNames,
       )})`;
-  await session.run(
-    `COPY (SELECT ${columns.join(", ")} FROM labels POSITIONAL JOIN found ${joins.join(" ")}
-           ORDER BY labels."label#") TO ${quoteText(output)} ${format}`,
-  );
+  const write = async (values: string) => {
+    const label = `SELECT *, rowid AS "label#", ${values} AS "found#" FROM labels`;
+    // A scan gives the labels in their order; a join may not.
+    const order = joins.length === 0 ? "" : 'ORDER BY labels."label#"';
+    await session.run(
+      `COPY (SELECT ${columns.join(", ")} FROM (${label}) AS labels ${joins.join(" ")} ${order})
+       TO ${quoteText(output)} ${format}`,
+    );
+  };
+  if (width === 0) await write("NULL");
+  else await withFoundValues(session.connection, found.flat(), (name) => write(`${name}(CAST(rowid AS DOUBLE))`));
   return rows;
 }
 
-/** Returns a table of a view's rows with `arrival#`, their place in the order of arrival. */
-async function arrivedRows(
-  session: DuckDbSession,
-  files: readonly string[],
-  definition: ViewVersion["definition"],
-): Promise<string> {
+/** Returns a table of a view's rows with `arrival#`, their place in the order of arrival, and their number. */
+async function arrivedRows(session: DuckDbSession, files: readonly string[], definition: ViewVersion["definition"]) {
   const stored = await viewTable(session, files, definition);
-  const [found] = await session.rows(`SELECT max(file_row_number)::DOUBLE AS "last#" FROM ${stored}`);
+  const [found] = await session.rows(
+    `SELECT max(file_row_number)::DOUBLE AS "last#", count(*)::DOUBLE AS "rows#" FROM ${stored}`,
+  );
   const arrival = `file_index * ${Number(found!["last#"]) + 1} + file_row_number`;
-  return `(SELECT *, ${arrival} AS "arrival#" FROM ${stored})`;
+  return { table: `(SELECT *, ${arrival} AS "arrival#" FROM ${stored})`, viewRows: Number(found!["rows#"]) };
 }
 
-/** Returns a table with `arrival#` and the features of a view's rows. */
+/** Returns a table with `arrival#`, the columns and the features of a view's rows. */
 function featuresOf({ definition }: ViewVersion, view: string): string {
-  const { plan, columns } = compileFeatures(definition);
-  if (plan === undefined) return `(SELECT "arrival#", ${columns.map(quoteName).join(", ")} FROM ${view})`;
-  return `(${selectFeatures(plan, duckdb, `${view} AS view`, ["arrival#", ...columns])})`;
+  const { plan } = compileFeatures(definition);
+  if (plan === undefined) return view;
+  return `(${selectFeatures(plan, duckdb, `${view} AS view`, ["arrival#", ...Object.keys(definition.columns)])})`;
 }
 
-const rowsPerChunk = 2_048;
+/** A feature that is a number or becomes one. */
+interface NumberFeature {
+  /** SQL of the number, NULL for a missing value. No feature is NaN. */
+  readonly sql: string;
+  /** Returns SQL of the value from that of the number. */
+  restored(number: string): string;
+}
+
+function numberFeatures({ definition, features }: ViewVersion): ReadonlyMap<string, NumberFeature> {
+  const ownColumns = new Set(compileFeatures(definition).columns);
+  const numbers = new Map<string, NumberFeature>();
+  for (const { name, type } of features) {
+    if (type === "string") continue;
+    const isTime = type === "timestamp";
+    // The result of a step is an INTEGER or a DOUBLE.
+    const target = type === "int" && !ownColumns.has(name) ? "INTEGER" : canonicalTypes[type];
+    numbers.set(name, {
+      sql: `CAST(${isTime ? `epoch_ms(${quoteName(name)})` : quoteName(name)} AS DOUBLE)`,
+      restored: (number) => (isTime ? `epoch_ms(CAST(${number} AS BIGINT))` : `CAST(${number} AS ${target})`),
+    });
+  }
+  return numbers;
+}
+
 const searchesAtOnce = 2;
+/** 256 MB. */
+const defaultMaxValues = 1 << 25;
 /** Values of a column and row group up to which Parquet has a dictionary. Larger ones save few bytes and cost time. */
 const maxDictionary = 2_000;
 
-/** Stores the table `found`: a row for each label in their order, with the arrivals of its rows, -1 for none. */
-async function storeFound(session: DuckDbSession, rows: number, found: readonly Float64Array[]): Promise<void> {
-  const columns = ['"label#" BIGINT', ...found.map((_, index) => `view${index} BIGINT`)];
-  await session.run(`CREATE OR REPLACE TEMP TABLE found (${columns.join(", ")})`);
-  const appender = await session.connection.createAppender("found", null, "temp");
-  for (let first = 0; first < rows; first += rowsPerChunk) {
-    const count = Math.min(rowsPerChunk, rows - first);
-    const chunk = DuckDBDataChunk.create([DOUBLE, ...found.map(() => DOUBLE)], count);
-    const places = chunk.getColumnVector(0);
-    for (let row = 0; row < count; row += 1) places.setItem(row, first + row);
-    places.flush();
-    for (const [index, arrivals] of found.entries()) {
-      const vector = chunk.getColumnVector(index + 1);
-      for (let row = 0; row < count; row += 1) vector.setItem(row, arrivals[first + row]!);
-      vector.flush();
-    }
-    appender.appendDataChunk(chunk);
-  }
-  appender.closeSync();
-}
-
 /**
- * Reads the file into the table `labels`: its own columns, `label#`, `at#` in milliseconds, and a column for each entity
- * column and type.
+ * Reads the file into the table `labels`: its own columns, `at#` in milliseconds, and a column for each entity column and
+ * type. The number of a label is its `rowid`.
  */
 async function openLabels(session: DuckDbSession, { labels: file, time, views }: AsOfJoin, own: readonly string[]) {
   const reserved = own.filter((name) => name.endsWith("#"));
@@ -173,7 +201,7 @@ async function openLabels(session: DuckDbSession, { labels: file, time, views }:
   await source.reading(() =>
     session.run(
       `CREATE OR REPLACE TEMP TABLE labels AS
-       SELECT row_number() OVER () - 1 AS "label#", ${[...own.map(quoteName), `${at} AS "at#"`, ...selected].join(", ")} FROM ${table}`,
+       SELECT ${[...own.map(quoteName), `${at} AS "at#"`, ...selected].join(", ")} FROM ${table}`,
     ),
   );
   await refuseUnfit(session, file, [
@@ -199,7 +227,7 @@ async function refuseUnfit(
   for (const { name, cast, rule, optional } of checks) {
     const given = `CAST(${quoteName(name)} AS VARCHAR)`;
     const [found] = await session.rows(
-      `SELECT "label#"::DOUBLE + 1 AS "row#", ${given} AS "value#" FROM labels
+      `SELECT rowid::DOUBLE + 1 AS "row#", ${given} AS "value#" FROM labels
        WHERE ${quoteName(cast)} IS NULL ${optional ? `AND ${given} IS NOT NULL` : ""} LIMIT 1`,
     );
     if (found) problems.push({ path: `column ${name}, row ${found["row#"]}`, value: found["value#"], rule });
@@ -207,132 +235,8 @@ async function refuseUnfit(
   if (problems.length > 0) throw new InvalidInputError(`${file} cannot be joined`, problems);
 }
 
-/** Returns the days whose rows may count for a row of `labels`. */
-async function daysOf(session: DuckDbSession, { ttl }: ViewVersion["definition"]): Promise<Days> {
-  const [found] = await session.rows(
-    'SELECT min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#" FROM labels',
-  );
+/** Returns the days whose rows may count for labels of these times. */
+function daysOf({ ttl }: ViewVersion["definition"], first: number, last: number): Days {
   const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
-  const from = ttl === undefined ? "0000-01-01" : dayOf(Number(found!["first#"]) - durationMs(ttl));
-  return { from, to: dayOf(Number(found!["last#"])) };
-}
-
-/** Finds the row of a view for each row of `labels`. @returns arrivals by `label#`, -1 for none */
-async function findRows(
-  session: DuckDbSession,
-  definition: ViewVersion["definition"],
-  view: string,
-  isOrdered: boolean,
-  labels: OrderedLabels,
-): Promise<Float64Array> {
-  const { ttl, eventTime, creationTime, entities } = definition;
-  const event = `CAST(epoch_ms(${quoteName(eventTime!)}) AS DOUBLE)`;
-  const creation =
-    creationTime === undefined ? event : `coalesce(CAST(epoch_ms(${quoteName(creationTime)}) AS DOUBLE), ${event})`;
-  const times = creationTime === undefined ? [event] : [event, creation];
-  const columns = [
-    keyOf(entities.map((name) => ({ column: name, type: definition.columns[name]! }))),
-    'CAST("arrival#" AS DOUBLE)',
-    ...times,
-  ];
-  const order = isOrdered ? "" : `ORDER BY ${creationTime === undefined ? event : `greatest(${event}, ${creation})`}`;
-  const replay = new Replay(labels, ttl === undefined ? undefined : durationMs(ttl));
-  const connection = await session.connect();
-  try {
-    const query = `SELECT ${columns.join(", ")} FROM ${view} ${order}`;
-    for await (const { keys, numbers } of readChunks(connection, query)) {
-      const [arrivals, events, creations = events] = numbers;
-      if (!replayRows(replay, labels.numbers, keys, arrivals!, events!, creations!)) {
-        return await findRows(session, definition, view, false, labels);
-      }
-    }
-  } finally {
-    connection.closeSync();
-  }
-  const found = replay.end();
-  const byLabel = new Float64Array(found.length);
-  for (let at = 0; at < found.length; at += 1) byLabel[labels.places[at]!] = found[at]!;
-  return byLabel;
-}
-
-/** Replays the rows of a chunk. A loop in a function of its own, because one in an asynchronous function is slow. */
-function replayRows(
-  replay: Replay,
-  numbers: EntityNumbers,
-  keys: ArrayLike<unknown>,
-  arrivals: Float64Array,
-  events: Float64Array,
-  creations: Float64Array,
-): boolean {
-  for (let row = 0; row < events.length; row += 1) {
-    if (!replay.add(numbers.of(keys[row]), events[row]!, creations[row]!, arrivals[row]!)) return false;
-  }
-  return true;
-}
-
-interface OrderedLabels extends Labels {
-  /** Number of each label in the file, from 0. */
-  readonly places: Float64Array;
-  readonly numbers: EntityNumbers;
-}
-
-/** Reads the labels in the order of their times, with the numbers of their entities. */
-async function orderLabels(session: DuckDbSession, rows: number, key: string): Promise<OrderedLabels> {
-  const [entities, times, places] = [new Int32Array(rows), new Float64Array(rows), new Float64Array(rows)];
-  const numbers = new EntityNumbers();
-  const query = `SELECT ${key}, CAST("at#" AS DOUBLE), CAST("label#" AS DOUBLE) FROM labels ORDER BY "at#"`;
-  let at = 0;
-  for await (const { keys, numbers: read } of readChunks(session.connection, query)) {
-    const [ats, labels] = read as readonly [Float64Array, Float64Array];
-    times.set(ats, at);
-    places.set(labels, at);
-    for (let row = 0; row < ats.length; row += 1) entities[at + row] = numbers.add(keys[row]);
-    at += ats.length;
-  }
-  return { entities, times, places, numbers, entityCount: numbers.count };
-}
-
-/** Reads a query's result by chunks: keys (`keyOf`), and columns of type DOUBLE without NULL. */
-async function* readChunks(connection: DuckDbSession["connection"], sql: string): AsyncGenerator<ChunkColumns> {
-  const result = await connection.stream(sql);
-  let next = result.fetchChunk();
-  try {
-    for (;;) {
-      const chunk = await next;
-      if (chunk === null || chunk.rowCount === 0) return;
-      // DuckDB makes the next chunk while this one is processed.
-      next = result.fetchChunk();
-      yield columnsIn(chunk);
-    }
-  } finally {
-    // The caller may close the connection, which must have no open call.
-    await next;
-  }
-}
-
-interface ChunkColumns {
-  readonly keys: ArrayLike<unknown>;
-  readonly numbers: readonly Float64Array[];
-}
-
-function columnsIn(chunk: DuckDBDataChunk): ChunkColumns {
-  const numbers = Array.from({ length: chunk.columnCount - 1 }, (_, index) => numbersIn(chunk, index + 1));
-  const first = chunk.getColumnVector(0);
-  if (first.type.typeId === DuckDBTypeId.DOUBLE) return { keys: numbersIn(chunk, 0), numbers };
-  return { keys: Array.from({ length: chunk.rowCount }, (_, row) => first.getItem(row)), numbers };
-}
-
-/** Returns the expression of an entity's value: a number for one whole number, NaN if it is missing; otherwise text. */
-function keyOf(columns: readonly { readonly column: string; readonly type: string }[]): string {
-  const [first] = columns;
-  if (columns.length === 1) {
-    const name = quoteName(first!.column);
-    if (first!.type !== "int" && first!.type !== "timestamp") return `CAST(${name} AS VARCHAR)`;
-    return `coalesce(CAST(${first!.type === "int" ? name : `epoch_ms(${name})`} AS DOUBLE), CAST('NaN' AS DOUBLE))`;
-  }
-  const names = columns.map(({ column }) => quoteName(column));
-  const missing = names.map((name) => `${name} IS NULL`).join(" OR ");
-  // A list as JSON keeps ("a", "b,c") apart from ("a,b", "c").
-  const text = `CAST(to_json([${names.map((name) => `CAST(${name} AS VARCHAR)`).join(", ")}]) AS VARCHAR)`;
-  return `CASE WHEN NOT (${missing}) THEN ${text} END`;
+  return { from: ttl === undefined ? "0000-01-01" : dayOf(first - durationMs(ttl)), to: dayOf(last) };
 }

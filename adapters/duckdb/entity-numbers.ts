@@ -22,6 +22,16 @@ export class EntityNumbers {
   of(value: unknown): number {
     return isSmall(value) ? this.small[value]! : (this.others.get(value) ?? -1);
   }
+
+  /** Adds `count` values, and writes their numbers. */
+  addAll(values: ArrayLike<unknown>, count: number, to: Int32Array): void {
+    for (let row = 0; row < count; row += 1) to[row] = this.add(values[row]);
+  }
+
+  /** Writes the numbers of `count` values. */
+  ofAll(values: ArrayLike<unknown>, count: number, to: Int32Array): void {
+    for (let row = 0; row < count; row += 1) to[row] = this.of(values[row]);
+  }
 }
 
 function isSmall(value: unknown): value is number {

@@ -1,3 +1,6 @@
+/** Rows that may be added at once. */
+export const maxRowsAtOnce = 1 << 16;
+
 /** Rows for which features are wanted, in the order of their times. Times are milliseconds since the epoch. */
 export interface Labels {
   /** Number of the entity of each label; negative: it has none. */
@@ -8,73 +11,144 @@ export interface Labels {
   readonly entityCount: number;
 }
 
+/** Rows of a view. The arrays may have more room. Times are milliseconds since the epoch. */
+export interface ViewRows {
+  readonly count: number;
+  /** Number of the entity of each row; negative: no label has it. */
+  readonly entities: Int32Array;
+  readonly eventTimes: Float64Array;
+  /** The event time where a row has none. Absent if no row has one. */
+  readonly creationTimes?: Float64Array | undefined;
+  /** Place of each row among all rows of the view. Absent if rows come in the order of their arrival. */
+  readonly arrivals?: Float64Array | undefined;
+}
+
 /**
  * Finds for each label the row that counts at its time, by replaying the view: rows come in the order in which they
  * became available, and the latest of each entity is kept by the order of `orderOf`. A label sees the state after all rows
- * that were available at its time. The memory depends on labels and entities, not on the view.
+ * that were available at its time.
+ *
+ * The values of rows are kept in the order in which they come. When there is no room, those of rows that no label has
+ * found, and that are not the latest of their entity, are dropped. The memory depends on labels and entities, not on the
+ * view.
  */
 export class Replay {
-  /** Arrival of the row of each label; -1: none. */
-  readonly found: Float64Array;
-  private readonly arrivals: Float64Array;
+  /** `[rows, width]`: values of rows, NaN for a missing one. */
+  readonly values: Float64Array;
+  /** Row of `values` of each label. The first row, whose values are missing, is that of a label without a row. */
+  readonly found: Int32Array;
+  private readonly capacity: number;
+  /** Row of `values` that is the latest of each entity; the first row before there is one. */
+  private readonly latest: Int32Array;
   private readonly events: Float64Array;
   private readonly creations: Float64Array;
+  private readonly arrivals: Float64Array;
+  private filled = 1;
+  private arrived = 0;
   private next = 0;
   private available = Number.NEGATIVE_INFINITY;
 
-  /** @param ttlMs absent: rows hold until a later one */
+  /**
+   * @param viewRows number of rows that come
+   * @param width number of values of a row
+   * @param ttlMs absent: rows hold until a later one
+   */
   constructor(
     private readonly labels: Labels,
+    viewRows: number,
+    private readonly width: number,
     private readonly ttlMs = Number.POSITIVE_INFINITY,
   ) {
-    this.found = new Float64Array(labels.times.length).fill(-1);
-    this.arrivals = new Float64Array(labels.entityCount).fill(-1);
-    this.events = new Float64Array(labels.entityCount);
-    this.creations = new Float64Array(labels.entityCount);
+    // At least half of the rows can be dropped when there is no room.
+    const kept = labels.times.length + labels.entityCount;
+    this.capacity = Math.min(viewRows, 2 * kept + maxRowsAtOnce) + 1;
+    this.values = new Float64Array(this.capacity * width);
+    this.values.fill(Number.NaN, 0, width);
+    this.found = new Int32Array(labels.times.length);
+    this.latest = new Int32Array(labels.entityCount);
+    // No row is before -Infinity.
+    this.events = new Float64Array(labels.entityCount).fill(Number.NEGATIVE_INFINITY);
+    this.creations = new Float64Array(labels.entityCount).fill(Number.NEGATIVE_INFINITY);
+    this.arrivals = new Float64Array(labels.entityCount);
+  }
+
+  /** Returns the row of `values` that is the first of the next ones. The caller writes their values, and adds them. */
+  room(rows: number): number {
+    if (this.filled + rows > this.capacity) this.drop();
+    return this.filled;
   }
 
   /**
-   * Adds the row that becomes available next. Times are milliseconds since the epoch.
+   * Adds the rows that become available next, at most `maxRowsAtOnce`.
    *
-   * @param entity negative: no label has it
-   * @param creationTime the event time where the row has none
-   * @param arrival place among all rows of the view
-   * @returns false if the row was available before an earlier one
+   * @returns false if a row was available before an earlier one; the replay is of no use then
    */
-  add(entity: number, eventTime: number, creationTime: number, arrival: number): boolean {
-    const { times } = this.labels;
-    const available = eventTime > creationTime ? eventTime : creationTime;
-    if (available < this.available) return false;
-    this.available = available;
-    while (this.next < times.length && times[this.next]! < available) this.look();
-    if (entity < 0) return true;
-    const { arrivals, events, creations } = this;
-    if (arrivals[entity]! >= 0) {
-      const [event, creation] = [events[entity]!, creations[entity]!];
-      if (eventTime < event) return true;
-      if (
-        eventTime === event &&
-        (creationTime < creation || (creationTime === creation && arrival < arrivals[entity]!))
-      )
-        return true;
+  add({ count, entities, eventTimes, creationTimes = eventTimes, arrivals }: ViewRows): boolean {
+    const { labels, latest, events, filled } = this;
+    // Each row is later than all before it if rows come in the order of their event times and of their arrival.
+    const isLatest = creationTimes === eventTimes && arrivals === undefined;
+    let nextTime = labels.times[this.next] ?? Number.POSITIVE_INFINITY;
+    let last = this.available;
+    for (let row = 0; row < count; row += 1) {
+      const [event, creation] = [eventTimes[row]!, creationTimes[row]!];
+      const available = event > creation ? event : creation;
+      if (available < last) return false;
+      last = available;
+      if (nextTime < available) nextTime = this.lookBefore(available);
+      const entity = entities[row]!;
+      if (entity < 0 || !(isLatest || this.isLater(entity, event, creation, arrivals?.[row] ?? this.arrived + row)))
+        continue;
+      events[entity] = event;
+      latest[entity] = filled + row;
     }
-    events[entity] = eventTime;
-    creations[entity] = creationTime;
-    arrivals[entity] = arrival;
+    this.available = last;
+    this.filled += count;
+    this.arrived += count;
     return true;
   }
 
   /** Ends the replay: the labels that are left see the last state. */
-  end(): Float64Array {
-    while (this.next < this.labels.times.length) this.look();
-    return this.found;
+  end(): void {
+    this.lookBefore(Number.POSITIVE_INFINITY);
   }
 
-  private look(): void {
-    const label = this.next;
-    this.next += 1;
-    const entity = this.labels.entities[label]!;
-    if (entity < 0 || this.arrivals[entity]! < 0) return;
-    if (this.events[entity]! >= this.labels.times[label]! - this.ttlMs) this.found[label] = this.arrivals[entity]!;
+  /** Returns whether a row is later than the latest of its entity, and takes its creation time and arrival if so. */
+  private isLater(entity: number, event: number, creation: number, arrival: number): boolean {
+    const { events, creations, arrivals } = this;
+    const later = event - events[entity]! || creation - creations[entity]! || arrival - arrivals[entity]!;
+    if (later < 0) return false;
+    creations[entity] = creation;
+    arrivals[entity] = arrival;
+    return true;
+  }
+
+  /** @returns the time of the next label */
+  private lookBefore(available: number): number {
+    const { entities, times } = this.labels;
+    const { found, latest, events, ttlMs } = this;
+    let label = this.next;
+    for (; label < times.length && times[label]! < available; label += 1) {
+      const entity = entities[label]!;
+      if (entity >= 0 && events[entity]! >= times[label]! - ttlMs) found[label] = latest[entity]!;
+    }
+    this.next = label;
+    return times[label] ?? Number.POSITIVE_INFINITY;
+  }
+
+  private drop(): void {
+    const { values, width, found, latest } = this;
+    const isKept = new Uint8Array(this.filled);
+    for (const row of latest) isKept[row] = 1;
+    for (const row of found) isKept[row] = 1;
+    const places = new Int32Array(this.filled);
+    let kept = 1;
+    for (let row = kept; row < places.length; row += 1) {
+      if (isKept[row] === 0) continue;
+      values.copyWithin(kept * width, row * width, (row + 1) * width);
+      places[row] = kept;
+      kept += 1;
+    }
+    for (const rows of [latest, found]) for (let at = 0; at < rows.length; at += 1) rows[at] = places[rows[at]!]!;
+    this.filled = kept;
   }
 }

@@ -85,7 +85,8 @@ describe("a join of rows with the features that were known at their time", () =>
           fc.array(label, { minLength: 30, maxLength: 60 }),
           fc.boolean(),
           fc.option(fc.constantFrom("9h", "1d", "2d"), { nil: undefined }),
-          async (batches, labels, withCreation, ttl) => {
+          fc.constantFrom({}, { maxValues: 0 }),
+          async (batches, labels, withCreation, ttl, limit) => {
             const files = await storedFiles(session, batches, withCreation);
             if (files.length === 0) return;
             const output = join(directory, "joined.parquet");
@@ -95,6 +96,7 @@ describe("a join of rows with the features that were known at their time", () =>
             );
             const version = viewOf(withCreation, ttl);
             await joinAsOf(session, {
+              ...limit,
               labels: given,
               time: "at",
               views: [{ version, fetch: async () => files }],
@@ -166,5 +168,15 @@ it("keeps the type and the missing values of each feature, and the order of more
     expect(found[0]).toMatchObject({ ...none, regular: false, seen: timeOf(1), visits: 2 ** 53 - 2, bucket: -1 });
     expect(found[1]).toMatchObject({ ...none, bucket: -1 });
     expect(found[2]).toMatchObject({ ...none, bucket: null });
+  });
+});
+
+it("gives null where a view has no rows", async () => {
+  await withDuckDb(async (session) => {
+    const output = join(directory, "none.parquet");
+    const labels = write("labels.jsonl", [{ customer: 1, at: iso(timeOf(0)) }]);
+    const views = [{ version: viewOf(false, undefined), fetch: async () => [] }];
+    expect(await joinAsOf(session, { labels, time: "at", views, output })).toBe(1);
+    expect(await session.rows(`SELECT spend FROM read_parquet(${quoteText(output)})`)).toEqual([{ spend: null }]);
   });
 });
