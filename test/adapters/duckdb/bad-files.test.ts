@@ -121,7 +121,8 @@ it.each<[string, string, Content, RegExp]>([
   ],
   ["Latin-1 JSON", "latin.ndjson", Buffer.from(`${objects}{"a": "\u00e9", "y": 1}\n`, "latin1"), /line 41: .*0xE9/],
   ["a character that is cut", "cut.csv", Buffer.from(`${csv}1,é`).subarray(0, -1), /line 42: column y must be UTF-8/],
-  ["a long line", "long.csv", `${csv}2,${long}\n1,1\n`, new RegExp(`line 42: .*${tooLong.source}`)],
+  ["a long line", "long.csv", `${csv}2,${long}\n1,1\n`, new RegExp(`line 42: column y ${tooLong.source}`)],
+  ["a long first line", "header.csv", `a,${long}\n1,1\n`, new RegExp(`line 1: \\(document\\) ${tooLong.source}`)],
   ["a long last line", "last.csv", `${csv}2,${long}`, new RegExp(`line 42: .*${tooLong.source}`)],
   [
     "one line alone",
