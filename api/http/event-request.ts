@@ -55,8 +55,9 @@ export class EventRequest {
   constructor(event: APIGatewayProxyEvent) {
     const query = queryOf(event);
     this.method = event.httpMethod;
-    this.url = `https://${event.requestContext.domainName}${event.path}${query === "" ? "" : `?${query}`}`;
     this.headers = new PlainHeaders(headersOf(event));
+    const host = event.requestContext.domainName ?? this.headers.get("host");
+    this.url = `https://${host}${event.path}${query === "" ? "" : `?${query}`}`;
   }
 
   private get request(): Request {
@@ -106,7 +107,8 @@ function headersOf({ headers, multiValueHeaders }: APIGatewayProxyEvent): Map<st
   const all = new Map<string, string>();
   for (const name in multiValueHeaders ?? {}) {
     const values = multiValueHeaders?.[name];
-    if (values && values.length > 0) all.set(name.toLowerCase(), values.map(sendable).join(", "));
+    if (values && values.length > 0)
+      all.set(name.toLowerCase(), values.map((value) => sendable(value).trim()).join(", "));
   }
   for (const name in headers ?? {}) {
     const value = headers?.[name];
