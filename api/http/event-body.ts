@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context as LambdaCont
 import type { Hono, MiddlewareHandler } from "hono";
 import { handle } from "hono/aws-lambda";
 import type { ApiEnvironment } from "./context";
+import { EventRequest, JsonReply } from "./event-request";
 
 export type EventHandler = (event: APIGatewayProxyEvent, context: LambdaContext) => Promise<APIGatewayProxyResult>;
 
@@ -15,15 +16,31 @@ interface EventWithText extends APIGatewayProxyEvent {
  * reads it. Converting it to a request stream and back would cost as much as most routes.
  */
 export function handleEvents(app: Hono<ApiEnvironment>): EventHandler {
-  const handler = handle(app) as unknown as (
-    event: EventWithText,
-    context: LambdaContext,
-  ) => Promise<APIGatewayProxyResult>;
-  return (event, context) => {
+  const handler = handle(app) as unknown as EventHandler;
+
+  /** Lets Hono's adapter turn a response of any other kind into a result. */
+  const resultOf = (response: Response, event: APIGatewayProxyEvent, context: LambdaContext) =>
+    (handle({ fetch: () => response } as unknown as Hono) as unknown as EventHandler)(event, context);
+
+  return async (event, context) => {
     const { body, isBase64Encoded, httpMethod } = event;
-    if (!body || isBase64Encoded || httpMethod === "GET" || httpMethod === "HEAD") return handler(event, context);
-    return handler({ ...event, body: null, text: body }, context);
+    if (httpMethod === "HEAD" || (body && (isBase64Encoded || httpMethod === "GET"))) return handler(event, context);
+    const text = body ? { text: body } : {};
+    const given: EventWithText = { ...event, body: null, ...text };
+    const request = new EventRequest(given) as unknown as Request;
+    const bindings = { event: given, requestContext: given.requestContext, lambdaContext: context };
+    const response = await app.fetch(request, bindings as ApiEnvironment["Bindings"]);
+    if (!(response instanceof JsonReply)) return resultOf(response, given, context);
+    const { status: statusCode, content, headers } = response;
+    const all = Object.fromEntries(headers);
+    return event.multiValueHeaders
+      ? { statusCode, body: content, isBase64Encoded: false, multiValueHeaders: valuesOf(all) }
+      : { statusCode, body: content, isBase64Encoded: false, headers: all };
   };
+}
+
+function valuesOf(headers: Readonly<Record<string, string>>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
 }
 
 /**

@@ -9,6 +9,7 @@ import type { DeepReadonly } from "../../core/shapes";
 import type { Contract, ResponseContract, ResponseContracts } from "../contract";
 import { type ApiEnvironment, callerIn, checkScope } from "./context";
 import { errorResponse } from "./error-response";
+import { jsonResponse } from "./event-request";
 import { readBody, readHeaders, readIdempotencyKey, readParams, readQuery } from "./input";
 import { checkResponse } from "./response-check";
 
@@ -92,8 +93,7 @@ export function defineRoute<
       } as Call<Params, Query, Headers, Body>;
       const reply = await handler(call);
       if ("response" in reply) return reply.response;
-      const type = { "content-type": "application/json" };
-      return context.body(toJson(reply.body), reply.status as 200, { ...type, ...reply.headers });
+      return jsonResponse(context, toJson(reply.body), reply.status as number, reply.headers);
     },
   };
 }

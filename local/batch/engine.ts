@@ -1,3 +1,4 @@
+import { processStart } from "../../adapters/files/process-start";
 import { account, region } from "../account";
 import type { Clock } from "../clock";
 import type { EventSink } from "../service";
@@ -5,7 +6,7 @@ import { Dependencies } from "./dependencies";
 import { clientError } from "./errors";
 import { nextByFairShare } from "./fair-share";
 import { Gang } from "./gang";
-import { killGroup, processStart } from "./host-process";
+import { killGroup } from "./host-process";
 import type { JobBook } from "./job-book";
 import { hostLost, instanceId, isHostLost } from "./names";
 import { isSpot, type Need, place, type Verdict } from "./placement";

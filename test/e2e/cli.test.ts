@@ -12,12 +12,24 @@ import type { DriftReport } from "../../core/drift/shapes";
 import type { RunDetails } from "../../core/runs/shapes";
 import { journalsOf, storesOf } from "../../local/storage/stores";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
+import { killPushes } from "./push-kills";
 
 /** Tests the command line as a person sees it: written files, exit codes, output. */
 describe("the command line", () => {
   const stack = new TestStack();
   beforeAll(() => stack.up());
   afterAll(() => stack.remove());
+
+  it("shows a version whole or not at all if its push is killed, and a repetition makes the same version", async () => {
+    const killed = await killPushes(stack);
+    expect(killed.length).toBeGreaterThan(0);
+    // Most of the command's life is work in the folder, so that of twenty kills some interrupt it.
+    if (killed.length >= 20) expect(killed.some(({ left }) => left.length > 0)).toBe(true);
+    for (const { visible, lacking, repeated, undisturbed, folders } of killed) {
+      expect([repeated, lacking, folders]).toEqual([undisturbed, [], []]);
+      expect([[], [undisturbed]]).toContainEqual(visible);
+    }
+  });
 
   describe("runs artifacts get", () => {
     const contents = new Map<string, Buffer>([

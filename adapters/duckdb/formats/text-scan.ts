@@ -41,7 +41,7 @@ export async function scanText(file: string, header: boolean, limits = defaultLi
         const invalid = nul >= 0 ? at + nul : at - carry.length + invalidByte(bytes.subarray(0, end));
         return await characterProblem(file, invalid, header, limits);
       }
-      if (long !== undefined) return await lineProblem(file, at + long, limits);
+      if (long !== undefined) return await lineProblem(file, at + long, header, limits);
       carry = Buffer.from(bytes.subarray(end));
       const last = chunk.lastIndexOf(newline);
       lineLength = last < 0 ? lineLength + chunk.length : chunk.length - last - 1;
@@ -95,10 +95,12 @@ function invalidByte(bytes: Buffer): number {
   return invalid - 1 - cutCharacter(bytes.subarray(0, invalid - 1));
 }
 
-async function lineProblem(file: string, offset: number, limits = defaultLimits()): Promise<Problem> {
-  const { line } = await placeOf(file, offset, limits);
+/** @param offset at which the line begins; the column is that of the byte that exceeds the limit */
+async function lineProblem(file: string, offset: number, header: boolean, limits = defaultLimits()): Promise<Problem> {
+  const { line, before, first } = await placeOf(file, offset + maxLineBytes, limits);
+  const column = header && line > 1 ? columnAt(first, before) : undefined;
   const rule = `must have lines of at most ${formatBytes(maxLineBytes)}, and this one is longer; write one row a line`;
-  return { path: "", rule, line };
+  return { path: column === undefined ? "" : `column ${column}`, rule, line };
 }
 
 async function characterProblem(

@@ -5,6 +5,7 @@ import { inflateSync } from "node:zlib";
 import { RecordBatchStreamWriter, Table, tableFromArrays, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
 import { decodeLz4Frame } from "../../../adapters/duckdb/formats/arrow/lz4";
 import { writeArrowTable } from "../../../adapters/duckdb/formats/arrow/table";
+import { decodeZstdFrame } from "../../../adapters/duckdb/formats/arrow/zstd";
 import { inferSchema } from "../../../adapters/duckdb/infer-schema";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
@@ -24,6 +25,22 @@ const compressed = inflateSync(
     "base64",
   ),
 );
+
+/** The same rows by PyArrow 25 (two batches, a dictionary) and by polars 2.1, with ZSTD. */
+const zstandard = {
+  pyarrow: inflateSync(
+    Buffer.from(
+      "eNrlVb1OG0EQ/vbufJzwJVjCEhtBkIsUJhRAj8RZQJUikgugiXQIrDRRsCxFCnUoKJDwI0BHQUtvCQnR8AaUPAAvgMjM7pzZO7BN0jLW3Hhm52/n271rNJtfN5eARyIooAKmccQIUUJE/4hUgIDEAfmw9InPideIWW9zLJTHsVWxmTDiffY161AROL+mrCHGqEKFvG09VapKvpoTHxLv7P3Y+9UBxURmhZ8xWI+Jx4zOCWyc7ZPzZjVYkxo+S13o7zf5sW9oLJ6ZQ0/2AVNLyyRikw1eYHIkeCK3t4qJmSUZ9GNS4k9S24NLodlDKO34GEwfRdZEfnDW1LO8dkZM9YuFh1q8bRXfNCs9O+tRA+i0dr93Wq2fYs/Ow8A5+AFmSJzlaub33XX2XR+y73DIvudFLhbsmd4UeVhYP3xhTv6zPkbriXqaU5rgxiB/v0LPKMTE6hwmNm5L3p/tNsrG78Sd68k7D3eeheh1P2CyCl/vHC1d2ceU1E/cvMk6HzSl8KWz9Y94dV+Jl/5PvD6PwGtZZLuw3h6Aly74jdJ77px6ebiOT+vw5vcbl5ie6cmFSV3/9JvC/TC4gHIfHouMduN1hsvc+7KLS/+9UDWT5DefvZ8BdgXbQO6wlr4iwT27X9d+3t4t3P+K2K+RPy94I+/tlIwN8y37C35Xfdk=",
+      "base64",
+    ),
+  ),
+  polars: inflateSync(
+    Buffer.from(
+      "eNrVU7FKA0EQfZs7w6mLnvGQFCkULGJjFC1SJmhhJwTEVjCHjRgICFoIdjYWFn6CjfaWwlX+gaViYxcbsRBRzrd7c3pGLr1zzO7Om3kzs8xes9Va31wEXAAvcRwHMGfFdQSj8Li6eCOuiXj8jNfh2qYuI+Gd0z/N3bcxgCrAyinxhrFFD6kRsUo2tpzEfhB3ma3I83Znt7PfBXrE6rRN7rLk9VFilI8Jy9aW+5qp42GYfs+eD6h0xZ5K+jT5oqQcArmJxqTNqWk9SB4jF1RTuyq1ExlDhXGajICowo+8k6vY/ZDcIU/mZG/04aldk/24z5/aMxnMGZAnz4bMpnpd+9yCurERiqjD1u9WLrGmF4rOOGefI26W7zwDZ6aNbtgmH9jphuEec92fXEGvYv4v/3f9IztdRcbT0gZmbzGFwWLmmbbRk3nVv+dpXkSJ0zEvQNv5PArPl2FFffn+79sucGvav/cLRKp+rw==",
+      "base64",
+    ),
+  ),
+};
 
 const schema = parseDatasetSchema(`
 columns: [{name: x, type: float}, {name: colour, type: string}, {name: y, type: int, role: label}]
@@ -66,11 +83,25 @@ function streamOf(...batches: readonly (readonly (typeof rows)[number][])[]): Ui
   return writer.toUint8Array(true);
 }
 
-it("gives the same version from a file with dictionaries and LZ4, a stream and CSV", async () => {
+function withoutFooterSize(file: Uint8Array): Uint8Array {
+  return Uint8Array.from(file).fill(0, file.length - 10, file.length - 6);
+}
+
+it("gives the same version from files with dictionaries, LZ4 and ZSTD, a stream and CSV", async () => {
   const digest = await push("rows.csv", csv);
   expect(digest).toMatch(/^[0-9a-f]{64}$/);
   expect(await push("lz4.feather", compressed)).toBe(digest);
+  expect(await push("zstd.feather", zstandard.pyarrow)).toBe(digest);
+  expect(await push("zstd.arrow", zstandard.polars)).toBe(digest);
   expect(await push("stream.arrows", streamOf(rows.slice(0, 20), rows.slice(20, 21), rows.slice(21)))).toBe(digest);
+});
+
+it("has a footer that names places in it", async () => {
+  const file = Buffer.from(tableToIPC(new Table({ x: vectorFromArray([1]) }), "file"));
+  const footer = file.subarray(file.length - 10 - file.readInt32LE(file.length - 10));
+  const block = footer.indexOf(Buffer.from(BigInt64Array.of(8n).buffer));
+  footer.writeBigInt64LE(1n << 40n, block);
+  expect(await messageOf("outside.arrow", file)).toMatch(/: footer must be readable, .*names a place outside of it/);
 });
 
 it("reads a file of JavaScript, whose schema is in its footer alone", async () => {
@@ -136,17 +167,39 @@ it.each<[string, string | Uint8Array, RegExp]>([
   [
     "a file that is cut",
     compressed.subarray(0, 1_200),
-    /400 .*cut.arrow cannot be read: .*is cut; copy or write the file again/,
+    /400 .*cut.arrow cannot be read: end of the file must be readable, .*is cut; copy or write the file again/,
   ],
-  ["a stream that is cut between batches", streamOf(rows).subarray(0, -8), /has no end-of-stream mark: it is cut/],
+  [
+    "a stream that is cut between batches",
+    streamOf(rows).subarray(0, -8),
+    /: message after batch 1 must be readable, .*has no end-of-stream mark: it is cut/,
+  ],
   ["a stream that is cut in a batch", streamOf(rows, rows).subarray(0, -200), /batch 2 must be readable, .*it is cut/],
-  ["text", csv.repeat(40), /400 .*it is no Arrow file or stream/],
+  [
+    "a file that is cut in its first eight bytes",
+    compressed.subarray(0, 5),
+    /: schema must be readable, .*it is no Arrow file/,
+  ],
+  [
+    "a stream that is damaged in its schema",
+    Buffer.from(streamOf(rows)).fill(0xff, 8, 200),
+    /: schema must be readable, and is damaged: /,
+  ],
+  [
+    "a file that is damaged in its footer",
+    withoutFooterSize(tableToIPC(new Table({ x: vectorFromArray([1]) }), "file")),
+    /: footer must be readable, .*its footer has no size/,
+  ],
+  ["text", csv.repeat(40), /400 .*: schema must be readable, .*it is no Arrow file or stream/],
   ["a schema without columns", tableToIPC(new Table({})), /must have columns, and has none/],
 ])("reports %s", async (_what, content, message) => {
   expect(await messageOf("cut.arrow", content)).toMatch(message);
 });
 
-it("reports any damage as such, or reads the file", async () => {
+it.each([
+  ["LZ4", compressed],
+  ["ZSTD", zstandard.pyarrow],
+])("reports any damage of a file with %s as such, or reads the file", async (_codec, compressed) => {
   const file = path.join(folder, "damaged.feather");
   await withDuckDb(async (session) => {
     let refused = 0;
@@ -191,5 +244,41 @@ describe("an LZ4 frame", () => {
     ["no length", 18, [0xf0]],
   ])("refuses %s", (_what, size, block) => {
     expect(() => decode(size, ...block)).toThrow(/LZ4/);
+  });
+});
+
+describe("a ZSTD frame", () => {
+  /** A frame of one segment with one block, behind the decoded size, as Arrow stores it. */
+  const decode = (size: number, header: readonly number[], ...block: readonly number[]): string => {
+    const bytes = Buffer.alloc(8 + 4 + header.length + block.length);
+    bytes.writeBigInt64LE(BigInt(size));
+    bytes.writeUInt32LE(0xfd2fb528, 8);
+    bytes.set([...header, ...block], 12);
+    return Buffer.from(decodeZstdFrame(bytes.subarray(8))).toString("latin1");
+  };
+  const [a, b] = [97, 98];
+  // The block's header: its size in the upper 21 bits, its kind (0 raw, 1 repeated) and whether it is the last.
+  const [raw, repeated] = [
+    [(2 << 3) | 1, 0, 0, a, b],
+    [(5 << 3) | 3, 0, 0, a],
+  ];
+
+  it("has raw or repeated bytes, with or without its size", () => {
+    expect(decode(2, [0x20, 2], ...raw)).toBe("ab");
+    expect(decode(5, [0x20, 5], ...repeated)).toBe("aaaaa");
+    expect(decode(2, [0x00, 0x58], ...raw)).toBe("ab");
+  });
+
+  it.each<[string, number, readonly number[], readonly number[]]>([
+    ["another size than announced", 3, [0x20, 2], raw],
+    ["another size of two bytes", 3, [0x60, 0, 1], raw],
+    ["another size of four bytes", 3, [0xa0, 2, 0, 0, 1], raw],
+    ["another size of eight bytes", 3, [0xe0, 2, 0, 0, 0, 0, 0, 0, 1], raw],
+    ["a dictionary", 2, [0x21, 9, 2], raw],
+    ["more bytes than announced", 1, [0x00, 0x58], raw],
+    ["a block behind its end", 2, [0x20, 2], raw.slice(0, 4)],
+    ["no block", 2, [0x20, 2], [0, 0]],
+  ])("is refused for %s", (_what, size, header, block) => {
+    expect(() => decode(size, header, ...block)).toThrow(/ZSTD/);
   });
 });

@@ -1,7 +1,8 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { gzipSync } from "node:zlib";
+import { pipeline } from "node:stream/promises";
+import { createGzip, gzipSync } from "node:zlib";
 import { scanText } from "../../../adapters/duckdb/formats/text-scan";
 import type { DuckDbSession } from "../../../adapters/duckdb/session";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
@@ -121,7 +122,8 @@ it.each<[string, string, Content, RegExp]>([
   ],
   ["Latin-1 JSON", "latin.ndjson", Buffer.from(`${objects}{"a": "\u00e9", "y": 1}\n`, "latin1"), /line 41: .*0xE9/],
   ["a character that is cut", "cut.csv", Buffer.from(`${csv}1,é`).subarray(0, -1), /line 42: column y must be UTF-8/],
-  ["a long line", "long.csv", `${csv}2,${long}\n1,1\n`, new RegExp(`line 42: .*${tooLong.source}`)],
+  ["a long line", "long.csv", `${csv}2,${long}\n1,1\n`, new RegExp(`line 42: column y ${tooLong.source}`)],
+  ["a long first line", "header.csv", `a,${long}\n1,1\n`, new RegExp(`line 1: \\(document\\) ${tooLong.source}`)],
   ["a long last line", "last.csv", `${csv}2,${long}`, new RegExp(`line 42: .*${tooLong.source}`)],
   [
     "one line alone",
@@ -163,6 +165,33 @@ it.each<[string, string, Content, RegExp]>([
   expect(error?.message).toMatch(message);
   expect(error?.message).toContain(file);
   expect(error?.httpStatus).toBe(400);
+});
+
+/** `RINGMASTER_LINE_BYTES=1073741824` writes lines of 1 GiB; a campaign does. */
+const lineBytes = Number(process.env["RINGMASTER_LINE_BYTES"] ?? 16 * 2 ** 20);
+
+it.each([
+  ["line.csv", `${csv}2,`, "\n1,1\n", new RegExp(`line 42: column y ${tooLong.source}`)],
+  ["line.csv.gz", `${csv}2,`, "\n1,1\n", new RegExp(`line 42: column y ${tooLong.source}`)],
+  ["line.ndjson", `${objects}{"a": "`, '", "y": 1}\n', new RegExp(`line 41: \\(document\\) ${tooLong.source}`)],
+  ["line.txt", "", "", /must have at most (?:67\.1 MB|262 KB of text)/],
+])("refuses a line of any length in bounded memory: %s", async (name, before, after, message) => {
+  const file = path.join(folder, name);
+  const piece = "x".repeat(2 ** 20);
+  function* pieces(): Generator<string> {
+    yield before;
+    for (let bytes = 0; bytes < lineBytes; bytes += piece.length) yield piece;
+    yield after;
+  }
+  const output = fs.createWriteStream(file);
+  await (name.endsWith(".gz") ? pipeline(pieces, createGzip({ level: 1 }), output) : pipeline(pieces, output));
+  const residentBefore = process.resourceUsage().maxRSS;
+  const error = await push([file]);
+  expect(error?.message).toMatch(message);
+  expect(error?.message).toContain(file);
+  // In kibibytes.
+  expect(process.resourceUsage().maxRSS - residentBefore).toBeLessThan(300 * 1_024);
+  fs.rmSync(file);
 });
 
 it("refuses a gzip file that expands too far, before it is read to its end", async () => {

@@ -1,6 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
 import { DiskFullError, isDiskFull } from "../../../adapters/duckdb/errors";
+import { makeTemporaryFolder, removeAbandonedFolders } from "../../../adapters/duckdb/temporary-folder";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
+import { processStart } from "../../../adapters/files/process-start";
 
 describe("withDuckDb", () => {
   it("removes its directory in every case", async () => {
@@ -35,5 +41,57 @@ describe("withDuckDb", () => {
       rows("SELECT current_setting('threads') AS threads, current_setting('preserve_insertion_order') AS ordered"),
     );
     expect(settings).toEqual([{ threads: 1n, ordered: true }]);
+  });
+});
+
+describe("a temporary folder", () => {
+  const parent = fs.mkdtempSync(path.join(os.tmpdir(), "workspace-"));
+  afterAll(() => fs.rmSync(parent, { recursive: true, force: true }));
+
+  /** Creates the folder, with a file in it, that another owner would have. */
+  function folderOf(pid: number, start: string, host?: string): string {
+    const own = path.basename(makeTemporaryFolder(parent));
+    const [, , machine] = own.split("-");
+    const folder = path.join(parent, `ringmaster-duckdb-${host ?? machine}-${pid}-${start}-AbCdEf`);
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(path.join(folder, "rows.duckdb"), "rows");
+    return folder;
+  }
+
+  it("is removed by the next process once its owner has ended, and not before", async () => {
+    const owner = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+    await once(owner, "spawn");
+    const folder = folderOf(owner.pid!, processStart(owner.pid!) ?? "0");
+    removeAbandonedFolders(parent);
+    expect(fs.existsSync(path.join(folder, "rows.duckdb"))).toBe(true);
+    owner.kill("SIGKILL");
+    await once(owner, "exit");
+    fs.rmSync(makeTemporaryFolder(parent), { recursive: true });
+    expect(fs.existsSync(folder)).toBe(false);
+  });
+
+  it("is removed where a later process has the id of its owner", () => {
+    const folder = folderOf(process.pid, "1");
+    removeAbandonedFolders(parent);
+    expect(fs.existsSync(folder)).toBe(processStart(process.pid) === undefined);
+  });
+
+  it.each<[string, () => string]>([
+    ["another machine's", () => folderOf(999_999_999, "1", "00000000")],
+    ["one without an owner in its name", () => fs.mkdtempSync(path.join(parent, "ringmaster-duckdb-"))],
+    ["this process's own", () => makeTemporaryFolder(parent)],
+  ])("is kept: %s", (_whose, make) => {
+    const folder = make();
+    removeAbandonedFolders(parent);
+    expect(fs.existsSync(folder)).toBe(true);
+  });
+
+  it("is not followed where it is a link", () => {
+    const target = fs.mkdtempSync(path.join(parent, "target-"));
+    const link = folderOf(999_999_999, "1");
+    fs.rmSync(link, { recursive: true });
+    fs.symlinkSync(target, link);
+    removeAbandonedFolders(parent);
+    expect([fs.existsSync(target), fs.lstatSync(link).isSymbolicLink()]).toEqual([true, true]);
   });
 });

@@ -10,7 +10,7 @@ const magic = "ARROW1";
 
 /** Place of the reader in its file. */
 export interface Position {
-  /** `batch 3` or `dictionary 1`; empty before the first one. */
+  /** The part of the file that is read: `schema`, `footer`, `batch 3` or `dictionary 1`. */
   place: string;
   /** Decoded size of the current message. */
   bytes: number;
@@ -20,58 +20,103 @@ export interface Position {
 export class ArrowLimitError extends Error {}
 
 /**
- * Yields the messages of an Arrow file or stream one by one, each with its body, after checks of all sizes. An Arrow file is
- * a stream between two magic numbers, with an index behind it that is not needed.
+ * Yields the messages of an Arrow file or stream one by one, each with its body, after checks of all sizes. The messages
+ * of a file are those that its footer lists: polars puts no length before the schema at a file's beginning, and Arrow's
+ * JavaScript library no schema.
  *
  * @throws ArrowLimitError for a batch that is too large or a codec that is not supported; Error if the file is damaged
  */
 export async function* readMessages(handle: FileHandle, position: Position): AsyncGenerator<Uint8Array> {
   const { size } = await handle.stat();
+  const counts: Counts = { batches: 0, dictionaries: 0, dictionaryBytes: 0 };
+  position.place = "schema";
   const isFile = (await read(handle, 0, Math.min(size, 8))).subarray(0, 6).toString("latin1") === magic;
-  if (isFile && (await read(handle, size - 6, 6)).toString("latin1") !== magic) {
-    throw new Error("it does not end with its magic number: it is cut");
-  }
-  const start = isFile ? 8 : 0;
-  let [batches, dictionaries, dictionaryBytes] = [0, 0, 0];
-  for (let at = start; ; ) {
-    if (at >= size) throw new Error("it has no end-of-stream mark: it is cut");
-    const first = (await read(handle, at, 4)).readInt32LE(0);
-    // Files before format 0.15 have no continuation mark before the length.
-    const prefix = first === -1 ? 8 : 4;
-    const metadataLength = first === -1 ? (await read(handle, at + 4, 4)).readInt32LE(0) : first;
-    if (metadataLength === 0) return;
-    if (metadataLength < 0 || metadataLength > maxMetadataBytes) throw new Error("it is no Arrow file or stream");
-    const message = Message.decode(await read(handle, at + prefix, metadataLength));
-    const bodyAt = at + prefix + metadataLength;
-    const { bodyLength } = message;
-    if (isFile && at === start && !message.isSchema()) yield await schemaOfFooter(handle, size);
-    if (message.isRecordBatch()) position.place = `batch ${++batches}`;
-    else if (message.isDictionaryBatch()) position.place = `dictionary ${++dictionaries}`;
-    if (bodyLength < 0 || bodyAt + bodyLength > size) throw new Error("a message ends after the file: it is cut");
-    assertSize(bodyLength);
-    const whole = await read(handle, at, prefix + metadataLength + bodyLength);
-    position.bytes = decodedSize(message, whole.subarray(prefix + metadataLength));
-    assertSize(position.bytes);
-    if (message.isDictionaryBatch()) {
-      dictionaryBytes += position.bytes;
-      assertSize(dictionaryBytes, "dictionaries");
+  if (isFile) {
+    position.place = "end of the file";
+    if ((await read(handle, size - 6, 6)).toString("latin1") !== magic) {
+      throw new Error("it does not end with its magic number: it is cut");
     }
-    at = bodyAt + bodyLength;
-    yield whole;
+    position.place = "footer";
+    const { schema, blocks } = await readFooter(handle, size);
+    yield schema;
+    for (const at of blocks) {
+      if (at < 8 || at >= size) throw new Error("its footer names a place outside of it");
+      const message = await readMessage(handle, size, at, position, counts);
+      if (message === undefined) throw new Error("its footer names an empty message");
+      yield message;
+    }
+    return;
+  }
+  for (let at = 0; ; ) {
+    if (at > 0) position.place = placeAfter(counts);
+    const message = await readMessage(handle, size, at, position, counts);
+    if (message === undefined) return;
+    at += message.length;
+    yield message;
   }
 }
 
-/** Returns the schema of a file as the message that Arrow's JavaScript library omits at the beginning. */
-async function schemaOfFooter(handle: FileHandle, size: number): Promise<Uint8Array> {
+interface Counts {
+  batches: number;
+  dictionaries: number;
+  /** Decoded size of all dictionaries so far. */
+  dictionaryBytes: number;
+}
+
+function placeAfter({ batches, dictionaries }: Counts): string {
+  if (batches > 0) return `message after batch ${batches}`;
+  return dictionaries > 0 ? `message after dictionary ${dictionaries}` : "message after the schema";
+}
+
+/** Reads a message with its body. @returns undefined at the end-of-stream mark */
+async function readMessage(
+  handle: FileHandle,
+  size: number,
+  at: number,
+  position: Position,
+  counts: Counts,
+): Promise<Buffer | undefined> {
+  if (at >= size) throw new Error("it has no end-of-stream mark: it is cut");
+  const first = (await read(handle, at, 4)).readInt32LE(0);
+  // Files before format 0.15 have no continuation mark before the length.
+  const prefix = first === -1 ? 8 : 4;
+  const metadataLength = first === -1 ? (await read(handle, at + 4, 4)).readInt32LE(0) : first;
+  if (metadataLength === 0) return undefined;
+  if (metadataLength < 0 || metadataLength > maxMetadataBytes) throw new Error("it is no Arrow file or stream");
+  const message = Message.decode(await read(handle, at + prefix, metadataLength));
+  const isFirst = position.place === "schema";
+  if (isFirst && !message.isSchema()) throw new Error("it does not begin with a schema");
+  if (message.isRecordBatch()) position.place = `batch ${++counts.batches}`;
+  else if (message.isDictionaryBatch()) position.place = `dictionary ${++counts.dictionaries}`;
+  const { bodyLength } = message;
+  const length = prefix + metadataLength + bodyLength;
+  if (bodyLength < 0 || at + length > size) throw new Error("a message ends after the file: it is cut");
+  assertSize(bodyLength);
+  const whole = await read(handle, at, length);
+  position.bytes = decodedSize(message, whole.subarray(prefix + metadataLength));
+  assertSize(position.bytes);
+  if (message.isDictionaryBatch()) {
+    counts.dictionaryBytes += position.bytes;
+    assertSize(counts.dictionaryBytes, "dictionaries");
+  }
+  return whole;
+}
+
+/** Returns the schema of a file as a message, and the places of its dictionaries and then of its batches. */
+async function readFooter(
+  handle: FileHandle,
+  size: number,
+): Promise<{ readonly schema: Uint8Array; readonly blocks: readonly number[] }> {
   const length = (await read(handle, size - 10, 4)).readInt32LE(0);
   if (length <= 0 || length > maxMetadataBytes) throw new Error("its footer has no size");
   const footer = Footer.decode(await read(handle, size - 10 - length, length));
   const metadata = Message.encode(Message.from(footer.schema));
-  const message = Buffer.alloc(8 + Math.ceil(metadata.length / 8) * 8);
-  message.writeInt32LE(-1, 0);
-  message.writeInt32LE(message.length - 8, 4);
-  message.set(metadata, 8);
-  return message;
+  const schema = Buffer.alloc(8 + Math.ceil(metadata.length / 8) * 8);
+  schema.writeInt32LE(-1, 0);
+  schema.writeInt32LE(schema.length - 8, 4);
+  schema.set(metadata, 8);
+  const blocks = [...footer.dictionaryBatches(), ...footer.recordBatches()].map(({ offset }) => Number(offset));
+  return { schema, blocks };
 }
 
 async function read(handle: FileHandle, from: number, length: number): Promise<Buffer> {
@@ -103,10 +148,10 @@ function decodedSize(message: Message<MessageHeader>, body: Buffer): number {
   }
   const { compression } = header;
   if (compression === null) return body.length;
-  if (compression.type !== CompressionType.LZ4_FRAME) {
+  if (compression.type !== CompressionType.LZ4_FRAME && compression.type !== CompressionType.ZSTD) {
     const name = CompressionType[compression.type] ?? String(compression.type);
     throw new ArrowLimitError(
-      `must be uncompressed or compressed with LZ4, and is compressed with ${name}; write it with another compression`,
+      `must be uncompressed or compressed with LZ4 or ZSTD, and is compressed with ${name}; write it with another compression`,
     );
   }
   let bytes = 0;

@@ -8,6 +8,7 @@ import { problemOfNames } from "../csv-header";
 import { type ArrowColumn, columnOf } from "./columns";
 import { decodeLz4Frame } from "./lz4";
 import { ArrowLimitError, type Position, readMessages } from "./messages";
+import { decodeZstdFrame } from "./zstd";
 
 /** Rows are appended in chunks of at most so many rows and bytes, and written to the disk after as many bytes again. */
 const chunkRows = 2_048;
@@ -26,6 +27,7 @@ export async function writeArrowTable(
   table: string,
 ): Promise<ReadonlyMap<string, string>> {
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: decodeLz4Frame });
+  compressionRegistry.set(CompressionType.ZSTD, { decode: decodeZstdFrame });
   const handle = await open(file);
   const position: Position = { place: "", bytes: 0 };
   try {
