@@ -207,7 +207,11 @@ suite("recorded graphs", () => {
     ["Tanh", "Softsign", "loss or metrics"],
   ])("fail if they compute something else than the tape: %s became %s", async (right, wrong, where) => {
     const { append } = GraphBuilder.prototype;
-    const changed = jest.spyOn(GraphBuilder.prototype, "append").mockImplementation(function (nodes, replaced) {
+    const changed = jest.spyOn(GraphBuilder.prototype, "append").mockImplementation(function (
+      this: GraphBuilder,
+      nodes,
+      replaced,
+    ) {
       const others = nodes.map((node) => (node.op === right ? { ...node, op: wrong } : node));
       return append.call(this, others, replaced);
     });
