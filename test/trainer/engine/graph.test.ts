@@ -7,6 +7,7 @@ import { buildModel } from "../../../trainer-container/engine/build-model";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, Engine, Execution, StepUpdate, TrainableModel } from "../../../trainer-container/engine/engine";
+import { GraphBuilder } from "../../../trainer-container/engine/graph/builder";
 import { GraphProgram } from "../../../trainer-container/engine/graph/program";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
@@ -200,6 +201,43 @@ suite("recorded graphs", () => {
       { engine: "tape", reason: { message: expect.stringMatching(/between two calls/) } },
     ]);
   });
+
+  it.each([
+    ["TanhGrad", "SigmoidGrad", "gradient of"],
+    ["Tanh", "Softsign", "loss or metrics"],
+  ])("fail if they compute something else than the tape: %s became %s", async (right, wrong, where) => {
+    const { append } = GraphBuilder.prototype;
+    const changed = jest.spyOn(GraphBuilder.prototype, "append").mockImplementation(function (
+      this: GraphBuilder,
+      nodes,
+      replaced,
+    ) {
+      const others = nodes.map((node) => (node.op === right ? { ...node, op: wrong } : node));
+      return append.call(this, others, replaced);
+    });
+    try {
+      for (const scale of [1, 2 ** -7]) {
+        const { model } = await both(dense());
+        model.scaleLoss!(scale);
+        expect(() => gradients(model, randomBatch(mlp, 4))).toThrow(`for its ${where}`);
+      }
+    } finally {
+      changed.mockRestore();
+    }
+  });
+
+  it("compute the first results once", () =>
+    counted((counts) => {
+      const layers = new LayersTrainable(buildModel(mlp, 1), mlp);
+      const program = new GraphProgram(tf.backend() as unknown as NativeBackend, mlp, layers, true, undefined);
+      const model = new ProgramTrainable(layers, program);
+      created.push(model);
+      const batch = randomBatch(mlp, 4);
+      const first = gradients(model, batch);
+      expect(counts.runs).toBe(2); // weights into the variables, and the gradient
+      expect(gradients(model, batch)).toEqual(first);
+      expect(counts.runs).toBe(3);
+    }));
 
   it("refuse an embedding's index that is out of range", async () => {
     const definition = moduleOf(
@@ -426,16 +464,17 @@ suite("recorded graphs", () => {
   });
 
   /** Counts the calls of the binding and the bytes that go to TensorFlow and come from it. */
-  function counted<T>(body: (counts: { calls: number; given: number; taken: number }) => T): T {
+  function counted<T>(body: (counts: { calls: number; runs: number; given: number; taken: number }) => T): T {
     const backend = tf.backend() as unknown as { binding: NativeBinding };
     const { binding } = backend;
-    const counts = { calls: 0, given: 0, taken: 0 };
+    const counts = { calls: 0, runs: 0, given: 0, taken: 0 };
     const names = ["executeOp", "createTensor", "deleteTensor", "tensorDataSync", "runSavedModel"] as const;
     const counters = names.map((name) => {
       const original = binding[name] as (...given: readonly unknown[]) => unknown;
       const value = (...given: readonly unknown[]) => {
         counts.calls += 1;
         const result = original(...given);
+        if (name === "runSavedModel") counts.runs += 1;
         if (name === "createTensor") counts.given += (given[2] as Float32Array).byteLength;
         if (name === "tensorDataSync") counts.taken += (result as Float32Array).byteLength;
         return result;
@@ -490,10 +529,11 @@ suite("recorded graphs", () => {
         [stepAlone, inputs + constants, results + taken],
         [stepOfSum, inputs + constants + gradient, results + taken + gradient],
       ] as const) {
-        Object.assign(counts, { calls: 0, given: 0, taken: 0 });
+        Object.assign(counts, { calls: 0, runs: 0, given: 0, taken: 0 });
         take();
-        if (sharing) expect(counts).toEqual({ calls: expect.any(Number), given: 0, taken: 4 * (results + taken) });
-        else expect(counts).toEqual({ calls: expect.any(Number), given: 4 * given, taken: 4 * read });
+        if (sharing)
+          expect(counts).toMatchObject({ runs: take === stepAlone ? 1 : 2, given: 0, taken: 4 * (results + taken) });
+        else expect(counts).toMatchObject({ given: 4 * given, taken: 4 * read });
         if (sharing) expect(counts.calls).toBeLessThanOrEqual(10);
       }
       expect(backend.binding.getNumOfTensors()).toBe(tensors);

@@ -20,7 +20,7 @@ export interface Recorded {
 
 /** See `PassInputs.vector`. */
 export const vectorShape = [-1];
-/** Factor of the loss in a recording. The tolerance is for gradients that are not scaled. */
+/** Factor of the loss in a recording. */
 export const recordedLossScale = 1;
 
 /** Rows of the pass that is recorded to estimate the memory of others. */
@@ -117,6 +117,7 @@ export class PassRecorder {
 
 /**
  * @param found values of the recorded outputs
+ * @param lossScale power of two by which found gradients are multiplied, but not running statistics
  * @param tolerance largest accepted difference, relative to the largest element, or absolute below 1
  * @throws ModelError if they are not those of the tape
  */
@@ -124,18 +125,21 @@ export function requireEqual(
   { tensors }: Recorded,
   found: readonly ArrayLike<number>[],
   layout: readonly ParameterSlot[],
+  lossScale = 1,
   tolerance = 1e-5,
 ): void {
+  const trained = layout.reduce((total, { size, trainable }) => total + (trainable ? size : 0), 0);
   tensors.forEach((tensor, index) => {
     const expected = tensor.dataSync() as Float32Array;
-    const computed = found[index] as ArrayLike<number>;
+    const values = found[index] as ArrayLike<number>;
+    const computed = (i: number): number => (values[i] as number) / (index > 0 && i < trained ? lossScale : 1);
     const scale = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
-    const at = expected.findIndex((value, i) => Math.abs((computed[i] as number) - value) > tolerance * scale);
+    const at = expected.findIndex((value, i) => Math.abs(computed(i) - value) > tolerance * scale);
     if (at === -1) return;
     const slot = layout.find(({ offset, size }) => at < offset + size);
     const where = index === 0 ? "loss or metrics" : `gradient of ${slot?.name}`;
     throw new ModelError(
-      `The model's graph gives ${computed[at]} for its ${where}, where its operations one by one give ${expected[at]}. ` +
+      `The model's graph gives ${computed(at)} for its ${where}, where its operations one by one give ${expected[at]}. ` +
         "Set graph: false in defineTraining to compute it without a graph.",
     );
   });

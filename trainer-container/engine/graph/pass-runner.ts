@@ -44,11 +44,13 @@ export class PassRunner {
     private readonly sharing: boolean,
   ) {}
 
-  /** Runs a pass on the values of its staging. @param into for gradients */
-  run(pass: Pass, into?: Float32Array): readonly BatchResult[] {
+  /** Runs a pass on the values of its staging. @param into for gradients @param check gets the results before they are used */
+  run(pass: Pass, into?: Float32Array, check?: (found: readonly TensorId[]) => void): readonly BatchResult[] {
     const startedAt = performance.now();
     try {
-      const [numbers = -1, gradient] = computeModel(this.definition, () => this.execute(pass));
+      const found = computeModel(this.definition, () => this.execute(pass));
+      check?.(found);
+      const [numbers = -1, gradient] = found;
       if (into) {
         this.reader.copy(gradient as TensorId, into, true);
         const ms = performance.now() - startedAt;

@@ -20,11 +20,10 @@ import type { LayersTrainable } from "../layers-trainable";
 import type { NativeBackend } from "../native/op";
 import { Operations } from "../native/operations";
 import { TensorReader } from "../native/shared-tensors";
-import { computeModel } from "../user-code";
 import { HostWeights } from "./host-weights";
 import { GraphOptimizer } from "./optimizer";
 import { PassLoader } from "./pass-loader";
-import { PassRecorder, type Recorded, recordedLossScale, requireEqual } from "./pass-recorder";
+import { PassRecorder, type Recorded, requireEqual } from "./pass-recorder";
 import { type Pass, PassRunner, type StepResult } from "./pass-runner";
 import type { PassShape } from "./passes";
 import type { Recording } from "./recorder";
@@ -93,15 +92,12 @@ export class GraphProgram {
    * @returns undefined if the model cannot be recorded
    */
   gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult | undefined {
-    const pass = this.passFor("gradients", batch, randomKey);
-    if (pass === undefined) return undefined;
-    return this.runner.run(pass, into)[0];
+    return this.resultOf("gradients", batch, randomKey, into);
   }
 
   /** Computes as `TrainableModel.evaluate`. @returns undefined if the model cannot be recorded */
   evaluate(batch: Batch): BatchResult | undefined {
-    const pass = this.passFor("evaluation", batch, "evaluation");
-    return pass && this.runner.run(pass)[0];
+    return this.resultOf("evaluation", batch, "evaluation");
   }
 
   /** See `TrainableModel.scaleLoss`. */
@@ -184,7 +180,12 @@ export class GraphProgram {
     return { kind, rows, weighted: microshards === 1 && weights !== undefined, microshards };
   }
 
-  private passFor(kind: PassShape["kind"], batch: Batch, randomKey: string): Pass | undefined {
+  private resultOf(
+    kind: PassShape["kind"],
+    batch: Batch,
+    randomKey: string,
+    into?: Float32Array,
+  ): BatchResult | undefined {
     const shape = this.shapeOf(kind, batch, 1);
     const name = nameOf(shape);
     const known = this.passes.get(name);
@@ -192,15 +193,19 @@ export class GraphProgram {
     const staging = known?.staging ?? new Staging(this.definition, shape);
     staging.filled = 0;
     staging.add(batch, randomKey);
-    if (known) return known;
-    const pass = this.compile(staging);
-    this.passes.set(name, pass);
-    if (pass === undefined) staging.dispose(this.backend.binding);
-    return pass;
+    if (known) return this.runner.run(known, into)[0];
+    const compiled = this.compile(staging, into);
+    this.passes.set(name, compiled?.pass);
+    if (compiled === undefined) staging.dispose(this.backend.binding);
+    return compiled && (compiled.result ?? this.runner.run(compiled.pass, into)[0]);
   }
 
-  /** Records a pass, loads it and compares its first results with the tape's. */
-  private compile(staging: Staging): Pass | undefined {
+  /**
+   * Records a pass, loads it and compares its first results with the tape's.
+   *
+   * @returns the pass, and those results if they are also the pass's
+   */
+  private compile(staging: Staging, into?: Float32Array): { pass: Pass; result?: BatchResult } | undefined {
     const { kind } = staging.shape;
     const startedAt = performance.now();
     return this.recorded(staging, (recording) => {
@@ -208,7 +213,7 @@ export class GraphProgram {
       const { length } = builder.nodes;
       const exact =
         recording.obstacle ?? this.recorder.changes(staging, recording) ?? this.loader.load(staging, recording);
-      if (!(exact instanceof Error)) this.compare(exact, recording.result);
+      const result = exact instanceof Error ? undefined : this.compare(exact, recording.result, into);
       const { precision } = this;
       let pass = exact;
       if (kind === "gradients" && precision) {
@@ -226,7 +231,7 @@ export class GraphProgram {
       const { length: operations } = recording.nodes;
       const again = cuts.length === 0 ? {} : { rematerialised: smaller ? cuts.length : 0 };
       this.onExecution?.({ pass: kind, engine: "graph", operations, ...again, ms: performance.now() - startedAt });
-      return smaller ?? pass;
+      return { pass: smaller ?? pass, ...(pass === exact && result ? { result } : {}) };
     });
   }
 
@@ -290,19 +295,13 @@ export class GraphProgram {
     return tf.tidy(() => use(this.recorder.record(staging)) as unknown as tf.TensorContainer) as unknown as T;
   }
 
-  /** @throws ModelError if the graph's results are not the tape's */
-  private compare(pass: Pass, recorded: Recorded): void {
-    try {
-      const found = computeModel(this.definition, () => this.runner.execute(pass, recordedLossScale));
-      requireEqual(
-        recorded,
-        found.map((id) => this.operations.read(id)),
-        this.layers.layout,
-        this.tolerance,
-      );
-    } finally {
-      this.operations.release();
-    }
+  /** Runs a pass for the first time. @throws ModelError if its results are not the tape's */
+  private compare(pass: Pass, recorded: Recorded, into?: Float32Array): BatchResult | undefined {
+    const { layout } = this.layers;
+    return this.runner.run(pass, into, (found) => {
+      const values = found.map((id) => this.operations.read(id));
+      requireEqual(recorded, values, layout, this.runner.lossScale, this.tolerance);
+    })[0];
   }
 
   dispose(): void {
