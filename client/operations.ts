@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Contract, ResponseContracts } from "../api/contract";
 import type { operations } from "../api/contracts";
 import type { DeepReadonly } from "../core/shapes";

@@ -1,5 +1,5 @@
 import { type Document, isMap, isNode, LineCounter, type Node, parseDocument } from "yaml";
-import type { z } from "zod";
+import type * as z from "zod";
 import { InvalidInputError, type Problem } from "./errors";
 import { issuesOf, pathText, problemsOf } from "./problems";
 

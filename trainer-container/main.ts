@@ -12,7 +12,7 @@ import { createLogger, type Logger } from "../core/logging";
 import { teamPrefix } from "../core/object-keys";
 import { segmentNameOf } from "../core/runs/ports";
 import { type TrainingTask, trainerExitCodes } from "../core/runs/training-task";
-import { readTrainerConfig, type TrainerConfig } from "../platform/config";
+import { readTrainerConfig, type TrainerConfig } from "../platform/config/trainer";
 import { createUploadThread } from "./checkpoint/upload-thread";
 import { openRunSession, type RunSession } from "./credentials/run-session";
 import { createEngine } from "./engine/create-engine";

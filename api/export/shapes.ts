@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { exportFormats } from "../../core/export/ports";
 import { count, type Shape, sha256 } from "../../core/shapes";
 

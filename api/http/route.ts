@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Platform } from "../../adapters/platform";
 import { RingmasterError } from "../../core/errors";
 import { toJson } from "../../core/json-text";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { teamNamePattern } from "../../core/access/teams";
 import { type Contract, type ResponseContract, repeatabilityOf, tags } from "../contract";
 import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../errors";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { columnSchema } from "../datasets/shapes";
 import { featureTransform, labelEncoding } from "../features/shapes";
 import { decision } from "../runs/decision";

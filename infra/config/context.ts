@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 
 /** The shorter names of settings on the command line. */
 const aliases: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { principalPatternProblem } from "../../core/access/principals";
 import { teamNamePattern, teamNameRule } from "../../core/access/teams";
 

@@ -1,5 +1,5 @@
 import type { Node } from "constructs";
-import type { z } from "zod";
+import type * as z from "zod";
 import { defaultTeam } from "../../core/access/teams";
 import { withContext } from "./context";
 import { ConfigError, type ConfigProblem } from "./error";

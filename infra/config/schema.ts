@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defaultEvaluationOperations } from "../../platform/config";
 import * as part from "./parts";
 

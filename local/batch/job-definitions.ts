@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { nodeContainers } from "./container";
 import { clientError } from "./errors";
 import { batchArn, nameOf } from "./names";

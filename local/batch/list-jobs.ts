@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { summarizeJob } from "./describe";
 import { clientError } from "./errors";
 import type { JobBook } from "./job-book";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { clientError } from "./errors";
 import { batchArn, nameOf } from "./names";
 import type { schemas } from "./schemas";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { createApp } from "../../api/app";
 import { firstProblems } from "../../api/http/first-problems";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";

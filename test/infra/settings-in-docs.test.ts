@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { jobSchema } from "../../core/runs/job";
 import { schema } from "../../infra/config/schema";
 import { repository } from "./synthesized";

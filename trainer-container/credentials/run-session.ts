@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LambdaClient } from "@aws-sdk/client-lambda";
-import { readRunSession } from "../../platform/config";
+// Not the index, which loads the schemas of all configuration: each thread of the trainer opens a session.
+import { readRunSession } from "../../platform/config/run-session";
 import { type Identity, keepCredentials } from "./keeper";
 import { CredentialsRefusedError, fetchRunCredentials } from "./lambda-credentials";
 

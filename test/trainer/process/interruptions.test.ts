@@ -47,12 +47,12 @@ describe("a training on spot hosts", () => {
       ...{ RINGMASTER_INGEST_FUNCTION: "ingest", RINGMASTER_ADVERTISE_HOST: "127.0.0.1" },
       RINGMASTER_SPOT_POLL_MS: "50",
     };
-    const trainer = { command: [process.execPath, "--enable-source-maps", built.script], environment };
+    const trainer = { command: [process.execPath, ...built.nodeArguments], environment };
     await batch.start({ images: { trainer }, spotNoticeMs: noticeMs, clock });
     await batch.setUp();
     const container = { image: "trainer", vcpus: 1, memory: 2_048 };
     await batch.define({ jobDefinitionName: "trainer", containerProperties: container });
-    await storeFeatures(cloud.store);
+    await storeFeatures(cloud.store, [2_000, 2_000]);
   });
   afterAll(async () => {
     await batch.stop();
@@ -109,7 +109,9 @@ describe("a training on spot hosts", () => {
   }
 
   it(`uses none of the user's retries for ${notices} notices, with restarts on hosts under notice`, async () => {
-    const settings = [{ workers: 1 }, { epochs: 80 }] as const;
+    // Many steps, of which few store a checkpoint: those of notices and of the ends of epochs.
+    const checkpoint = { everySteps: 500, everySeconds: 600, keep: 3 };
+    const settings = [{ workers: 1, checkpoint }, { epochs: 6 }] as const;
     await storeTask(cloud.store, "run-calm", ...settings);
     await storeTask(cloud.store, "run-hit", ...settings);
     await train("run-calm", async () => undefined);
@@ -121,7 +123,7 @@ describe("a training on spot hosts", () => {
       for (let attempt = 1; given < notices && attempt <= trainerJob.attempts; attempt += 1) {
         const job = await until(jobId, (one) => one.status === "RUNNING" && said(one, "ready"));
         if (job.status !== "RUNNING") return;
-        await new Promise((wait) => setTimeout(wait, 20 * given)); // each notice comes at another step
+        await new Promise((wait) => setTimeout(wait, 5 * given)); // each notice comes at another step
         await batch.batch.interruptSpot(jobId);
         given += 1;
         const left = await until(jobId, (one) => said(one, "left") || said(one, "gang: left"));

@@ -42,7 +42,7 @@ if (probe === undefined)
   async function train(runId: string, limitMb: number, environment: Readonly<Record<string, string>> = {}) {
     await storeTask(cloud.store, runId, { workers: 1, backend: "auto" }, { epochs: 1 });
     const group = createMemoryGroup(runId, limitMb)!;
-    const trainer = new TrainerProcess(["--enable-source-maps", built.script], cloud, runId, 0, 1, 0, environment);
+    const trainer = new TrainerProcess(built.nodeArguments, cloud, runId, 0, 1, 0, environment);
     group.add(trainer.pid);
     const code = await trainer.ended;
     const peak = Math.round(group.peakMb());

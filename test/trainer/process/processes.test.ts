@@ -13,19 +13,19 @@ import { readResult, storeFeatures, storeTask } from "./task";
 import { TrainerProcess } from "./trainer-process";
 
 const root = path.resolve(__dirname, "../../..");
-const totalSteps = 186;
+const totalSteps = 124;
 const everyStep = Array.from({ length: totalSteps }, (_, i) => i + 1);
 
 /** Real trainer processes against the embedded cloud, from a bundle as in production. */
 describe("trainer processes", () => {
   let cloud: TrainerCloud;
   let folder: string;
-  let script: string;
+  let nodeArguments: readonly string[];
   let reference: string;
   const running = new Set<TrainerProcess>();
 
   beforeAll(async () => {
-    ({ folder, script } = buildTrainer());
+    ({ folder, nodeArguments } = buildTrainer());
     cloud = await startCloud();
     await storeFeatures(cloud.store);
     await storeTask(cloud.store, "run-alone");
@@ -41,7 +41,7 @@ describe("trainer processes", () => {
   });
 
   function start(runId: string, index: number, attempt = 1): TrainerProcess {
-    const trainer = new TrainerProcess(["--enable-source-maps", script], cloud, runId, index, attempt);
+    const trainer = new TrainerProcess(nodeArguments, cloud, runId, index, attempt);
     running.add(trainer);
     void trainer.ended.then(() => running.delete(trainer));
     return trainer;
@@ -90,10 +90,10 @@ describe("trainer processes", () => {
     expect(Object.values(decodeSafetensors(file).tensors).map(({ shape }) => shape)).toEqual(
       expect.arrayContaining([[66, 24], [24], [24, 3], [3]]),
     );
-    expect(result).toMatchObject({ steps: totalSteps, epochs: 6, backend: "wasm", generations: 1 });
+    expect(result).toMatchObject({ steps: totalSteps, epochs: 4, backend: "wasm", generations: 1 });
     expect(result.metrics["validation/accuracy"]).toBeGreaterThan(0.7);
     expect(result.metrics["train/loss"]).toBeLessThan(0.8);
-    expect((await keptOf("run-alone")).map(([step]) => step)).toEqual([160, 180, 186]); // the best is among them
+    expect((await keptOf("run-alone")).map(([step]) => step)).toEqual([100, 120, 124]); // the best is among them
     expect(stepsOf("run-alone", "train/loss")).toEqual(everyStep);
     expect(stepsOf("run-alone", "system/worker-0/rss")).toEqual([totalSteps]);
   });
@@ -116,9 +116,7 @@ describe("trainer processes", () => {
   it("give the same weights as two processes of each of two containers, of which one is killed and starts again", async () => {
     await storeTask(cloud.store, "run-hosts", { workers: 4 });
     const two = { RINGMASTER_HOST_WORKERS: "2" };
-    const containers = [0, 1].map(
-      (index) => new TrainerProcess(["--enable-source-maps", script], cloud, "run-hosts", index, 1, 0, two),
-    );
+    const containers = [0, 1].map((index) => new TrainerProcess(nodeArguments, cloud, "run-hosts", index, 1, 0, two));
     for (const container of containers) running.add(container);
     await trained("run-hosts", 10);
     const all = await cloud.received(({ runId, progress }) => runId === "run-hosts" && progress?.worldSize === 4);
@@ -136,7 +134,7 @@ describe("trainer processes", () => {
     const weights: string[] = [];
     for (const classWeights of [undefined, { a: 0.5, c: 3 }]) {
       const id = classWeights ? "run-sparse-weighted" : "run-sparse";
-      const hyperparameters = { epochs: 3, ...(classWeights ? { classWeights } : {}) };
+      const hyperparameters = { epochs: 2, ...(classWeights ? { classWeights } : {}) };
       await storeTask(cloud.store, id, { model }, hyperparameters);
       await storeTask(cloud.store, `${id}-3`, { model, workers: 3 }, hyperparameters);
       expect(await start(id, 0).ended).toBe(0);
@@ -160,7 +158,7 @@ describe("trainer processes", () => {
   it.each(inFloat16)(
     "give the same weights with %s float16 alone and on three workers of which one is killed, and tell the loss scale",
     async (field, backend) => {
-      const narrow = { [field]: "float16", epochs: 3 };
+      const narrow = { [field]: "float16", epochs: 2 };
       const [one, three] = [`run-narrow-${backend}`, `run-narrow-${backend}-3`] as const;
       await storeTask(cloud.store, one, { backend }, narrow);
       await storeTask(cloud.store, three, { backend, workers: 3 }, narrow);

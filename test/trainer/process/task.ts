@@ -75,7 +75,7 @@ export async function storeTask(
       gradientFormat: "float32",
       clipNorm: 1,
       batchSize: 32,
-      epochs: 6,
+      epochs: 4,
       ...hyperparameters,
     },
     microshards: 4,

@@ -70,6 +70,23 @@ describe("the thread that sends metrics", () => {
     return createOutboxThread(worker, settings, (message) => troubles.push(message));
   };
 
+  it.each(["telemetry/outbox-worker", "checkpoint/upload-worker"])("loads no schemas: %s", (name) => {
+    const { metafile } = buildSync({
+      absWorkingDir: root,
+      entryPoints: [`trainer-container/${name}.ts`],
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: "node",
+      mainFields: ["module", "main"],
+      logLevel: "error",
+    });
+    const [bundle] = Object.values(metafile.outputs);
+    const files = Object.keys(bundle!.inputs);
+    expect(files).toContain(`trainer-container/${name}.ts`);
+    expect(files.filter((file) => /node_modules[\\/](zod|yaml)[\\/]/.test(file))).toEqual([]);
+  });
+
   it("sends batches in their order, and tells of each when it is stored", async () => {
     const outbox = open(script);
     const stored: number[] = [];
