@@ -175,6 +175,7 @@ async function trainRun(own: Process, environment: Environment, threads = true):
     now: () => performance.now(),
     logger,
     telemetry,
+    hasEnded: session.isRefused,
     ...own,
     createEngine,
     ...(threads && existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),

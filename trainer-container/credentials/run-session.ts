@@ -10,6 +10,8 @@ export interface RunSession {
   /** For the SDK's clients: the run's credentials. Empty: the process's own credentials. */
   readonly client: { readonly credentials?: () => Promise<Identity> };
   readonly runKey: string | undefined;
+  /** Tests whether the run gets no credentials any more, because it has ended. False if there is no answer. */
+  readonly isRefused: () => Promise<boolean>;
 }
 
 /**
@@ -21,20 +23,23 @@ export function openRunSession(
   onTrouble: (message: string, error: unknown) => void,
 ): RunSession {
   const config = readRunSession(environment);
-  if (!config) return { client: {}, runKey: undefined };
+  if (!config) return { client: {}, runKey: undefined, isRefused: async () => false };
   const { credentialsFunction, ...run } = config;
   const lambda = new LambdaClient({ maxAttempts: 1 });
+  const fetch = () => fetchRunCredentials(lambda, credentialsFunction, run);
+  const isFinal = (error: unknown) => error instanceof CredentialsRefusedError;
   return {
     client: {
       credentials: keepCredentials({
-        fetch: () => fetchRunCredentials(lambda, credentialsFunction, run),
+        fetch,
         now: Date.now,
         sleep,
         random: Math.random,
-        isFinal: (error) => error instanceof CredentialsRefusedError,
+        isFinal,
         onTrouble: (error) => onTrouble("the run's credentials cannot be renewed yet", error),
       }),
     },
     runKey: run.runKey,
+    isRefused: () => fetch().then(() => false, isFinal),
   };
 }

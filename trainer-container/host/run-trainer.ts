@@ -29,6 +29,7 @@ import { train } from "../loop/train";
 import { GpuSampler } from "../telemetry/gpu-sampler";
 import { unpackPoints } from "../telemetry/packed-points";
 import type { Telemetry } from "../telemetry/telemetry";
+import { within } from "../telemetry/within";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
 import { executionReport } from "./executions";
 import { failedBeforeUpdate, judge } from "./failure";
@@ -53,6 +54,8 @@ export interface TrainerDependencies {
   readonly upload?: StateUploader;
   readonly createEngine: (options: EngineOptions) => Promise<Engine>;
   readonly createGang: (task: TrainingTask) => Gang;
+  /** Tests whether the run has ended, as after a cancellation. Nothing of it is stored then. Default: it has not. */
+  readonly hasEnded?: () => Promise<boolean>;
   /** Rejects on an uncaught exception, or on a loop of user code without an end. */
   readonly uncaught?: Promise<never>;
   /** Called before a user's module is loaded. */
@@ -61,6 +64,8 @@ export interface TrainerDependencies {
 
 /** Rows of a validation block. The bits of validation scores depend on it, as on the microshard's shape. */
 const validationRows = 512;
+/** Maximum wait for an unavailable store of the gang before the last state is stored. The others find the loss themselves. */
+const leavePatienceMs = 2_000;
 /** Maximum wait at the end for remaining metrics. */
 const telemetryPatienceMs = 10_000;
 /** Maximum wait for remaining metrics before the result becomes visible. */
@@ -68,7 +73,7 @@ const settlePatienceMs = 5_000;
 
 /** Runs one worker, from the task to the process's exit code. */
 export async function runTrainer(dependencies: TrainerDependencies): Promise<number> {
-  const { config, store, clock, logger, telemetry } = dependencies;
+  const { config, store, clock, logger, telemetry, interruption } = dependencies;
   let gang: Gang | undefined;
   try {
     const { runId, segment } = config;
@@ -108,9 +113,11 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
     );
     return trainerExitCodes.failed;
   } finally {
+    // The stores refuse an ended run, so that leaving and sending would be retried until the host ends this process.
+    const hasEnded = interruption.raised && (await dependencies.hasEnded?.());
     // `leave` is idempotent. This call is for exits without another one.
-    await gang?.leave("failed").catch(() => undefined);
-    await telemetry.close(telemetryPatienceMs);
+    if (!hasEnded) await gang?.leave("failed").catch(() => undefined);
+    await telemetry.close(hasEnded ? 0 : telemetryPatienceMs);
   }
 }
 
@@ -262,7 +269,8 @@ async function trainTask(
     const cpuSeconds = (user + system) / 1_000_000;
 
     if (end.end === "interrupted") {
-      await gang.leave("interrupted"); // first, so that no member waits for this worker while it uploads
+      // First, so that no member waits for this worker while it uploads.
+      await within(leavePatienceMs, gang.leave("interrupted"));
       if (end.rank > 0) await checkpointer.idle();
       else if (isWhole(replica)) await checkpointer.finish(replica, epochsFinished());
       else await checkpointer.flush("once");

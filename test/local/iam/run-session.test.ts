@@ -242,7 +242,8 @@ describe("the credentials of a run's trainers", () => {
   });
 
   it("may read their own identity", async () => {
-    const { client } = await sessionFor("run-own");
+    const { client, isRefused } = await sessionFor("run-own");
+    expect(await isRefused()).toBe(false);
     const { Arn } = await new STSClient({ ...platform.connection, ...client }).send(new GetCallerIdentityCommand({}));
     expect(Arn).toBe("arn:aws:sts::000000000000:assumed-role/ringmaster-run-us-east-1/run-own");
   });
@@ -253,8 +254,9 @@ describe("the credentials of a run's trainers", () => {
     ["a run that has ended", "run-ended", "run-ended", "it has ended"],
   ])("are not given out for %s", async (_what, runId, keyOf, message) => {
     const key = await platform.keys.keyOf(keyOf);
-    const { client } = openRunSession(platform.jobEnvironment(runId, key), () => undefined);
+    const { client, isRefused } = openRunSession(platform.jobEnvironment(runId, key), () => undefined);
     await expect(client.credentials?.()).rejects.toThrow(message);
+    expect(await isRefused()).toBe(true);
   });
 
   describe("with the key of an evaluation", () => {
