@@ -7,8 +7,8 @@ import type { CheckRows, ExportableModel } from "../../core/export/ports";
 import { inputColumns } from "../../core/features/planned-rows";
 import type { FeatureTransform } from "../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
+import { textsOf } from "../../core/views/compile";
 import type { FittedPlan } from "../../core/views/shapes";
-import { textsOf } from "./onnx/plan-graph";
 
 export const checkedRows = 64;
 const seed = 32;

@@ -3,9 +3,10 @@ import { type RawRow, timeOf } from "../raw-row";
 import { bindStep, intermediatesOf } from "./bind";
 import type { Intermediate, Output } from "./bound-step";
 import type { Dialect } from "./dialects";
-import type { CanonicalRow } from "./expression";
+import type { CanonicalRow, Operation } from "./expression";
 import { createScopes } from "./references";
 import type { FittedPlan, PlanColumn } from "./shapes";
+import { separator } from "./text-expressions";
 import { encodedBy } from "./view-file";
 
 /** A fitted plan as expressions; `selectFeatures` and `createRowFunction` are its targets. */
@@ -39,6 +40,17 @@ export function sourcesOfOutputs(plan: FittedPlan): readonly (readonly string[])
     results.set(step.name, sources);
     return outputs.map(() => [...sources]);
   });
+}
+
+/** Returns the texts for which a plan's features have values of their own, the parts of a cross one by one. */
+export function textsOf(plan: FittedPlan): readonly string[] {
+  const found: string[] = [];
+  const visit = (operation: Operation): void => {
+    if (operation.op === "lookup") found.push(...operation.table.map(([text]) => text));
+    for (const input of operation.inputs) visit(input);
+  };
+  for (const { value } of compilePlan(plan).outputs) visit(value.operation);
+  return found.flatMap((text) => text.split(separator));
 }
 
 /** Returns a subquery with the columns and intermediate values that expressions of the plan read. */

@@ -1,9 +1,10 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { inputColumns } from "../../../core/features/planned-rows";
 import type { FeatureOutput, FeatureTransform } from "../../../core/features/shapes";
+import { textsOf } from "../../../core/views/compile";
 import type { GraphBuilder } from "./builder";
 import { addEmptyPart, addPart, equalToEach, type RawInput } from "./parts";
-import { addPlan, textsOf } from "./plan-graph";
+import { addPlan } from "./plan-graph";
 
 type OneHot = Extract<FeatureOutput, { readonly kind: "one-hot" }>;
 type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;

@@ -35,17 +35,6 @@ export function addPlan(
   });
 }
 
-/** Returns the texts for which a plan has a value of their own. */
-export function textsOf(plan: FittedPlan): readonly string[] {
-  const found: string[] = [];
-  const visit = (operation: Operation): void => {
-    if (operation.op === "lookup") found.push(...operation.table.map(([text]) => text));
-    for (const input of operation.inputs) visit(input);
-  };
-  for (const { value } of compilePlan(plan).outputs) visit(value.operation);
-  return found.flatMap((text) => text.split(separator));
-}
-
 /** A table from texts to numbers, as a graph needs it. */
 type Table = ReadonlyMap<string, number>;
 
