@@ -10,7 +10,7 @@ export interface NumberFormat {
 
 /** Ways to write 1234.5, in the order in which they are suggested. */
 const numbers = ["1,234.5", "1'234.5", "1’234.5", "1234,5", "1.234,5", "1 234,5", "1\u00a0234,5", "1\u202f234,5"];
-/** What values may have before or after the number. Other texts make codes, such as `city7`. */
+/** Texts that values may have before or after the number. Other texts make codes, such as `city7`. */
 const codes = "USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|BRL";
 const affixes = [`(?:[A-Z]{0,2}\\p{Sc}|${codes})[ \u00a0]?`, `[ \u00a0]?(?:[%‰]|\\p{Sc}|${codes})`].map(
   (pattern) => new RegExp(`^(?:${pattern})?$`, "u"),
