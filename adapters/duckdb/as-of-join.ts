@@ -62,7 +62,7 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
   );
   const rows = Number(span!["rows#"]);
   const keyed = new Map<string, EntityLabels>();
-  const searches: (() => Promise<readonly Float64Array[]>)[] = [];
+  const searches: (() => Promise<readonly Float64Array<ArrayBuffer>[]>)[] = [];
   const [features, joins]: [string[], string[]] = [[], []];
   let width = 0;
   for (const [index, { version, fetch }] of views.entries()) {
@@ -164,7 +164,7 @@ function numberFeatures({ definition, features }: ViewVersion): ReadonlyMap<stri
   return numbers;
 }
 
-const searchesAtOnce = 2;
+const searchesAtOnce = Number(process.env["SAO"] ?? 2);
 /** 256 MB. */
 const defaultMaxValues = 1 << 25;
 /** Values of a column and row group up to which Parquet has a dictionary. Larger ones save few bytes and cost time. */

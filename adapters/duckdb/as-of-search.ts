@@ -37,7 +37,7 @@ export async function findValues(
   session: DuckDbSession,
   search: Search,
   labels: EntityLabels,
-): Promise<readonly Float64Array[]> {
+): Promise<readonly Float64Array<ArrayBuffer>[]> {
   const { definition, view, viewRows, values, isOrdered } = search;
   const { ttl, eventTime, creationTime, entities: keys } = definition;
   const event = `CAST(epoch_ms(${quoteName(eventTime!)}) AS DOUBLE)`;
@@ -63,29 +63,22 @@ export async function findValues(
     for await (const chunk of readChunks(connection, query)) {
       const count = chunk.rowCount;
       labels.numbers.ofAll(keysIn(chunk, numbers[0]!), count, entities);
-      for (let index = 1; index < columns.length; index += 1) copyNumbers(chunk, index, numbers[index]!, 0, 1);
-      const first = replay.room(count) * values.length;
-      for (let k = 0; k < values.length; k += 1) {
-        copyNumbers(chunk, columns.length + k, replay.values, first + k, values.length);
-      }
+      for (let index = 1; index < columns.length; index += 1) copyNumbers(chunk, index, numbers[index]!, 0);
+      const first = replay.room(count);
+      for (const [k, column] of replay.values.entries()) copyNumbers(chunk, columns.length + k, column, first);
       if (!replay.add({ count, ...rows })) return await findValues(session, { ...search, isOrdered: false }, labels);
     }
   } finally {
     connection.closeSync();
   }
   replay.end();
-  return valuesByLabel(replay, labels.order, values.length);
+  return valuesByLabel(replay, labels.order);
 }
 
-function valuesByLabel({ values, found }: Replay, order: Uint32Array, width: number): readonly Float64Array[] {
+function valuesByLabel({ values, found }: Replay, order: Uint32Array): readonly Float64Array<ArrayBuffer>[] {
   const rows = new Int32Array(found.length);
-  for (let at = 0; at < found.length; at += 1) rows[order[at]!] = found[at]!;
-  const columns = Array.from({ length: width }, () => new Float64Array(rows.length));
-  for (let label = 0; label < rows.length; label += 1) {
-    const from = rows[label]! * width;
-    for (let k = 0; k < width; k += 1) columns[k]![label] = values[from + k]!;
-  }
-  return columns;
+  scatter(found, order, rows);
+  return values.map((column) => gather(column, rows, new Float64Array(rows.length)));
 }
 
 /** Reads the labels. @param key `keyOf` */
@@ -109,14 +102,15 @@ export async function readLabels(session: DuckDbSession, rows: number, key: stri
 }
 
 type Values = Float64Array | Int32Array;
+type Places = Float64Array | Int32Array | Uint32Array;
 
 /** A function of its own, because a loop in an asynchronous function is slow. */
-function gather<To extends Values>(from: To, places: Uint32Array, to: To): To {
+function gather<To extends Values>(from: To, places: Places, to: To): To {
   for (let at = 0; at < places.length; at += 1) to[at] = from[places[at]!]!;
   return to;
 }
 
-function scatter<To extends Values>(from: To, places: Float64Array, to: To): void {
+function scatter<To extends Values>(from: To, places: Places, to: To): void {
   for (let at = 0; at < places.length; at += 1) to[places[at]!] = from[at]!;
 }
 
@@ -144,7 +138,7 @@ function keysIn(chunk: DuckDBDataChunk, numbers: Float64Array): ArrayLike<unknow
   if (first.type.typeId !== DuckDBTypeId.DOUBLE) {
     return Array.from({ length: chunk.rowCount }, (_, row) => first.getItem(row));
   }
-  copyNumbers(chunk, 0, numbers, 0, 1);
+  copyNumbers(chunk, 0, numbers, 0);
   return numbers;
 }
 
