@@ -6,7 +6,8 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
-import { type EntityLabels, findValues, keyOf, readLabels } from "./as-of-search";
+import { type EntityLabels, keyOf, readLabels, type Search } from "./as-of-search";
+import { type ViewSearcher, withViewSearcher } from "./as-of-threads";
 import { canonicalTypes, castTo } from "./cast";
 import { originsOption } from "./column-origins";
 import { withFoundValues } from "./found-values";
@@ -37,6 +38,8 @@ export interface AsOfJoin {
   readonly output: string;
   /** Values of all labels that are held in memory as numbers. More are joined by the arrival of their row, as texts are. */
   readonly maxValues?: number;
+  /** Bundle of `as-of-worker.ts`. Views are searched in this thread if there is no such file. */
+  readonly script?: string;
 }
 
 /**
@@ -48,7 +51,44 @@ export interface AsOfJoin {
  * @throws InvalidInputError if the file lacks a column or has values of other types
  */
 export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<number> {
-  const { views, fullNames = false, output, maxValues = defaultMaxValues } = join;
+  const { views, fullNames = false, output, script } = join;
+  const { rows, columns, joins, values } = await withViewSearcher(session, { views: views.length, script }, (searcher) =>
+    findFeatures(session, join, searcher),
+  );
+  const format = /\.csv$/i.test(output)
+    ? "(FORMAT csv, HEADER)"
+    : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary}, ${originsOption(
+        views.map(({ version }) => version),
+        fullNames,
+      )})`;
+  const write = async (found: string) => {
+    const label = `SELECT *, rowid AS "label#", ${found} AS "found#" FROM labels`;
+    // A scan gives the labels in their order; a join may not.
+    const order = joins.length === 0 ? "" : 'ORDER BY labels."label#"';
+    await session.run(
+      `COPY (SELECT ${columns.join(", ")} FROM (${label}) AS labels ${joins.join(" ")} ${order})
+       TO ${quoteText(output)} ${format}`,
+    );
+  };
+  if (values.length === 0) await write("NULL");
+  else await withFoundValues(session.connection, values, (name) => write(`${name}(CAST(rowid AS DOUBLE))`));
+  return rows;
+}
+
+/** Parts of the query that writes the joined rows. */
+interface FoundFeatures {
+  /** Number of labels. */
+  readonly rows: number;
+  /** SQL of the columns. */
+  readonly columns: readonly string[];
+  readonly joins: readonly string[];
+  /** Columns of the values that were found, by the number of the label. */
+  readonly values: readonly Float64Array<ArrayBuffer>[];
+}
+
+/** Reads the labels into the table `labels`, and finds the values of their features. */
+async function findFeatures(session: DuckDbSession, join: AsOfJoin, searcher: ViewSearcher): Promise<FoundFeatures> {
+  const { views, fullNames = false, maxValues = defaultMaxValues } = join;
   const source = await openSource(session, join.labels, []);
   const { own, entities } = await openLabels(session, join, [...source.types.keys()]);
   const names = views.map(({ version }) => namesIn(version, fullNames));
@@ -62,7 +102,7 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
   );
   const rows = Number(span!["rows#"]);
   const keyed = new Map<string, EntityLabels>();
-  const searches: (() => Promise<readonly Float64Array<ArrayBuffer>[]>)[] = [];
+  const searches: { readonly search: Search; readonly labels: EntityLabels }[] = [];
   const [features, joins]: [string[], string[]] = [[], []];
   let width = 0;
   for (const [index, { version, fetch }] of views.entries()) {
@@ -98,29 +138,23 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     }
     width += values.length;
     const isOrdered = files.length === 1 && definition.creationTime === undefined;
-    searches.push(() => findValues(session, { definition, view, viewRows, values, isOrdered }, labels));
+    searches.push({ labels, search: { ...searchOf(definition), view, viewRows, values, isOrdered } });
   }
-  // DuckDB reads a result with one thread, so two views are read at a time.
-  const found = await mapLimited(searches, searchesAtOnce, (search) => search());
+  const found = await mapLimited(searches, searcher.atOnce, ({ search, labels }) => searcher.find(search, labels));
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
-  const format = /\.csv$/i.test(output)
-    ? "(FORMAT csv, HEADER)"
-    : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary}, ${originsOption(
-        views.map(({ version }) => version),
-        fullNames,
-      )})`;
-  const write = async (values: string) => {
-    const label = `SELECT *, rowid AS "label#", ${values} AS "found#" FROM labels`;
-    // A scan gives the labels in their order; a join may not.
-    const order = joins.length === 0 ? "" : 'ORDER BY labels."label#"';
-    await session.run(
-      `COPY (SELECT ${columns.join(", ")} FROM (${label}) AS labels ${joins.join(" ")} ${order})
-       TO ${quoteText(output)} ${format}`,
-    );
+  return { rows, columns, joins, values: found.flat() };
+}
+
+function searchOf({ entities, columns, eventTime, creationTime, ttl }: ViewVersion["definition"]) {
+  const event = `CAST(epoch_ms(${quoteName(eventTime!)}) AS DOUBLE)`;
+  return {
+    key: keyOf(entities.map((name) => ({ column: name, type: columns[name]! }))),
+    event,
+    ...(creationTime === undefined
+      ? {}
+      : { creation: `coalesce(CAST(epoch_ms(${quoteName(creationTime)}) AS DOUBLE), ${event})` }),
+    ...(ttl === undefined ? {} : { ttlMs: durationMs(ttl) }),
   };
-  if (width === 0) await write("NULL");
-  else await withFoundValues(session.connection, found.flat(), (name) => write(`${name}(CAST(rowid AS DOUBLE))`));
-  return rows;
 }
 
 /** Returns a table of a view's rows with `arrival#`, their place in the order of arrival, and their number. */
@@ -164,7 +198,6 @@ function numberFeatures({ definition, features }: ViewVersion): ReadonlyMap<stri
   return numbers;
 }
 
-const searchesAtOnce = Number(process.env["SAO"] ?? 2);
 /** 256 MB. */
 const defaultMaxValues = 1 << 25;
 /** Values of a column and row group up to which Parquet has a dictionary. Larger ones save few bytes and cost time. */

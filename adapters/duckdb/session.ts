@@ -6,6 +6,8 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb
 export interface DuckDbSession {
   readonly connection: DuckDBConnection;
   readonly directory: string;
+  /** Limit of its memory. */
+  readonly memoryMb: number;
   /** Opens another connection, for a query at the same time. It does not see temporary tables. The caller closes it. */
   connect(): Promise<DuckDBConnection>;
   /** Runs statements without a result. */
@@ -43,6 +45,7 @@ export async function openDuckDb(
   return {
     connection,
     directory,
+    memoryMb,
     connect: () => instance.connect(),
     run: async (sql) => void (await connection.run(sql)),
     rows: async (sql) => (await connection.runAndReadAll(sql)).getRowObjects(),

@@ -1,0 +1,18 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { findValues } from "./as-of-search";
+import type { SearchAnswer, SearchRequest, SearchThreadData } from "./as-of-threads";
+import { EntityNumbers } from "./entity-numbers";
+import { openDuckDb } from "./session";
+
+/** The thread that searches views with a DuckDB of its own, until it is terminated. */
+const { directory, memoryMb } = workerData as SearchThreadData;
+const session = openDuckDb(directory, { memoryMb });
+
+parentPort?.on("message", async ({ id, search, table, ...labels }: SearchRequest) => {
+  const columns = await findValues(await session, search, { ...labels, numbers: new EntityNumbers(table) });
+  const answer: SearchAnswer = { id, columns };
+  parentPort?.postMessage(
+    answer,
+    columns.map(({ buffer }) => buffer),
+  );
+});
