@@ -57,7 +57,7 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
   );
   const format = /\.csv$/i.test(output)
     ? "(FORMAT csv, HEADER)"
-    : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary}, ${originsOption(
+    : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary}, WRITE_BLOOM_FILTER false, ${originsOption(
         views.map(({ version }) => version),
         fullNames,
       )})`;
@@ -83,7 +83,7 @@ interface FoundFeatures {
   readonly columns: readonly string[];
   readonly joins: readonly string[];
   /** Columns of the values that were found, by the number of the label. */
-  readonly values: readonly Float64Array<ArrayBuffer>[];
+  readonly values: readonly Float64Array[];
 }
 
 /** Reads the labels into the table `labels`, and finds the values of their features. */

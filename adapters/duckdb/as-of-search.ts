@@ -42,7 +42,7 @@ export async function findValues(
   session: Pick<DuckDbSession, "connect">,
   search: Search,
   labels: EntityLabels,
-): Promise<readonly Float64Array<ArrayBuffer>[]> {
+): Promise<readonly Float64Array[]> {
   const { key, event, creation, ttlMs, view, viewRows, values, isOrdered } = search;
   const columns = [
     ...[key, event],
@@ -75,15 +75,15 @@ export async function findValues(
   return valuesByLabel(replay, labels.order);
 }
 
-function valuesByLabel({ values, found }: Replay, order: Uint32Array): readonly Float64Array<ArrayBuffer>[] {
+function valuesByLabel({ values, found }: Replay, order: Uint32Array): readonly Float64Array[] {
   const rows = new Int32Array(found.length);
   for (let at = 0; at < found.length; at += 1) rows[order[at]!] = found[at]!;
   return values.map((column) => valuesOf(column, rows));
 }
 
 /** A function of its own for one type of arrays each, which V8 makes twice as fast as for several. */
-function valuesOf(column: Float64Array, rows: Int32Array): Float64Array<ArrayBuffer> {
-  const values = new Float64Array(rows.length);
+function valuesOf(column: Float64Array, rows: Int32Array): Float64Array {
+  const values = new Float64Array(new SharedArrayBuffer(rows.length * Float64Array.BYTES_PER_ELEMENT));
   for (let label = 0; label < rows.length; label += 1) values[label] = column[rows[label]!]!;
   return values;
 }

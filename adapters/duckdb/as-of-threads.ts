@@ -29,7 +29,7 @@ export interface SearchAnswer {
   readonly columns: FoundColumns;
 }
 
-type FoundColumns = readonly Float64Array<ArrayBuffer>[];
+type FoundColumns = readonly Float64Array[];
 /** `findValues` */
 type Find = (search: Search, labels: EntityLabels) => Promise<FoundColumns>;
 

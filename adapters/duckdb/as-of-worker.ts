@@ -11,8 +11,5 @@ const session = openDuckDb(directory, { memoryMb });
 parentPort?.on("message", async ({ id, search, table, ...labels }: SearchRequest) => {
   const columns = await findValues(await session, search, { ...labels, numbers: new EntityNumbers(table) });
   const answer: SearchAnswer = { id, columns };
-  parentPort?.postMessage(
-    answer,
-    columns.map(({ buffer }) => buffer),
-  );
+  parentPort?.postMessage(answer);
 });

@@ -14,7 +14,7 @@ let functions = 0;
  */
 export async function withFoundValues(
   connection: DuckDBConnection,
-  columns: readonly Float64Array<ArrayBuffer>[],
+  columns: readonly Float64Array[],
   query: (name: string) => Promise<void>,
 ): Promise<void> {
   const name = `found_values_${functions}`;
@@ -32,8 +32,10 @@ export async function withFoundValues(
     const first = labels[0]!;
     // A scan without a filter gives consecutive labels, whose values need no copy.
     const isScan = labels.every((label, at) => label === first + at);
+    const numbers = new Float64Array(labels.length);
     for (const [child, column] of values.entries()) {
-      const numbers = isScan ? column.subarray(first, first + labels.length) : labels.map((label) => column[label]!);
+      if (isScan) numbers.set(column.subarray(first, first + labels.length));
+      else for (let at = 0; at < labels.length; at += 1) numbers[at] = column[labels[at]!]!;
       writeNumbers(duckdb.struct_vector_get_child(output, child), numbers);
     }
   });
