@@ -1,4 +1,3 @@
-import { mapLimited } from "../../core/each-limited";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
@@ -6,8 +5,8 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
-import { type EntityLabels, keyOf, readLabels, type Search } from "./as-of-search";
-import { type ViewSearcher, withViewSearcher } from "./as-of-threads";
+import { type EntityLabels, keyOf, readLabels } from "./as-of-search";
+import { type FindAll, type ViewSearch, withViewSearcher } from "./as-of-threads";
 import { canonicalTypes, castTo } from "./cast";
 import { originsOption } from "./column-origins";
 import { withFoundValues } from "./found-values";
@@ -52,8 +51,8 @@ export interface AsOfJoin {
  */
 export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<number> {
   const { views, fullNames = false, output, script } = join;
-  const { rows, columns, joins, values } = await withViewSearcher(session, { views: views.length, script }, (searcher) =>
-    findFeatures(session, join, searcher),
+  const { rows, columns, joins, values } = await withViewSearcher(session, { views: views.length, script }, (findAll) =>
+    findFeatures(session, join, findAll),
   );
   const format = /\.csv$/i.test(output)
     ? "(FORMAT csv, HEADER)"
@@ -87,7 +86,7 @@ interface FoundFeatures {
 }
 
 /** Reads the labels into the table `labels`, and finds the values of their features. */
-async function findFeatures(session: DuckDbSession, join: AsOfJoin, searcher: ViewSearcher): Promise<FoundFeatures> {
+async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: FindAll): Promise<FoundFeatures> {
   const { views, fullNames = false, maxValues = defaultMaxValues } = join;
   const source = await openSource(session, join.labels, []);
   const { own, entities } = await openLabels(session, join, [...source.types.keys()]);
@@ -102,7 +101,7 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, searcher: Vi
   );
   const rows = Number(span!["rows#"]);
   const keyed = new Map<string, EntityLabels>();
-  const searches: { readonly search: Search; readonly labels: EntityLabels }[] = [];
+  const searches: ViewSearch[] = [];
   const [features, joins]: [string[], string[]] = [[], []];
   let width = 0;
   for (const [index, { version, fetch }] of views.entries()) {
@@ -140,9 +139,9 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, searcher: Vi
     const isOrdered = files.length === 1 && definition.creationTime === undefined;
     searches.push({ labels, search: { ...searchOf(definition), view, viewRows, values, isOrdered } });
   }
-  const found = await mapLimited(searches, searcher.atOnce, ({ search, labels }) => searcher.find(search, labels));
+  const found = await findAll(searches);
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
-  return { rows, columns, joins, values: found.flat() };
+  return { rows, columns, joins, values: found };
 }
 
 function searchOf({ entities, columns, eventTime, creationTime, ttl }: ViewVersion["definition"]) {

@@ -3,6 +3,7 @@ import { type Labels, Replay } from "../../core/feature-store/replay";
 import { ascendingOrder } from "../../core/feature-store/time-order";
 import { EntityNumbers } from "./entity-numbers";
 import { copyNumbers, numbersIn } from "./number-columns";
+import { visitChunks } from "./scalar-functions";
 import { type DuckDbSession, quoteName } from "./session";
 
 /** Rows of DuckDB's chunks, at most. */
@@ -36,6 +37,7 @@ export interface Search {
 /**
  * Finds the row of a view for each label.
  *
+ * @param session DuckDB with one thread, which reads rows in their order
  * @returns columns of its values, by the number of the label; NaN for a missing value, and for a label without a row
  */
 export async function findValues(
@@ -57,20 +59,23 @@ export async function findValues(
   const [, eventTimes, ...rest] = numbers;
   const creationTimes = creation === undefined ? undefined : rest.shift();
   const rows = { entities, eventTimes: eventTimes!, creationTimes, arrivals: rest[0] };
+  const query = `SELECT ${[...columns, ...values].join(", ")} FROM ${view} ${order}`;
   const connection = await session.connect();
+  let isInOrder = true;
   try {
-    const query = `SELECT ${[...columns, ...values].join(", ")} FROM ${view} ${order}`;
-    for await (const chunk of readChunks(connection, query)) {
+    await visitChunks(connection, query, columns.length + values.length, (chunk) => {
+      if (!isInOrder) return;
       const count = chunk.rowCount;
       labels.numbers.ofAll(keysIn(chunk, numbers[0]!), count, entities);
       for (let index = 1; index < columns.length; index += 1) copyNumbers(chunk, index, numbers[index]!, 0);
       const first = replay.room(count);
       for (const [k, column] of replay.values.entries()) copyNumbers(chunk, columns.length + k, column, first);
-      if (!replay.add({ count, ...rows })) return await findValues(session, { ...search, isOrdered: false }, labels);
-    }
+      isInOrder = replay.add({ count, ...rows });
+    });
   } finally {
     connection.closeSync();
   }
+  if (!isInOrder) return findValues(session, { ...search, isOrdered: false }, labels);
   replay.end();
   return valuesByLabel(replay, labels.order);
 }
@@ -94,12 +99,12 @@ export async function readLabels(session: DuckDbSession, rows: number, key: stri
   const numbers = new EntityNumbers();
   const read = { entities: new Int32Array(rowsPerChunk), keys: new Float64Array(rowsPerChunk) };
   const query = `SELECT ${key}, CAST(rowid AS DOUBLE), CAST("at#" AS DOUBLE) FROM labels`;
-  for await (const chunk of readChunks(session.connection, query)) {
+  await visitChunks(session.connection, query, 3, (chunk) => {
     const labels = numbersIn(chunk, 1);
     numbers.addAll(keysIn(chunk, read.keys), chunk.rowCount, read.entities);
     scatter(read.entities, labels, entities);
     scatter(numbersIn(chunk, 2), labels, times);
-  }
+  });
   const order = new Uint32Array(new SharedArrayBuffer(rows * Uint32Array.BYTES_PER_ELEMENT));
   order.set(ascendingOrder(times));
   return {
@@ -113,31 +118,13 @@ type Values = Float64Array | Int32Array;
 type Places = Float64Array | Int32Array | Uint32Array;
 
 /** A function of its own, because a loop in an asynchronous function is slow. */
-function gather<To extends Values>(from: To, places: Places, to: To): To {
+function gather<To extends Values>(from: Values, places: Places, to: To): To {
   for (let at = 0; at < places.length; at += 1) to[at] = from[places[at]!]!;
   return to;
 }
 
 function scatter<To extends Values>(from: To, places: Places, to: To): void {
   for (let at = 0; at < places.length; at += 1) to[places[at]!] = from[at]!;
-}
-
-/** Reads a query's result by chunks: a key (`keyOf`) or a number, and columns of type DOUBLE. */
-async function* readChunks(connection: DuckDbSession["connection"], sql: string): AsyncGenerator<DuckDBDataChunk> {
-  const result = await connection.stream(sql);
-  let next = result.fetchChunk();
-  try {
-    for (;;) {
-      const chunk = await next;
-      if (chunk === null || chunk.rowCount === 0) return;
-      // DuckDB makes the next chunk while this one is processed.
-      next = result.fetchChunk();
-      yield chunk;
-    }
-  } finally {
-    // The caller may close the connection, which must have no open call.
-    await next;
-  }
 }
 
 /** Returns the keys of a chunk. @param numbers gets those that are numbers */

@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { mapLimited } from "../../core/each-limited";
 import type { Labels } from "../../core/feature-store/replay";
 import { type EntityLabels, findValues, type Search } from "./as-of-search";
 import type { DuckDbSession } from "./session";
 
 /** Each search holds the values of a view, so there are few at a time. */
 const maxThreads = 4;
-/** A thread replays one view while DuckDB reads the next rows of the other. */
-const searchesOfThread = Number(process.env["SAO"] ?? 2);
 
 export interface SearchThreadData {
   readonly directory: string;
@@ -24,20 +22,19 @@ export interface SearchRequest extends Labels {
   readonly table: Int32Array<SharedArrayBuffer>;
 }
 
-export interface SearchAnswer {
-  readonly id: number;
-  readonly columns: FoundColumns;
-}
+export type SearchAnswer = { readonly id: number } & ({ readonly columns: FoundColumns } | { readonly error: unknown });
 
 type FoundColumns = readonly Float64Array[];
 /** `findValues` */
 type Find = (search: Search, labels: EntityLabels) => Promise<FoundColumns>;
 
-export interface ViewSearcher {
-  /** Searches at the same time, at most. */
-  readonly atOnce: number;
-  readonly find: Find;
+export interface ViewSearch {
+  readonly search: Search;
+  readonly labels: EntityLabels;
 }
+
+/** Returns the columns of all searches (`findValues`). */
+export type FindAll = (searches: readonly ViewSearch[]) => Promise<FoundColumns>;
 
 export interface ViewSearcherOptions {
   readonly views: number;
@@ -45,15 +42,15 @@ export interface ViewSearcherOptions {
 }
 
 /**
- * Runs `work` with a searcher of views, which shares them among this thread and others: as many as the host has cores, if
- * the script exists. Texts as entities are searched in this thread, because threads cannot share them.
+ * Runs `work` with a searcher of views, which shares them among this thread and others: as many as DuckDB has, if the
+ * script exists. Texts as entities are searched in this thread, because threads cannot share them.
  */
 export async function withViewSearcher<Result>(
   session: DuckDbSession,
   { views, script = join(__dirname, "as-of-worker.js") }: ViewSearcherOptions,
-  work: (searcher: ViewSearcher) => Promise<Result>,
+  work: (findAll: FindAll) => Promise<Result>,
 ): Promise<Result> {
-  const others = existsSync(script) ? Math.min(views, availableParallelism(), maxThreads) - 1 : 0;
+  const others = existsSync(script) ? Math.min(views, session.threads, maxThreads) - 1 : 0;
   // Together half of the memory of this thread's DuckDB.
   const memoryMb = Math.ceil(session.memoryMb / (2 * others));
   const threads = Array.from({ length: others }, (_, index) => {
@@ -61,41 +58,58 @@ export async function withViewSearcher<Result>(
     return startThread(script, workerData);
   });
   const here: Find = (search, labels) => findValues(session, search, labels);
-  const idle = Array.from({ length: searchesOfThread }, () => [here, ...threads.map(({ find }) => find)]).flat();
-  const find: Find = async (search, labels) => {
+  const idle = [here, ...threads.map(({ find }) => find)];
+  const searched: Promise<FoundColumns>[] = [];
+  const find = async ({ search, labels }: ViewSearch) => {
     const free = idle.shift()!;
+    const found = (labels.numbers.table === undefined ? here : free)(search, labels);
+    searched.push(found);
     try {
-      return await (labels.numbers.table === undefined ? here : free)(search, labels);
+      return await found;
     } finally {
       idle.push(free);
     }
   };
+  const findAll: FindAll = async (searches) => {
+    // One thread reads rows in their order.
+    await session.run("SET threads = 1");
+    const found = await mapLimited(searches, idle.length, find);
+    await session.run(`SET threads = ${session.threads}`);
+    return found.flat();
+  };
   try {
-    return await work({ atOnce: idle.length, find });
+    return await work(findAll);
   } finally {
+    // A query waits for the thread that visits its chunks, so no thread ends before its searches.
+    await Promise.allSettled(searched);
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 }
 
 function startThread(script: string, workerData: SearchThreadData) {
   const worker = new Worker(script, { workerData });
-  const answers = new Map<number, (columns: FoundColumns) => void>();
+  const waiting = new Map<number, { resolve(columns: FoundColumns): void; reject(error: unknown): void }>();
   let searches = 0;
-  const failed = new Promise<never>((_, reject) => {
-    worker.on("error", reject);
-    worker.on("exit", () => reject(new Error("a thread that searches views ended")));
-  });
-  // Each search waits for it, but there may be none.
-  failed.catch(() => undefined);
-  worker.on("message", ({ id, columns }: SearchAnswer) => {
-    answers.get(id)!(columns);
-    answers.delete(id);
-  });
-  const find: Find = (search, { numbers, ...labels }) => {
-    const id = searches;
-    searches += 1;
-    worker.postMessage({ ...labels, id, search, table: numbers.table! } satisfies SearchRequest);
-    return Promise.race([new Promise<FoundColumns>((resolve) => answers.set(id, resolve)), failed]);
+  let end: unknown;
+  const fail = (error: unknown) => {
+    end ??= error;
+    for (const { reject } of waiting.values()) reject(end);
   };
+  worker.on("error", fail);
+  worker.on("exit", (code) => fail(new Error(`a thread that searches views ended with code ${code}`)));
+  worker.on("message", (answer: SearchAnswer) => {
+    const { resolve, reject } = waiting.get(answer.id)!;
+    waiting.delete(answer.id);
+    if ("error" in answer) reject(answer.error);
+    else resolve(answer.columns);
+  });
+  const find: Find = (search, { numbers, ...labels }) =>
+    new Promise((resolve, reject) => {
+      if (end !== undefined) return reject(end);
+      const id = searches;
+      searches += 1;
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ ...labels, id, search, table: numbers.table! } satisfies SearchRequest);
+    });
   return { worker, find };
 }

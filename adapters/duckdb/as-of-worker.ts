@@ -8,8 +8,12 @@ import { openDuckDb } from "./session";
 const { directory, memoryMb } = workerData as SearchThreadData;
 const session = openDuckDb(directory, { memoryMb });
 
-parentPort?.on("message", async ({ id, search, table, ...labels }: SearchRequest) => {
-  const columns = await findValues(await session, search, { ...labels, numbers: new EntityNumbers(table) });
-  const answer: SearchAnswer = { id, columns };
-  parentPort?.postMessage(answer);
-});
+async function answer({ id, search, table, ...labels }: SearchRequest): Promise<SearchAnswer> {
+  try {
+    return { id, columns: await findValues(await session, search, { ...labels, numbers: new EntityNumbers(table) }) };
+  } catch (error) {
+    return { id, error };
+  }
+}
+
+parentPort?.on("message", async (request: SearchRequest) => parentPort?.postMessage(await answer(request)));

@@ -12,12 +12,7 @@ export function numbersIn(chunk: DuckDBDataChunk, column: number): Float64Array 
 }
 
 /** Copies a column of type DOUBLE to `to[at]` and the following, with NaN for NULL. */
-export function copyNumbers(
-  { chunk, rowCount }: DuckDBDataChunk,
-  column: number,
-  to: Float64Array,
-  at: number,
-): void {
+export function copyNumbers({ chunk, rowCount }: DuckDBDataChunk, column: number, to: Float64Array, at: number): void {
   const vector = duckdb.data_chunk_get_vector(chunk, column);
   const bytes = duckdb.vector_get_data(vector, rowCount * Float64Array.BYTES_PER_ELEMENT);
   to.set(new Float64Array(bytes.buffer, bytes.byteOffset, rowCount), at);

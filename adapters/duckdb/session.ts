@@ -8,6 +8,7 @@ export interface DuckDbSession {
   readonly directory: string;
   /** Limit of its memory. */
   readonly memoryMb: number;
+  readonly threads: number;
   /** Opens another connection, for a query at the same time. It does not see temporary tables. The caller closes it. */
   connect(): Promise<DuckDBConnection>;
   /** Runs statements without a result. */
@@ -46,6 +47,7 @@ export async function openDuckDb(
     connection,
     directory,
     memoryMb,
+    threads,
     connect: () => instance.connect(),
     run: async (sql) => void (await connection.run(sql)),
     rows: async (sql) => (await connection.runAndReadAll(sql)).getRowObjects(),

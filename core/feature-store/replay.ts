@@ -62,7 +62,7 @@ export class Replay {
     // At least half of the rows can be dropped when there is no room.
     const kept = labels.times.length + labels.entityCount;
     this.capacity = Math.min(viewRows, 2 * kept + maxRowsAtOnce) + 1;
-    this.values = Array.from({ length: width }, () => new Float64Array(new SharedArrayBuffer(this.capacity*8)));
+    this.values = Array.from({ length: width }, () => new Float64Array(new SharedArrayBuffer(this.capacity * 8)));
     for (const column of this.values) column[0] = Number.NaN;
     this.found = new Int32Array(labels.times.length);
     this.latest = new Int32Array(labels.entityCount);

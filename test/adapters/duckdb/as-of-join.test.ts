@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { joinAsOf } from "../../../adapters/duckdb/as-of-join";
 import { type DuckDbSession, quoteText } from "../../../adapters/duckdb/session";
@@ -180,3 +181,88 @@ it("gives null where a view has no rows", async () => {
     expect(await session.rows(`SELECT spend FROM read_parquet(${quoteText(output)})`)).toEqual([{ spend: null }]);
   });
 });
+
+describe("threads that search views", () => {
+  let script: string;
+  beforeAll(() => {
+    const root = join(__dirname, "../../..");
+    script = join(directory, "as-of-worker.js");
+    buildSync({
+      ...{ absWorkingDir: root, entryPoints: ["adapters/duckdb/as-of-worker.ts"], outfile: script },
+      ...{ bundle: true, platform: "node", format: "cjs", logLevel: "error", external: ["@duckdb/*"] },
+    });
+    fs.symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
+  });
+
+  const tick = (at: number) => iso(timeOf(at));
+  const customers = [1, -3, 2 ** 40, null];
+  const rows = Array.from({ length: 3_000 }, (_, at) => ({
+    ...{ customer: customers[at % 3]!, name: `c${at % 3}`, at: tick(at % 500), known: tick((at * 7) % 500) },
+    ...{ spend: at, note: `n${at}` },
+  }));
+  const columns = { customer: "int", name: "string", at: "timestamp", known: "timestamp", spend: "int" } as const;
+  const views = [
+    { name: "ordered", entities: ["small"], columns: { ...columns, small: "int" as const } },
+    { name: "late", entities: ["small"], creationTime: "known", columns: { ...columns, small: "int" as const } },
+    { name: "large", entities: ["customer"], columns: { ...columns, note: "string" as const } },
+    { name: "text", entities: ["name"], columns },
+    { name: "both", entities: ["small", "name"], columns: { ...columns, small: "int" as const } },
+  ].map((view) => viewVersionOf({ ...view, eventTime: "at", ttl: "90d" }));
+
+  it("find what one thread finds, for all kinds of entities", async () => {
+    const labels = write(
+      "threads.jsonl",
+      Array.from({ length: 5_000 }, (_, at) => ({
+        ...{ row: at, customer: customers[at % 4]!, small: at % 5, name: `c${at % 4}`, when: tick((at * 13) % 520) },
+      })),
+    );
+    const joined = async (given: string) =>
+      withDuckDb(
+        async (session) => {
+          const stored = [];
+          for (const version of views) {
+            const source = write(
+              "rows.jsonl",
+              rows.map((one, at) => ({ ...one, small: at % 4 })).map((one) => pick(one, version)),
+            );
+            const { files } = await writeViewFiles(session, source, version);
+            const paths = files.map(({ path }) => path.replace(/\.parquet$/, `-${version.name}.parquet`));
+            for (const [index, path] of paths.entries()) fs.renameSync(files[index]!.path, path);
+            stored.push({ version, fetch: async () => paths });
+          }
+          const output = join(directory, "threads.parquet");
+          const request = { labels, time: "when", views: stored, fullNames: true, output, script: given };
+          expect(await joinAsOf(session, request)).toBe(5_000);
+          return fs.readFileSync(output);
+        },
+        { threads: 2 },
+      );
+    const alone = await joined(join(directory, "none.js"));
+    expect((await joined(script)).equals(alone)).toBe(true);
+  });
+
+  it.each([
+    ["a value of another type", "x", undefined, /Could not convert string 'x' to DOUBLE/],
+    ["the end of a thread", "1", "process.exit(3)", /ended with code 3/],
+  ])("report %s", async (_, customer, code, message) => {
+    const labels = write("labels.jsonl", [{ customer: 1, at: tick(0) }]);
+    const [file, output] = [join(directory, "one.parquet"), join(directory, "failed.parquet")];
+    const given = code === undefined ? script : join(directory, "ends.js");
+    if (code !== undefined) fs.writeFileSync(given, code);
+    const version = viewOf(false, undefined);
+    const stored = [version, { ...version, name: "other" }].map((one) => ({ version: one, fetch: async () => [file] }));
+    await withDuckDb(
+      async (session) => {
+        const columns = `'${customer}' AS customer, TIMESTAMP '2026-01-01' AS "at", 1::BIGINT AS spend`;
+        await session.run(`COPY (SELECT ${columns}) TO ${quoteText(file)} (FORMAT parquet)`);
+        const join = { labels, time: "at", views: stored, fullNames: true, output, script: given };
+        await expect(joinAsOf(session, join)).rejects.toThrow(message);
+      },
+      { threads: 2 },
+    );
+  });
+});
+
+function pick(row: Readonly<Record<string, unknown>>, { definition }: ReturnType<typeof viewVersionOf>) {
+  return Object.fromEntries(Object.keys(definition.columns).map((name) => [name, row[name]]));
+}
