@@ -160,9 +160,10 @@ function searchOf({ entities, columns, eventTime, creationTime, ttl }: ViewVersi
 async function arrivedRows(session: DuckDbSession, files: readonly string[], definition: ViewVersion["definition"]) {
   const stored = await viewTable(session, files, definition);
   const [found] = await session.rows(
-    `SELECT max(file_row_number)::DOUBLE AS "last#", count(*)::DOUBLE AS "rows#" FROM ${stored}`,
+    `SELECT max(num_rows)::DOUBLE AS "most#", sum(num_rows)::DOUBLE AS "rows#"
+     FROM parquet_file_metadata([${files.map(quoteText).join(", ")}])`,
   );
-  const arrival = `file_index * ${Number(found!["last#"]) + 1} + file_row_number`;
+  const arrival = `file_index * ${Number(found!["most#"])} + file_row_number`;
   return { table: `(SELECT *, ${arrival} AS "arrival#" FROM ${stored})`, viewRows: Number(found!["rows#"]) };
 }
 

@@ -1,5 +1,5 @@
 import { type DuckDBDataChunk, DuckDBTypeId } from "@duckdb/node-api";
-import { type Labels, Replay } from "../../core/feature-store/replay";
+import { type Labels, Replay, sharedNumbers } from "../../core/feature-store/replay";
 import { ascendingOrder } from "../../core/feature-store/time-order";
 import { EntityNumbers } from "./entity-numbers";
 import { copyNumbers, numbersIn } from "./number-columns";
@@ -88,7 +88,7 @@ function valuesByLabel({ values, found }: Replay, order: Uint32Array): readonly 
 
 /** A function of its own for one type of arrays each, which V8 makes twice as fast as for several. */
 function valuesOf(column: Float64Array, rows: Int32Array): Float64Array {
-  const values = new Float64Array(new SharedArrayBuffer(rows.length * Float64Array.BYTES_PER_ELEMENT));
+  const values = sharedNumbers(rows.length);
   for (let label = 0; label < rows.length; label += 1) values[label] = column[rows[label]!]!;
   return values;
 }
@@ -110,7 +110,7 @@ export async function readLabels(session: DuckDbSession, rows: number, key: stri
   return {
     ...{ order, numbers, entityCount: numbers.count },
     entities: gather(entities, order, new Int32Array(new SharedArrayBuffer(entities.byteLength))),
-    times: gather(times, order, new Float64Array(new SharedArrayBuffer(times.byteLength))),
+    times: gather(times, order, sharedNumbers(rows)),
   };
 }
 

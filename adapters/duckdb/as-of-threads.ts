@@ -8,6 +8,8 @@ import type { DuckDbSession } from "./session";
 
 /** Each search holds the values of a view, so there are few at a time. */
 const maxThreads = 4;
+/** A thread replays rows of one view while DuckDB reads those of the other. */
+const searchesOfThread = 2;
 
 export interface SearchThreadData {
   readonly directory: string;
@@ -51,16 +53,18 @@ export async function withViewSearcher<Result>(
   work: (findAll: FindAll) => Promise<Result>,
 ): Promise<Result> {
   const others = existsSync(script) ? Math.min(views, session.threads, maxThreads) - 1 : 0;
-  // Together half of the memory of this thread's DuckDB.
+  // Half of the memory of this thread's DuckDB, for all of them together.
   const memoryMb = Math.ceil(session.memoryMb / (2 * others));
   const threads = Array.from({ length: others }, (_, index) => {
     const workerData: SearchThreadData = { directory: join(session.directory, `search-${index}`), memoryMb };
     return startThread(script, workerData);
   });
   const here: Find = (search, labels) => findValues(session, search, labels);
-  const idle = [here, ...threads.map(({ find }) => find)];
+  const idle = Array.from({ length: searchesOfThread }, () => [here, ...threads.map(({ find }) => find)]).flat();
   const searched: Promise<FoundColumns>[] = [];
+  let isOver = false;
   const find = async ({ search, labels }: ViewSearch) => {
+    if (isOver) throw new Error("another search has failed");
     const free = idle.shift()!;
     const found = (labels.numbers.table === undefined ? here : free)(search, labels);
     searched.push(found);
@@ -73,15 +77,18 @@ export async function withViewSearcher<Result>(
   const findAll: FindAll = async (searches) => {
     // One thread reads rows in their order.
     await session.run("SET threads = 1");
-    const found = await mapLimited(searches, idle.length, find);
-    await session.run(`SET threads = ${session.threads}`);
-    return found.flat();
+    try {
+      return (await mapLimited(searches, idle.length, find)).flat();
+    } finally {
+      isOver = true;
+      // A query waits for the thread that visits its chunks, so no thread ends before its searches.
+      await Promise.allSettled(searched);
+      await session.run(`SET threads = ${session.threads}`);
+    }
   };
   try {
     return await work(findAll);
   } finally {
-    // A query waits for the thread that visits its chunks, so no thread ends before its searches.
-    await Promise.allSettled(searched);
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 }

@@ -62,7 +62,7 @@ export class Replay {
     // At least half of the rows can be dropped when there is no room.
     const kept = labels.times.length + labels.entityCount;
     this.capacity = Math.min(viewRows, 2 * kept + maxRowsAtOnce) + 1;
-    this.values = Array.from({ length: width }, () => new Float64Array(new SharedArrayBuffer(this.capacity * 8)));
+    this.values = Array.from({ length: width }, () => sharedNumbers(this.capacity));
     for (const column of this.values) column[0] = Number.NaN;
     this.found = new Int32Array(labels.times.length);
     this.latest = new Int32Array(labels.entityCount);
@@ -146,4 +146,9 @@ export class Replay {
     for (const rows of [latest, found]) for (let at = 0; at < rows.length; at += 1) rows[at] = places[rows[at]!]!;
     this.filled = kept;
   }
+}
+
+/** Returns numbers in shared memory, which another thread can read. It does not make V8 collect garbage, as large arrays do. */
+export function sharedNumbers(length: number): Float64Array<SharedArrayBuffer> {
+  return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
 }
