@@ -6,10 +6,8 @@ import type { Labels } from "../../core/feature-store/replay";
 import { type EntityLabels, findValues, type Search } from "./as-of-search";
 import type { DuckDbSession } from "./session";
 
-/** Each search holds the values of a view, so there are few at a time. */
-const maxThreads = 4;
-/** A thread replays rows of one view while DuckDB reads those of the other. */
-const searchesOfThread = 2;
+/** Searches at the same time. Each holds the values of a view, so there are few. */
+const maxSearches = 4;
 
 export interface SearchThreadData {
   readonly directory: string;
@@ -52,7 +50,7 @@ export async function withViewSearcher<Result>(
   { views, script = join(__dirname, "as-of-worker.js") }: ViewSearcherOptions,
   work: (findAll: FindAll) => Promise<Result>,
 ): Promise<Result> {
-  const others = existsSync(script) ? Math.min(views, session.threads, maxThreads) - 1 : 0;
+  const others = existsSync(script) ? Math.min(views, session.threads, maxSearches) - 1 : 0;
   // Half of the memory of this thread's DuckDB, for all of them together.
   const memoryMb = Math.ceil(session.memoryMb / (2 * others));
   const threads = Array.from({ length: others }, (_, index) => {
@@ -60,7 +58,9 @@ export async function withViewSearcher<Result>(
     return startThread(script, workerData);
   });
   const here: Find = (search, labels) => findValues(session, search, labels);
-  const idle = Array.from({ length: searchesOfThread }, () => [here, ...threads.map(({ find }) => find)]).flat();
+  const all = [here, ...threads.map(({ find }) => find)];
+  // A thread replays rows of one view while DuckDB reads those of another.
+  const idle = [...all, ...all].slice(0, maxSearches);
   const searched: Promise<FoundColumns>[] = [];
   let isOver = false;
   const find = async ({ search, labels }: ViewSearch) => {
