@@ -5,7 +5,7 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
-import { type EntityLabels, keyOf, readLabels } from "./as-of-search";
+import { createKeys, type EntityLabels, type KeyColumns, type Keys, readLabels } from "./as-of-search";
 import { type FindAll, type ViewSearch, withViewSearcher } from "./as-of-threads";
 import { canonicalTypes, castTo } from "./cast";
 import { originsOption } from "./column-origins";
@@ -100,7 +100,11 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
     `SELECT count(*)::DOUBLE AS "rows#", min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#" FROM labels`,
   );
   const rows = Number(span!["rows#"]);
-  const keyed = new Map<string, EntityLabels>();
+  const keyed = new Map<string, { readonly keys: Keys; readonly labels: EntityLabels }>();
+  const readKeys = async (columns: KeyColumns, type: string) => {
+    const keys = await createKeys(session, columns, type);
+    return { keys, labels: await readLabels(session, rows, keys.of(columns)) };
+  };
   const searches: ViewSearch[] = [];
   const [features, joins]: [string[], string[]] = [[], []];
   let width = 0;
@@ -114,9 +118,10 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
       }
       continue;
     }
-    const key = keyOf(entities[index]!);
-    const labels = keyed.get(key) ?? (await readLabels(session, rows, key));
-    keyed.set(key, labels);
+    const columns = entities[index]!;
+    const id = JSON.stringify(columns);
+    const known = keyed.get(id) ?? (await readKeys(columns, `keys_${keyed.size}`));
+    keyed.set(id, known);
     const { table, viewRows } = await arrivedRows(session, files, definition);
     const view = featuresOf(version, table);
     const numbers = numberFeatures(version);
@@ -137,17 +142,19 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
     }
     width += values.length;
     const isOrdered = files.length === 1 && definition.creationTime === undefined;
-    searches.push({ labels, search: { ...searchOf(definition), view, viewRows, values, isOrdered } });
+    const { keys, labels } = known;
+    const search = { ...searchOf(definition, keys), view, viewRows, values, isOrdered };
+    searches.push({ search, labels, isLocal: keys.isLocal });
   }
   const found = await findAll(searches);
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
   return { rows, columns, joins, values: found };
 }
 
-function searchOf({ entities, columns, eventTime, creationTime, ttl }: ViewVersion["definition"]) {
+function searchOf({ entities, columns, eventTime, creationTime, ttl }: ViewVersion["definition"], keys: Keys) {
   const event = `CAST(epoch_ms(${quoteName(eventTime!)}) AS DOUBLE)`;
   return {
-    key: keyOf(entities.map((name) => ({ column: name, type: columns[name]! }))),
+    key: keys.of(entities.map((name) => ({ column: name, type: columns[name]! }))),
     event,
     ...(creationTime === undefined
       ? {}

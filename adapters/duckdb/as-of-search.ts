@@ -1,4 +1,3 @@
-import { type DuckDBDataChunk, DuckDBTypeId } from "@duckdb/node-api";
 import { type Labels, Replay, sharedNumbers } from "../../core/feature-store/replay";
 import { ascendingOrder } from "../../core/feature-store/time-order";
 import { EntityNumbers } from "./entity-numbers";
@@ -18,7 +17,7 @@ export interface EntityLabels extends Labels {
 
 /** A search of a view, as plain data. */
 export interface Search {
-  /** SQL of the entity (`keyOf`). */
+  /** SQL of the entity's number (`Keys`). */
   readonly key: string;
   /** SQL of the event time in milliseconds, of type DOUBLE. */
   readonly event: string;
@@ -56,7 +55,7 @@ export async function findValues(
   const entities = new Int32Array(rowsPerChunk);
   // Arrays that are made once: DuckDB's chunks are many, and each array costs the collector of garbage.
   const numbers = columns.map(() => new Float64Array(rowsPerChunk));
-  const [, eventTimes, ...rest] = numbers;
+  const [keys, eventTimes, ...rest] = numbers;
   const creationTimes = creation === undefined ? undefined : rest.shift();
   const rows = { entities, eventTimes: eventTimes!, creationTimes, arrivals: rest[0] };
   const query = `SELECT ${[...columns, ...values].join(", ")} FROM ${view} ${order}`;
@@ -66,8 +65,8 @@ export async function findValues(
     await visitChunks(connection, query, columns.length + values.length, (chunk) => {
       if (!isInOrder) return;
       const count = chunk.rowCount;
-      labels.numbers.ofAll(keysIn(chunk, numbers[0]!), count, entities);
-      for (let index = 1; index < columns.length; index += 1) copyNumbers(chunk, index, numbers[index]!, 0);
+      for (let index = 0; index < columns.length; index += 1) copyNumbers(chunk, index, numbers[index]!, 0);
+      labels.numbers.ofAll(keys!, count, entities);
       const first = replay.room(count);
       for (const [k, column] of replay.values.entries()) copyNumbers(chunk, columns.length + k, column, first);
       isInOrder = replay.add({ count, ...rows });
@@ -93,16 +92,16 @@ function valuesOf(column: Float64Array, rows: Int32Array): Float64Array {
   return values;
 }
 
-/** Reads the labels. @param key `keyOf` */
+/** Reads the labels. @param key SQL of the entity's number (`Keys`) */
 export async function readLabels(session: DuckDbSession, rows: number, key: string): Promise<EntityLabels> {
   const [entities, times] = [new Int32Array(rows), new Float64Array(rows)];
   const numbers = new EntityNumbers();
-  const read = { entities: new Int32Array(rowsPerChunk), keys: new Float64Array(rowsPerChunk) };
+  const read = new Int32Array(rowsPerChunk);
   const query = `SELECT ${key}, CAST(rowid AS DOUBLE), CAST("at#" AS DOUBLE) FROM labels`;
   await visitChunks(session.connection, query, 3, (chunk) => {
     const labels = numbersIn(chunk, 1);
-    numbers.addAll(keysIn(chunk, read.keys), chunk.rowCount, read.entities);
-    scatter(read.entities, labels, entities);
+    numbers.addAll(numbersIn(chunk, 0), chunk.rowCount, read);
+    scatter(read, labels, entities);
     scatter(numbersIn(chunk, 2), labels, times);
   });
   const order = new Uint32Array(new SharedArrayBuffer(rows * Uint32Array.BYTES_PER_ELEMENT));
@@ -127,27 +126,41 @@ function scatter<To extends Values>(from: To, places: Places, to: To): void {
   for (let at = 0; at < places.length; at += 1) to[places[at]!] = from[at]!;
 }
 
-/** Returns the keys of a chunk. @param numbers gets those that are numbers */
-function keysIn(chunk: DuckDBDataChunk, numbers: Float64Array): ArrayLike<unknown> {
-  const first = chunk.getColumnVector(0);
-  if (first.type.typeId !== DuckDBTypeId.DOUBLE) {
-    return Array.from({ length: chunk.rowCount }, (_, row) => first.getItem(row));
-  }
-  copyNumbers(chunk, 0, numbers, 0);
-  return numbers;
+/** Columns of an entity. */
+export type KeyColumns = readonly { readonly column: string; readonly type: string }[];
+
+/** SQL of an entity as a number of type DOUBLE. It is NULL where the entity is missing, or is a text that no label has. */
+export interface Keys {
+  of(columns: KeyColumns): string;
+  /** Whether the SQL needs a type of this session. */
+  readonly isLocal: boolean;
 }
 
-/** Returns the expression of an entity's value: a number for one whole number, otherwise text; NULL if it is missing. */
-export function keyOf(columns: readonly { readonly column: string; readonly type: string }[]): string {
-  const [first] = columns;
+/**
+ * Returns the expressions of entities' numbers: one whole number is itself. Otherwise the texts of all labels become an
+ * enumeration of DuckDB, which has a number for each, and finds it in less time than JavaScript takes to read the text.
+ *
+ * @param columns of the table `labels`
+ * @param type name of the enumeration
+ */
+export async function createKeys(session: DuckDbSession, columns: KeyColumns, type: string): Promise<Keys> {
   if (columns.length === 1) {
-    const name = quoteName(first!.column);
-    if (first!.type !== "int" && first!.type !== "timestamp") return `CAST(${name} AS VARCHAR)`;
-    return `CAST(${first!.type === "int" ? name : `epoch_ms(${name})`} AS DOUBLE)`;
+    const [{ type: only }] = columns as readonly [KeyColumns[number]];
+    if (only === "int") return { isLocal: false, of: ([one]) => `CAST(${quoteName(one!.column)} AS DOUBLE)` };
+    if (only === "timestamp") {
+      return { isLocal: false, of: ([one]) => `CAST(epoch_ms(${quoteName(one!.column)}) AS DOUBLE)` };
+    }
   }
-  const names = columns.map(({ column }) => quoteName(column));
-  const missing = names.map((name) => `${name} IS NULL`).join(" OR ");
+  const text = textOf(columns);
+  await session.run(`DROP TYPE IF EXISTS ${type}`);
+  await session.run(`CREATE TYPE ${type} AS ENUM (SELECT DISTINCT ${text} FROM labels WHERE ${text} IS NOT NULL)`);
+  return { isLocal: true, of: (some) => `CAST(enum_code(TRY_CAST(${textOf(some)} AS ${type})) AS DOUBLE)` };
+}
+
+function textOf(columns: KeyColumns): string {
+  const texts = columns.map(({ column }) => `CAST(${quoteName(column)} AS VARCHAR)`);
+  if (texts.length === 1) return texts[0]!;
+  const missing = columns.map(({ column }) => `${quoteName(column)} IS NULL`).join(" OR ");
   // A list as JSON keeps ("a", "b,c") apart from ("a,b", "c").
-  const text = `CAST(to_json([${names.map((name) => `CAST(${name} AS VARCHAR)`).join(", ")}]) AS VARCHAR)`;
-  return `CASE WHEN NOT (${missing}) THEN ${text} END`;
+  return `CASE WHEN NOT (${missing}) THEN CAST(to_json([${texts.join(", ")}]) AS VARCHAR) END`;
 }

@@ -31,6 +31,8 @@ type Find = (search: Search, labels: EntityLabels) => Promise<FoundColumns>;
 export interface ViewSearch {
   readonly search: Search;
   readonly labels: EntityLabels;
+  /** Whether the search needs this session's DuckDB. */
+  readonly isLocal: boolean;
 }
 
 /** Returns the columns of all searches (`findValues`). */
@@ -43,7 +45,8 @@ export interface ViewSearcherOptions {
 
 /**
  * Runs `work` with a searcher of views, which shares them among this thread and others: as many as DuckDB has, if the
- * script exists. Texts as entities are searched in this thread, because threads cannot share them.
+ * script exists. Entities that are texts or large numbers are searched in this
+ * thread, because threads cannot share them.
  */
 export async function withViewSearcher<Result>(
   session: DuckDbSession,
@@ -63,10 +66,10 @@ export async function withViewSearcher<Result>(
   const idle = [...all, ...all].slice(0, maxSearches);
   const searched: Promise<FoundColumns>[] = [];
   let isOver = false;
-  const find = async ({ search, labels }: ViewSearch) => {
+  const find = async ({ search, labels, isLocal }: ViewSearch) => {
     if (isOver) throw new Error("another search has failed");
     const free = idle.shift()!;
-    const found = (labels.numbers.table === undefined ? here : free)(search, labels);
+    const found = (isLocal || labels.numbers.table === undefined ? here : free)(search, labels);
     searched.push(found);
     try {
       return await found;
