@@ -11,6 +11,7 @@ try {
     absWorkingDir: root,
     entryPoints: {
       main: "bench/main.ts",
+      "as-of-worker": "adapters/duckdb/as-of-worker.ts",
       "asof-join": "bench/asof/join.ts",
       "checkpoint-store": "bench/checkpoint/store.ts",
       "checkpoint-trainer": "bench/checkpoint/trainer.ts",

@@ -1,4 +1,3 @@
-import { mapLimited } from "../../core/each-limited";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
@@ -6,7 +5,8 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
-import { type EntityLabels, findValues, keyOf, readLabels } from "./as-of-search";
+import { createKeys, type EntityLabels, type KeyColumns, type Keys, readLabels } from "./as-of-search";
+import { type FindAll, type ViewSearch, withViewSearcher } from "./as-of-threads";
 import { canonicalTypes, castTo } from "./cast";
 import { originsOption } from "./column-origins";
 import { withFoundValues } from "./found-values";
@@ -37,6 +37,8 @@ export interface AsOfJoin {
   readonly output: string;
   /** Values of all labels that are held in memory as numbers. More are joined by the arrival of their row, as texts are. */
   readonly maxValues?: number;
+  /** Bundle of `as-of-worker.ts`. Views are searched in this thread if there is no such file. */
+  readonly script?: string;
 }
 
 /**
@@ -48,7 +50,44 @@ export interface AsOfJoin {
  * @throws InvalidInputError if the file lacks a column or has values of other types
  */
 export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<number> {
-  const { views, fullNames = false, output, maxValues = defaultMaxValues } = join;
+  const { views, fullNames = false, output, script } = join;
+  const { rows, columns, joins, values } = await withViewSearcher(session, { views: views.length, script }, (findAll) =>
+    findFeatures(session, join, findAll),
+  );
+  const format = /\.csv$/i.test(output)
+    ? "(FORMAT csv, HEADER)"
+    : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary}, WRITE_BLOOM_FILTER false, ${originsOption(
+        views.map(({ version }) => version),
+        fullNames,
+      )})`;
+  const write = async (found: string) => {
+    const label = `SELECT *, rowid AS "label#", ${found} AS "found#" FROM labels`;
+    // A scan gives the labels in their order; a join may not.
+    const order = joins.length === 0 ? "" : 'ORDER BY labels."label#"';
+    await session.run(
+      `COPY (SELECT ${columns.join(", ")} FROM (${label}) AS labels ${joins.join(" ")} ${order})
+       TO ${quoteText(output)} ${format}`,
+    );
+  };
+  if (values.length === 0) await write("NULL");
+  else await withFoundValues(session.connection, values, (name) => write(`${name}(CAST(rowid AS DOUBLE))`));
+  return rows;
+}
+
+/** Parts of the query that writes the joined rows. */
+interface FoundFeatures {
+  /** Number of labels. */
+  readonly rows: number;
+  /** SQL of the columns. */
+  readonly columns: readonly string[];
+  readonly joins: readonly string[];
+  /** Columns of the values that were found, by the number of the label. */
+  readonly values: readonly Float64Array[];
+}
+
+/** Reads the labels into the table `labels`, and finds the values of their features. */
+async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: FindAll): Promise<FoundFeatures> {
+  const { views, fullNames = false, maxValues = defaultMaxValues } = join;
   const source = await openSource(session, join.labels, []);
   const { own, entities } = await openLabels(session, join, [...source.types.keys()]);
   const names = views.map(({ version }) => namesIn(version, fullNames));
@@ -61,8 +100,12 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     `SELECT count(*)::DOUBLE AS "rows#", min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#" FROM labels`,
   );
   const rows = Number(span!["rows#"]);
-  const keyed = new Map<string, EntityLabels>();
-  const searches: (() => Promise<readonly Float64Array[]>)[] = [];
+  const keyed = new Map<string, { readonly keys: Keys; readonly labels: EntityLabels }>();
+  const readKeys = async (columns: KeyColumns, type: string) => {
+    const keys = await createKeys(session, columns, type);
+    return { keys, labels: await readLabels(session, rows, keys.of(columns)) };
+  };
+  const searches: ViewSearch[] = [];
   const [features, joins]: [string[], string[]] = [[], []];
   let width = 0;
   for (const [index, { version, fetch }] of views.entries()) {
@@ -75,9 +118,10 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
       }
       continue;
     }
-    const key = keyOf(entities[index]!);
-    const labels = keyed.get(key) ?? (await readLabels(session, rows, key));
-    keyed.set(key, labels);
+    const columns = entities[index]!;
+    const id = JSON.stringify(columns);
+    const known = keyed.get(id) ?? (await readKeys(columns, `keys_${keyed.size}`));
+    keyed.set(id, known);
     const { table, viewRows } = await arrivedRows(session, files, definition);
     const view = featuresOf(version, table);
     const numbers = numberFeatures(version);
@@ -98,38 +142,35 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     }
     width += values.length;
     const isOrdered = files.length === 1 && definition.creationTime === undefined;
-    searches.push(() => findValues(session, { definition, view, viewRows, values, isOrdered }, labels));
+    const { keys, labels } = known;
+    const search = { ...searchOf(definition, keys), view, viewRows, values, isOrdered };
+    searches.push({ search, labels, isLocal: keys.isLocal });
   }
-  // DuckDB reads a result with one thread, so two views are read at a time.
-  const found = await mapLimited(searches, searchesAtOnce, (search) => search());
+  const found = await findAll(searches);
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
-  const format = /\.csv$/i.test(output)
-    ? "(FORMAT csv, HEADER)"
-    : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary}, ${originsOption(
-        views.map(({ version }) => version),
-        fullNames,
-      )})`;
-  const write = async (values: string) => {
-    const label = `SELECT *, rowid AS "label#", ${values} AS "found#" FROM labels`;
-    // A scan gives the labels in their order; a join may not.
-    const order = joins.length === 0 ? "" : 'ORDER BY labels."label#"';
-    await session.run(
-      `COPY (SELECT ${columns.join(", ")} FROM (${label}) AS labels ${joins.join(" ")} ${order})
-       TO ${quoteText(output)} ${format}`,
-    );
+  return { rows, columns, joins, values: found };
+}
+
+function searchOf({ entities, columns, eventTime, creationTime, ttl }: ViewVersion["definition"], keys: Keys) {
+  const event = `CAST(epoch_ms(${quoteName(eventTime!)}) AS DOUBLE)`;
+  return {
+    key: keys.of(entities.map((name) => ({ column: name, type: columns[name]! }))),
+    event,
+    ...(creationTime === undefined
+      ? {}
+      : { creation: `coalesce(CAST(epoch_ms(${quoteName(creationTime)}) AS DOUBLE), ${event})` }),
+    ...(ttl === undefined ? {} : { ttlMs: durationMs(ttl) }),
   };
-  if (width === 0) await write("NULL");
-  else await withFoundValues(session.connection, found.flat(), (name) => write(`${name}(CAST(rowid AS DOUBLE))`));
-  return rows;
 }
 
 /** Returns a table of a view's rows with `arrival#`, their place in the order of arrival, and their number. */
 async function arrivedRows(session: DuckDbSession, files: readonly string[], definition: ViewVersion["definition"]) {
   const stored = await viewTable(session, files, definition);
   const [found] = await session.rows(
-    `SELECT max(file_row_number)::DOUBLE AS "last#", count(*)::DOUBLE AS "rows#" FROM ${stored}`,
+    `SELECT max(num_rows)::DOUBLE AS "most#", sum(num_rows)::DOUBLE AS "rows#"
+     FROM parquet_file_metadata([${files.map(quoteText).join(", ")}])`,
   );
-  const arrival = `file_index * ${Number(found!["last#"]) + 1} + file_row_number`;
+  const arrival = `file_index * ${Number(found!["most#"])} + file_row_number`;
   return { table: `(SELECT *, ${arrival} AS "arrival#" FROM ${stored})`, viewRows: Number(found!["rows#"]) };
 }
 
@@ -164,7 +205,6 @@ function numberFeatures({ definition, features }: ViewVersion): ReadonlyMap<stri
   return numbers;
 }
 
-const searchesAtOnce = 2;
 /** 256 MB. */
 const defaultMaxValues = 1 << 25;
 /** Values of a column and row group up to which Parquet has a dictionary. Larger ones save few bytes and cost time. */

@@ -4,8 +4,17 @@ const tableSize = 1 << 22;
 /** Numbers the different values of labels' entities from 0. */
 export class EntityNumbers {
   count = 0;
-  private readonly small = new Int32Array(tableSize).fill(-1);
   private readonly others = new Map<unknown, number>();
+
+  /** @param small table that another thread has filled */
+  constructor(
+    private readonly small = new Int32Array(new SharedArrayBuffer(tableSize * Int32Array.BYTES_PER_ELEMENT)).fill(-1),
+  ) {}
+
+  /** The table of all numbers, in shared memory; undefined if there are others than whole numbers up to its size. */
+  get table(): Int32Array<SharedArrayBuffer> | undefined {
+    return this.others.size === 0 ? this.small : undefined;
+  }
 
   /** Returns the number of a value, a new one for a new value; -1 for a missing one, `null` or NaN. */
   add(value: unknown): number {

@@ -1,9 +1,7 @@
-import { DOUBLE, type DuckDBConnection, DuckDBDataChunk, DuckDBScalarFunction, STRUCT } from "@duckdb/node-api";
+import { DOUBLE, type DuckDBConnection, STRUCT } from "@duckdb/node-api";
 import duckdb from "@duckdb/node-bindings";
 import { numbersIn, writeNumbers } from "./number-columns";
-
-/** DuckDB has no means to remove a function, so each has a name of its own. */
-let functions = 0;
+import { registerFunction } from "./scalar-functions";
 
 /**
  * Runs `query` with a function of SQL that returns the values of a label as a struct of DOUBLE: `v0`, `v1` and so on. A scan
@@ -17,25 +15,21 @@ export async function withFoundValues(
   columns: readonly Float64Array[],
   query: (name: string) => Promise<void>,
 ): Promise<void> {
-  const name = `found_values_${functions}`;
-  functions += 1;
   // The function outlives the query, but its values do not.
   let values = columns;
-  const scalar = new DuckDBScalarFunction();
-  scalar.setName(name);
-  scalar.addParameter(DOUBLE);
-  scalar.setReturnType(STRUCT(Object.fromEntries(columns.map((_, at) => [`v${at}`, DOUBLE]))));
-  // DuckDB would call it once for each field otherwise.
-  scalar.setVolatile();
-  duckdb.scalar_function_set_function(scalar.scalar_function, (_, input, output) => {
-    const labels = numbersIn(new DuckDBDataChunk(input), 0);
+  const type = STRUCT(Object.fromEntries(columns.map((_, at) => [`v${at}`, DOUBLE])));
+  const name = registerFunction(connection, type, (chunk, output) => {
+    const labels = numbersIn(chunk, 0);
+    const first = labels[0]!;
+    // A scan without a filter gives consecutive labels.
+    const isScan = labels.every((label, at) => label === first + at);
     const numbers = new Float64Array(labels.length);
     for (const [child, column] of values.entries()) {
-      for (let at = 0; at < labels.length; at += 1) numbers[at] = column[labels[at]!]!;
+      if (isScan) numbers.set(column.subarray(first, first + labels.length));
+      else for (let at = 0; at < labels.length; at += 1) numbers[at] = column[labels[at]!]!;
       writeNumbers(duckdb.struct_vector_get_child(output, child), numbers);
     }
   });
-  connection.registerScalarFunction(scalar);
   try {
     await query(name);
   } finally {

@@ -7,28 +7,20 @@ import duckdb from "@duckdb/node-bindings";
  */
 export function numbersIn(chunk: DuckDBDataChunk, column: number): Float64Array {
   const numbers = new Float64Array(chunk.rowCount);
-  copyNumbers(chunk, column, numbers, 0, 1);
+  copyNumbers(chunk, column, numbers, 0);
   return numbers;
 }
 
-/** Copies a column of type DOUBLE to `to[at]`, `to[at + stride]` and so on, with NaN for NULL. */
-export function copyNumbers(
-  { chunk, rowCount }: DuckDBDataChunk,
-  column: number,
-  to: Float64Array,
-  at: number,
-  stride: number,
-): void {
+/** Copies a column of type DOUBLE to `to[at]` and the following, with NaN for NULL. */
+export function copyNumbers({ chunk, rowCount }: DuckDBDataChunk, column: number, to: Float64Array, at: number): void {
   const vector = duckdb.data_chunk_get_vector(chunk, column);
   const bytes = duckdb.vector_get_data(vector, rowCount * Float64Array.BYTES_PER_ELEMENT);
-  const numbers = new Float64Array(bytes.buffer, bytes.byteOffset, rowCount);
-  if (stride === 1) to.set(numbers, at);
-  else for (let row = 0; row < rowCount; row += 1) to[at + row * stride] = numbers[row]!;
+  to.set(new Float64Array(bytes.buffer, bytes.byteOffset, rowCount), at);
   // Absent if no value is missing.
   const valid: Uint8Array | undefined = duckdb.vector_get_validity(vector, validityBytes(rowCount));
   if (!valid) return;
   for (let row = 0; row < rowCount; row += 1) {
-    if ((valid[row >> 3]! & (1 << (row & 7))) === 0) to[at + row * stride] = Number.NaN;
+    if ((valid[row >> 3]! & (1 << (row & 7))) === 0) to[at + row] = Number.NaN;
   }
 }
 

@@ -3,17 +3,17 @@ import { type DuckDbSession, quoteText } from "../../adapters/duckdb/session";
 import { compileFeatures } from "../../core/feature-store/features";
 import { type ViewVersion, viewDefinition } from "../../core/feature-store/shapes";
 
-const customers = 100_000;
 export const featuresPerView = 4;
 const yearMs = 365 * 86_400_000;
 
+export type KeyType = "int" | "string";
+
 /** Returns a view with four features, and a TTL of 90 days. */
-export function viewOf(view: number, withCreation: boolean): ViewVersion {
+export function viewOf(view: number, key: KeyType): ViewVersion {
   const definition = viewDefinition.parse({
     ...{ name: `view-${view}`, entities: ["customer"], eventTime: "event", ttl: "90d" },
-    ...(withCreation ? { creationTime: "known" } : {}),
     columns: {
-      ...{ customer: "int", event: "timestamp", ...(withCreation ? { known: "timestamp" } : {}) },
+      ...{ customer: key, event: "timestamp" },
       ...Object.fromEntries(Array.from({ length: featuresPerView }, (_, k) => [`f${view}_${k}`, typeOf(k)])),
     },
   });
@@ -26,10 +26,22 @@ export function viewOf(view: number, withCreation: boolean): ViewVersion {
 
 const typeOf = (feature: number) => (feature < featuresPerView / 2 ? "float" : "int");
 
-/** Writes labels and views: times of a year, 100,000 customers, one row for a customer and millisecond. */
-export async function writeData(session: DuckDbSession, folder: string, rows: number, views: number): Promise<void> {
+export interface BenchData {
+  readonly rows: number;
+  readonly views: number;
+  readonly customers: number;
+  readonly key: KeyType;
+}
+
+/** Writes labels and views: times of a year, one row for a customer and millisecond. */
+export async function writeData(
+  session: DuckDbSession,
+  folder: string,
+  { rows, views, customers, key }: BenchData,
+): Promise<void> {
   await session.run("SELECT setseed(0.5)");
-  const customer = `CAST(floor(random() * ${customers}) AS BIGINT) AS customer`;
+  const number = `CAST(floor(random() * ${customers}) AS BIGINT)`;
+  const customer = `${key === "int" ? number : `'customer-' || ${number}`} AS customer`;
   const time = `epoch_ms(1735689600000 + CAST(floor(random() * ${yearMs}) AS BIGINT))`;
   const write = (query: string, name: string) =>
     session.run(`COPY (${query}) TO ${quoteText(join(folder, `${name}.parquet`))} (FORMAT parquet, COMPRESSION zstd)`);

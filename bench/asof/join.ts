@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { joinAsOf } from "../../adapters/duckdb/as-of-join";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { runChild, say } from "../support/child";
-import { viewOf } from "./data";
+import { type KeyType, viewOf } from "./data";
 
 /** Joins once, in a process of its own, and prints seconds and peak memory. */
 runChild(async () => {
-  const [folder = "", views = "", output = "", creation = ""] = process.argv.slice(2);
+  const [folder = "", views = "", output = "", key = "int"] = process.argv.slice(2);
   const [start, cpu] = [performance.now(), process.cpuUsage()];
   await withDuckDb(
     (session) =>
       joinAsOf(session, {
         ...{ labels: join(folder, "labels.parquet"), time: "time", output },
         views: Array.from({ length: Number(views) }, (_, view) => ({
-          version: viewOf(view, creation === "creation"),
+          version: viewOf(view, key as KeyType),
           fetch: async () => [join(folder, `view${view}.parquet`)],
         })),
       }),

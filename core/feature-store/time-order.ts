@@ -1,9 +1,9 @@
-const digitBits = 11;
+const digitBits = 12;
 const digits = 1 << digitBits;
 
 /**
- * Returns the places of whole numbers in ascending order; equal ones keep theirs. A radix sort by digits of 11 bits from
- * the lowest on, as many as the range of the numbers has: four for the milliseconds of a year.
+ * Returns the places of whole numbers in ascending order; equal ones keep theirs. A radix sort by digits of 12 bits from
+ * the lowest on, as many as the range of the numbers has: three for the milliseconds of a year.
  */
 export function ascendingOrder(numbers: Float64Array): Uint32Array {
   const count = numbers.length;

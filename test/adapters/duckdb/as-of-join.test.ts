@@ -1,11 +1,13 @@
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildSync } from "esbuild";
 import fc from "fast-check";
-import { joinAsOf } from "../../../adapters/duckdb/as-of-join";
+import { joinAsOf, type StoredView } from "../../../adapters/duckdb/as-of-join";
 import { type DuckDbSession, quoteText } from "../../../adapters/duckdb/session";
 import { writeViewFiles } from "../../../adapters/duckdb/view-rows";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
+import { entryPoints } from "../../../scripts/build.js";
 import { type ArrivedRow, latestAt } from "../../core/feature-store/oracle";
 import { viewVersionOf } from "../../core/feature-store/versions";
 
@@ -178,5 +180,103 @@ it("gives null where a view has no rows", async () => {
     const views = [{ version: viewOf(false, undefined), fetch: async () => [] }];
     expect(await joinAsOf(session, { labels, time: "at", views, output })).toBe(1);
     expect(await session.rows(`SELECT spend FROM read_parquet(${quoteText(output)})`)).toEqual([{ spend: null }]);
+  });
+});
+
+describe("threads that search views", () => {
+  let script: string;
+  beforeAll(() => {
+    const root = join(__dirname, "../../..");
+    script = join(directory, "as-of-worker.js");
+    buildSync({
+      ...{ absWorkingDir: root, entryPoints: [entryPoints()["as-of-worker"]!], outfile: script },
+      ...{ bundle: true, platform: "node", format: "cjs", logLevel: "error", external: ["@duckdb/*"] },
+    });
+    fs.symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
+  });
+
+  const tick = (at: number) => iso(timeOf(at));
+  const customers = [1, -3, 2 ** 40, null];
+  const labelCount = 2_500;
+  const rows = Array.from({ length: 2_500 }, (_, at) => ({
+    ...{ customer: customers[at % 3]!, name: `c${at % 3}`, at: tick(at % 500), known: tick((at * 7) % 500) },
+    ...{ small: at % 4, spend: at, note: `n${at}` },
+  }));
+  const columns = { customer: "int", name: "string", at: "timestamp", known: "timestamp", spend: "int" } as const;
+  const views = [
+    { name: "ordered", entities: ["small"], columns: { ...columns, small: "int" as const } },
+    { name: "late", entities: ["small"], creationTime: "known", columns: { ...columns, small: "int" as const } },
+    { name: "large", entities: ["customer"], columns: { ...columns, note: "string" as const } },
+    { name: "text", entities: ["name"], columns },
+    { name: "both", entities: ["small", "name"], columns: { ...columns, small: "int" as const } },
+  ].map((view) => viewVersionOf({ ...view, eventTime: "at", ttl: "90d" }));
+
+  it("find what one thread finds, for all kinds of entities", async () => {
+    const labels = write(
+      "threads.jsonl",
+      Array.from({ length: labelCount }, (_, at) => ({
+        ...{ row: at, customer: customers[at % 4]!, small: at % 5, name: `c${at % 4}`, when: tick((at * 13) % 520) },
+      })),
+    );
+    await withDuckDb(
+      async (session) => {
+        const stored: StoredView[] = [];
+        for (const version of views) {
+          const names = Object.keys(version.definition.columns);
+          const source = write(
+            "rows.jsonl",
+            rows.map((one) => Object.fromEntries(Object.entries(one).filter(([name]) => names.includes(name)))),
+          );
+          const { files } = await writeViewFiles(session, source, version);
+          const paths = files.map(({ path }) => path.replace(/\.parquet$/, `-${version.name}.parquet`));
+          for (const [index, { path }] of files.entries()) fs.renameSync(path, paths[index]!);
+          stored.push({ version, fetch: async () => paths });
+        }
+        const outputs = [script, join(directory, "none.js")].map((given, index) => ({
+          ...{ labels, time: "when", views: stored, fullNames: true, script: given },
+          output: join(directory, `threads-${index}.parquet`),
+        }));
+        for (const output of outputs) expect(await joinAsOf(session, output)).toBe(labelCount);
+        const [threads, alone] = outputs.map(({ output }) => fs.readFileSync(output));
+        expect(threads!.equals(alone!)).toBe(true);
+        const [found] = await session.rows(
+          `SELECT ${views.map(({ name }) => `count("${name}__spend")::INTEGER AS ${name}`).join(", ")}
+           FROM read_parquet(${quoteText(outputs[0]!.output)})`,
+        );
+        for (const { name } of views) expect(found![name]).toBeGreaterThan(labelCount / 2);
+      },
+      { threads: 2 },
+    );
+  });
+
+  it.each([
+    ["a value of another type", "x", undefined, /Could not convert string 'x' to DOUBLE/],
+    ["the end of a thread", "1", "process.exit(3)", /ended with code 3/],
+  ])("report %s, and leave the session usable", async (_, customer, code, message) => {
+    const labels = write("labels.jsonl", [{ customer: 1, at: tick(0) }]);
+    const output = join(directory, "failed.parquet");
+    const given = code === undefined ? script : join(directory, "ends.js");
+    if (code !== undefined) fs.writeFileSync(given, code);
+    await withDuckDb(
+      async (session) => {
+        const fileOf = async (value: string) => {
+          const file = join(directory, `customer-${value}.parquet`);
+          const columns = `'${value}' AS customer, TIMESTAMP '2026-01-01' AS "at", 1::BIGINT AS spend`;
+          await session.run(`COPY (SELECT ${columns}) TO ${quoteText(file)} (FORMAT parquet)`);
+          return file;
+        };
+        const files = [await fileOf(customer), ...Array<string>(5).fill(await fileOf("1"))];
+        const stored = files.map(
+          (file, index): StoredView => ({
+            version: { ...viewOf(false, undefined), name: `view${index}` },
+            fetch: async () => [file],
+          }),
+        );
+        const request = { labels, time: "at", fullNames: true, output };
+        await expect(joinAsOf(session, { ...request, views: stored, script: given })).rejects.toThrow(message);
+        expect(await joinAsOf(session, { ...request, views: stored.slice(1), script })).toBe(1);
+      },
+      { threads: 2 },
+    );
   });
 });
