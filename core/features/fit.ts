@@ -3,15 +3,21 @@ import { type Category, valueLimit } from "../datasets/profile";
 import { elementsOf } from "../datasets/rules";
 import type { SplitName } from "../datasets/shapes";
 import { TooManyValuesError } from "./errors";
+import { fitPieces, type Piecewise } from "./piecewise";
 import type { FeaturePlan, Plan } from "./plan";
+import { RowSample, type RowSampleState } from "./row-sample";
 import { RunningStats, type StatsState } from "./running-stats";
 import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./shapes";
-import { type ColumnBatch, categoryAt, vocabularyOf } from "./values";
+import { type Numeric, standardized } from "./transform";
+import { type ColumnBatch, type ColumnValues, categoryAt, vocabularyOf } from "./values";
 import { type OneHotCodes, type OneHotPlan, VocabularyCounter } from "./vocabulary";
+
+type NumericPlan = Extract<FeaturePlan, { readonly kind: "numeric" }>;
 
 /** The fit of a part of the rows. States of parts are merged in the order of their rows. */
 export interface FitState {
   readonly stats: readonly StatsState[];
+  readonly sample: RowSampleState;
   readonly vocabularies: readonly (readonly (readonly [Category, number])[])[];
   readonly classes: readonly Category[];
   readonly sliceValues: readonly (readonly (Category | null)[])[];
@@ -32,6 +38,9 @@ export class FeatureFitter {
   private readonly plan: Plan;
   private readonly standardize: boolean;
   private readonly stats: ReadonlyMap<FeaturePlan, RunningStats>;
+  /** The columns with pieces, and a sample of their numbers. */
+  private readonly pieced: readonly NumericPlan[];
+  private readonly sample = new RowSample();
   private readonly vocabularies: ReadonlyMap<OneHotPlan, VocabularyCounter>;
   private readonly classes = new Set<Category>();
   private readonly sliceValues: readonly Set<Category | null>[];
@@ -42,6 +51,7 @@ export class FeatureFitter {
     this.stats = new Map(
       plan.features.filter(({ kind }) => kind === "numeric").map((each) => [each, new RunningStats()]),
     );
+    this.pieced = plan.features.filter((each) => each.kind === "numeric").filter(({ pieces }) => pieces !== undefined);
     this.vocabularies = new Map(
       plan.features
         .filter((each) => each.kind === "one-hot")
@@ -80,6 +90,11 @@ export class FeatureFitter {
         stats.addAll(values.values, row * values.width, values.width);
       }
     }
+    if (this.pieced.length > 0) {
+      this.sample.add(batch.firstRow + row, () =>
+        this.pieced.map(({ column }) => numberAt(batch.columns[column.name]!, row)),
+      );
+    }
     for (const [{ column }, vocabulary] of this.vocabularies) {
       const value = categoryAt(batch.columns[column.name]!, row, column.type);
       if (value !== undefined) vocabulary.add(value);
@@ -90,6 +105,7 @@ export class FeatureFitter {
   state(): FitState {
     return {
       stats: [...this.stats.values()].map((stats) => stats.state()),
+      sample: this.sample.state(),
       vocabularies: [...this.vocabularies.values()].map((vocabulary) => vocabulary.state()),
       classes: [...this.classes],
       sliceValues: this.sliceValues.map((values) => [...values]),
@@ -97,8 +113,9 @@ export class FeatureFitter {
   }
 
   /** Adds the rows of the next part. @throws TooManyValuesError */
-  merge({ stats, vocabularies, classes, sliceValues }: FitState): void {
+  merge({ stats, sample, vocabularies, classes, sliceValues }: FitState): void {
     for (const [index, own] of [...this.stats.values()].entries()) own.merge(stats[index]!);
+    this.sample.merge(sample);
     for (const [index, own] of [...this.vocabularies.values()].entries()) {
       for (const [value, rows] of vocabularies[index]!) own.add(value, rows);
     }
@@ -131,6 +148,10 @@ export class FeatureFitter {
         offset += width;
       }
     }
+    for (const output of this.pieces(outputs)) {
+      outputs.push({ ...output, offset });
+      offset += output.width;
+    }
     const [only, ...others] = this.plan.features;
     const shape = only?.column.shape !== undefined && others.length === 0 ? only.column.shape : [offset];
     const { label, slices } = this.plan;
@@ -147,11 +168,29 @@ export class FeatureFitter {
     };
   }
 
+  /** Fits the pieces of numbers. They follow all other outputs, so that numbers are adjacent. */
+  private pieces(outputs: readonly FeatureOutput[]): readonly Omit<Piecewise, "offset">[] {
+    return this.pieced.flatMap((plan, index) => {
+      const output = outputs.find(({ kind, column }) => kind === "numeric" && column === plan.column.name) as Numeric;
+      const { column, source, mean, deviation } = output;
+      const numbers = this.sample.sorted(index).map((number) => Math.fround(standardized(number, output)));
+      const fitted = fitPieces(numbers, this.stats.get(plan)!.count, plan.pieces!);
+      if (fitted === undefined) return [];
+      return [{ kind: "piecewise", column, width: fitted.means.length, source, mean, deviation, ...fitted }];
+    });
+  }
+
   private codesOf(plan: OneHotPlan): OneHotCodes {
     if (plan.part) return { vocabulary: vocabularyOf(plan.part) };
     if (plan.encoding?.encode === "hash") return { vocabulary: [], buckets: plan.encoding.buckets };
     return this.vocabularies.get(plan)!.finish();
   }
+}
+
+/** Returns the row's number; `null` if it is missing or infinite. */
+function numberAt(values: ColumnValues, row: number): number | null {
+  const number = values.kind === "number" && values.valid[row] === 1 ? values.values[row]! : Number.NaN;
+  return Number.isFinite(number) ? number : null;
 }
 
 function insert<Value extends Category | null>(

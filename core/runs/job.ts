@@ -2,7 +2,7 @@ import * as z from "zod";
 import { category, type DeepReadonly } from "../shapes";
 import { thresholdRule } from "./decision";
 import { earlyStoppingSchema } from "./early-stopping";
-import { featureColumns, featureSettings } from "./feature-settings";
+import { featureColumns, featureSettings, withDefaultPieces } from "./feature-settings";
 import { fineTuneSchema } from "./fine-tune";
 import { jobGatesSchema } from "./gate-rules";
 import {
@@ -220,7 +220,8 @@ export const jobSchema = z
     path: ["resources", "backend"],
     when: whenValid({ resources }),
     error: "must be native or auto where resources.gpusPerWorker is above 0",
-  });
+  })
+  .overwrite((job) => (job.model.type === "mlp" ? { ...job, features: withDefaultPieces(job.features) } : job));
 
 /** Returns the input of rules across sections, with defaults filled in. */
 function microshardsOf(input: unknown): number {
