@@ -62,6 +62,11 @@ function pieceOf(number: number, boundaries: readonly number[], index: number): 
 }
 
 /** Writes the pieces of a standardised number, rounded to float32. */
-export function writePieces(number: number, { boundaries, means, scale }: Pieces, into: Float32Array, at: number): void {
+export function writePieces(
+  number: number,
+  { boundaries, means, scale }: Pieces,
+  into: Float32Array,
+  at: number,
+): void {
   for (let i = 0; i < means.length; i += 1) into[at + i] = (pieceOf(number, boundaries, i) - means[i]!) * scale;
 }

@@ -42,9 +42,7 @@ export class RowSample {
 
   /** Returns the numbers of a column in ascending order. */
   sorted(column: number): Float64Array {
-    return Float64Array.from(
-      this.state().flatMap(([, numbers]) => numbers[column] ?? []),
-    ).sort();
+    return Float64Array.from(this.state().flatMap(([, numbers]) => numbers[column] ?? [])).sort();
   }
 
   private prune(): void {

@@ -48,6 +48,11 @@ export function withDefaultPieces<Settings extends FeatureSettings>(features: Se
   return { ...features, pieces: defaultPieces };
 }
 
+/** Returns the features as a request had them that did not choose `pieces`. */
+export function withoutDefaultPieces({ pieces, ...features }: FeatureSettings): FeatureSettings {
+  return pieces === undefined || pieces === defaultPieces ? features : { ...features, pieces };
+}
+
 /** Maximum length of a plan as JSON. The job is stored in the run's row, which DynamoDB limits to 400 KiB. */
 const maxPlanLength = 100_000;
 

@@ -246,8 +246,10 @@ export function withoutLaterOptions(job: Job): Omit<Job, "hyperparameters"> & {
   readonly hyperparameters: Partial<Hyperparameters>;
 } {
   const { tf32, ...resources } = job.resources;
+  const { pieces, ...features } = job.features;
   return {
     ...job,
+    features: pieces === 0 ? features : job.features,
     hyperparameters: withoutLaterDefaults(job.hyperparameters),
     resources: tf32 === true ? job.resources : resources,
   };

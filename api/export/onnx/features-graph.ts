@@ -1,6 +1,6 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
-import { inputColumns } from "../../../core/features/planned-rows";
 import type { Piecewise } from "../../../core/features/piecewise";
+import { inputColumns } from "../../../core/features/planned-rows";
 import type { FeatureOutput, FeatureTransform } from "../../../core/features/shapes";
 import type { Numeric } from "../../../core/features/transform";
 import { textsOf } from "../../../core/views/compile";

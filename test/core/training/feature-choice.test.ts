@@ -1,5 +1,6 @@
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import { jobSchema } from "../../../core/runs/job";
+import { featuresStep } from "../../../core/features/step";
+import { jobSchema, withoutLaterOptions } from "../../../core/runs/job";
 import { checkJobAgainst } from "../../../core/training/job-checks";
 import { draftOf } from "../datasets/drafts";
 
@@ -61,7 +62,36 @@ describe("a job's choice of features", () => {
 
   it("leaves a job without one as it was, so that its run is found again", () => {
     expect(job({})).not.toHaveProperty("columns");
-    expect(job({}).features).toEqual({ standardize: true });
+    expect(job({ features: { pieces: 0 } }).features).toEqual({ standardize: true, pieces: 0 });
+  });
+
+  it.each([
+    ["an mlp", {}, { standardize: true, pieces: 16 }],
+    ["an mlp that chooses some", { features: { pieces: 5 } }, { standardize: true, pieces: 5 }],
+    ["an mlp of numbers as they are", { features: { standardize: false } }, { standardize: false }],
+    ["a cnn", { model: { type: "cnn" } }, { standardize: true }],
+    ["a module", { model: { type: "module", path: "m.ts" } }, { standardize: true }],
+  ])("records the pieces of numbers of %s", (_model, choice, features) => {
+    expect(job(choice).features).toEqual(features);
+  });
+
+  it("leaves an mlp with a plan without pieces", () => {
+    const plan = [{ kind: "number", column: "price" }];
+    expect(job({ features: { plan } }).features).not.toHaveProperty("pieces");
+    expect(() => job({ features: { plan, pieces: 4 } })).toThrow(/must be left out where plan makes the features/);
+  });
+
+  it("takes no pieces for the features of a job that was recorded before there were pieces", () => {
+    const now = job({ features: { pieces: 0 } });
+    const earlier = { ...now, features: { standardize: true } };
+    expect(withoutLaterOptions(now)).toEqual(withoutLaterOptions(earlier));
+    expect(withoutLaterOptions(job({}))).not.toEqual(withoutLaterOptions(earlier));
+    const inputsOf = (recorded: typeof now) => {
+      const step = featuresStep({ datasets: {} as never }, async () => ({}) as never);
+      return step.inputs({ dataset: { name: "shop", digest: "d" }, job: recorded } as never, {} as never);
+    };
+    expect(inputsOf(now)).toEqual(inputsOf(earlier));
+    expect(inputsOf(job({}))).not.toEqual(inputsOf(earlier));
   });
 
   it.each([
