@@ -20,7 +20,7 @@ export function piecesOf(wanted: number, columns: number): number {
 
 /**
  * Returns boundaries between which about equally many numbers lie, and the mean of each piece; `undefined` if there are
- * fewer than two pieces. A frequent number is a boundary, and the others are divided anew. With the scale, all pieces
+ * fewer than two pieces. A frequent number is a boundary, and the others are divided again. With the scale, all pieces
  * of a column have together about as much variance as its number.
  *
  * @param sorted a sample of the training rows, in ascending order
