@@ -204,5 +204,8 @@ export function builtInDefinition(
   spec: Exclude<ModelSpec, { type: "module" }>,
   features: Pick<FeatureManifest, "transform" | "label">,
 ) {
-  return { ...spec, inputShape: features.transform.shape, ...taskOf(features.label) };
+  const { transform, label } = features;
+  const { mean, deviation } = label.kind === "value" ? label : {};
+  const scale = mean === undefined || deviation === undefined ? {} : { label: { mean, deviation } };
+  return { ...spec, inputShape: transform.shape, ...taskOf(label), ...scale };
 }

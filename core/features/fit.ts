@@ -2,6 +2,7 @@ import { compareCategories } from "../category";
 import { type Category, valueLimit } from "../datasets/profile";
 import { elementsOf } from "../datasets/rules";
 import type { SplitName } from "../datasets/shapes";
+import type { FeatureSettings } from "../runs/feature-settings";
 import { TooManyValuesError } from "./errors";
 import { fitPieces, type Piecewise } from "./piecewise";
 import type { FeaturePlan, Plan } from "./plan";
@@ -14,10 +15,13 @@ import { type OneHotCodes, type OneHotPlan, VocabularyCounter } from "./vocabula
 
 type NumericPlan = Extract<FeaturePlan, { readonly kind: "numeric" }>;
 
+type FitSettings = Pick<FeatureSettings, "standardize" | "standardizeLabel">;
+
 /** The fit of a part of the rows. States of parts are merged in the order of their rows. */
 export interface FitState {
   readonly stats: readonly StatsState[];
   readonly sample: RowSampleState;
+  readonly label?: StatsState;
   readonly vocabularies: readonly (readonly (readonly [Category, number])[])[];
   readonly classes: readonly Category[];
   readonly sliceValues: readonly (readonly (Category | null)[])[];
@@ -37,6 +41,8 @@ export interface FittedFeatures {
 export class FeatureFitter {
   private readonly plan: Plan;
   private readonly standardize: boolean;
+  /** Present if the label is a number that is standardised. */
+  private readonly labelStats: RunningStats | undefined;
   private readonly stats: ReadonlyMap<FeaturePlan, RunningStats>;
   /** The columns with pieces, and a sample of their numbers. */
   private readonly pieced: readonly NumericPlan[];
@@ -45,9 +51,10 @@ export class FeatureFitter {
   private readonly classes = new Set<Category>();
   private readonly sliceValues: readonly Set<Category | null>[];
 
-  constructor(plan: Plan, options: { readonly standardize: boolean }) {
+  constructor(plan: Plan, { standardize, standardizeLabel = false }: FitSettings) {
     this.plan = plan;
-    this.standardize = options.standardize;
+    this.standardize = standardize;
+    this.labelStats = standardizeLabel && plan.label.kind === "value" ? new RunningStats() : undefined;
     this.stats = new Map(
       plan.features.filter(({ kind }) => kind === "numeric").map((each) => [each, new RunningStats()]),
     );
@@ -82,6 +89,8 @@ export class FeatureFitter {
   }
 
   private addTraining(batch: ColumnBatch, row: number): void {
+    const label = this.labelStats && numberAt(batch.columns[this.plan.label.column.name]!, row);
+    if (typeof label === "number") this.labelStats?.add(label);
     for (const [{ column }, stats] of this.stats) {
       const values = batch.columns[column.name]!;
       if (values.kind === "number") {
@@ -106,6 +115,7 @@ export class FeatureFitter {
     return {
       stats: [...this.stats.values()].map((stats) => stats.state()),
       sample: this.sample.state(),
+      ...(this.labelStats ? { label: this.labelStats.state() } : {}),
       vocabularies: [...this.vocabularies.values()].map((vocabulary) => vocabulary.state()),
       classes: [...this.classes],
       sliceValues: this.sliceValues.map((values) => [...values]),
@@ -113,9 +123,10 @@ export class FeatureFitter {
   }
 
   /** Adds the rows of the next part. @throws TooManyValuesError */
-  merge({ stats, sample, vocabularies, classes, sliceValues }: FitState): void {
+  merge({ stats, sample, label, vocabularies, classes, sliceValues }: FitState): void {
     for (const [index, own] of [...this.stats.values()].entries()) own.merge(stats[index]!);
     this.sample.merge(sample);
+    if (label) this.labelStats?.merge(label);
     for (const [index, own] of [...this.vocabularies.values()].entries()) {
       for (const [value, rows] of vocabularies[index]!) own.add(value, rows);
     }
@@ -159,7 +170,7 @@ export class FeatureFitter {
       transform: { outputs, width: offset, shape },
       label:
         label.kind === "value"
-          ? { kind: "value", column: label.column.name }
+          ? { kind: "value", column: label.column.name, ...this.labelScale() }
           : { kind: "class", column: label.column.name, classes: [...this.classes].sort(compareCategories) },
       slices: slices.map(({ name }, index) => ({
         column: name,
@@ -178,6 +189,12 @@ export class FeatureFitter {
       if (fitted === undefined) return [];
       return [{ kind: "piecewise", column, width: fitted.means.length, source, mean, deviation, ...fitted }];
     });
+  }
+
+  private labelScale(): { readonly mean?: number; readonly deviation?: number } {
+    if (!this.labelStats) return {};
+    const { mean, deviation } = this.labelStats;
+    return { mean, deviation };
   }
 
   private codesOf(plan: OneHotPlan): OneHotCodes {

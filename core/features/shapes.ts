@@ -53,7 +53,12 @@ export type FeatureOutput = FeatureTransform["outputs"][number];
 export const labelEncoding = z
   .discriminatedUnion("kind", [
     z.object({ kind: z.literal("class"), column: z.string(), classes: z.array(category) }),
-    z.object({ kind: z.literal("value"), column: z.string() }),
+    z.object({
+      kind: z.literal("value"),
+      column: z.string(),
+      mean: z.number().optional().meta({ description: "Of the training rows, if the job standardises the label." }),
+      deviation: z.number().optional(),
+    }),
   ])
   .meta({ id: "LabelEncoding" });
 export type LabelEncoding = Shape<typeof labelEncoding>;

@@ -32,6 +32,11 @@ const settings = z.strictObject({
    * but for an `mlp` whose features are made by the columns' types and standardised.
    */
   pieces: z.int().min(0).max(64).optional(),
+  /**
+   * A label that is a number is standardised in training by the mean and deviation of the training rows. Default: for an
+   * `mlp`.
+   */
+  standardizeLabel: z.boolean().optional(),
   /** The steps that make the features (docs/features.md). Default: by the columns' types. */
   plan: z.array(planStep).min(1).max(1_000).optional(),
   /** The view whose plan makes the features. A job file names its file, and `ringmaster submit` reads it. */
@@ -41,16 +46,20 @@ export type FeatureSettings = DeepReadonly<z.output<typeof settings>>;
 
 const defaultPieces = 16;
 
-/** Returns the features of a new job with an `mlp`. Those of earlier jobs lack `pieces` and have none. */
-export function withDefaultPieces<Settings extends FeatureSettings>(features: Settings): Settings {
-  const { plan, view, standardize, pieces } = features;
-  if (plan !== undefined || view !== undefined || !standardize || pieces !== undefined) return features;
-  return { ...features, pieces: defaultPieces };
+/** Returns the features of a new job with an `mlp`. Jobs that were recorded before lack both options, and have neither. */
+export function withMlpDefaults<Settings extends FeatureSettings>(features: Settings): Settings {
+  const { plan, view, standardize, pieces, standardizeLabel = true } = features;
+  const hasNone = plan !== undefined || view !== undefined || !standardize || pieces !== undefined;
+  return { ...features, ...(hasNone ? {} : { pieces: defaultPieces }), standardizeLabel };
 }
 
-/** Returns the features as a request had them that did not choose `pieces`. */
-export function withoutDefaultPieces({ pieces, ...features }: FeatureSettings): FeatureSettings {
-  return pieces === undefined || pieces === defaultPieces ? features : { ...features, pieces };
+/** Returns the features without what `withMlpDefaults` adds. */
+export function withoutMlpDefaults({ pieces, standardizeLabel, ...features }: FeatureSettings): FeatureSettings {
+  return {
+    ...features,
+    ...(pieces === undefined || pieces === defaultPieces ? {} : { pieces }),
+    ...(standardizeLabel === false ? { standardizeLabel } : {}),
+  };
 }
 
 /** Maximum length of a plan as JSON. The job is stored in the run's row, which DynamoDB limits to 400 KiB. */

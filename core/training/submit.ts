@@ -8,7 +8,7 @@ import type { Model } from "../registry/model";
 import { rulesOf } from "../registry/policy";
 import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "../runs/errors";
-import { withoutDefaultPieces } from "../runs/feature-settings";
+import { withoutMlpDefaults } from "../runs/feature-settings";
 import type { PolicyRules } from "../runs/gate-rules";
 import { type Job, type RunLimits, withoutLaterOptions } from "../runs/job";
 import type { Executions } from "../runs/ports";
@@ -170,7 +170,7 @@ function pauseProblems({ pauseAt, job, restoredFrom }: SubmitRequest): readonly 
 /** An option that is added to the job later does not change the digest of a request without it. */
 function digestOfRequest({ job, code, environment, noCache, pauseAt }: SubmitRequest): string {
   const earlier = withoutLaterOptions(job);
-  const features = withoutDefaultPieces(job.features);
+  const features = withoutMlpDefaults(job.features);
   return digestOf({ job: { ...earlier, features }, code, environment, noCache, pauseAt });
 }
 
