@@ -76,6 +76,21 @@ describe("FeatureFitter", () => {
     ]);
   });
 
+  it("measures a label that is standardised, in the training split", async () => {
+    const columns: readonly ColumnSchema[] = [schema[0]!, { name: "price", type: "float", role: "label" }];
+    const data = [1, 3, 5, 100].map((price, i) => ({ ...rows[0]!, price, split: i < 3 ? "train" : "test" }) as const);
+    const fitter = (standardizeLabel: boolean) =>
+      new FeatureFitter(planFeatures(columns, []), { standardize: true, standardizeLabel });
+    const [own, merged, without] = [fitter(true), fitter(true), fitter(false)];
+    for await (const batch of memoryRows(data).read(columns)) {
+      for (const each of [own, without]) each.add(batch, (row) => data[row]!.split);
+    }
+    merged.merge(JSON.parse(JSON.stringify(own.state())));
+    const measured = { kind: "value", column: "price", mean: 3, deviation: Math.sqrt(8 / 3) };
+    expect([own, merged].map((each) => each.finish().label)).toEqual([measured, measured]);
+    expect(without.finish().label).toEqual({ kind: "value", column: "price" });
+  });
+
   it("leaves numbers as they are where the job says so", async () => {
     const { transform } = await fitted(schema, rows, [], false);
     expect(transform.outputs[0]).toMatchObject({ mean: 0, deviation: 1 });

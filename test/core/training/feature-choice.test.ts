@@ -62,16 +62,25 @@ describe("a job's choice of features", () => {
 
   it("leaves a job without one as it was, so that its run is found again", () => {
     expect(job({})).not.toHaveProperty("columns");
-    expect(job({ features: { pieces: 0 } }).features).toEqual({ standardize: true, pieces: 0 });
+    const features = { standardize: true, pieces: 0, standardizeLabel: false };
+    expect(job({ features }).features).toEqual(features);
   });
 
   it.each([
-    ["an mlp", {}, { standardize: true, pieces: 16 }],
-    ["an mlp that chooses some", { features: { pieces: 5 } }, { standardize: true, pieces: 5 }],
-    ["an mlp of numbers as they are", { features: { standardize: false } }, { standardize: false }],
+    ["an mlp", {}, { standardize: true, pieces: 16, standardizeLabel: true }],
+    [
+      "an mlp that chooses",
+      { features: { pieces: 5, standardizeLabel: false } },
+      { standardize: true, pieces: 5, standardizeLabel: false },
+    ],
+    [
+      "an mlp of numbers as they are",
+      { features: { standardize: false } },
+      { standardize: false, standardizeLabel: true },
+    ],
     ["a cnn", { model: { type: "cnn" } }, { standardize: true }],
     ["a module", { model: { type: "module", path: "m.ts" } }, { standardize: true }],
-  ])("records the pieces of numbers of %s", (_model, choice, features) => {
+  ])("records pieces of numbers and the standardised label of %s", (_model, choice, features) => {
     expect(job(choice).features).toEqual(features);
   });
 
@@ -81,8 +90,13 @@ describe("a job's choice of features", () => {
     expect(() => job({ features: { plan, pieces: 4 } })).toThrow(/must be left out where plan makes the features/);
   });
 
-  it("takes no pieces for the features of a job that was recorded before there were pieces", () => {
-    const now = job({ features: { pieces: 0 } });
+  it("refuses a standardised label of a module, whose loss would not see it", () => {
+    const module = { model: { type: "module", path: "m.ts" }, features: { standardizeLabel: true } };
+    expect(() => job(module)).toThrow(/must be false or left out where the model is a module/);
+  });
+
+  it("takes neither for a job that was recorded before they existed", () => {
+    const now = job({ features: { pieces: 0, standardizeLabel: false } });
     const earlier = { ...now, features: { standardize: true } };
     expect(withoutLaterOptions(now)).toEqual(withoutLaterOptions(earlier));
     expect(withoutLaterOptions(job({}))).not.toEqual(withoutLaterOptions(earlier));
