@@ -20,7 +20,9 @@ type FitSettings = Pick<FeatureSettings, "standardize" | "standardizeLabel">;
 /** The fit of a part of the rows. States of parts are merged in the order of their rows. */
 export interface FitState {
   readonly stats: readonly StatsState[];
-  readonly sample: RowSampleState;
+  /** Present if numbers have pieces. */
+  readonly sample?: RowSampleState;
+  /** Present if the label is standardised. */
   readonly label?: StatsState;
   readonly vocabularies: readonly (readonly (readonly [Category, number])[])[];
   readonly classes: readonly Category[];
@@ -114,7 +116,7 @@ export class FeatureFitter {
   state(): FitState {
     return {
       stats: [...this.stats.values()].map((stats) => stats.state()),
-      sample: this.sample.state(),
+      ...(this.pieced.length > 0 ? { sample: this.sample.state() } : {}),
       ...(this.labelStats ? { label: this.labelStats.state() } : {}),
       vocabularies: [...this.vocabularies.values()].map((vocabulary) => vocabulary.state()),
       classes: [...this.classes],
@@ -125,7 +127,7 @@ export class FeatureFitter {
   /** Adds the rows of the next part. @throws TooManyValuesError */
   merge({ stats, sample, label, vocabularies, classes, sliceValues }: FitState): void {
     for (const [index, own] of [...this.stats.values()].entries()) own.merge(stats[index]!);
-    this.sample.merge(sample);
+    if (sample) this.sample.merge(sample);
     if (label) this.labelStats?.merge(label);
     for (const [index, own] of [...this.vocabularies.values()].entries()) {
       for (const [value, rows] of vocabularies[index]!) own.add(value, rows);
