@@ -1,5 +1,6 @@
 import type { DatasetManifest } from "../../../core/datasets/shapes";
 import { featuresStep } from "../../../core/features/step";
+import { withoutMlpDefaults } from "../../../core/runs/feature-settings";
 import { jobSchema, withoutLaterOptions } from "../../../core/runs/job";
 import { checkJobAgainst } from "../../../core/training/job-checks";
 import { draftOf } from "../datasets/drafts";
@@ -88,6 +89,12 @@ describe("a job's choice of features", () => {
     const plan = [{ kind: "number", column: "price" }];
     expect(job({ features: { plan } }).features).not.toHaveProperty("pieces");
     expect(() => job({ features: { plan, pieces: 4 } })).toThrow(/must be left out where plan makes the features/);
+  });
+
+  it("gives a request without them the digest that it had before they existed", () => {
+    expect(withoutMlpDefaults(job({}).features)).toEqual({ standardize: true });
+    const features = { standardize: true, pieces: 5, standardizeLabel: false };
+    expect(withoutMlpDefaults(job({ features }).features)).toEqual(features);
   });
 
   it("refuses a standardised label of a module, whose loss would not see it", () => {
