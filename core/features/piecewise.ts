@@ -8,7 +8,7 @@ export type Piecewise = Extract<FeatureOutput, { readonly kind: "piecewise" }>;
 type Pieces = Pick<Piecewise, "boundaries" | "means" | "scale">;
 
 /** Maximum number of pieces of all columns together. It bounds the width, and so the time of a step. */
-const maxPieces = 256;
+const maxPieces = 128;
 const scale = 0.5;
 /** Minimum number of training rows of a piece. */
 const rowsPerPiece = 32;

@@ -148,7 +148,7 @@ describe("FeatureFitter", () => {
 
   it.each([
     [16, 1, 16],
-    [16, 20, 12],
+    [16, 20, 6],
     [16, 200, undefined],
     [1, 1, undefined],
     [undefined, 1, undefined],
