@@ -19,9 +19,17 @@ export function toInputs({ columns, transform, expressions }, rows) {
   rows.forEach((row, index) => {
     for (const output of transform.outputs) {
       const raw = row[output.column];
+      const at = index * transform.width + output.offset;
+      if (output.kind === "piecewise") {
+        const number = Math.fround(((raw ?? output.mean) - output.mean) / output.deviation);
+        output.means.forEach((mean, i) => {
+          const [low, high] = output.boundaries.slice(i, i + 2);
+          dense[at + i] = output.scale * (Math.min(1, Math.max(0, (number - low) / (high - low))) - mean);
+        });
+        continue;
+      }
       if (raw === null || raw === undefined) continue;
       const type = types.get(output.column);
-      const at = index * transform.width + output.offset;
       if (output.kind === "numeric") {
         const numbers = type === "tensor" ? [raw].flat(Infinity).map(Math.fround) : [raw];
         numbers.forEach((number, i) => { dense[at + i] = (number - output.mean) / output.deviation; });

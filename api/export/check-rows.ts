@@ -50,7 +50,9 @@ type Known =
   | { readonly kind: "whole"; readonly values: readonly number[] };
 
 function knownOf({ outputs, plan }: FeatureTransform): (column: ColumnSchema) => Known {
-  return plan ? knownOfPlan(plan) : ({ name }) => outputs.find(({ column }) => column === name)!;
+  return plan
+    ? knownOfPlan(plan)
+    : ({ name }) => outputs.find(({ kind, column }) => kind !== "piecewise" && column === name) as Known;
 }
 
 /** A column's numbers are around the center that a step fitted. Its categories may be those of any column. */

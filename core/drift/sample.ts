@@ -1,4 +1,5 @@
 import type { ColumnSchema, DatasetManifest } from "../datasets/shapes";
+import { rowHash } from "../features/row-hash";
 import { type ColumnValues, categoryAt, type RowSource } from "../features/values";
 
 /** Values of a column: sorted numbers, or rows by category. */
@@ -27,14 +28,6 @@ export const jointRows = 2_500;
 export const isCategorical = ({ type, values }: ColumnSchema): boolean =>
   type === "string" || type === "bool" || (type === "int" && values !== undefined);
 
-/** Returns a whole number below 2^32 that looks random: the finalizer of MurmurHash3. */
-function hash(row: number): number {
-  let mixed = row | 0;
-  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
-}
-
 /**
  * Reads the values of columns. Of a version with more than 2^25 values it reads the rows whose number has a small hash:
  * each row has the same chance, and the same version gives the same sample.
@@ -54,7 +47,7 @@ export async function readSample(
   const joint = jointColumns.map((column) => ({ column, values: [] as unknown[] }));
   let [taken, takenJoint] = [0, 0];
   for await (const batch of rows.read(columns)) {
-    const hashes = Uint32Array.from({ length: batch.rows }, (_hash, row) => hash(batch.firstRow + row));
+    const hashes = Uint32Array.from({ length: batch.rows }, (_hash, row) => rowHash(batch.firstRow + row));
     const rowsBelow = (limit: number) => Uint32Array.from(hashes.keys()).filter((row) => hashes[row]! < limit);
     const [some, whole] = [rowsBelow(below!), rowsBelow(jointBelow!)];
     taken += some.length;

@@ -7,6 +7,7 @@ import {
   type SafetensorsTensor,
 } from "../safetensors/safetensors";
 import { CorruptShardError } from "./errors";
+import { writePieces } from "./piecewise";
 import type { FeatureManifest, FeatureTransform } from "./shapes";
 import { type SparseInputs, sparseGatherer } from "./sparse";
 
@@ -58,7 +59,7 @@ export function shardLayout(transform: FeatureTransform): {
   let codesWidth = 0;
   for (const output of transform.outputs) {
     if (output.kind === "numeric") numericWidth = Math.max(numericWidth, output.source + output.width);
-    else codesWidth = Math.max(codesWidth, output.source + 1);
+    else if (output.kind === "one-hot") codesWidth = Math.max(codesWidth, output.source + 1);
   }
   return { numericWidth, codesWidth };
 }
@@ -126,6 +127,7 @@ type RowWriter = (
 
 function rowWriter(transform: FeatureTransform): RowWriter {
   const oneHots = transform.outputs.filter((output) => output.kind === "one-hot");
+  const piecewise = transform.outputs.filter((output) => output.kind === "piecewise");
   const runs = mergeRuns(transform);
   return (numeric, numericAt, codes, codesAt, into, offset) => {
     for (const run of runs) {
@@ -133,6 +135,9 @@ function rowWriter(transform: FeatureTransform): RowWriter {
       const to = offset + run.offset;
       if (run.width >= 32) into.set(numeric.subarray(from, from + run.width), to);
       else for (let i = 0; i < run.width; i += 1) into[to + i] = numeric[from + i]!;
+    }
+    for (const output of piecewise) {
+      writePieces(numeric[numericAt + output.source]!, output, into, offset + output.offset);
     }
     for (const output of oneHots) {
       const code = codes[codesAt + output.source]!;
@@ -199,5 +204,8 @@ export function builtInDefinition(
   spec: Exclude<ModelSpec, { type: "module" }>,
   features: Pick<FeatureManifest, "transform" | "label">,
 ) {
-  return { ...spec, inputShape: features.transform.shape, ...taskOf(features.label) };
+  const { transform, label } = features;
+  const { mean, deviation } = label.kind === "value" ? label : {};
+  const scale = mean === undefined || deviation === undefined ? {} : { label: { mean, deviation } };
+  return { ...spec, inputShape: transform.shape, ...taskOf(label), ...scale };
 }

@@ -2,16 +2,28 @@ import { compareCategories } from "../category";
 import { type Category, valueLimit } from "../datasets/profile";
 import { elementsOf } from "../datasets/rules";
 import type { SplitName } from "../datasets/shapes";
+import type { FeatureSettings } from "../runs/feature-settings";
 import { TooManyValuesError } from "./errors";
+import { fitPieces, type Piecewise } from "./piecewise";
 import type { FeaturePlan, Plan } from "./plan";
+import { RowSample, type RowSampleState } from "./row-sample";
 import { RunningStats, type StatsState } from "./running-stats";
 import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./shapes";
-import { type ColumnBatch, categoryAt, vocabularyOf } from "./values";
+import { type Numeric, standardized } from "./transform";
+import { type ColumnBatch, type ColumnValues, categoryAt, vocabularyOf } from "./values";
 import { type OneHotCodes, type OneHotPlan, VocabularyCounter } from "./vocabulary";
+
+type NumericPlan = Extract<FeaturePlan, { readonly kind: "numeric" }>;
+
+type FitSettings = Pick<FeatureSettings, "standardize" | "standardizeLabel">;
 
 /** The fit of a part of the rows. States of parts are merged in the order of their rows. */
 export interface FitState {
   readonly stats: readonly StatsState[];
+  /** Present if numbers have pieces. */
+  readonly sample?: RowSampleState;
+  /** Present if the label is standardised. */
+  readonly label?: StatsState;
   readonly vocabularies: readonly (readonly (readonly [Category, number])[])[];
   readonly classes: readonly Category[];
   readonly sliceValues: readonly (readonly (Category | null)[])[];
@@ -31,17 +43,24 @@ export interface FittedFeatures {
 export class FeatureFitter {
   private readonly plan: Plan;
   private readonly standardize: boolean;
+  /** Present if the label is a number that is standardised. */
+  private readonly labelStats: RunningStats | undefined;
   private readonly stats: ReadonlyMap<FeaturePlan, RunningStats>;
+  /** The columns with pieces, and a sample of their numbers. */
+  private readonly pieced: readonly NumericPlan[];
+  private readonly sample = new RowSample();
   private readonly vocabularies: ReadonlyMap<OneHotPlan, VocabularyCounter>;
   private readonly classes = new Set<Category>();
   private readonly sliceValues: readonly Set<Category | null>[];
 
-  constructor(plan: Plan, options: { readonly standardize: boolean }) {
+  constructor(plan: Plan, { standardize, standardizeLabel = false }: FitSettings) {
     this.plan = plan;
-    this.standardize = options.standardize;
+    this.standardize = standardize;
+    this.labelStats = standardizeLabel && plan.label.kind === "value" ? new RunningStats() : undefined;
     this.stats = new Map(
       plan.features.filter(({ kind }) => kind === "numeric").map((each) => [each, new RunningStats()]),
     );
+    this.pieced = plan.features.filter((each) => each.kind === "numeric").filter(({ pieces }) => pieces !== undefined);
     this.vocabularies = new Map(
       plan.features
         .filter((each) => each.kind === "one-hot")
@@ -72,6 +91,8 @@ export class FeatureFitter {
   }
 
   private addTraining(batch: ColumnBatch, row: number): void {
+    const label = this.labelStats && numberAt(batch.columns[this.plan.label.column.name]!, row);
+    if (typeof label === "number") this.labelStats?.add(label);
     for (const [{ column }, stats] of this.stats) {
       const values = batch.columns[column.name]!;
       if (values.kind === "number") {
@@ -79,6 +100,11 @@ export class FeatureFitter {
       } else if (values.kind === "tensor" && values.valid[row] === 1) {
         stats.addAll(values.values, row * values.width, values.width);
       }
+    }
+    if (this.pieced.length > 0) {
+      this.sample.add(batch.firstRow + row, () =>
+        this.pieced.map(({ column }) => numberAt(batch.columns[column.name]!, row)),
+      );
     }
     for (const [{ column }, vocabulary] of this.vocabularies) {
       const value = categoryAt(batch.columns[column.name]!, row, column.type);
@@ -90,6 +116,8 @@ export class FeatureFitter {
   state(): FitState {
     return {
       stats: [...this.stats.values()].map((stats) => stats.state()),
+      ...(this.pieced.length > 0 ? { sample: this.sample.state() } : {}),
+      ...(this.labelStats ? { label: this.labelStats.state() } : {}),
       vocabularies: [...this.vocabularies.values()].map((vocabulary) => vocabulary.state()),
       classes: [...this.classes],
       sliceValues: this.sliceValues.map((values) => [...values]),
@@ -97,8 +125,10 @@ export class FeatureFitter {
   }
 
   /** Adds the rows of the next part. @throws TooManyValuesError */
-  merge({ stats, vocabularies, classes, sliceValues }: FitState): void {
+  merge({ stats, sample, label, vocabularies, classes, sliceValues }: FitState): void {
     for (const [index, own] of [...this.stats.values()].entries()) own.merge(stats[index]!);
+    if (sample) this.sample.merge(sample);
+    if (label) this.labelStats?.merge(label);
     for (const [index, own] of [...this.vocabularies.values()].entries()) {
       for (const [value, rows] of vocabularies[index]!) own.add(value, rows);
     }
@@ -131,6 +161,10 @@ export class FeatureFitter {
         offset += width;
       }
     }
+    for (const output of this.pieces(outputs)) {
+      outputs.push({ ...output, offset });
+      offset += output.width;
+    }
     const [only, ...others] = this.plan.features;
     const shape = only?.column.shape !== undefined && others.length === 0 ? only.column.shape : [offset];
     const { label, slices } = this.plan;
@@ -138,7 +172,7 @@ export class FeatureFitter {
       transform: { outputs, width: offset, shape },
       label:
         label.kind === "value"
-          ? { kind: "value", column: label.column.name }
+          ? { kind: "value", column: label.column.name, ...this.labelScale() }
           : { kind: "class", column: label.column.name, classes: [...this.classes].sort(compareCategories) },
       slices: slices.map(({ name }, index) => ({
         column: name,
@@ -147,11 +181,35 @@ export class FeatureFitter {
     };
   }
 
+  /** Fits the pieces of numbers. They follow all other outputs, so that numbers are adjacent. */
+  private pieces(outputs: readonly FeatureOutput[]): readonly Omit<Piecewise, "offset">[] {
+    return this.pieced.flatMap((plan, index) => {
+      const output = outputs.find(({ kind, column }) => kind === "numeric" && column === plan.column.name) as Numeric;
+      const { column, source, mean, deviation } = output;
+      const numbers = this.sample.sorted(index).map((number) => Math.fround(standardized(number, output)));
+      const fitted = fitPieces(numbers, this.stats.get(plan)!.count, plan.pieces!);
+      if (fitted === undefined) return [];
+      return [{ kind: "piecewise", column, width: fitted.means.length, source, mean, deviation, ...fitted }];
+    });
+  }
+
+  private labelScale(): { readonly mean?: number; readonly deviation?: number } {
+    if (!this.labelStats) return {};
+    const { mean, deviation } = this.labelStats;
+    return { mean, deviation };
+  }
+
   private codesOf(plan: OneHotPlan): OneHotCodes {
     if (plan.part) return { vocabulary: vocabularyOf(plan.part) };
     if (plan.encoding?.encode === "hash") return { vocabulary: [], buckets: plan.encoding.buckets };
     return this.vocabularies.get(plan)!.finish();
   }
+}
+
+/** Returns the row's number; `null` if it is missing or infinite. */
+function numberAt(values: ColumnValues, row: number): number | null {
+  const number = values.kind === "number" && values.valid[row] === 1 ? values.values[row]! : Number.NaN;
+  return Number.isFinite(number) ? number : null;
 }
 
 function insert<Value extends Category | null>(

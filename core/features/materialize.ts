@@ -74,8 +74,9 @@ export async function materializeFeatures(input: {
     return own.state();
   };
   const fitter = new FeatureFitter(plan, settings.features);
-  // A plan has a pass of its own. The rest of the fit needs the rows for classes and slices alone.
-  if (plan.features.length > 0 || plan.label.kind === "class" || plan.slices.length > 0) {
+  // A plan has a pass of its own. The rest of the fit needs the rows for the label and slices alone.
+  const readsLabel = plan.label.kind === "class" || settings.features.standardizeLabel === true;
+  if (plan.features.length > 0 || readsLabel || plan.slices.length > 0) {
     for await (const state of await rounds.run("fit", groups, fitGroup)) fitter.merge(state);
   }
   const trainingRows = manifest.split.indexes.train.rows;

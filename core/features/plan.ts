@@ -2,6 +2,7 @@ import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
 import type { ColumnEncoding } from "../runs/feature-settings";
 import { choiceProblems, chosenFeatures, type FeatureChoice } from "./choice";
+import { piecesOf } from "./piecewise";
 import { viewOf } from "./planned-fit";
 import type { TimestampPart } from "./shapes";
 
@@ -10,7 +11,7 @@ import type { TimestampPart } from "./shapes";
  *
  * | column | features |
  * |---|---|
- * | float, int | one standardised number; missing: 0, the mean |
+ * | float, int | one standardised number, and its pieces if the job has some (`piecewise.ts`); missing: 0, the mean |
  * | int with a closed set of `values`, string, bool | one-hot over the training split's values; unknown or missing: all 0 |
  * | string with more than 1,000 values | top-k: one-hot over the 1,000 most frequent, and a position for all others |
  * | timestamp | one-hots of hour, day of the week and month, UTC: closed sets, which also fit years that were never
@@ -18,7 +19,12 @@ import type { TimestampPart } from "./shapes";
  * | tensor | its numbers, standardised by one mean and deviation over all of them, which keeps the relations of pixels |
  */
 export type FeaturePlan =
-  | { readonly kind: "numeric"; readonly column: ColumnSchema }
+  | {
+      readonly kind: "numeric";
+      readonly column: ColumnSchema;
+      /** Maximum number of pieces. */
+      readonly pieces?: number;
+    }
   | {
       readonly kind: "one-hot";
       readonly column: ColumnSchema;
@@ -43,12 +49,15 @@ export function planFeatures(
 ): Plan {
   const problems = choiceProblems(schema, choice);
   if (problems.length > 0) throw new InvalidInputError("the job's features do not fit the dataset", problems);
+  const chosen = chosenFeatures(schema, choice);
+  const numbers = chosen.filter(isNumber).length;
+  const pieces = piecesOf(choice.features?.pieces ?? 0, numbers);
   const isPlanned = viewOf(choice.features ?? {}) !== undefined;
-  const features = (isPlanned ? [] : chosenFeatures(schema, choice)).flatMap((column) => {
+  const features = (isPlanned ? [] : chosen).flatMap((column) => {
     const encoding = Object.hasOwn(choice.features?.columns ?? {}, column.name)
       ? choice.features?.columns?.[column.name]
       : undefined;
-    return encoding ? [{ kind: "one-hot" as const, column, encoding }] : plansOf(column);
+    return encoding ? [{ kind: "one-hot" as const, column, encoding }] : plansOf(column, pieces);
   });
   const label = schema.find(({ role }) => role === "label");
   if (label === undefined) throw new Error("a registered schema has a label"); // `registerDataset` saw to it
@@ -59,13 +68,18 @@ export function planFeatures(
   };
 }
 
-function plansOf(column: ColumnSchema): readonly FeaturePlan[] {
+/** Whether a column is one number by default. */
+function isNumber({ type, values }: ColumnSchema): boolean {
+  return type === "float" || (type === "int" && values === undefined);
+}
+
+function plansOf(column: ColumnSchema, pieces: number): readonly FeaturePlan[] {
+  if (isNumber(column)) return [{ kind: "numeric", column, ...(pieces < 2 ? {} : { pieces }) }];
   switch (column.type) {
     case "float":
     case "tensor":
       return [{ kind: "numeric", column }];
     case "int":
-      return [{ kind: column.values === undefined ? "numeric" : "one-hot", column }];
     case "string":
     case "bool":
       return [{ kind: "one-hot", column }];

@@ -11,6 +11,18 @@ export const featureTransform = z
       z.discriminatedUnion("kind", [
         z.object({ kind: z.literal("numeric"), ...place, mean: z.number(), deviation: z.number() }),
         z.object({
+          kind: z.literal("piecewise"),
+          ...place,
+          mean: z.number(),
+          deviation: z.number(),
+          boundaries: z.array(z.number()).meta({
+            description:
+              "Piece i of the standardised number (float32; missing: 0) is how far it is from boundary i to the next one, limited to 0 … 1.",
+          }),
+          means: z.array(z.number()).meta({ description: "Subtracted from the pieces." }),
+          scale: z.number().meta({ description: "Factor of the differences." }),
+        }),
+        z.object({
           kind: z.literal("one-hot"),
           ...place,
           part: z.enum(["hour", "dayOfWeek", "month"]).optional(),
@@ -41,7 +53,12 @@ export type FeatureOutput = FeatureTransform["outputs"][number];
 export const labelEncoding = z
   .discriminatedUnion("kind", [
     z.object({ kind: z.literal("class"), column: z.string(), classes: z.array(category) }),
-    z.object({ kind: z.literal("value"), column: z.string() }),
+    z.object({
+      kind: z.literal("value"),
+      column: z.string(),
+      mean: z.number().optional().meta({ description: "Mean of the training rows, if the job standardises the label." }),
+      deviation: z.number().optional(),
+    }),
   ])
   .meta({ id: "LabelEncoding" });
 export type LabelEncoding = Shape<typeof labelEncoding>;
@@ -50,7 +67,7 @@ export type LabelEncoding = Shape<typeof labelEncoding>;
 export type TimestampPart = "hour" | "dayOfWeek" | "month";
 
 /**
- * A materialised shard: safetensors with `numeric` F32 [rows, n] (standardised), `codes` I32 [rows, c], `label` I32
+ * A materialised shard: safetensors with `numeric` F32 [rows, n] (standardised, from which readers compute pieces), `codes` I32 [rows, c], `label` I32
  * [rows] (class index) or F32 [rows] (value), and, in the test split, `slices` I32 [rows, s] (index into
  * `SliceColumn.values`). Tensors with a zero dimension are omitted.
  */

@@ -93,7 +93,8 @@ function encodersOf(
   const planned = plan && plannedRowsEncoder({ ...transform, plan }, outOfFold);
   const encoders: RowEncoder[] = planned
     ? []
-    : transform.outputs.map((output): RowEncoder => {
+    : transform.outputs.flatMap((output): RowEncoder | readonly [] => {
+        if (output.kind === "piecewise") return [];
         if (output.kind === "one-hot") {
           const lookup = codeLookup(output);
           const type = typeOf.get(output.column)!;

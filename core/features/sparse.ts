@@ -1,8 +1,9 @@
 /**
  * Sparse rows: each row has `entries` pairs of a position in the dense row and the value there. A one-hot is one pair,
- * and so is a number.
+ * and so is a number or a piece of one.
  */
 import { CorruptShardError } from "./errors";
+import { writePieces } from "./piecewise";
 import type { FeatureOutput, FeatureTransform } from "./shapes";
 
 export interface SparseInputs {
@@ -24,7 +25,7 @@ const elementsAPair = 8;
  * features alone.
  */
 export function sparseEntries({ outputs, width }: FeatureTransform): number | undefined {
-  const entries = outputs.reduce((sum, output) => sum + (output.kind === "numeric" ? output.width : 1), 0);
+  const entries = outputs.reduce((sum, output) => sum + (output.kind === "one-hot" ? 1 : output.width), 0);
   return entries * elementsAPair <= width ? entries : undefined;
 }
 
@@ -68,6 +69,7 @@ export function sparseGatherer({ outputs }: FeatureTransform): SparseGatherer {
     .flatMap(({ source, offset, width }) => Array.from({ length: width }, (_, i) => [source + i, offset + i] as const));
   const numberAt = Int32Array.from(numbers, ([source]) => source);
   const placeOf = Int32Array.from(numbers, ([, position]) => position);
+  const piecewise = outputs.filter((output) => output.kind === "piecewise");
   /** Stores the result, so that no compiler removes the reads. */
   const read = new Float64Array(1);
 
@@ -89,6 +91,11 @@ export function sparseGatherer({ outputs }: FeatureTransform): SparseGatherer {
         positions[pair] = placeOf[k]!;
         values[pair] = numeric[row * numericWidth + numberAt[k]!]!;
         pair += 1;
+      }
+      for (const output of piecewise) {
+        for (let k = 0; k < output.width; k += 1) positions[pair + k] = output.offset + k;
+        writePieces(numeric[row * numericWidth + output.source]!, output, values, pair);
+        pair += output.width;
       }
       labels[i] = label[row]!;
     }

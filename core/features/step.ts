@@ -1,7 +1,7 @@
 import { getDatasetVersion } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
 import type { DatasetManifest } from "../datasets/shapes";
-import type { Job } from "../runs/job";
+import { type Job, withoutLaterOptions } from "../runs/job";
 import type { StepDefinition } from "../runs/step";
 import type { FeaturesOutput } from "./materialize";
 
@@ -20,7 +20,7 @@ export function featuresStep(
     inputs: ({ dataset, job }) => ({
       name: dataset.name,
       digest: dataset.digest,
-      features: job.features,
+      features: withoutLaterOptions(job).features,
       columns: job.columns,
       drop: job.drop,
       slices: job.evaluation.slices,

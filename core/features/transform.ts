@@ -2,6 +2,7 @@ import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
 import type { RawRow } from "../raw-row";
 import { codeLookup } from "./category-codes";
+import { writePieces } from "./piecewise";
 import { plannedRow } from "./planned-rows";
 import type { FeatureOutput, FeatureTransform } from "./shapes";
 import { type RawValue, readRaw } from "./transform-values";
@@ -10,7 +11,7 @@ import { partOf } from "./values";
 export type { RawRow } from "../raw-row";
 export { readRaw } from "./transform-values";
 
-type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
+export type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 
 /** Computes `(x - mean) / deviation` in float64; the caller's float32 array rounds it once. */
 export function standardized(value: number, { mean, deviation }: Pick<Numeric, "mean" | "deviation">): number {
@@ -70,6 +71,9 @@ export function createRowTransform(
             value.numbers?.forEach((number, i) => {
               dense[at + i] = standardized(number, output);
             });
+          } else if (output.kind === "piecewise") {
+            const [number] = value.numbers ?? [];
+            writePieces(number === undefined ? 0 : Math.fround(standardized(number, output)), output, dense, at);
           } else {
             const [time] = value.numbers ?? [];
             const part = output.part !== undefined && time !== undefined ? partOf(time, output.part) : undefined;

@@ -27,6 +27,16 @@ const settings = z.strictObject({
   standardize: z.boolean().default(true),
   /** Encodings of columns. Default: by the column's type. */
   columns: z.record(columnName, columnEncoding).optional(),
+  /**
+   * Maximum number of pieces of each number, which are features next to it (docs/datasets.md); 0: none. Default: none,
+   * but for an `mlp` whose features are made by the columns' types and standardised.
+   */
+  pieces: z.int().min(0).max(64).optional(),
+  /**
+   * A label that is a number is standardised in training by the mean and deviation of the training rows. Default: for an
+   * `mlp`.
+   */
+  standardizeLabel: z.boolean().optional(),
   /** The steps that make the features (docs/features.md). Default: by the columns' types. */
   plan: z.array(planStep).min(1).max(1_000).optional(),
   /** The view whose plan makes the features. A job file names its file, and `ringmaster submit` reads it. */
@@ -34,16 +44,35 @@ const settings = z.strictObject({
 });
 export type FeatureSettings = DeepReadonly<z.output<typeof settings>>;
 
+const defaultPieces = 16;
+
+/** Returns the features of a new job with an `mlp`. Jobs that were recorded before lack both options, and have neither. */
+export function withMlpDefaults<Settings extends FeatureSettings>(features: Settings): Settings {
+  const { plan, view, standardize, pieces, standardizeLabel = true } = features;
+  const hasNone = plan !== undefined || view !== undefined || !standardize || pieces !== undefined;
+  return { ...features, ...(hasNone ? {} : { pieces: defaultPieces }), standardizeLabel };
+}
+
+/** Returns the features without what `withMlpDefaults` adds. */
+export function withoutMlpDefaults({ pieces, standardizeLabel, ...features }: FeatureSettings): FeatureSettings {
+  return {
+    ...features,
+    ...(pieces === undefined || pieces === defaultPieces ? {} : { pieces }),
+    ...(standardizeLabel === false ? { standardizeLabel } : {}),
+  };
+}
+
 /** Maximum length of a plan as JSON. The job is stored in the run's row, which DynamoDB limits to 400 KiB. */
 const maxPlanLength = 100_000;
 
-export const featureSettings = settings.superRefine(({ plan, view, columns, standardize }, context) => {
+export const featureSettings = settings.superRefine(({ plan, view, columns, pieces, standardize }, context) => {
   const at = plan === undefined ? "view" : "plan";
   const refuse = (path: readonly (string | number)[], message: string, input?: unknown): void =>
     context.addIssue({ code: "custom", path: [...path], message, input });
   if (plan === undefined && view === undefined) return;
   if (plan !== undefined && view !== undefined) refuse(["view"], "must be left out where plan has the steps");
   if (columns !== undefined) refuse(["columns"], `must be left out where ${at} makes the features`);
+  if (pieces !== undefined) refuse(["pieces"], `must be left out where ${at} makes the features`);
   if (!standardize) refuse(["standardize"], `must be left out where ${at} makes the features`);
   if (view?.steps.length === 0) refuse(["view", "steps"], "must have at least one step");
   if (JSON.stringify(plan ?? view).length > maxPlanLength) {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { category, type DeepReadonly } from "../shapes";
 import { thresholdRule } from "./decision";
 import { earlyStoppingSchema } from "./early-stopping";
-import { featureColumns, featureSettings } from "./feature-settings";
+import { featureColumns, featureSettings, withMlpDefaults } from "./feature-settings";
 import { fineTuneSchema } from "./fine-tune";
 import { jobGatesSchema } from "./gate-rules";
 import {
@@ -220,7 +220,13 @@ export const jobSchema = z
     path: ["resources", "backend"],
     when: whenValid({ resources }),
     error: "must be native or auto where resources.gpusPerWorker is above 0",
-  });
+  })
+  .refine(({ model, features }) => model.type !== "module" || features.standardizeLabel !== true, {
+    path: ["features", "standardizeLabel"],
+    when: whenValid({}),
+    error: "must be false or left out where the model is a module, whose loss computes with the labels as they are",
+  })
+  .overwrite((job) => (job.model.type === "mlp" ? { ...job, features: withMlpDefaults(job.features) } : job));
 
 /** Returns the input of rules across sections, with defaults filled in. */
 function microshardsOf(input: unknown): number {
@@ -245,8 +251,10 @@ export function withoutLaterOptions(job: Job): Omit<Job, "hyperparameters"> & {
   readonly hyperparameters: Partial<Hyperparameters>;
 } {
   const { tf32, ...resources } = job.resources;
+  const { pieces, standardizeLabel, ...features } = job.features;
   return {
     ...job,
+    features: { ...features, ...(pieces ? { pieces } : {}), ...(standardizeLabel ? { standardizeLabel } : {}) },
     hyperparameters: withoutLaterDefaults(job.hyperparameters),
     resources: tf32 === true ? job.resources : resources,
   };

@@ -19,8 +19,22 @@ interface ModelShape {
   readonly classWeights?: readonly number[];
 }
 
+/** Mean and deviation of the training labels. */
+export interface LabelScale {
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+interface BuiltInShape extends ModelShape {
+  /**
+   * Regression: the last dense layer computes (value − mean) / deviation, and the loss is that of standardised labels.
+   * Default: 0 and 1.
+   */
+  readonly label?: LabelScale;
+}
+
 /** Dense layers; an input of higher rank is flattened. */
-export interface MlpDefinition extends ModelShape {
+export interface MlpDefinition extends BuiltInShape {
   readonly type: "mlp";
   /** Units of each hidden layer; empty for a linear model. */
   readonly hidden: readonly number[];
@@ -34,7 +48,7 @@ export interface MlpDefinition extends ModelShape {
  * Blocks of convolution (stride 1, `same` padding), activation and 2×2 max-pooling, then dense layers. `inputShape` is
  * `[height, width]` (one channel) or `[height, width, channels]`.
  */
-export interface CnnDefinition extends ModelShape {
+export interface CnnDefinition extends BuiltInShape {
   readonly type: "cnn";
   /** Filters of each convolution block. */
   readonly filters: readonly number[];

@@ -222,7 +222,12 @@ describe("a run that continues from a checkpoint", () => {
     expect(await show(wider)).toMatchObject({
       fineTunedFrom: { runId, epoch },
       fineTune: {
-        layers: [{ size: 112 }, { initialised: "the source has no dense_2/kernel, dense_2/bias" }, { size: 27 }],
+        // Six features and 16 pieces of each of three numbers, and a bias, for 16 units.
+        layers: [
+          { size: (6 + 3 * 16 + 1) * 16 },
+          { initialised: "the source has no dense_2/kernel, dense_2/bias" },
+          { size: 27 },
+        ],
       },
     });
     const refused = await submit(`fineTune.from=${runId}`, "model={ type: mlp, hidden: [16, 8] }");

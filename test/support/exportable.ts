@@ -56,10 +56,9 @@ export const labels = {
 export async function fitted(
   schema: readonly ColumnSchema[],
   rows: readonly RawRow[],
-  encodings: Job["features"]["columns"] = {},
+  features: Partial<Job["features"]> = {},
 ) {
-  const choice = { features: { columns: encodings } };
-  const fitter = new FeatureFitter(planFeatures(schema, [], choice), { standardize: true });
+  const fitter = new FeatureFitter(planFeatures(schema, [], { features }), { standardize: true });
   for await (const batch of memoryRows(rows).read(schema)) fitter.add(batch, () => "train");
   return fitter.finish();
 }

@@ -16,6 +16,10 @@ function addDenseLayers(model: layers.Sequential, definition: MlpDefinition | Cn
     if (dropout > 0) model.add(layers.layers.dropout({ name: `dropout_${index + 1}`, rate: dropout }));
   });
   model.add(layers.layers.dense({ name: "logits", units: definition.outputs, kernelInitializer: "glorotUniform" }));
+  if (definition.label) {
+    const { mean, deviation } = definition.label;
+    model.add(layers.layers.rescaling({ name: "label", scale: deviation, offset: mean }));
+  }
 }
 
 export function buildMlp(definition: MlpDefinition): layers.LayersModel {

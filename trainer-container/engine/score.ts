@@ -1,6 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
-import type { ModelDefinition } from "../../core/runs/model-definition";
+import { standardized } from "../../core/features/transform";
+import type { LabelScale, ModelDefinition } from "../../core/runs/model-definition";
 import type { LossFunction } from "./define-training";
 import type { Batch, BatchResult } from "./engine";
 import { BatchError, ModelError } from "./errors";
@@ -92,7 +93,12 @@ export function checkClasses({ outputs }: ModelDefinition, labels: ArrayLike<num
 
 function rowLosses(definition: ModelDefinition, labels: tf.Tensor, outputs: tf.Tensor): tf.Tensor {
   const own = definition.type === "module" ? (definition.loss as LossFunction | undefined) : undefined;
-  if (!own) return defaultLoss(definition.task)(labels, outputs);
+  if (!own) {
+    const scale = labelScale(definition);
+    if (!scale) return defaultLoss(definition.task)(labels, outputs);
+    const scaled = [labels, outputs].map((each) => tf.mul(each, 1 / scale.deviation)) as [tf.Tensor, tf.Tensor];
+    return defaultLoss(definition.task)(...scaled);
+  }
   const value = callUserCode("loss()", () => own(labels, outputs));
   checkTensor(value, "loss()");
   if (value.dtype === "float32") return value;
@@ -113,10 +119,20 @@ function timesClassWeights(losses: tf.Tensor, { classWeights }: ModelDefinition,
   return tf.mul(losses, tf.gather(tf.tensor1d([...classWeights]), tf.cast(labels, "int32")));
 }
 
-/** Returns a batch whose row weights include those of the classes: the weights of the loss in gradients. */
-export function withClassWeights({ classWeights }: ModelDefinition, batch: Batch): Batch {
-  if (classWeights === undefined) return batch;
+function labelScale(definition: ModelDefinition): LabelScale | undefined {
+  return definition.type === "module" ? undefined : definition.label;
+}
+
+/**
+ * Returns a batch for the loss of the last dense layer in gradients: values are standardised, and row weights include
+ * those of the classes.
+ */
+export function withHeadLabels(definition: ModelDefinition, batch: Batch): Batch {
+  const scale = labelScale(definition);
+  const { classWeights } = definition;
   const { rows, labels, weights } = batch;
+  if (scale) return { ...batch, labels: Float32Array.from(labels, (label) => standardized(label, scale)) };
+  if (classWeights === undefined) return batch;
   const both = (_: unknown, row: number) => (weights?.[row] ?? 1) * (classWeights[labels[row] as number] as number);
   return { ...batch, weights: Float32Array.from({ length: rows }, both) };
 }

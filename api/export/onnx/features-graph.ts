@@ -1,13 +1,14 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
+import type { Piecewise } from "../../../core/features/piecewise";
 import { inputColumns } from "../../../core/features/planned-rows";
 import type { FeatureOutput, FeatureTransform } from "../../../core/features/shapes";
+import type { Numeric } from "../../../core/features/transform";
 import { textsOf } from "../../../core/views/compile";
 import type { GraphBuilder } from "./builder";
 import { addEmptyPart, addPart, equalToEach, type RawInput } from "./parts";
 import { addPlan } from "./plan-graph";
 
 type OneHot = Extract<FeatureOutput, { readonly kind: "one-hot" }>;
-type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 
 /**
  * Adds a fitted transform: raw columns in, the network's dense input out. It uses the same float64 arithmetic as
@@ -31,8 +32,9 @@ export function addFeatures(
     .map(({ output, index }) => {
       if (planned) return planned[index]!;
       const input = inputOf.get(output.column)!;
-      return output.kind === "numeric"
-        ? addNumeric(builder, output, input)
+      if (output.kind === "numeric") return addNumeric(builder, output, input);
+      return output.kind === "piecewise"
+        ? addPieces(builder, output, input)
         : addOneHot(builder, output, input, missing);
     });
   const flat = parts.length === 1 ? parts[0]! : builder.add("Concat", parts, { axis: { int: 1 } });
@@ -68,12 +70,29 @@ function addInput(builder: GraphBuilder, { name, type, shape = [1] }: ColumnSche
 }
 
 /** Computes `(x - mean) / deviation`; a missing value is 0, the mean. */
-function addNumeric(builder: GraphBuilder, { width, mean, deviation }: Numeric, { input, type }: RawInput): string {
+function addNumeric(
+  builder: GraphBuilder,
+  { width, mean, deviation }: Pick<Numeric, "width" | "mean" | "deviation">,
+  { input, type }: RawInput,
+): string {
   const flat = type === "float" ? builder.add("Reshape", [input, builder.integers([0, width])]) : input;
   const exact = type === "float" ? builder.add("Cast", [flat], { to: { int: 11 } }) : flat;
   const centred = builder.add("Sub", [exact, builder.double(mean)]);
   const standard = builder.add("Cast", [builder.add("Div", [centred, builder.double(deviation)])], { to: { int: 1 } });
   return builder.add("Where", [builder.add("IsNaN", [standard]), builder.floats([0], []), standard]);
+}
+
+/** Computes the pieces of a standardised number, in float64 from its float32. */
+function addPieces(builder: GraphBuilder, output: Piecewise, input: RawInput): string {
+  const { boundaries, means, scale } = output;
+  const widths = means.map((_, i) => boundaries[i + 1]! - boundaries[i]!);
+  const standard = addNumeric(builder, { ...output, width: 1 }, input);
+  const number = builder.add("Cast", [standard], { to: { int: 11 } });
+  const above = builder.add("Sub", [number, builder.doubles(boundaries.slice(0, -1))]);
+  const share = builder.add("Div", [above, builder.doubles(widths)]);
+  const piece = builder.add("Clip", [share, builder.double(0), builder.double(1)]);
+  const centred = builder.add("Sub", [piece, builder.doubles(means)]);
+  return builder.add("Cast", [builder.add("Mul", [centred, builder.double(scale)])], { to: { int: 1 } });
 }
 
 /**

@@ -71,19 +71,25 @@ describe("exports", () => {
     60_000,
   );
 
-  it.each<NonNullable<Job["features"]["columns"]>>([
-    { island: { encode: "top-k", k: 2 }, probabilities: { encode: "top-k", k: 3 } },
-    { island: { encode: "hash", buckets: 5 }, wheels: { encode: "one-hot" } },
+  it.each<Partial<Job["features"]>>([
+    { columns: { island: { encode: "top-k", k: 2 }, probabilities: { encode: "top-k", k: 3 } } },
+    { columns: { island: { encode: "hash", buckets: 5 }, wheels: { encode: "one-hot" } } },
+    { pieces: 3 },
   ])(
-    "of columns with many values compute what the platform computes: %j",
-    async (encodings) => {
+    "of chosen encodings compute what the platform computes: %j",
+    async (settings) => {
       const objects = createMemoryObjectStore();
-      const features = await fitted([...columns, labels.binary], mixedRows, encodings);
+      // Three pieces need 96 rows.
+      const fittedRows = Array.from({ length: 5 }, () => mixedRows).flat();
+      const features = await fitted([...columns, labels.binary], fittedRows, settings);
+      expect(features.transform.outputs.filter(({ kind }) => kind === "piecewise")).toHaveLength(
+        settings.pieces ? 2 : 0,
+      );
       const version = await registered(objects, columns, features, { hidden: [7] });
       const dependencies = { objects, artifacts: { putProduced: async () => undefined }, cache: memoryCache(), clock };
       for (const format of exportFormats) {
         const exported = exportVersion(dependencies, tools, version, format);
-        if (format === "savedmodel" && encodings["island"]?.encode === "hash") {
+        if (format === "savedmodel" && settings.columns?.["island"]?.encode === "hash") {
           await expect(exported).rejects.toThrow(/operator MurmurHash3 cannot be exported as a SavedModel/);
           continue;
         }

@@ -5,8 +5,10 @@ import type { FeatureChoice } from "../../../core/features/choice";
 import { decodeFeatureShard } from "../../../core/features/encoding";
 import { TooManyValuesError } from "../../../core/features/errors";
 import { FeatureFitter } from "../../../core/features/fit";
+import type { Piecewise } from "../../../core/features/piecewise";
 import { planFeatures } from "../../../core/features/plan";
 import { ShardEncoder } from "../../../core/features/shard-encoder";
+import { createSparseInputs } from "../../../core/features/sparse";
 import { createRowTransform, type RawRow } from "../../../core/features/transform";
 import { memoryRows } from "./memory-rows";
 
@@ -74,9 +76,86 @@ describe("FeatureFitter", () => {
     ]);
   });
 
+  it("measures a label that is standardised, in the training split", async () => {
+    const columns: readonly ColumnSchema[] = [schema[0]!, { name: "price", type: "float", role: "label" }];
+    const data = [1, 3, 5, 100].map((price, i) => ({ ...rows[0]!, price, split: i < 3 ? "train" : "test" }) as const);
+    const fitter = (standardizeLabel: boolean) =>
+      new FeatureFitter(planFeatures(columns, []), { standardize: true, standardizeLabel });
+    const [own, merged, without] = [fitter(true), fitter(true), fitter(false)];
+    for await (const batch of memoryRows(data).read(columns)) {
+      for (const each of [own, without]) each.add(batch, (row) => data[row]!.split);
+    }
+    merged.merge(JSON.parse(JSON.stringify(own.state())));
+    const measured = { kind: "value", column: "price", mean: 3, deviation: Math.sqrt(8 / 3) };
+    expect([own, merged].map((each) => each.finish().label)).toEqual([measured, measured]);
+    expect(without.finish().label).toEqual({ kind: "value", column: "price" });
+  });
+
   it("leaves numbers as they are where the job says so", async () => {
     const { transform } = await fitted(schema, rows, [], false);
     expect(transform.outputs[0]).toMatchObject({ mean: 0, deviation: 1 });
+  });
+
+  it("adds pieces of numbers, which training and serving compute with the same bits", async () => {
+    const numbers = schema.filter(({ name }) => ["size", "colour", "kind"].includes(name));
+    const data = Array.from({ length: 160 }, (_, i) => ({
+      ...rows[0]!,
+      ...{ size: i % 8 === 0 ? null : i % 4 === 1 ? 0 : (i * 37) % 101, colour: i % 2 === 0 ? "red" : null },
+    }));
+    const parts = [data.slice(0, 90), data.slice(90)].map((part, index) => ({ part, first: 90 * index }));
+    const plan = planFeatures(numbers, [], { features: { pieces: 4 } });
+    const whole = new FeatureFitter(plan, { standardize: true });
+    for await (const batch of memoryRows(data).read(numbers)) whole.add(batch, () => "train");
+    const merged = new FeatureFitter(plan, { standardize: true });
+    for (const { part, first } of parts) {
+      const own = new FeatureFitter(plan, { standardize: true });
+      for await (const batch of memoryRows(part).read(numbers)) {
+        own.add({ ...batch, firstRow: batch.firstRow + first }, () => "train");
+      }
+      merged.merge(JSON.parse(JSON.stringify(own.state())));
+    }
+    const fit = whole.finish();
+    const { outputs, width } = fit.transform;
+    expect(outputs.map(({ kind, offset, width }) => [kind, offset, width])).toEqual([
+      ["numeric", 0, 1],
+      ["one-hot", 1, 1],
+      ["piecewise", 2, 4],
+    ]);
+    const [, , mergedPieces] = merged.finish().transform.outputs;
+    const [, , pieces] = outputs as unknown as [unknown, unknown, Piecewise];
+    for (const [i, boundary] of (mergedPieces as Piecewise).boundaries.entries()) {
+      expect(boundary).toBeCloseTo(pieces.boundaries[i]!);
+    }
+    const encoder = new ShardEncoder({ ...fit, slices: [] }, numbers, { rows: data.length, withSlices: false });
+    const dense = new Float32Array(data.length * width);
+    const sparse = createSparseInputs(6, data.length);
+    for await (const batch of memoryRows(data).read(numbers)) {
+      const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
+      for (const encoded of encoder.add(batch, all)) {
+        const view = decodeFeatureShard(encoded.bytes, fit);
+        for (let row = 0; row < data.length; row += 1) view.writeRow(row, dense, row * width);
+        const every = Uint32Array.from(data.keys());
+        view.gatherSparse(every, 0, sparse, new Int32Array(data.length));
+      }
+    }
+    expect(dense).toEqual(createRowTransform(fit.transform, numbers).apply(data));
+    const scattered = new Float32Array(dense.length);
+    sparse.values.forEach((value, pair) => {
+      if (value !== 0) scattered[Math.floor(pair / 6) * width + sparse.positions[pair]!] = value;
+    });
+    expect(scattered).toEqual(dense);
+  });
+
+  it.each([
+    [16, 1, 16],
+    [16, 20, 6],
+    [16, 200, undefined],
+    [1, 1, undefined],
+    [undefined, 1, undefined],
+  ])("has at most %p pieces of each of %p columns: %p", (pieces, columns, expected) => {
+    const many = Array.from({ length: columns }, (_, i) => ({ ...schema[0]!, name: `x${i}` }));
+    const plan = planFeatures([...many, schema.at(-1)!], [], { features: { pieces } });
+    expect(new Set(plan.features.map((each) => each.kind === "numeric" && each.pieces))).toEqual(new Set([expected]));
   });
 
   it("keeps a lone tensor's shape, scaled by one mean and deviation", async () => {

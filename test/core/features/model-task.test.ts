@@ -23,6 +23,15 @@ describe("taskOf", () => {
   });
 });
 
+it("a built-in model takes the mean and deviation of a standardised label", () => {
+  const transform = { outputs: [], width: 4, shape: [4] };
+  const spec = { type: "mlp", hidden: [], activation: "relu", dropout: 0 } as const;
+  const scale = { mean: 3, deviation: 2 };
+  const label = { kind: "value", column: "y" } as const;
+  expect(builtInDefinition(spec, { transform, label: { ...label, ...scale } }).label).toEqual(scale);
+  expect(builtInDefinition(spec, { transform, label })).not.toHaveProperty("label");
+});
+
 it("a built-in model takes the features' shape", () => {
   const features = {
     transform: { outputs: [], width: 4, shape: [2, 2] },

@@ -1,5 +1,7 @@
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import { jobSchema } from "../../../core/runs/job";
+import { featuresStep } from "../../../core/features/step";
+import { withoutMlpDefaults } from "../../../core/runs/feature-settings";
+import { jobSchema, withoutLaterOptions } from "../../../core/runs/job";
 import { checkJobAgainst } from "../../../core/training/job-checks";
 import { draftOf } from "../datasets/drafts";
 
@@ -61,7 +63,56 @@ describe("a job's choice of features", () => {
 
   it("leaves a job without one as it was, so that its run is found again", () => {
     expect(job({})).not.toHaveProperty("columns");
-    expect(job({}).features).toEqual({ standardize: true });
+    const features = { standardize: true, pieces: 0, standardizeLabel: false };
+    expect(job({ features }).features).toEqual(features);
+  });
+
+  it.each([
+    ["an mlp", {}, { standardize: true, pieces: 16, standardizeLabel: true }],
+    [
+      "an mlp that chooses",
+      { features: { pieces: 5, standardizeLabel: false } },
+      { standardize: true, pieces: 5, standardizeLabel: false },
+    ],
+    [
+      "an mlp of numbers as they are",
+      { features: { standardize: false } },
+      { standardize: false, standardizeLabel: true },
+    ],
+    ["a cnn", { model: { type: "cnn" } }, { standardize: true }],
+    ["a module", { model: { type: "module", path: "m.ts" } }, { standardize: true }],
+  ])("records pieces of numbers and the standardised label of %s", (_model, choice, features) => {
+    expect(job(choice).features).toEqual(features);
+  });
+
+  it("leaves an mlp with a plan without pieces", () => {
+    const plan = [{ kind: "number", column: "price" }];
+    expect(job({ features: { plan } }).features).not.toHaveProperty("pieces");
+    expect(() => job({ features: { plan, pieces: 4 } })).toThrow(/must be left out where plan makes the features/);
+  });
+
+  it("gives a request without them the digest that it had before they existed", () => {
+    expect(withoutMlpDefaults(job({}).features)).toEqual({ standardize: true });
+    const features = { standardize: true, pieces: 5, standardizeLabel: false };
+    expect(withoutMlpDefaults(job({ features }).features)).toEqual(features);
+  });
+
+  it("refuses a standardised label of a module, whose loss would not see it", () => {
+    const module = { model: { type: "module", path: "m.ts" }, features: { standardizeLabel: true } };
+    expect(() => job(module)).toThrow(/must be false or left out where the model is a module/);
+  });
+
+  it("takes neither for a job that was recorded before they existed", () => {
+    const now = job({ features: { pieces: 0, standardizeLabel: false } });
+    const earlier = { ...now, features: { standardize: true } };
+    expect(withoutLaterOptions(now)).toEqual(withoutLaterOptions(earlier));
+    expect(withoutLaterOptions(job({}))).not.toEqual(withoutLaterOptions(earlier));
+    const inputsOf = (recorded: typeof now) => {
+      const step = featuresStep({ datasets: {} as never }, async () => ({}) as never);
+      return step.inputs({ dataset: { name: "shop", digest: "d" }, job: recorded } as never, {} as never);
+    };
+    expect(inputsOf(now)).toEqual(inputsOf(earlier));
+    expect(inputsOf(job({}))).not.toEqual(inputsOf(earlier));
   });
 
   it.each([

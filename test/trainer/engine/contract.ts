@@ -210,6 +210,18 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       expect(Array.from(into)).toEqual([6, -3, 2, -1]);
     });
 
+    it("computes the loss of a standardised label and predicts in the label's unit (by hand)", async () => {
+      const label = { mean: 10, deviation: 4 };
+      const model = await create({ type: "mlp", inputShape: [1], outputs: 1, task: "regression", hidden: [], label });
+      model.writeWeights(new Float32Array([2, 0.5])); // 3 → 6.5; its label 20 is 2.5 deviations above the mean
+      const into = new Float32Array(2);
+      const batch = { inputs: new Float32Array([3]), labels: new Float32Array([20]), rows: 1 };
+      expect(model.gradients(batch, "k", into)).toEqual({ loss: 16, weight: 1 });
+      expect(Array.from(into)).toEqual([24, 8]);
+      expect(model.evaluate(batch)).toEqual({ loss: 16, weight: 1 });
+      expect(Array.from(model.predict(batch.inputs, 1))).toEqual([36]);
+    });
+
     it.each<[string, ModelDefinition]>([
       ["mlp, classification", mlp],
       ["mlp, binary", { ...mlp, task: "binary", outputs: 1 }],

@@ -18,6 +18,7 @@ const definitions: readonly (readonly [string, MlpDefinition | CnnDefinition])[]
   ["rows of rank 2", { ...mlp, inputShape: [3, 2] }],
   ["binary", { ...mlp, task: "binary", outputs: 1 }],
   ["regression", { ...mlp, task: "regression" }],
+  ["regression, standardised label", { ...mlp, task: "regression", label: { mean: 3, deviation: 0.5 } }],
   ...(["relu", "relu6", "elu", "selu", "tanh", "sigmoid", "linear"] as const).flatMap(
     (activation) =>
       [

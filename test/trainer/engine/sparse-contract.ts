@@ -19,6 +19,7 @@ const definitions: readonly (readonly [string, MlpDefinition])[] = [
   ["no hidden layer", { ...wide, hidden: [] }],
   ["binary, no hidden layer", { ...wide, hidden: [], task: "binary", outputs: 1 }],
   ["regression", { ...wide, task: "regression", outputs: 2 }],
+  ["standardised label", { ...wide, task: "regression", outputs: 1, label: { mean: 3, deviation: 0.5 } }],
   ["class weights", { ...wide, classWeights: [0.5, 3, 1] }],
   ["binary, class weights", { ...wide, task: "binary", outputs: 1, classWeights: [0.5, 3] }],
   ["linear", { ...wide, activation: "linear" }],

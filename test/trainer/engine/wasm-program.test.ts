@@ -21,6 +21,7 @@ const definitions: readonly (readonly [string, MlpDefinition | CnnDefinition])[]
   ["linear", { ...mlp, activation: "linear" }],
   ["binary", { ...mlp, task: "binary", outputs: 1, activation: "relu" }],
   ["regression", { ...mlp, task: "regression", activation: "relu" }],
+  ["standardised label", { ...mlp, task: "regression", activation: "relu", label: { mean: 3, deviation: 0.5 } }],
   ["cnn", images],
   ["cnn, linear", { ...images, activation: "linear" }],
   ["cnn, odd sides, kernel 5, regression", { ...images, inputShape: [9, 11, 3], kernelSize: 5, task: "regression" }],

@@ -2,7 +2,7 @@ import type { SparseInputs } from "../../../core/features/sparse";
 import type { MlpDefinition } from "../../../core/runs/model-definition";
 import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { NativeBinding } from "../native-binding";
-import { checkClasses, countCorrect, weightOf, withClassWeights } from "../score";
+import { checkClasses, countCorrect, weightOf, withHeadLabels } from "../score";
 import { denseStage, type Stage } from "./dense-stage";
 import { lossHead } from "./loss-head";
 import { attributesOf } from "./op";
@@ -47,7 +47,7 @@ export class SparseProgram {
       let tensor = this.first.with(inputs).forward(operations, batch.rows);
       for (const stage of others) tensor = stage.forward(operations, tensor);
       const outputs = operations.read(tensor);
-      const weighted = withClassWeights(definition, batch);
+      const weighted = withHeadLabels(definition, batch);
       const { loss, gradient } = lossHead(operations, this.binding, definition, weighted, tensor, outputs);
       this.backward(this.scaled(gradient), into, onFinal);
       return {

@@ -4,7 +4,7 @@ import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../cor
 import { imageShape } from "../built-in-models";
 import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { GradientProgram } from "../program-trainable";
-import { checkClasses, countCorrect, withClassWeights } from "../score";
+import { checkClasses, countCorrect, withHeadLabels } from "../score";
 import { lossHead } from "./loss-head";
 import { convolutionStage, denseStage, type Stage, sparseStage, type Workshop } from "./stages";
 
@@ -114,7 +114,7 @@ export class WasmProgram implements GradientProgram {
     const size = rows * definition.outputs;
     let dy: number | undefined = buffers.at("loss gradient", size * float);
     const outputs = simd.floats(at, size);
-    const weighted = withClassWeights(definition, batch);
+    const weighted = withHeadLabels(definition, batch);
     const loss = lossHead(definition.task, weighted, definition.outputs, outputs, simd.floats(dy, size));
     const result: BatchResult = {
       loss,
