@@ -1,11 +1,11 @@
-import type { Page } from "../datasets/repository";
-import { mapLimited } from "../each-limited";
-import { ModelNotFoundError } from "../registry/errors";
-import type { ModelVersion } from "../registry/model";
-import type { LineageIndex } from "./port";
+import type { Page } from "../../core/datasets/repository";
+import { mapLimited } from "../../core/each-limited";
+import type { LineageIndex } from "../../core/lineage/port";
+import { ModelNotFoundError } from "../../core/registry/errors";
+import type { ModelVersion } from "../../core/registry/model";
 import type { ViewUse } from "./shapes";
 
-export interface ViewUseDependencies {
+interface ViewUseDependencies {
   readonly lineage: Pick<LineageIndex, "datasetsOfView" | "modelsOf">;
   readonly registry: {
     /** @throws ModelNotFoundError */

@@ -1,16 +1,16 @@
-import { getDatasetVersion } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
-import type { FeaturesOutput } from "../features/materialize";
-import type { ModelVersion } from "../registry/model";
-import type { RunRepository } from "../runs/run-repository";
-import { findOutput } from "../runs/step";
-import type { RunRecords } from "../tracking/run-records";
-import type { DatasetInput, RunRecord } from "../tracking/shapes";
+import { getDatasetVersion } from "../../core/datasets/reference";
+import type { DatasetRepository } from "../../core/datasets/repository";
+import type { FeaturesOutput } from "../../core/features/materialize";
+import type { LineageIndex } from "../../core/lineage/port";
+import type { ModelVersion } from "../../core/registry/model";
+import type { RunRepository } from "../../core/runs/run-repository";
+import { findOutput } from "../../core/runs/step";
+import type { RunRecords } from "../../core/tracking/run-records";
+import type { DatasetInput, RunRecord } from "../../core/tracking/shapes";
 import { addDataset, addRun, addShards, addSources } from "./of-dataset";
-import type { LineageIndex } from "./port";
 import { LineageBuilder, type LineageGraph } from "./shapes";
 
-export interface BackwardDependencies {
+interface BackwardDependencies {
   readonly lineage: LineageIndex;
   readonly datasets: DatasetRepository;
   readonly records: Pick<RunRecords, "find">;

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { stage } from "../registry/model";
-import { nextToken, type Shape } from "../shapes";
+import { stage } from "../../core/registry/model";
+import { nextToken, type Shape } from "../../core/shapes";
 
 const node = z
   .object({

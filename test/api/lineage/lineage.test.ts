@@ -1,10 +1,10 @@
 import type { Platform } from "../../../adapters/platform";
+import { lineageOfContent, lineageOfDataset } from "../../../api/lineage/of-dataset";
+import { lineageOfVersion } from "../../../api/lineage/of-version";
+import type { LineageGraph } from "../../../api/lineage/shapes";
 import { drawLineage } from "../../../cli/lineage-tree";
 import { versionDigestOf } from "../../../core/datasets/identity";
-import { lineageOfContent, lineageOfDataset } from "../../../core/lineage/lineage";
-import { lineageOfVersion } from "../../../core/lineage/of-version";
 import { registerFrom } from "../../../core/lineage/register-from";
-import type { LineageGraph } from "../../../core/lineage/shapes";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 
