@@ -1,5 +1,5 @@
-import type { MetricSummary } from "../metric-store";
-import { testPrefix } from "../test-metrics";
+import type { MetricSummary } from "../../core/tracking/metric-store";
+import { testPrefix } from "../../core/tracking/test-metrics";
 import type { Goal } from "./comparison";
 
 const less =

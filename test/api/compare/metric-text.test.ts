@@ -1,4 +1,4 @@
-import { deltaText, metricText } from "../../../core/tracking/metric-text";
+import { deltaText, metricText } from "../../../api/compare/metric-text";
 
 describe("a metric's value for people", () => {
   it.each([

@@ -1,6 +1,6 @@
-import { displayedStatus } from "../../runs/run";
-import { deltaText, metricText, timeText } from "../metric-text";
+import { displayedStatus } from "../../core/runs/run";
 import type { Comparison, MetricCell, Row } from "./comparison";
+import { deltaText, metricText, timeText } from "./metric-text";
 
 /**
  * Formats a comparison as tables in GitHub's Markdown. Names are escaped, so that none can break a table or become a

@@ -1,6 +1,6 @@
-import { eachLimited } from "../../each-limited";
-import type { MetricPoint, MetricStore } from "../metric-store";
-import type { SearchedRun } from "../search/query";
+import { eachLimited } from "../../core/each-limited";
+import type { MetricPoint, MetricStore } from "../../core/tracking/metric-store";
+import type { SearchedRun } from "../../core/tracking/search/query";
 import type { Axis, Curve, CurveSeries } from "./comparison";
 
 const readsAtOnce = 8;

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { phase } from "../../runs/shapes";
-import { metricValue, type Shape } from "../../shapes";
-import { runStatus } from "../shapes";
+import { phase } from "../../core/runs/shapes";
+import { metricValue, type Shape } from "../../core/shapes";
+import { runStatus } from "../../core/tracking/shapes";
 
 export const axis = z.enum(["step", "time", "relative-time"]);
 export type Axis = Shape<typeof axis>;

@@ -1,14 +1,13 @@
-import { InvalidInputError } from "../../errors";
-import { RunNotFoundError } from "../../runs/errors";
-import type { MetricStore } from "../metric-store";
-import type { RunRecords } from "../run-records";
-import { metricNameSets } from "../search/names";
-import type { RunSearch, SearchedRun } from "../search/query";
+import { InvalidInputError } from "../../core/errors";
+import { RunNotFoundError } from "../../core/runs/errors";
+import type { MetricStore } from "../../core/tracking/metric-store";
+import type { RunRecords } from "../../core/tracking/run-records";
+import { metricNameSets } from "../../core/tracking/search/names";
+import type { RunSearch, SearchedRun } from "../../core/tracking/search/query";
 import type { Axis, Comparison, Goal } from "./comparison";
 import { curvesOf } from "./curves";
-import { differencesOf } from "./differences";
 import { goalOf, mayHaveCurve } from "./metric-rank";
-import { metricRows, metricsOf, paramRows } from "./pivot";
+import { differencesOf, metricRows, metricsOf, paramRows } from "./pivot";
 
 export const compareLimits = { runs: 50, metrics: 100, curves: 24, points: 2_000 } as const;
 /** Maximum number of points of all curves together. If there are many curves, each has fewer points. */

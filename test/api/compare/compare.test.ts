@@ -1,7 +1,7 @@
-import { InvalidInputError } from "../../../../core/errors";
-import { RunNotFoundError } from "../../../../core/runs/errors";
-import { compareRuns } from "../../../../core/tracking/compare/compare";
-import { goalOf } from "../../../../core/tracking/compare/metric-rank";
+import { compareRuns } from "../../../api/compare/compare";
+import { goalOf } from "../../../api/compare/metric-rank";
+import { InvalidInputError } from "../../../core/errors";
+import { RunNotFoundError } from "../../../core/runs/errors";
 import { comparedRuns, hostile, requestOf } from "./compared";
 
 const compare = (request: Parameters<typeof requestOf>[0] = {}) => compareRuns(comparedRuns(), requestOf(request));

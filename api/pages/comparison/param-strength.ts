@@ -1,4 +1,4 @@
-import type { Row } from "./comparison";
+import type { Row } from "../../compare/comparison";
 
 /** Tests whether a text is a finite number. */
 export function isNumber(text: string): boolean {

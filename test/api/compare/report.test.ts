@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { runInNewContext } from "node:vm";
-import { comparisonHtml } from "../../../../api/pages/comparison/page";
-import { scaleOf } from "../../../../api/pages/comparison/scale";
-import { reportScript } from "../../../../api/pages/comparison/script";
-import { escapeHtml, html } from "../../../../api/pages/markup";
-import { compareRuns } from "../../../../core/tracking/compare/compare";
-import { comparisonMarkdown } from "../../../../core/tracking/compare/markdown";
+import { compareRuns } from "../../../api/compare/compare";
+import { comparisonMarkdown } from "../../../api/compare/markdown";
+import { comparisonHtml } from "../../../api/pages/comparison/page";
+import { scaleOf } from "../../../api/pages/comparison/scale";
+import { reportScript } from "../../../api/pages/comparison/script";
+import { escapeHtml, html } from "../../../api/pages/markup";
 import { comparedRuns, requestOf } from "./compared";
 
 const compared = (request: Parameters<typeof requestOf>[0] = {}) =>

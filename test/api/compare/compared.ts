@@ -1,8 +1,8 @@
-import type { ComparePorts, CompareRequest } from "../../../../core/tracking/compare/compare";
-import type { MetricPoint } from "../../../../core/tracking/metric-store";
-import { createRunSearches } from "../../../../core/tracking/search/run-search";
-import { MemoryRuns } from "../search/memory-runs";
-import { metricsOf, runOf } from "../search/runs";
+import type { ComparePorts, CompareRequest } from "../../../api/compare/compare";
+import type { MetricPoint } from "../../../core/tracking/metric-store";
+import { createRunSearches } from "../../../core/tracking/search/run-search";
+import { MemoryRuns } from "../../core/tracking/search/memory-runs";
+import { metricsOf, runOf } from "../../core/tracking/search/runs";
 
 export const hostile = `</script><script>alert("x")</script><img src=x onerror='alert(1)'>|\`*_[a](javascript:b)`;
 

@@ -1,5 +1,5 @@
-import { formatBytes } from "../quantities";
-import type { MetricValue } from "../shapes";
+import { formatBytes } from "../../core/quantities";
+import type { MetricValue } from "../../core/shapes";
 
 /** Matches metrics that count bytes: memory of workers and their GPUs, and names of clients that end in `bytes`. */
 const bytesName = /^system\/.+\/(?:rss|gpu-memory)$|(?:^|[/._-])bytes$/i;
