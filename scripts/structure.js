@@ -24,7 +24,20 @@ const layers = {
 
 /** Files and folders without I/O. They may import only each other and `purePackages`. */
 const pure = [
+  "api/compare/",
   "api/export/",
+  "api/lineage/",
+  "api/report/",
+  "api/reproduction/",
+  "api/pages/comparison/param-strength.ts",
+  "api/pages/study-importance.ts",
+  "api/services/history-pages.ts",
+  "api/services/logged-series.ts",
+  "api/services/next-steps.ts",
+  "api/services/registered-source.ts",
+  "api/services/shadow-log.ts",
+  "api/tables/export-rows.ts",
+  "api/tables/tables.ts",
   "core/",
   "platform/",
   "trainer-container/checkpoint/policy.ts",

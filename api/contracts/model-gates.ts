@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { versionReport } from "../../core/registry/report/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
+import { versionReport } from "../report/shapes";
 import { versionNumber } from "../schemas/common";
 import { answerVersion } from "../schemas/model-requests";
 import { modelName } from "../schemas/models";

@@ -1,9 +1,7 @@
 import type { EvaluationOutput } from "../../core/evaluation/evaluate-model";
-import { type EvaluationView, readEvaluationView } from "../../core/evaluation/view";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
-import { nextSteps } from "../../core/registry/next-steps";
 import type { ModelRepository } from "../../core/registry/repository";
 import { RunNotFoundError } from "../../core/runs/errors";
 import type { RunRepository } from "../../core/runs/run-repository";
@@ -19,6 +17,8 @@ import type { Curve } from "../compare/comparison";
 import { curvesOf } from "../compare/curves";
 import { mayHaveCurve } from "../compare/metric-rank";
 import { metricsOf } from "../compare/pivot";
+import { type EvaluationView, readEvaluationView } from "../report/evaluation-view";
+import { nextSteps } from "../services/next-steps";
 import { filesOf, type RunFiles } from "./run-files";
 
 /** Limits of a page: a response has a few megabytes, and a person reads less. */

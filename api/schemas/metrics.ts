@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { metricValue } from "../../core/shapes";
-import { metricLimits } from "../../core/tracking/metrics/logged-series";
 import { keyText } from "../../core/tracking/records/limits";
+import { metricLimits } from "../services/logged-series";
 import { metricPoint, metricSummary } from "./runs";
 
 const step = z.int().meta({ description: "May be negative." });

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Comparison } from "../../api/compare/comparison";
 import type { ExportManifest } from "../../api/export/export-version";
 import type { LineageGraph } from "../../api/lineage/shapes";
+import type { Reproduction } from "../../api/reproduction/shapes";
 import type { describeRun } from "../../cli/run-description";
 import type { CheckpointSummary } from "../../core/runs/shapes";
-import type { Reproduction } from "../../core/training/reproduction/shapes";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;

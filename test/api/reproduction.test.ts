@@ -1,15 +1,15 @@
-import { objectKeys } from "../../../core/object-keys";
-import { jobSchema } from "../../../core/runs/job";
-import type { Run, RunDetails } from "../../../core/runs/shapes";
-import type { TrainingOutput } from "../../../core/runs/training-task";
-import type { MetricPoint } from "../../../core/tracking/metric-store";
-import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
-import { compareRuns } from "../../../core/training/reproduction/compare";
-import { reproduceRun } from "../../../core/training/reproduction/reproduce";
-import type { Agreement } from "../../../core/training/reproduction/shapes";
-import { walkOf } from "../../../core/training/reproduction/walk";
-import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
-import { jobInput, numerics, resultOf, runOf } from "../../support/fixtures";
+import { compareRuns } from "../../api/reproduction/compare";
+import type { Agreement } from "../../api/reproduction/shapes";
+import { walkOf } from "../../api/reproduction/walk";
+import { objectKeys } from "../../core/object-keys";
+import { jobSchema } from "../../core/runs/job";
+import type { Run, RunDetails } from "../../core/runs/shapes";
+import type { TrainingOutput } from "../../core/runs/training-task";
+import type { MetricPoint } from "../../core/tracking/metric-store";
+import { checkpointFormat } from "../../core/training/checkpoint/manifest";
+import { reproduceRun } from "../../core/training/reproduce";
+import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
+import { jobInput, numerics, resultOf, runOf } from "../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
 

@@ -1,11 +1,11 @@
-import { getDatasetVersion } from "../../datasets/reference";
-import { digestOf } from "../../digest";
-import { RingmasterError } from "../../errors";
-import { RunNotFoundError } from "../../runs/errors";
-import type { Run } from "../../runs/shapes";
-import { findOutput } from "../../runs/step";
-import type { TrainingOutput } from "../../runs/training-task";
-import { findSubmitted, type SubmitDependencies, submitRun } from "../submit";
+import { getDatasetVersion } from "../datasets/reference";
+import { digestOf } from "../digest";
+import { RingmasterError } from "../errors";
+import { RunNotFoundError } from "../runs/errors";
+import type { Run } from "../runs/shapes";
+import { findOutput } from "../runs/step";
+import type { TrainingOutput } from "../runs/training-task";
+import { findSubmitted, type SubmitDependencies, submitRun } from "./submit";
 
 /** Thrown when a run did not complete its training, so that there are no weights to compare. */
 export class NotTrainedError extends RingmasterError {

@@ -1,6 +1,6 @@
+import { importanceOf } from "../../../api/pages/study-importance";
 import { drawsFor } from "../../../core/tuning/draws";
 import type { ObservedTrial } from "../../../core/tuning/history";
-import { importanceOf } from "../../../core/tuning/importance";
 import { randomSampler } from "../../../core/tuning/samplers/random";
 import { type Point, type Space, spaceSchema } from "../../../core/tuning/space";
 

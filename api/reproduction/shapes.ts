@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { count, type Shape, sha256 } from "../../shapes";
+import { count, type Shape, sha256 } from "../../core/shapes";
 
 const difference = z
   .object({

@@ -1,8 +1,8 @@
-import { mapLimited } from "../../each-limited";
-import type { Clock } from "../../ports";
-import type { MetricStore } from "../metric-store";
-import type { RunChanges, RunRecords } from "../run-records";
-import type { RunRecord } from "../shapes";
+import { mapLimited } from "../../core/each-limited";
+import type { Clock } from "../../core/ports";
+import type { MetricStore } from "../../core/tracking/metric-store";
+import type { RunChanges, RunRecords } from "../../core/tracking/run-records";
+import type { RunRecord } from "../../core/tracking/shapes";
 import { type Cell, type ColumnBlock, type ExportTable, exportColumns } from "./tables";
 
 export interface ExportDependencies {

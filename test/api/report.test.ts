@@ -1,8 +1,8 @@
-import { reportHtml } from "../../../../api/pages/version-report";
-import { calibrationOf } from "../../../../core/evaluation/calibration";
-import { reportMarkdown } from "../../../../core/registry/report/markdown";
-import { verdictWord } from "../../../../core/registry/report/report";
-import type { VersionReport } from "../../../../core/registry/report/shapes";
+import { reportHtml } from "../../api/pages/version-report";
+import { calibrationOf } from "../../api/report/evaluation-view";
+import { reportMarkdown } from "../../api/report/markdown";
+import { verdictWord } from "../../api/report/report";
+import type { VersionReport } from "../../api/report/shapes";
 
 const at = "2026-01-01T00:00:00.000Z";
 const hostile = `<script>alert("x")</script> & 'y' | **z**`;

@@ -1,7 +1,7 @@
-import type { ObjectStore } from "../../ports";
-import type { MetricPoint, MetricStore, SeriesPosition } from "../../tracking/metric-store";
-import { readCheckpoints } from "../checkpoint/list";
-import type { TrainingFacts } from "./facts";
+import type { ObjectStore } from "../../core/ports";
+import type { MetricPoint, MetricStore, SeriesPosition } from "../../core/tracking/metric-store";
+import { readCheckpoints } from "../../core/training/checkpoint/list";
+import type { TrainingFacts } from "./compare";
 import type { Agreement, FirstDifference } from "./shapes";
 
 /** A metric that has a point for every step, computed from the weights before it. */

@@ -1,11 +1,11 @@
-import { InvalidInputError } from "../errors";
-import { RunNotFoundError } from "../runs/errors";
-import type { RunRecords } from "../tracking/run-records";
-import { AliasNotFoundError } from "./errors";
-import type { Actor, ModelVersion } from "./model";
-import { type ModelUri, readModelUri } from "./model-uri";
-import type { Registry } from "./registry";
-import { type SourceFault, type SourcePorts, schemeOf, sourceFault } from "./source";
+import { InvalidInputError } from "../../core/errors";
+import { AliasNotFoundError } from "../../core/registry/errors";
+import type { Actor, ModelVersion } from "../../core/registry/model";
+import { type ModelUri, readModelUri } from "../../core/registry/model-uri";
+import type { Registry } from "../../core/registry/registry";
+import { type SourceFault, type SourcePorts, schemeOf, sourceFault } from "../../core/registry/source";
+import { RunNotFoundError } from "../../core/runs/errors";
+import type { RunRecords } from "../../core/tracking/run-records";
 
 export interface SourceDependencies extends SourcePorts {
   readonly registry: Pick<Registry, "head" | "version">;

@@ -1,7 +1,12 @@
-import { numericsDifferences } from "../../runs/numerics";
-import { isOpen } from "../../runs/run-states";
-import type { RunDetails } from "../../runs/shapes";
-import { factsOf, type TrainingFacts } from "./facts";
+import type { FeaturesOutput } from "../../core/features/materialize";
+import { decidingHyperparameters } from "../../core/runs/hyperparameters";
+import { withoutLaterOptions } from "../../core/runs/job";
+import { numericsDifferences } from "../../core/runs/numerics";
+import { isOpen } from "../../core/runs/run-states";
+import type { NumericsRecord, RunDetails } from "../../core/runs/shapes";
+import { findOutput } from "../../core/runs/step";
+import type { TrainingOutput } from "../../core/runs/training-task";
+import { paramsOfJob } from "../../core/tracking/records/training-record";
 import type { Agreement, Reproduction, ReproductionDifference } from "./shapes";
 
 /**
@@ -86,4 +91,69 @@ function explain(differences: readonly ReproductionDifference[], { steps, first 
       (others.length > 0 ? ` (and ${others.length} more)` : "")
     : "code, data, parameters and numerics are equal, so the computation is not deterministic or data is damaged; please report both runs";
   return `the weights differ: ${where}; ${why}`;
+}
+
+/** Everything that determines a run's weights, and the result. */
+export interface TrainingFacts {
+  readonly runId: string;
+  /** The code as it was submitted. */
+  readonly code: Readonly<Record<string, string>>;
+  readonly data: Readonly<Record<string, string>>;
+  /** The job's leaves that determine the weights; workers, market and the like do not. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Present once the run has trained. */
+  readonly trained?: {
+    readonly weightsSha256: string;
+    readonly steps: number;
+    readonly numerics: NumericsRecord;
+    /** Fields of the numerics that changed during training. */
+    readonly otherNumerics: readonly string[];
+    /** The run that has the metrics and checkpoints of this training. */
+    readonly by: string;
+  };
+}
+
+/** Parameters that determine how a run is executed, or how its weights are used. */
+const conduct =
+  /^(experiment|registerAs|dataset|notes|retries|fineTune\.from$|tags\.|evaluation\.|checkpoint\.|resources\.(?!microshards$|backend$|vcpusPerWorker$|gpusPerWorker$|gpu\.class$|tf32$)|model\.(path|sha256)$)/;
+
+function factsOf(details: RunDetails): TrainingFacts {
+  const { run, steps } = details;
+  const { commit, dirty, diffSha256, moduleSha256 } = run.code;
+  const { lockfileSha256, image, imageDigest } = run.environment ?? {};
+  const training = findOutput<TrainingOutput>(details, "LaunchTraining");
+  const reusedFrom = steps.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
+  // Options that did not exist when a run was recorded have their defaults.
+  const hyperparameters = decidingHyperparameters(run.job.hyperparameters);
+  const job = { ...withoutLaterOptions(run.job), hyperparameters };
+  const parameters = Object.entries(paramsOfJob(job)).filter(([name]) => !conduct.test(name));
+  return {
+    runId: run.runId,
+    code: texts({ moduleSha256, commit, dirty, diffSha256, lockfileSha256, image, imageDigest }),
+    data: texts({
+      dataset: `${run.dataset.name}@${run.dataset.version}`,
+      datasetDigest: run.dataset.digest,
+      features: findOutput<FeaturesOutput>(details, "PrepareFeatures")?.digest,
+      fineTunedFrom: run.fineTunedFrom?.weightsSha256,
+      restoredFrom: run.restoredFrom && `${run.restoredFrom.runId} at step ${run.restoredFrom.step}`,
+    }),
+    parameters: Object.fromEntries(parameters),
+    ...(training
+      ? {
+          trained: {
+            weightsSha256: training.weightsSha256,
+            steps: training.steps,
+            numerics: training.numerics,
+            otherNumerics: training.otherNumerics ?? [],
+            by: reusedFrom ?? run.runId,
+          },
+        }
+      : {}),
+  };
+}
+
+function texts(values: Readonly<Record<string, string | boolean | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
+  );
 }

@@ -1,7 +1,7 @@
-import { digestOf } from "../../digest";
-import { createJson, getJson } from "../../object-documents";
-import { objectKeys } from "../../object-keys";
-import { type Clock, isoTime, type ObjectStore } from "../../ports";
+import { digestOf } from "../../core/digest";
+import { createJson, getJson } from "../../core/object-documents";
+import { objectKeys } from "../../core/object-keys";
+import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 
 /** A class, a number, or the probabilities of classes. */
 export type ModelOutput = string | number | boolean | readonly number[];

@@ -1,4 +1,4 @@
-import type { SliceEvidence } from "../../evaluation/shapes";
+import type { SliceEvidence } from "../../core/evaluation/shapes";
 import { shown, verdictWord } from "./report";
 import type { VersionReport } from "./shapes";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { calibration, latency } from "../../evaluation/shapes";
-import { category, contentReference, count, instant, metrics, type Shape } from "../../shapes";
-import { gateVerdict } from "../gates/verdict";
-import { approval, stage } from "../model";
+import { calibration, latency } from "../../core/evaluation/shapes";
+import { gateVerdict } from "../../core/registry/gates/verdict";
+import { approval, stage } from "../../core/registry/model";
+import { category, contentReference, count, instant, metrics, type Shape } from "../../core/shapes";
 
 export const versionReport = z
   .object({

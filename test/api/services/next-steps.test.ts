@@ -1,5 +1,5 @@
+import { nextSteps } from "../../../api/services/next-steps";
 import type { Model, ModelVersion } from "../../../core/registry/model";
-import { nextSteps } from "../../../core/registry/next-steps";
 import type { ModelPolicy } from "../../../core/registry/policy-shapes";
 import { verdictOn, versionRow } from "../../support/registry";
 

@@ -1,4 +1,4 @@
-import { logShadow, type ShadowObservation, summarizeShadow } from "../../../../core/registry/serving/shadow-log";
+import { logShadow, type ShadowObservation, summarizeShadow } from "../../../api/services/shadow-log";
 
 /** Objects in memory. */
 function memory() {

@@ -1,13 +1,12 @@
-import type { Category } from "../datasets/profile";
-import type { ObjectStore } from "../ports";
-import type { ContentReference } from "../shapes";
-import { calibrationOf } from "./calibration";
-import { type TaskKind, taskKindOf } from "./metric-names";
-import { type Predictions, probabilityOf } from "./metrics";
-import { type CurvePoint, type RankingCurves, rankingCurves } from "./ranking";
-import type { EvaluationReport } from "./report";
-import type { Calibration, ImportanceReport } from "./shapes";
-import { readPredictions, readReport } from "./stored-predictions";
+import type { Category } from "../../core/datasets/profile";
+import { type TaskKind, taskKindOf } from "../../core/evaluation/metric-names";
+import { type Predictions, predictedClasses, probabilityOf } from "../../core/evaluation/metrics";
+import { type CurvePoint, type RankingCurves, rankingCurves } from "../../core/evaluation/ranking";
+import type { EvaluationReport } from "../../core/evaluation/report";
+import type { Calibration, ImportanceReport } from "../../core/evaluation/shapes";
+import { readPredictions, readReport } from "../../core/evaluation/stored-predictions";
+import type { ObjectStore } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
 
 /** An evaluation with its plots. */
 export interface EvaluationView {
@@ -22,7 +21,7 @@ export interface EvaluationView {
   readonly importance?: ImportanceReport;
 }
 
-export interface ClassCurves extends RankingCurves {
+interface ClassCurves extends RankingCurves {
   readonly value: Category;
   readonly auc: number;
 }
@@ -84,4 +83,33 @@ function scatterOf({ labels, outputs }: Predictions): readonly CurvePoint[] {
     { length: Math.ceil(labels.length / every) },
     (_, at): CurvePoint => [labels[at * every]!, outputs[at * every]!],
   );
+}
+
+const tenths = 10;
+
+/**
+ * Returns the reliability diagram: equal tenths of the probability, the last one closed. `undefined` for regression.
+ */
+export function calibrationOf(predictions: Predictions): Calibration | undefined {
+  const { classes, labels, positive = 1 } = predictions;
+  if (classes === 0) return undefined;
+  const predicted = predictedClasses(predictions);
+  const sums = Array.from({ length: tenths }, () => ({ rows: 0, confidence: 0, right: 0 }));
+  for (let row = 0; row < labels.length; row += 1) {
+    const scored = classes === 2 ? positive : predicted[row]!;
+    const probability = probabilityOf(predictions, row, scored);
+    const bin = sums[Math.min(tenths - 1, Math.max(0, Math.floor(probability * tenths)))]!;
+    bin.rows += 1;
+    bin.confidence += probability;
+    if (labels[row] === scored) bin.right += 1;
+  }
+  const bins = sums.map(({ rows, confidence, right }, at) => ({
+    from: at / tenths,
+    to: (at + 1) / tenths,
+    rows,
+    confidence: rows === 0 ? 0 : confidence / rows,
+    observed: rows === 0 ? 0 : right / rows,
+  }));
+  const error = bins.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.observed - bin.confidence), 0) / labels.length;
+  return { of: classes === 2 ? "positive" : "predicted", bins, error };
 }

@@ -1,6 +1,6 @@
+import { resolveServed } from "../../../api/services/served";
 import { CorruptObjectError } from "../../../core/object-errors";
 import { NoChampionError } from "../../../core/registry/errors";
-import { resolveServed } from "../../../core/registry/serve-production";
 
 const never = () => new Promise<never>(() => undefined);
 const atOnce = () => Promise.resolve();

@@ -1,6 +1,6 @@
-import { InvalidInputError } from "../errors";
-import type { HistoryEntry, Model } from "./model";
-import type { ModelRepository } from "./repository";
+import { InvalidInputError } from "../../core/errors";
+import type { HistoryEntry, Model } from "../../core/registry/model";
+import type { ModelRepository } from "../../core/registry/repository";
 
 /** A page of a model's history. */
 export interface HistoryPage {

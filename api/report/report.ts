@@ -1,13 +1,13 @@
-import { calibrationOf } from "../../evaluation/calibration";
-import type { ModelArtifact } from "../../evaluation/model-artifact";
-import type { EvaluationReport } from "../../evaluation/report";
-import type { LatencyReport } from "../../evaluation/shapes";
-import { readPredictions, readReport } from "../../evaluation/stored-predictions";
-import type { ObjectStore } from "../../ports";
-import { readArtifact } from "../artifact";
-import { withdrawal } from "../errors";
-import type { GateCheck, GateVerdict } from "../gates/verdict";
-import type { ModelVersion } from "../model";
+import type { ModelArtifact } from "../../core/evaluation/model-artifact";
+import type { EvaluationReport } from "../../core/evaluation/report";
+import type { LatencyReport } from "../../core/evaluation/shapes";
+import { readPredictions, readReport } from "../../core/evaluation/stored-predictions";
+import type { ObjectStore } from "../../core/ports";
+import { readArtifact } from "../../core/registry/artifact";
+import { withdrawal } from "../../core/registry/errors";
+import type { GateCheck, GateVerdict } from "../../core/registry/gates/verdict";
+import type { ModelVersion } from "../../core/registry/model";
+import { calibrationOf } from "./evaluation-view";
 import type { VersionReport } from "./shapes";
 
 /** The document that `verdictOn` stores with the verdict. */
