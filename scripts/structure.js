@@ -24,6 +24,8 @@ const layers = {
 
 /** Files and folders without I/O. They may import only each other and `purePackages`. */
 const pure = [
+  "adapters/duckdb/association.ts",
+  "adapters/duckdb/repeated-rows.ts",
   "api/compare/",
   "api/export/",
   "api/lineage/",
@@ -38,6 +40,10 @@ const pure = [
   "api/services/shadow-log.ts",
   "api/tables/export-rows.ts",
   "api/tables/tables.ts",
+  "cli/datasets/suggest-contract.ts",
+  "cli/evaluate-dataset.ts",
+  "cli/job-file.ts",
+  "cli/job-grid.ts",
   "core/",
   "platform/",
   "trainer-container/checkpoint/policy.ts",

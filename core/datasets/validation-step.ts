@@ -1,8 +1,7 @@
 import type { StepDefinition } from "../runs/step";
 import type { ContentReference, Warning } from "../shapes";
-import type { AppliedContract } from "./contract/applied";
-import { inputsOf } from "./contract/applied";
 import type { ContractSummary } from "./contract/report";
+import { type AppliedContract, inputsOf } from "./contract/stored";
 import { getDatasetVersion } from "./reference";
 import type { DatasetRepository } from "./repository";
 import type { DatasetManifest } from "./shapes";

@@ -1,7 +1,6 @@
-import { blockedRun, contractOfRun } from "../../core/datasets/contract/applied";
 import type { DataContractEvents } from "../../core/datasets/contract/blocked";
 import { DataContractViolatedError } from "../../core/datasets/contract/errors";
-import type { DataContractRepository } from "../../core/datasets/contract/stored";
+import { blockedRun, contractOfRun, type DataContractRepository } from "../../core/datasets/contract/stored";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { type ValidationOutput, validationStep } from "../../core/datasets/validation-step";

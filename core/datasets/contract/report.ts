@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { contentReference, count, instant, type Shape, sha256, type Warning } from "../../shapes";
-import { ageMs } from "./age";
 import { columnsOfRule, describeRule, percent } from "./describe";
-import type { DataContract, DataContractRule } from "./rules";
+import { ageMs, type DataContract, type DataContractRule } from "./rules";
 
 /** Rows that a report shows for each violated rule. */
 export const samplesShown = 5;

@@ -1,15 +1,15 @@
-import type { DatasetManifest, SplitName } from "../datasets/shapes";
-import { decodeSplitIndex } from "../datasets/split-index";
-import { InvalidInputError } from "../errors";
-import type { RowSource } from "../features/values";
-import type { ObjectStore } from "../ports";
-import { classMetrics, confusionMatrix } from "./classification";
-import { decided } from "./decision";
-import { metricsOf, predictedClasses } from "./metrics";
-import type { ModelArtifact } from "./model-artifact";
-import { misfits, modelRows } from "./model-rows";
-import { predictShards, type RowPredictor } from "./predict";
-import type { ClassReport, Metrics } from "./report";
+import type { DatasetManifest, SplitName } from "../core/datasets/shapes";
+import { decodeSplitIndex } from "../core/datasets/split-index";
+import { InvalidInputError } from "../core/errors";
+import { classMetrics, confusionMatrix } from "../core/evaluation/classification";
+import { decided } from "../core/evaluation/decision";
+import { metricsOf, predictedClasses } from "../core/evaluation/metrics";
+import type { ModelArtifact } from "../core/evaluation/model-artifact";
+import { misfits, modelRows } from "../core/evaluation/model-rows";
+import { predictShards, type RowPredictor } from "../core/evaluation/predict";
+import type { ClassReport, Metrics } from "../core/evaluation/report";
+import type { RowSource } from "../core/features/values";
+import type { ObjectStore } from "../core/ports";
 
 /** A model's evaluation on rows of any dataset version. */
 export interface DatasetEvaluation {

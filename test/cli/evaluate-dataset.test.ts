@@ -1,9 +1,9 @@
-import type { DatasetManifest } from "../../../core/datasets/shapes";
-import { encodeSplitIndex } from "../../../core/datasets/split-index";
-import { evaluateDataset } from "../../../core/evaluation/evaluate-dataset";
-import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
-import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
-import { memoryRows } from "../features/memory-rows";
+import { evaluateDataset } from "../../cli/evaluate-dataset";
+import type { DatasetManifest } from "../../core/datasets/shapes";
+import { encodeSplitIndex } from "../../core/datasets/split-index";
+import type { ModelArtifact } from "../../core/evaluation/model-artifact";
+import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
+import { memoryRows } from "../core/features/memory-rows";
 
 /** Rows x = 0 … 5 of the class x mod 3; the test split has x = 1, 3, 4. */
 const data = [0, 1, 2, 3, 4, 5].map((x) => ({ x, kind: "abc"[x % 3] }));

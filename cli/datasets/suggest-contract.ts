@@ -1,7 +1,8 @@
-import type { ColumnProfile } from "../profile";
-import { isNullable } from "../rules";
-import type { ColumnSchema } from "../shapes";
-import type { DataContract, DataContractRule } from "./rules";
+import { stringify } from "yaml";
+import type { DataContract, DataContractRule } from "../../core/datasets/contract/rules";
+import type { ColumnProfile } from "../../core/datasets/profile";
+import { isNullable } from "../../core/datasets/rules";
+import type { ColumnSchema } from "../../core/datasets/shapes";
 
 /** Fewer rows may be unique by chance. */
 const minUniqueRows = 100;
@@ -76,4 +77,23 @@ function rounded(value: number, round: (value: number) => number): number {
   const scaled =
     digits >= 0 ? round(value * 10 ** digits) / 10 ** digits : round(value / 10 ** -digits) * 10 ** -digits;
   return Number(scaled.toPrecision(12));
+}
+
+/**
+ * Writes a contract as YAML, one rule on each line, without the values that are defaults.
+ *
+ * @param comment first line
+ */
+export function contractText({ rules }: DataContract, comment: string): string {
+  const lines = rules.map((rule) => {
+    const { severity, tolerance, ...rest } = rule as typeof rule & { readonly tolerance?: number };
+    const stated = {
+      ...rest,
+      ...(tolerance === undefined || tolerance === 0 ? {} : { tolerance }),
+      ...(severity === "block" ? {} : { severity }),
+    };
+    return `  - ${stringify(stated, { collectionStyle: "flow", lineWidth: 0 }).trim()}`;
+  });
+  const list = lines.length === 0 ? "rules: []" : `rules:\n${lines.join("\n")}`;
+  return `# ${comment.replaceAll(/\s+/g, " ")}\n${list}\n`;
 }

@@ -1,6 +1,6 @@
-import { jobSchema } from "../../../core/runs/job";
-import { expandSettings } from "../../../core/training/job-grid";
-import { jobInput } from "../../support/fixtures";
+import { expandSettings } from "../../cli/job-grid";
+import { jobSchema } from "../../core/runs/job";
+import { jobInput } from "../support/fixtures";
 
 const job = jobSchema.parse(jobInput());
 

@@ -1,10 +1,9 @@
-import { inferContract } from "../../../../core/datasets/contract/infer";
-import { findOtherVersions } from "../../../../core/datasets/contract/others";
-import { parseDataContract } from "../../../../core/datasets/contract/rules";
-import { contractText } from "../../../../core/datasets/contract/text";
-import type { ColumnProfile } from "../../../../core/datasets/profile";
-import type { ColumnSchema, DatasetManifest } from "../../../../core/datasets/shapes";
-import { draftOf } from "../drafts";
+import { contractText, inferContract } from "../../../cli/datasets/suggest-contract";
+import { findOtherVersions } from "../../../core/datasets/contract/others";
+import { parseDataContract } from "../../../core/datasets/contract/rules";
+import type { ColumnProfile } from "../../../core/datasets/profile";
+import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
+import { draftOf } from "../../core/datasets/drafts";
 
 describe("an inferred contract", () => {
   const rulesFor = (

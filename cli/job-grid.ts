@@ -1,7 +1,7 @@
 import { parse } from "yaml";
-import { InvalidInputError } from "../errors";
-import type { Job } from "../runs/job";
-import { paramsOfJob } from "../tracking/records/training-record";
+import { InvalidInputError } from "../core/errors";
+import type { Job } from "../core/runs/job";
+import { paramsOfJob } from "../core/tracking/records/training-record";
 
 /** Largest number of runs of one submission. */
 export const maxGroup = 1_000;

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { InvalidInputError } from "../../../core/errors";
-import { jobSchema } from "../../../core/runs/job";
-import { parseJobFile } from "../../../core/training/job-file";
+import { parseJobFile } from "../../cli/job-file";
+import { InvalidInputError } from "../../core/errors";
+import { jobSchema } from "../../core/runs/job";
 
 const good = `experiment: digits
 dataset: digits@1
