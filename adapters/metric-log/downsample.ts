@@ -1,7 +1,6 @@
-import type { Downsampled, MetricPoint, PointRange } from "../metric-store";
-import type { DirectoryEntry } from "./directory";
-import { comparePoints, type PointIdentity } from "./points";
-import { openAll, type StoredSeries, setApart } from "./series";
+import type { Downsampled, MetricPoint, PointRange } from "../../core/tracking/metric-store";
+import { comparePoints, type PointIdentity } from "./packed-points";
+import { type DirectoryEntry, openAll, type StoredSeries, setApart } from "./series";
 
 /** Number of points that are known of an entry without reading it. */
 const pointsOfEntry = 4;

@@ -1,8 +1,7 @@
-import { unpackDirectory } from "../../../../core/tracking/metrics/directory";
-import { decimate, downsample } from "../../../../core/tracking/metrics/downsample";
-import { foldSegment } from "../../../../core/tracking/metrics/fold";
-import { eachSeries, unpackPoints } from "../../../../core/tracking/metrics/packed-points";
-import type { StoredSeries } from "../../../../core/tracking/metrics/series";
+import { decimate, downsample } from "../../../adapters/metric-log/downsample";
+import { foldSegment } from "../../../adapters/metric-log/fold";
+import { eachSeries, unpackPoints } from "../../../adapters/metric-log/packed-points";
+import { type StoredSeries, unpackDirectory } from "../../../adapters/metric-log/series";
 
 const point = (step: number, value: number) => ({ step, value, time: step });
 const all = (values: readonly number[]) => values.map((value, i) => ({ points: [point(i, value)], count: 1 }));

@@ -1,5 +1,5 @@
-import { ByteReader, ByteWriter } from "../../../../core/tracking/metrics/bytes";
-import { Receipts } from "../../../../core/tracking/metrics/receipts";
+import { ByteReader, ByteWriter } from "../../../adapters/metric-log/bytes";
+import { Receipts } from "../../../adapters/metric-log/log-state";
 
 function again(receipts: Receipts): Receipts {
   const out = new ByteWriter();

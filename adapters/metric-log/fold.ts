@@ -1,7 +1,6 @@
-import type { MetricPoint } from "../metric-store";
-import { type DirectoryEntry, packDirectory } from "./directory";
-import { addPoints, eachSeries, type NumberedPoints, noPoints, packPoints } from "./packed-points";
-import { comparePoints } from "./points";
+import type { MetricPoint } from "../../core/tracking/metric-store";
+import { addPoints, comparePoints, eachSeries, type NumberedPoints, noPoints, packPoints } from "./packed-points";
+import { type DirectoryEntry, packDirectory } from "./series";
 
 /** Number of metrics that share a directory. Reading one metric also reads the directory entries of the others. */
 const metricsPerGroup = 8;

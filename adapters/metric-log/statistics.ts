@@ -1,7 +1,6 @@
-import type { MetricSummary } from "../metric-store";
+import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { ByteReader, ByteWriter } from "./bytes";
-import { eachSeries, type NumberedPoints } from "./packed-points";
-import { comparePoints } from "./points";
+import { comparePoints, eachSeries, type NumberedPoints } from "./packed-points";
 
 /**
  * The names of a run's metrics with the number of stored points, the latest, the minimum and the maximum, by the

@@ -1,8 +1,7 @@
-import { InvalidInputError } from "../../errors";
-import type { HistoryPage, MetricPoint, SeriesPage } from "../metric-store";
-import type { DirectoryEntry } from "./directory";
-import { comparePoints, mergePoints, type PointIdentity } from "./points";
-import { type StoredSeries, setApart } from "./series";
+import { InvalidInputError } from "../../core/errors";
+import type { HistoryPage, MetricPoint, SeriesPage } from "../../core/tracking/metric-store";
+import { comparePoints, mergePoints, type PointIdentity } from "./packed-points";
+import { type DirectoryEntry, type StoredSeries, setApart } from "./series";
 
 /** Compares by time, then step, then value, the order of a history in MLflow. */
 function compareInTime(a: MetricPoint, b: MetricPoint): number {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { ByteReader, ByteWriter } from "../../../../core/tracking/metrics/bytes";
+import { ByteReader, ByteWriter } from "../../../adapters/metric-log/bytes";
 
 const written = (write: (out: ByteWriter) => void): Buffer => {
   const out = new ByteWriter(1);
