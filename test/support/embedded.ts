@@ -56,7 +56,7 @@ import type { InstanceUse } from "../../core/runs/run-repository";
 import type { Run } from "../../core/runs/shapes";
 import type { WorkerSpan } from "../../core/runs/usage";
 import type { RunEnded, RunEvents, RunPaused } from "../../core/training/run-ended";
-import type { StudyChanged, StudyEvents } from "../../core/tuning/events";
+import type { StudyChanged, StudyEvents } from "../../core/tuning/ports";
 import { createDynamoDb } from "../../local/dynamodb";
 import { createFront } from "../../local/front";
 import { listen, portOf } from "../../local/listen";

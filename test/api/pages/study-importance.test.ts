@@ -1,7 +1,7 @@
 import { importanceOf } from "../../../api/pages/study-importance";
 import { drawsFor } from "../../../core/tuning/draws";
 import type { ObservedTrial } from "../../../core/tuning/history";
-import { randomSampler } from "../../../core/tuning/samplers/random";
+import { randomSampler } from "../../../core/tuning/samplers/sampler";
 import { type Point, type Space, spaceSchema } from "../../../core/tuning/space";
 
 const objectives = [{ metric: "test/loss", direction: "minimize" }] as const;
