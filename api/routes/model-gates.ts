@@ -1,6 +1,5 @@
-import { answerVersionCheck } from "../../core/registry/gates/answer";
-import { CheckNotFoundError } from "../../core/registry/gates/errors";
-import { hookKey } from "../../core/registry/gates/hook";
+import { hookKey } from "../../core/registry/gates/external-check";
+import { answerVersionCheck, CheckNotFoundError } from "../../core/registry/gates/transitions";
 import { rulesOf } from "../../core/registry/policy";
 import { keyText } from "../../core/signing-key";
 import * as contracts from "../contracts/model-gates";

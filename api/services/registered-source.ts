@@ -1,9 +1,15 @@
 import { InvalidInputError } from "../../core/errors";
 import { AliasNotFoundError } from "../../core/registry/errors";
 import type { Actor, ModelVersion } from "../../core/registry/model";
-import { type ModelUri, readModelUri } from "../../core/registry/model-uri";
 import type { Registry } from "../../core/registry/registry";
-import { type SourceFault, type SourcePorts, schemeOf, sourceFault } from "../../core/registry/source";
+import {
+  type ModelUri,
+  readModelUri,
+  type SourceFault,
+  type SourcePorts,
+  schemeOf,
+  sourceFault,
+} from "../../core/registry/source";
 import { RunNotFoundError } from "../../core/runs/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
 

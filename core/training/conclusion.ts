@@ -1,7 +1,6 @@
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import { isoTime, type ObjectStore } from "../ports";
-import { previewGates } from "../registry/gates/preview";
-import type { GateOutput } from "../registry/gates/step";
+import { type GateOutput, previewGates } from "../registry/gates/step";
 import type { ModelVersion } from "../registry/model";
 import type { RegistrationOutput } from "../registry/registration";
 import type { ModelRepository } from "../registry/repository";

@@ -2,7 +2,7 @@ import type { Platform } from "../../../adapters/platform";
 import { parseJson } from "../../../core/json-text";
 import { describe, setTag } from "../../../core/registry/labels";
 import type { Actor, ModelVersion } from "../../../core/registry/model";
-import type { ModelUri } from "../../../core/registry/model-uri";
+import type { ModelUri } from "../../../core/registry/source";
 import { registerTrainedRun } from "../../services/register-run";
 import { addSubmitters, submittersOfVersion } from "../../services/registered-source";
 import { doesNotExist, invalidParameter } from "../errors";

@@ -6,8 +6,7 @@ import type { Model } from "../model";
 import type { Registry } from "../registry";
 import { promote, setStage } from "../transitions";
 import { NoCanaryTestError } from "./errors";
-import { noSums, type OutcomeRepository } from "./outcomes";
-import { type ArmSums, judgeCanary } from "./sequential-test";
+import { type ArmSums, judgeCanary, noSums, type OutcomeRepository } from "./sequential-test";
 import type { ArmState, Decided, SequentialPlan, SequentialVerdict } from "./shapes";
 import { trafficOf } from "./traffic";
 

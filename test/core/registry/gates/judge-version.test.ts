@@ -6,10 +6,15 @@ import { type EvaluationOutput, evaluateModel } from "../../../../core/evaluatio
 import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
 import type { FeatureManifest } from "../../../../core/features/shapes";
 import { objectKeys } from "../../../../core/object-keys";
-import { answerVersionCheck } from "../../../../core/registry/gates/answer";
-import { type CheckHooks, type HookOutcome, type HookRequest, hookKey } from "../../../../core/registry/gates/hook";
+import {
+  type CheckHooks,
+  type HookOutcome,
+  type HookRequest,
+  hookKey,
+} from "../../../../core/registry/gates/external-check";
 import { judgeVersion } from "../../../../core/registry/gates/judge-version";
 import { pathIn } from "../../../../core/registry/gates/subject";
+import { answerVersionCheck } from "../../../../core/registry/gates/transitions";
 import { setPolicy } from "../../../../core/registry/lifecycle";
 import { noRules } from "../../../../core/registry/policy";
 import { decideApproval, promote, requestApproval } from "../../../../core/registry/transitions";
