@@ -5,8 +5,7 @@ import { classMetrics, confusionMatrix } from "../core/evaluation/classification
 import { decided } from "../core/evaluation/decision";
 import { metricsOf, predictedClasses } from "../core/evaluation/metrics";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
-import { misfits, modelRows } from "../core/evaluation/model-rows";
-import { predictShards, type RowPredictor } from "../core/evaluation/predict";
+import { misfits, modelRows, predictShards, type RowPredictor } from "../core/evaluation/predict";
 import type { ClassReport, Metrics } from "../core/evaluation/report";
 import type { RowSource } from "../core/features/values";
 import type { ObjectStore } from "../core/ports";

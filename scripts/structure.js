@@ -26,6 +26,7 @@ const layers = {
 const pure = [
   "adapters/duckdb/association.ts",
   "adapters/duckdb/repeated-rows.ts",
+  "adapters/files/sealed-document.ts",
   "adapters/metric-log/",
   "api/compare/",
   "api/export/",

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RingmasterError } from "../../core/errors";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError } from "../../core/object-documents";
 import { RegistryUnavailableError } from "../../core/registry/errors";
 
 /** The sources of a state that serving needs. */

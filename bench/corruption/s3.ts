@@ -14,7 +14,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { digestOf, sha256 } from "../../core/digest";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError } from "../../core/object-documents";
 import { contentDigestOf, objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import { readCheckpoints } from "../../core/training/checkpoint/list";

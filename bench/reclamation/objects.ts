@@ -7,7 +7,7 @@ import { createReclamationRows } from "../../adapters/reclamation/stored-rows";
 import { createObjectStore } from "../../adapters/s3/object-store";
 import { eachLimited, inParts } from "../../core/each-limited";
 import { objectKeys } from "../../core/object-keys";
-import { graceMs } from "../../core/reclamation/grace";
+import { graceMs } from "../../core/reclamation/object-kind";
 import type { CycleState } from "../../core/reclamation/ports";
 import { reclaim } from "../../core/reclamation/reclaim";
 import { processTimeOf } from "../support/cpu";

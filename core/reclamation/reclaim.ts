@@ -2,10 +2,8 @@ import { sha256 } from "../digest";
 import { eachLimited } from "../each-limited";
 import { teamsPrefix } from "../object-keys";
 import type { Clock } from "../ports";
-import { DigestSet } from "./digest-set";
-import { digestsIn } from "./digests-in";
-import { graceMs } from "./grace";
-import { kindOf, teamOf } from "./object-kind";
+import { DigestSet, digestsIn } from "./digests";
+import { graceMs, kindOf, teamOf } from "./object-kind";
 import type {
   CycleState,
   ListedObject,

@@ -6,7 +6,7 @@ import { type CheckedRows, checkContract } from "../../adapters/duckdb/contract/
 import { DiskFullError, isDiskFull } from "../../adapters/duckdb/errors";
 import { pushFile } from "../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
-import { teamNamePattern } from "../../core/access/teams";
+import { teamNamePattern } from "../../core/access/principals";
 import { type DataContractEvents, dataContractBlocked } from "../../core/datasets/contract/blocked";
 import { DataContractViolatedError } from "../../core/datasets/contract/errors";
 import { findOtherVersions } from "../../core/datasets/contract/others";

@@ -26,7 +26,7 @@ import { teamTopic } from "../../adapters/sns/team-topic";
 import { executions } from "../../adapters/stepfunctions/executions";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { openRuns } from "../../adapters/team-runs";
-import { defaultTeam } from "../../core/access/teams";
+import { defaultTeam } from "../../core/access/principals";
 import type { DataContractBlocked, DataContractEvents } from "../../core/datasets/contract/blocked";
 import type { FeatureRows, ViewDue, ViewEvents } from "../../core/feature-store/ports";
 import { createLogger } from "../../core/logging";

@@ -1,4 +1,4 @@
-import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
+import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import { numericsDifferences } from "../../core/runs/numerics";

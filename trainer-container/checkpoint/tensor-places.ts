@@ -1,6 +1,5 @@
 import { eachLimited } from "../../core/each-limited";
-import { findJson } from "../../core/object-documents";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError, findJson } from "../../core/object-documents";
 import { objectKeys, ownerOfTensors } from "../../core/object-keys";
 import type { ContentPlace, ObjectStore } from "../../core/ports";
 import { findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/list";

@@ -10,8 +10,7 @@ import {
   largestDifference,
   resamplesOf,
 } from "./simultaneous";
-import type { GroupStatistic } from "./statistic";
-import { metricStatistic, type RateComponent, rateStatistic } from "./statistics";
+import { type GroupStatistic, metricStatistic, type RateComponent, rateStatistic } from "./statistics";
 
 /** The test split's predictions, and the columns that divide it into slices. */
 export interface SlicedPredictions {

@@ -1,4 +1,4 @@
-import { CorruptObjectError } from "../../object-errors";
+import { CorruptObjectError } from "../../object-documents";
 import { objectKeys } from "../../object-keys";
 import type { ObjectStore } from "../../ports";
 import { CheckpointDamagedError } from "../../runs/errors";

@@ -1,5 +1,5 @@
 import { resolveServed } from "../../../api/services/served";
-import { CorruptObjectError } from "../../../core/object-errors";
+import { CorruptObjectError } from "../../../core/object-documents";
 import { NoChampionError } from "../../../core/registry/errors";
 
 const never = () => new Promise<never>(() => undefined);

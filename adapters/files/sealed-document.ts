@@ -1,4 +1,4 @@
-import { digestOf, sha256 } from "./digest";
+import { digestOf, sha256 } from "../../core/digest";
 
 /** Thrown when the text is not the document that was sealed. */
 export class DamagedDocumentError extends Error {

@@ -1,5 +1,5 @@
 import { sha256 } from "../../../core/digest";
-import { DigestSet } from "../../../core/reclamation/digest-set";
+import { DigestSet } from "../../../core/reclamation/digests";
 
 it("has everything that was added, and hardly anything else", () => {
   const count = 40_000;
