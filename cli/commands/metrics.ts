@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { formatMetric } from "../../api/compare/metric-text";
 import { type ApiClient, decodedSummary } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
-import { metricNameSets } from "../../core/tracking/search/names";
+import { metricNameSets } from "../../core/tracking/search/row";
 import { contextOf } from "../context";
 import { curveLines } from "../curve";
 import { printMetrics } from "../metric-table";

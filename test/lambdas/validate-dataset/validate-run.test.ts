@@ -11,7 +11,7 @@ import { parseDatasetSchema } from "../../../core/datasets/schema";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
 import type { ValidationOutput } from "../../../core/datasets/validation-step";
 import { findOutput } from "../../../core/runs/step";
-import { producedArtifacts } from "../../../core/tracking/records/produced";
+import { producedArtifacts } from "../../../core/tracking/records/artifact-paths";
 import { validateRun } from "../../../lambdas/validate-dataset/validate-run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
