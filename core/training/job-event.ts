@@ -1,7 +1,9 @@
 import type { Measures, Meter } from "../metering/metrics";
+import type { NextMove } from "../runs/attempts";
 import { workersOf } from "../runs/run";
 import type { WorkerRecord } from "../runs/shapes";
-import { completeJob } from "./complete-job";
+import { completeTraining } from "./complete-training";
+import { completeEvaluation } from "./evaluation-job";
 import type { NextMoveDependencies } from "./next-move";
 
 /** The parts of a "Batch Job State Change" of a run's job that are used. */
@@ -61,4 +63,13 @@ export function newsOf(
     ...(losses === 0 ? {} : { SpotInterruptions: losses }),
     ...(waited === undefined ? {} : { QueueWait: waited }),
   };
+}
+
+/**
+ * Inspects the run's job, of its training or of its evaluation, and continues the work. Each does nothing in another
+ * phase of the run.
+ */
+export async function completeJob(dependencies: NextMoveDependencies, runId: string): Promise<NextMove["move"]> {
+  const run = await dependencies.runs.find(runId);
+  return run?.phase === "Evaluate" ? completeEvaluation(dependencies, runId) : completeTraining(dependencies, runId);
 }

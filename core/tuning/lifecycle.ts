@@ -8,7 +8,7 @@ import { type Clock, isoTime, type ObjectStore } from "../ports";
 import type { Job } from "../runs/job";
 import type { RunRepository } from "../runs/run-repository";
 import { type LogRunDependencies, logRun } from "../tracking/records/log-run";
-import { type CancelDependencies, cancelRun } from "../training/cancel";
+import { type CancelDependencies, cancelRun } from "../training/close-run";
 import { type FineTuneDependencies, fineTuneSourceOf } from "../training/fine-tune";
 import { checkJobAgainst, type DeploymentSettings, deploymentProblems } from "../training/job-checks";
 import type { SubmitDependencies } from "../training/submit";
