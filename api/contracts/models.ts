@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { tagsProblem } from "../../core/registry/labels";
 import { historyEntry, model, modelVersion } from "../../core/registry/model";
-import { tagsProblem } from "../../core/registry/names";
 import { nextToken } from "../../core/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";

@@ -1,4 +1,4 @@
-import type { ValidationOutput } from "../../core/datasets/validation-step";
+import type { ValidationOutput } from "../../core/datasets/validation";
 import { formatDuration } from "../../core/quantities";
 import { displayedStatus, outcomeText, workMs } from "../../core/runs/run";
 import type { RunOutcome } from "../../core/runs/shapes";

@@ -1,6 +1,6 @@
 import type { ObjectStore } from "../../core/ports";
 import type { MetricPoint, MetricStore, SeriesPosition } from "../../core/tracking/metric-store";
-import { readCheckpoints } from "../../core/training/checkpoint/list";
+import { readCheckpoints } from "../../core/training/checkpoint/manifest";
 import type { TrainingFacts } from "./compare";
 import type { Agreement, FirstDifference } from "./shapes";
 

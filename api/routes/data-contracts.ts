@@ -1,5 +1,4 @@
-import { dataContractBlocked } from "../../core/datasets/contract/blocked";
-import { DataContractNotFoundError } from "../../core/datasets/contract/errors";
+import { DataContractNotFoundError, dataContractBlocked } from "../../core/datasets/contract/blocked";
 import { setDataContract } from "../../core/datasets/contract/stored";
 import { InvalidInputError } from "../../core/errors";
 import * as contracts from "../contracts/data-contracts";

@@ -1,7 +1,6 @@
 import { AliasNotFoundError } from "../../core/registry/errors";
-import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../core/registry/labels";
+import { deleteAlias, deleteTag, describe, setAlias, setTag, suggestSemver } from "../../core/registry/labels";
 import { deleteModel, restoreModel } from "../../core/registry/lifecycle";
-import { suggestSemver } from "../../core/registry/names";
 import { productionTag } from "../../core/registry/production";
 import * as contracts from "../contracts/models";
 import { defineRoute } from "../http/route";

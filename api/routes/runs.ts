@@ -3,7 +3,7 @@ import { submittersOf } from "../../core/access/principals";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { workersPerHost } from "../../core/runs/resources";
 import { experimentOf } from "../../core/tracking/experiments";
-import { readCheckpoints, summaryOf } from "../../core/training/checkpoint/list";
+import { readCheckpoints, summaryOf } from "../../core/training/checkpoint/manifest";
 import { cancelRun } from "../../core/training/close-run";
 import { resumeRun } from "../../core/training/pause";
 import { restoreRun } from "../../core/training/restore";

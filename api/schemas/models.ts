@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { columnSchema } from "../../core/datasets/shapes";
 import { modelArtifact, outputSchema } from "../../core/evaluation/model-artifact";
+import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/labels";
 import { modelSignature, version } from "../../core/registry/model";
-import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/names";
 import { approvalRules } from "../../core/registry/policy-shapes";
 import { policyRulesSchema } from "../../core/runs/gate-rules";
 import { count, metrics, sha256 } from "../../core/shapes";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { CheckedRows } from "../../adapters/duckdb/contract/check";
 import type { ApiClient } from "../../client/api-client";
-import { DataContractViolatedError } from "../../core/datasets/contract/errors";
+import { DataContractViolatedError } from "../../core/datasets/contract/blocked";
 import { findOtherVersions, type OtherVersions, type VersionLookup } from "../../core/datasets/contract/others";
 import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
 import { type DataContract, parseDataContract } from "../../core/datasets/contract/rules";

@@ -2,7 +2,7 @@ import { inRounds, type Pause } from "../backoff";
 import { getDatasetVersion, resolveDataset } from "../datasets/reference";
 import type { DatasetRepository } from "../datasets/repository";
 import { digestOf } from "../digest";
-import { trainingOf } from "../drift/model-baseline";
+import { trainingOf } from "../drift/measure-model";
 import { type Clock, isoTime } from "../ports";
 import type { Registry } from "../registry/registry";
 import { MonitorBusyError, MonitorExistsError, MonitorNotFoundError } from "./errors";

@@ -3,7 +3,7 @@ import type { Problem } from "../errors";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
 import { choiceProblems, chosenFeatures } from "../features/choice";
 import { viewOf } from "../features/planned-fit";
-import { gpusOfSmallestHost } from "../metering/gpu-classes";
+import { gpusOfSmallestHost } from "../metering/prices";
 import type { PolicyRules } from "../runs/gate-rules";
 import type { Job } from "../runs/job";
 import { hostNeedOf } from "../runs/resources";

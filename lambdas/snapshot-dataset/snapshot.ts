@@ -7,8 +7,11 @@ import { DiskFullError, isDiskFull } from "../../adapters/duckdb/errors";
 import { pushFile } from "../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
 import { teamNamePattern } from "../../core/access/principals";
-import { type DataContractEvents, dataContractBlocked } from "../../core/datasets/contract/blocked";
-import { DataContractViolatedError } from "../../core/datasets/contract/errors";
+import {
+  type DataContractEvents,
+  DataContractViolatedError,
+  dataContractBlocked,
+} from "../../core/datasets/contract/blocked";
 import { findOtherVersions } from "../../core/datasets/contract/others";
 import { contractWarnings, shownViolations } from "../../core/datasets/contract/report";
 import { type DataContractRepository, lookupIn } from "../../core/datasets/contract/stored";

@@ -12,7 +12,7 @@ import { type DatasetManifest, splitNames } from "../../core/datasets/shapes";
 import { shardGroups } from "../../core/datasets/shard-plan";
 import { mulberry32 } from "../../core/datasets/split";
 import { splitOfRange } from "../../core/datasets/split-index";
-import type { ValidationOutput } from "../../core/datasets/validation-step";
+import type { ValidationOutput } from "../../core/datasets/validation";
 import { decodeFeatureShard } from "../../core/features/encoding";
 import { readSplits } from "../../core/features/materialize";
 import type { FeatureManifest } from "../../core/features/shapes";

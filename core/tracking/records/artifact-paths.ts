@@ -1,4 +1,4 @@
-import type { ValidationOutput } from "../../datasets/validation-step";
+import type { ValidationOutput } from "../../datasets/validation";
 import { InvalidInputError } from "../../errors";
 import type { EvaluationOutput } from "../../evaluation/evaluate-model";
 import type { Phase } from "../../runs/run-states";

@@ -2,8 +2,7 @@ import { eachLimited } from "../../each-limited";
 import { objectKeys, ownerOfTensors } from "../../object-keys";
 import type { ObjectStore } from "../../ports";
 import { CheckpointDamagedError, CheckpointNotFoundError } from "../../runs/errors";
-import { checkpointOfEpoch, findCheckpointManifest, readCheckpoints } from "./list";
-import type { CheckpointManifest } from "./manifest";
+import { type CheckpointManifest, checkpointOfEpoch, findCheckpointManifest, readCheckpoints } from "./manifest";
 
 const tensorChecksAtOnce = 8;
 

@@ -1,10 +1,5 @@
 import fc from "fast-check";
-import {
-  decodeSafetensors,
-  encodeSafetensors,
-  SafetensorsError,
-  type SafetensorsFile,
-} from "../../../core/safetensors/safetensors";
+import { decodeSafetensors, encodeSafetensors, SafetensorsError, type SafetensorsFile } from "../../core/safetensors";
 
 /** A file from a header and the bytes after it, unpadded. */
 function file(header: unknown, data: readonly number[] = []): Uint8Array {
