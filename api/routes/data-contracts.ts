@@ -1,5 +1,5 @@
-import { DataContractNotFoundError, dataContractBlocked } from "../../core/datasets/contract/blocked";
-import { setDataContract } from "../../core/datasets/contract/stored";
+import { dataContractBlocked } from "../../core/datasets/contract/blocked";
+import { DataContractNotFoundError, setDataContract } from "../../core/datasets/contract/stored";
 import { InvalidInputError } from "../../core/errors";
 import * as contracts from "../contracts/data-contracts";
 import { defineRoute } from "../http/route";

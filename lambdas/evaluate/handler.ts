@@ -16,7 +16,7 @@ import { RunNotFoundError } from "../../core/runs/errors";
 import { outputOf, runLaterStep } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { recordTestMetrics } from "../../core/tracking/test-metrics";
-import { evaluateHereOrInJob } from "../../core/training/evaluation-job";
+import { evaluateHereOrInJob } from "../../core/training/evaluate-run";
 import { type StepEvent, stepHandler } from "../step-handler";
 
 interface EvaluateEvent extends StepEvent {

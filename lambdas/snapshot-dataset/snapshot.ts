@@ -7,14 +7,10 @@ import { DiskFullError, isDiskFull } from "../../adapters/duckdb/errors";
 import { pushFile } from "../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
 import { teamNamePattern } from "../../core/access/principals";
-import {
-  type DataContractEvents,
-  DataContractViolatedError,
-  dataContractBlocked,
-} from "../../core/datasets/contract/blocked";
+import { type DataContractEvents, dataContractBlocked } from "../../core/datasets/contract/blocked";
 import { findOtherVersions } from "../../core/datasets/contract/others";
 import { contractWarnings, shownViolations } from "../../core/datasets/contract/report";
-import { type DataContractRepository, lookupIn } from "../../core/datasets/contract/stored";
+import { type DataContractRepository, DataContractViolatedError, lookupIn } from "../../core/datasets/contract/stored";
 import type { InboxFiles, InboxPut, InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
 import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
 import type { DatasetRepository } from "../../core/datasets/repository";

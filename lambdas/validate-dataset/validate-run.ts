@@ -1,5 +1,10 @@
-import { type DataContractEvents, DataContractViolatedError } from "../../core/datasets/contract/blocked";
-import { blockedRun, contractOfRun, type DataContractRepository } from "../../core/datasets/contract/stored";
+import type { DataContractEvents } from "../../core/datasets/contract/blocked";
+import {
+  blockedRun,
+  contractOfRun,
+  type DataContractRepository,
+  DataContractViolatedError,
+} from "../../core/datasets/contract/stored";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { type ValidationOutput, validationStep } from "../../core/datasets/validation";

@@ -1,7 +1,8 @@
 import * as z from "zod";
+import { ageMs } from "../../quantities";
 import { contentReference, count, instant, type Shape, sha256, type Warning } from "../../shapes";
 import { columnsOfRule, describeRule, percent } from "./describe";
-import { ageMs, type DataContract, type DataContractRule } from "./rules";
+import type { DataContract, DataContractRule } from "./rules";
 
 /** Rows that a report shows for each violated rule. */
 export const samplesShown = 5;

@@ -6,7 +6,7 @@ import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
 import type { Phase } from "../../../core/runs/run-states";
 import type { RunDetails, StepRecord } from "../../../core/runs/shapes";
-import { type EvaluateRunDependencies, evaluateHereOrInJob } from "../../../core/training/evaluation-job";
+import { type EvaluateRunDependencies, evaluateHereOrInJob } from "../../../core/training/evaluate-run";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 import { type EvaluatorDependencies, evaluateRun } from "../../../trainer-container/host/evaluate";
