@@ -1,6 +1,7 @@
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import { isoTime, type ObjectStore } from "../ports";
-import { type GateOutput, previewGates } from "../registry/gates/step";
+import { previewGates } from "../registry/gates/preview";
+import type { GateOutput } from "../registry/gates/step";
 import type { ModelVersion } from "../registry/model";
 import type { RegistrationOutput } from "../registry/registration";
 import type { ModelRepository } from "../registry/repository";

@@ -1,22 +1,16 @@
 import type { EvaluationOutput } from "../../evaluation/evaluate-model";
 import { evaluationIdentity } from "../../evaluation/step";
-import { readReport, readSlicedPredictions } from "../../evaluation/stored-predictions";
-import type { ObjectStore } from "../../ports";
 import type { StepCache } from "../../runs/run-repository";
 import type { Run, RunDetails } from "../../runs/shapes";
 import { findOutput, inputHashOf, outputOf, type StepDefinition } from "../../runs/step";
 import type { TrainingOutput } from "../../runs/training-task";
 import { findChampion } from "../artifact";
 import { ChampionChangedError } from "../errors";
-import { rulesOf } from "../policy";
 import type { RegistrationOutput } from "../registration";
 import { isPending } from "./external-check";
-import { judge } from "./judge";
 import { findingsDigest, type JudgeDependencies, verdictOn } from "./judge-version";
-import { combine } from "./requirements";
-import { type MadeByRun, missingMetric } from "./subject";
+import type { MadeByRun } from "./subject";
 import { recordVerdict } from "./transitions";
-import type { GateVerdict } from "./verdict";
 
 /** Output of the step `Gate`. */
 export interface GateOutput {
@@ -90,30 +84,4 @@ async function judgeOf(
   const reasons = recorded.checks.filter((check) => !check.passed).map((check) => check.evidence);
   const pending = isPending(recorded);
   return { model, version, passed: recorded.passed, ...(pending ? { pending } : {}), reasons };
-}
-
-/**
- * Judges a run by the gates of its own job, as if it were a model's first version. A run that registers no model has
- * neither a champion nor a policy.
- */
-export async function previewGates(
-  objects: Pick<ObjectStore, "getContent">,
-  { job, evaluation, training }: MadeByRun,
-  at: string,
-): Promise<GateVerdict> {
-  const requirements = combine(job.evaluation, rulesOf({}));
-  const needsSlices = requirements.slices.length + requirements.fairness.length > 0;
-  const { metrics, latency, report } = evaluation;
-  const subject = {
-    metrics,
-    missingMetric: (metric: string) => missingMetric(metrics, metric),
-    sliced: needsSlices
-      ? await readSlicedPredictions(objects, await readReport(objects, report))
-      : { reason: "no gate needs slices" },
-    identity: `${report.sha256} ${training?.weightsSha256}`,
-    ...(latency ? { latency } : {}),
-    ...(training ? { artifactBytes: training.weights.bytes + training.topology.bytes } : {}),
-    lacking: "its evaluation did not measure it; submit its job again",
-  };
-  return judge(requirements, subject, () => ({ unanswered: "checks run once the model is registered" }), at);
 }
