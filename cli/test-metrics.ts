@@ -1,5 +1,5 @@
 import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
-import { summaryMetrics } from "../core/evaluation/metric-names";
+import { summaryMetrics } from "../core/evaluation/metrics";
 import type { RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
 import { testPrefix } from "../core/tracking/test-metrics";

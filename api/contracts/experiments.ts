@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
-import { keyText, limits } from "../../core/tracking/records/limits";
-import { experiment, runRecord } from "../../core/tracking/shapes";
+import { experiment, keyText, limits, runRecord } from "../../core/tracking/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";

@@ -1,5 +1,4 @@
-import { getDatasetVersion } from "../../core/datasets/reference";
-import type { DatasetRepository } from "../../core/datasets/repository";
+import { type DatasetRepository, getDatasetVersion } from "../../core/datasets/repository";
 import type { DatasetManifest, DatasetVersion } from "../../core/datasets/shapes";
 import { RingmasterError } from "../../core/errors";
 import { viewsOfColumns } from "../../core/feature-store/view-columns";

@@ -1,5 +1,4 @@
-import { getDatasetVersion } from "../../core/datasets/reference";
-import type { DatasetRepository } from "../../core/datasets/repository";
+import { type DatasetRepository, getDatasetVersion } from "../../core/datasets/repository";
 import type { FeaturesOutput } from "../../core/features/materialize";
 import type { LineageIndex } from "../../core/lineage/port";
 import type { ModelVersion } from "../../core/registry/model";

@@ -1,4 +1,4 @@
-import type { TaskKind } from "../../core/evaluation/metric-names";
+import type { TaskKind } from "../../core/evaluation/metrics";
 import type { EvaluationView } from "../report/evaluation-view";
 import { shown } from "../report/report";
 import { html, Markup } from "./markup";

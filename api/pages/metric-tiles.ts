@@ -1,4 +1,4 @@
-import { leadingMetrics } from "../../core/evaluation/metric-names";
+import { leadingMetrics } from "../../core/evaluation/metrics";
 import { formatDuration } from "../../core/quantities";
 import type { EarlyStoppingOutcome } from "../../core/runs/early-stopping";
 import { findOutput } from "../../core/runs/step";

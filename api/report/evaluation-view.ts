@@ -1,6 +1,11 @@
 import type { Category } from "../../core/datasets/profile";
-import { type TaskKind, taskKindOf } from "../../core/evaluation/metric-names";
-import { type Predictions, predictedClasses, probabilityOf } from "../../core/evaluation/metrics";
+import {
+  type Predictions,
+  predictedClasses,
+  probabilityOf,
+  type TaskKind,
+  taskKindOf,
+} from "../../core/evaluation/metrics";
 import { type CurvePoint, type RankingCurves, rankingCurves } from "../../core/evaluation/ranking";
 import type { EvaluationReport } from "../../core/evaluation/report";
 import type { Calibration, ImportanceReport } from "../../core/evaluation/shapes";

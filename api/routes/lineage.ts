@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { RunNotFoundError } from "../../core/runs/errors";
-import { NothingToCompareError, reproduceRun } from "../../core/training/reproduce";
 import * as contracts from "../contracts/lineage";
 import { defineRoute } from "../http/route";
 import { lineageOfContent, lineageOfDataset } from "../lineage/of-dataset";
 import { lineageOfVersion } from "../lineage/of-version";
 import { compareRuns } from "../reproduction/compare";
+import { NothingToCompareError, reproduceRun } from "../reproduction/reproduce";
 import { walkOf } from "../reproduction/walk";
 
 /** Number of runs for each dataset version that holds a content. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { metricValue } from "../../core/shapes";
-import { keyText } from "../../core/tracking/records/limits";
+import { keyText } from "../../core/tracking/shapes";
 import { metricLimits } from "../services/logged-series";
 import { metricPoint, metricSummary } from "./runs";
 

@@ -1,7 +1,7 @@
 import type { MetricValue } from "../../core/shapes";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { BatchReceipt } from "../../core/tracking/metric-store";
-import { limits } from "../../core/tracking/records/limits";
+import { limits } from "../../core/tracking/shapes";
 
 /** Limits of one request, far above what logging each step needs, and of one response. */
 export const metricLimits = { series: 10_000, points: 100_000, view: 10_000, page: 25_000 } as const;

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { bestTrials } from "../../core/tuning/best";
 import { drawsFor } from "../../core/tuning/draws";
+import { bestTrials } from "../../core/tuning/history";
 import type { PlannedStudy } from "../../core/tuning/planner";
 import { samplerSettingsSchema } from "../../core/tuning/sampler";
 import { type SchedulerTrial, schedulerSettingsSchema } from "../../core/tuning/scheduler";

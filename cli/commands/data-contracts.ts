@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { contractHtml } from "../../api/pages/contract-html";
 import { type ContractReport, describeViolation, violationsOf } from "../../core/datasets/contract/report";
-import { parseDatasetReference } from "../../core/datasets/reference";
+import { parseDatasetReference } from "../../core/datasets/repository";
 import { InvalidInputError } from "../../core/errors";
 import { formatCount } from "../../core/quantities";
 import { contextOf } from "../context";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
-import { parseDatasetReference } from "../../core/datasets/reference";
+import { parseDatasetReference } from "../../core/datasets/repository";
 import { splitNames } from "../../core/datasets/shapes";
 import { digestOf } from "../../core/digest";
 import { InvalidInputError } from "../../core/errors";

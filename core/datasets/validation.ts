@@ -3,8 +3,7 @@ import type { ContentReference, Warning } from "../shapes";
 import type { ContractSummary } from "./contract/report";
 import { type AppliedContract, inputsOf } from "./contract/stored";
 import { type DatasetProfile, valueLimit } from "./profile";
-import { getDatasetVersion } from "./reference";
-import type { DatasetRepository } from "./repository";
+import { type DatasetRepository, getDatasetVersion } from "./repository";
 import { type ColumnSchema, type DatasetManifest, splitNames } from "./shapes";
 
 interface Verdict {

@@ -1,5 +1,4 @@
-import { getDatasetVersion } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
+import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import type { DatasetVersion } from "../datasets/shapes";
 import { measureDrift } from "../drift/measure";
 import {

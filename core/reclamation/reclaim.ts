@@ -3,16 +3,18 @@ import { eachLimited } from "../each-limited";
 import { teamsPrefix } from "../object-keys";
 import type { Clock } from "../ports";
 import { DigestSet, digestsIn } from "./digests";
-import { graceMs, kindOf, teamOf } from "./object-kind";
-import type {
-  CycleState,
-  ListedObject,
-  Phase,
-  ReclamationMemory,
-  ReclamationObjects,
-  ReclamationRows,
-  SavedCycle,
-  Usage,
+import {
+  type CycleState,
+  graceMs,
+  kindOf,
+  type ListedObject,
+  type Phase,
+  type ReclamationMemory,
+  type ReclamationObjects,
+  type ReclamationRows,
+  type SavedCycle,
+  teamOf,
+  type Usage,
 } from "./ports";
 
 const readsAtOnce = 16;

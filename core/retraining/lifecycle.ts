@@ -1,7 +1,6 @@
 import type { Person } from "../access/principals";
 import { inRounds, type Pause } from "../backoff";
-import { parseDatasetReference, resolveDataset } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
+import { type DatasetRepository, parseDatasetReference, resolveDataset } from "../datasets/repository";
 import { digestOf } from "../digest";
 import { InvalidInputError } from "../errors";
 import { type Clock, isoTime } from "../ports";

@@ -1,6 +1,6 @@
 import type { DatasetManifest } from "../datasets/shapes";
 import type { Problem } from "../errors";
-import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
+import { classificationMetricNames, regressionMetricNames } from "../evaluation/metrics";
 import { choiceProblems, chosenFeatures } from "../features/choice";
 import { viewOf } from "../features/planned-fit";
 import { gpusOfSmallestHost } from "../metering/prices";

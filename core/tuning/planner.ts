@@ -1,7 +1,6 @@
 import { digestOf } from "../digest";
-import { bestTrials } from "./best";
 import { drawsFor } from "./draws";
-import type { Objective, ObservedTrial } from "./history";
+import { bestTrials, type Objective, type ObservedTrial } from "./history";
 import { createSampler, type Sampler, type SamplerSettings } from "./sampler";
 import type { CreateAction, ResumeAction, Scheduler, SchedulerSettings, SchedulerTrial, StopAction } from "./scheduler";
 import { asha, hyperband, rungsOf, successiveHalving } from "./schedulers/halving";

@@ -1,4 +1,5 @@
 import { compareRuns } from "../../api/reproduction/compare";
+import { reproduceRun } from "../../api/reproduction/reproduce";
 import type { Agreement } from "../../api/reproduction/shapes";
 import { walkOf } from "../../api/reproduction/walk";
 import { objectKeys } from "../../core/object-keys";
@@ -7,7 +8,6 @@ import type { Run, RunDetails } from "../../core/runs/shapes";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import type { MetricPoint } from "../../core/tracking/metric-store";
 import { checkpointFormat } from "../../core/training/checkpoint/manifest";
-import { reproduceRun } from "../../core/training/reproduce";
 import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
 import { jobInput, numerics, resultOf, runOf } from "../support/fixtures";
 

@@ -1,6 +1,5 @@
 import type { Category } from "../../datasets/profile";
-import { lessIsBetter } from "../metric-names";
-import type { Predictions } from "../metrics";
+import { lessIsBetter, type Predictions } from "../metrics";
 import type { SliceEvidence, SliceRow } from "../shapes";
 import {
   confidence,

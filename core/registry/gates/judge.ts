@@ -1,4 +1,4 @@
-import { lessIsBetter } from "../../evaluation/metric-names";
+import { lessIsBetter } from "../../evaluation/metrics";
 import type { LatencyReport } from "../../evaluation/shapes";
 import type { SlicedPredictions, Unjudged } from "../../evaluation/slices/judge";
 import { answeredCheck, pendingCheck, verdictPassed } from "./external-check";

@@ -1,5 +1,5 @@
 import type { ChampionComparison } from "../../evaluation/comparison";
-import { lessIsBetter } from "../../evaluation/metric-names";
+import { lessIsBetter } from "../../evaluation/metrics";
 import { defaultNoRegression, type JobGates, type NoRegressionRule, type PolicyRules } from "../../runs/gate-rules";
 import type { GateCheck } from "./verdict";
 

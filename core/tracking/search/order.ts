@@ -1,9 +1,9 @@
 import { digestOf } from "../../digest";
 import { toJson } from "../../json-text";
 import { PageTokenError } from "./errors";
+import { numberOfText, type SearchContext } from "./evaluate";
 import type { OrderTerm } from "./expression";
 import type { SearchQuery } from "./query";
-import { numberOfText, type SearchContext } from "./record-values";
 import type { SearchRow } from "./row";
 import { valueReader } from "./row-values";
 

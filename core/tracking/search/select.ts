@@ -1,9 +1,8 @@
-import { compileFilter } from "./evaluate";
+import { compileFilter, type SearchContext } from "./evaluate";
 import type { Expression, OrderTerm } from "./expression";
 import { nativeLanguage } from "./native";
 import { orderComparator, pageTokenOf, type Ranked, ranker, readPageToken } from "./order";
 import type { QueryLanguage, SearchQuery } from "./query";
-import type { SearchContext } from "./record-values";
 import type { SearchRow } from "./row";
 import { ambiguityCheck, fieldReader } from "./row-values";
 

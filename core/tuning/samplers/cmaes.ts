@@ -1,5 +1,5 @@
-import { bestFirst, scored } from "../best";
 import { type Draws, drawsFor } from "../draws";
+import { bestFirst, scored } from "../history";
 import { cardinality } from "../space";
 import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
 import type { Sampler, SamplerContext } from "./sampler";

@@ -1,6 +1,5 @@
-import { bestFirst, scored } from "../best";
 import { type Draws, drawsFor, normalCdf, normalPdf } from "../draws";
-import type { ObservedTrial } from "../history";
+import { bestFirst, type ObservedTrial, scored } from "../history";
 import type { Point } from "../space";
 import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
 import { detrended, type Observation } from "./curves";

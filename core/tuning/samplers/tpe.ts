@@ -1,6 +1,5 @@
-import { bestFirst, scored } from "../best";
 import { type Draws, drawsFor, normalCdf } from "../draws";
-import type { ObservedTrial } from "../history";
+import { bestFirst, type ObservedTrial, scored } from "../history";
 import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
 import { pointOf, type Sampler, type SamplerContext } from "./sampler";
 

@@ -1,5 +1,5 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
-import { aucOf, normalTail } from "../../../core/drift/auc";
+import { aucOf, normalTail } from "../../../core/drift/distributions";
 import { measureDrift } from "../../../core/drift/measure";
 import { type ModelBaseline, measureModelDrift, sampleBaseline } from "../../../core/drift/measure-model";
 import type { ServedRow } from "../../../core/drift/served-rows";

@@ -1,5 +1,9 @@
-import { classificationMetricNames, regressionMetricNames } from "../../../core/evaluation/metric-names";
-import { metricsOf, type Predictions } from "../../../core/evaluation/metrics";
+import {
+  classificationMetricNames,
+  metricsOf,
+  type Predictions,
+  regressionMetricNames,
+} from "../../../core/evaluation/metrics";
 import { pairedMetric } from "../../../core/evaluation/paired-bootstrap";
 import { drawsFor } from "../../../core/tuning/draws";
 

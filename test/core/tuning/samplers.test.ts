@@ -1,6 +1,5 @@
-import { frontOf, scored } from "../../../core/tuning/best";
 import { drawsFor } from "../../../core/tuning/draws";
-import type { Objective, ObservedTrial } from "../../../core/tuning/history";
+import { frontOf, type Objective, type ObservedTrial, scored } from "../../../core/tuning/history";
 import { createSampler, problemsOfSampler, samplerSettingsSchema } from "../../../core/tuning/sampler";
 import { eigenOf } from "../../../core/tuning/samplers/cmaes";
 import { sobolDirections, sobolPoint } from "../../../core/tuning/samplers/sobol";

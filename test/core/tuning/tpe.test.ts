@@ -1,6 +1,5 @@
-import { bestFirst, scored } from "../../../core/tuning/best";
 import { drawsFor } from "../../../core/tuning/draws";
-import type { Objective, ObservedTrial } from "../../../core/tuning/history";
+import { bestFirst, type Objective, type ObservedTrial, scored } from "../../../core/tuning/history";
 import { createSampler, samplerSettingsSchema } from "../../../core/tuning/sampler";
 import { coordinateOf, dimensionsOf } from "../../../core/tuning/samplers/coordinates";
 import { createParzen } from "../../../core/tuning/samplers/tpe";

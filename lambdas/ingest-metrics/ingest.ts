@@ -1,15 +1,15 @@
 import * as z from "zod";
-import { InvalidInputError } from "../errors";
-import type { Meter } from "../metering/metrics";
-import { RunEndedError } from "../runs/errors";
-import { progressSchema } from "../runs/progress";
-import { checkRunKey, type RunKeys } from "../runs/run-key";
-import type { RunRepository } from "../runs/run-repository";
-import { isOpen } from "../runs/run-states";
-import { count, metricValue } from "../shapes";
-import type { MetricBatch, MetricSeries } from "./metric-batch";
-import type { MetricStore } from "./metric-store";
-import { checkNotMeasured } from "./test-metrics";
+import { InvalidInputError } from "../../core/errors";
+import type { Meter } from "../../core/metering/metrics";
+import { RunEndedError } from "../../core/runs/errors";
+import { progressSchema } from "../../core/runs/progress";
+import { checkRunKey, type RunKeys } from "../../core/runs/run-key";
+import type { RunRepository } from "../../core/runs/run-repository";
+import { isOpen } from "../../core/runs/run-states";
+import { count, metricValue } from "../../core/shapes";
+import type { MetricBatch, MetricSeries } from "../../core/tracking/metric-batch";
+import type { MetricStore } from "../../core/tracking/metric-store";
+import { checkNotMeasured } from "../../core/tracking/test-metrics";
 
 const series = z
   .object({

@@ -1,11 +1,11 @@
 import type { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
 import type { Measures } from "../../../core/metering/metrics";
-import { ingest } from "../../../core/tracking/ingest";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import type { MetricStore } from "../../../core/tracking/metric-store";
+import { ingest } from "../../../lambdas/ingest-metrics/ingest";
+import { createMemoryRuns } from "../../core/training/life/memory-runs";
 import { runOf } from "../../support/fixtures";
-import { createMemoryRuns } from "../training/life/memory-runs";
 
 describe("what trainers send in addition to points", () => {
   const runs = createMemoryRuns();

@@ -1,8 +1,13 @@
-import { InvalidInputError, RingmasterError } from "../errors";
-import { isoTime } from "../ports";
-import { keyText } from "../signing-key";
-import { type NotifyDependencies, receiverKey, send } from "./deliver";
-import { type AttemptResult, type Channel, type NotificationSettings, testMessage } from "./shapes";
+import { InvalidInputError, RingmasterError } from "../../core/errors";
+import { type NotifyDependencies, receiverKey, send } from "../../core/notifications/deliver";
+import {
+  type AttemptResult,
+  type Channel,
+  type NotificationSettings,
+  testMessage,
+} from "../../core/notifications/shapes";
+import { isoTime } from "../../core/ports";
+import { keyText } from "../../core/signing-key";
 
 /** Thrown when the team has no channel. */
 export class NotificationsNotSetError extends RingmasterError {

@@ -1,11 +1,11 @@
-import { getDatasetVersion } from "../datasets/reference";
-import { digestOf } from "../digest";
-import { RingmasterError } from "../errors";
-import { RunNotFoundError } from "../runs/errors";
-import type { Run } from "../runs/shapes";
-import { findOutput } from "../runs/step";
-import type { TrainingOutput } from "../runs/training-task";
-import { findSubmitted, type SubmitDependencies, submitRun } from "./submit";
+import { getDatasetVersion } from "../../core/datasets/repository";
+import { digestOf } from "../../core/digest";
+import { RingmasterError } from "../../core/errors";
+import { RunNotFoundError } from "../../core/runs/errors";
+import type { Run } from "../../core/runs/shapes";
+import { findOutput } from "../../core/runs/step";
+import type { TrainingOutput } from "../../core/runs/training-task";
+import { findSubmitted, type SubmitDependencies, submitRun } from "../../core/training/submit";
 
 /** Thrown when a run did not complete its training, so that there are no weights to compare. */
 export class NotTrainedError extends RingmasterError {

@@ -1,7 +1,6 @@
-import type { FireDependencies } from "./fire";
-import { fire } from "./fire";
-import { syncSchedule } from "./lifecycle";
-import type { RetrainingIndex, RetrainingSchedules } from "./ports";
+import { type FireDependencies, fire } from "../../core/retraining/fire";
+import { syncSchedule } from "../../core/retraining/lifecycle";
+import type { RetrainingIndex, RetrainingSchedules } from "../../core/retraining/ports";
 
 export interface SweepDependencies {
   readonly index: RetrainingIndex;

@@ -1,6 +1,6 @@
-import { RingmasterError } from "../../errors";
-import { type Clock, isoTime } from "../../ports";
-import type { InboxFiles, InboxReport, InboxRepository } from "./shapes";
+import type { InboxFiles, InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
+import { RingmasterError } from "../../core/errors";
+import { type Clock, isoTime } from "../../core/ports";
 
 class InboxReportNotFoundError extends RingmasterError {
   constructor(id: string) {
