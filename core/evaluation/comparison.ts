@@ -1,16 +1,9 @@
-import type { DatasetManifest } from "../datasets/shapes";
-import { decodeSplitIndex } from "../datasets/split-index";
 import { sha256 } from "../digest";
-import { RingmasterError } from "../errors";
-import type { RowSource } from "../features/values";
 import type { ObjectStore } from "../ports";
 import { encodeSafetensors } from "../safetensors";
 import type { ContentReference } from "../shapes";
-import { decided } from "./decision";
 import { type Predictions, predictedClasses } from "./metrics";
-import type { ModelArtifact } from "./model-artifact";
 import { type OutcomeMetric, pairedBootstrap } from "./paired-bootstrap";
-import { misfits, modelRows, predictShards, type RowPredictor } from "./predict";
 import type { PairedInterval } from "./shapes";
 import { encodePredictions, readPredictions, readReport } from "./stored-predictions";
 
@@ -44,7 +37,7 @@ interface Judged {
  *
  * @param digest digest of the dataset version
  */
-async function compareOutcomes(
+export async function compareOutcomes(
   objects: ObjectStore,
   pair: { readonly champion: number; readonly digest: string; readonly candidate: Judged; readonly champions: Judged },
 ): Promise<ChampionComparison> {
@@ -75,7 +68,7 @@ async function compareOutcomes(
 }
 
 /** A model version with its evaluation. */
-interface EvaluatedVersion {
+export interface EvaluatedVersion {
   readonly version: number;
   readonly weightsSha256: string;
   readonly evaluationReport: ContentReference;
@@ -122,55 +115,4 @@ function metricOver(outcomes: Float32Array, metric: OutcomeMetric): number {
   let sum = 0;
   for (const outcome of outcomes) sum += outcome;
   return metric === "mean" ? sum / outcomes.length : Math.sqrt(sum / outcomes.length);
-}
-
-/** The champion that a candidate is compared with: the version, and the artifact that serving loads. */
-export interface Champion {
-  readonly version: number;
-  readonly artifactKey: string;
-  readonly artifact: ModelArtifact;
-}
-
-/**
- * Evaluates the champion on the candidate's test rows: raw rows go through the champion's own transform and model, as
- * in serving. A function of the dataset version and both models.
- */
-export async function compareWithChampion(input: {
-  readonly champion: Champion;
-  readonly predictor: RowPredictor;
-  readonly manifest: DatasetManifest;
-  readonly rows: RowSource;
-  readonly objects: ObjectStore;
-  /** The candidate's predictions on the test split. */
-  readonly candidate: { readonly predictions: Predictions; readonly weightsSha256: string };
-}): Promise<ChampionComparison> {
-  const { champion, predictor, manifest, candidate, objects } = input;
-  const { artifact, version } = champion;
-  const reasons = misfits(artifact, manifest.schema);
-  if (reasons.length > 0) return { kind: "incompatible", champion: version, reasons };
-  const shape = {
-    rows: manifest.split.indexes.test.rows,
-    slices: 0,
-    transform: artifact.transform,
-    label: artifact.label,
-  };
-  let theirs: Predictions;
-  try {
-    const chosen = new Uint8Array(manifest.rowCount);
-    for (const row of decodeSplitIndex(await objects.getContent(manifest.split.indexes.test.sha256))) chosen[row] = 1;
-    const rows = modelRows(artifact, manifest.schema, input.rows, chosen);
-    theirs = (await predictShards(rows, shape, predictor)).predictions;
-  } catch (error) {
-    // A permanent error is a fact about the champion, not about the candidate's run, so the comparison records it.
-    if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
-    return { kind: "incompatible", champion: version, reasons: [error.message] };
-  }
-  const { label, decision } = artifact;
-  if (label.kind === "class") theirs = decided(theirs, label, decision);
-  return compareOutcomes(objects, {
-    champion: version,
-    digest: manifest.digest,
-    candidate,
-    champions: { predictions: theirs, weightsSha256: artifact.weightsSha256 },
-  });
 }

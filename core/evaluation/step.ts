@@ -3,7 +3,7 @@ import type { FeaturesOutput } from "../features/materialize";
 import type { RunDetails } from "../runs/shapes";
 import { outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
-import type { Champion } from "./comparison";
+import type { Champion } from "./champion";
 import type { EvaluationOutput } from "./evaluate-model";
 import { maxPredictions, maxPredictionsOfTrial } from "./latency";
 import { type EvaluationTask, type EvaluationTools, evaluateTask } from "./task";

@@ -6,7 +6,7 @@ import type { ObjectStore } from "../ports";
 import type { DecisionSettings } from "../runs/decision";
 import type { MachineRecord } from "../runs/shapes";
 import type { ContentReference } from "../shapes";
-import { type Champion, compareWithChampion } from "./comparison";
+import { type Champion, compareWithChampion } from "./champion";
 import { type EvaluationEngine, type EvaluationOutput, evaluateModel } from "./evaluate-model";
 import { maxWeightBytes } from "./importance";
 import { latencyRows, measureLatency, type Stopwatch } from "./latency";

@@ -1,4 +1,4 @@
-import type { Champion } from "../evaluation/comparison";
+import type { Champion } from "../evaluation/champion";
 import type { ModelArtifact } from "../evaluation/model-artifact";
 import { CorruptObjectError, findJson, ObjectNotFoundError } from "../object-documents";
 import { objectKeys } from "../object-keys";

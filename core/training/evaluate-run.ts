@@ -1,4 +1,4 @@
-import type { Champion } from "../evaluation/comparison";
+import type { Champion } from "../evaluation/champion";
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import { type EvaluationDependencies, evaluationStep, evaluationTaskOf } from "../evaluation/step";
 import { type CountOperations, type EvaluationResult, type EvaluationTask, evaluateTask } from "../evaluation/task";

@@ -1,6 +1,6 @@
 import type { DatasetManifest } from "../../../core/datasets/shapes";
 import { encodeSplitIndex } from "../../../core/datasets/split-index";
-import { type Champion, compareWithChampion } from "../../../core/evaluation/comparison";
+import { type Champion, compareWithChampion } from "../../../core/evaluation/champion";
 import type { Predictions } from "../../../core/evaluation/metrics";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import type { FeatureTransform, LabelEncoding } from "../../../core/features/shapes";

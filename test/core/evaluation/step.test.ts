@@ -1,5 +1,5 @@
 import type { DatasetRepository } from "../../../core/datasets/repository";
-import type { Champion } from "../../../core/evaluation/comparison";
+import type { Champion } from "../../../core/evaluation/champion";
 import { evaluationStep } from "../../../core/evaluation/step";
 import type { LoadModel, WithRows } from "../../../core/evaluation/task";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
