@@ -3,7 +3,7 @@ import type { HistoryEntry, Model } from "../../core/registry/model";
 import type { ModelRepository } from "../../core/registry/repository";
 
 /** A page of a model's history. */
-export interface HistoryPage {
+interface HistoryPage {
   /** Newest first. */
   readonly items: readonly HistoryEntry[];
   /** Token of the next, older page; absent if there is none. */

@@ -16,8 +16,8 @@ import {
 } from "../datasets/data-contract";
 import { contractText, inferContract } from "../datasets/suggest-contract";
 import { exitCodes, printJson, printTable, shownText } from "../output";
-import { writeReport } from "../report-file";
 import { wholeNumber } from "../whole-number";
+import { writeReport } from "../write-file";
 
 interface ValidateOptions {
   readonly contract?: string;

@@ -11,10 +11,10 @@ import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
-import { writeReport } from "../report-file";
 import { runCheck } from "../run-check";
 import { nextLines } from "../waiting";
 import { wholeNumber } from "../whole-number";
+import { writeReport } from "../write-file";
 import { versionArgument } from "./model-decisions";
 
 type ModelVersion = Answer<"getModelVersion">["version"];

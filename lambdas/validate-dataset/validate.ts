@@ -17,8 +17,7 @@ import { judge, type ValidationOutput } from "../../core/datasets/validation";
 import { readSplits } from "../../core/features/materialize";
 import type { ObjectStore } from "../../core/ports";
 import { type RoundTask, storedRounds } from "../../core/runs/rounds";
-import { typesOf } from "./types-of";
-import { validateGroups } from "./validate-groups";
+import { typesOf, validateGroups } from "./validate-groups";
 
 /**
  * Validates a stored version and trusts nothing that its push claimed: shards against their digests, rows against the
