@@ -35,6 +35,7 @@ const pure = [
   "api/reproduction/",
   "api/pages/comparison/param-strength.ts",
   "api/pages/study-importance.ts",
+  "api/schemas/",
   "api/services/history-pages.ts",
   "api/services/logged-series.ts",
   "api/services/next-steps.ts",

@@ -1,10 +1,16 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
 import { contractsFor } from "../contract";
-import { logMetricsBody, metricName as metric, metricSummaries, metricView, viewQuery } from "../schemas/metrics";
+import {
+  logMetricsBody,
+  metricName as metric,
+  metricLimits,
+  metricSummaries,
+  metricView,
+  viewQuery,
+} from "../schemas/metrics";
 import { metricPoint } from "../schemas/runs";
 import { runIdText } from "../schemas/tracking";
-import { metricLimits } from "../services/logged-series";
 
 const contract = contractsFor("Runs");
 const params = z.strictObject({ runId: runIdText });

@@ -1,22 +1,11 @@
-import type { MetricValue } from "../../core/shapes";
+import type { Shape } from "../../core/shapes";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { BatchReceipt } from "../../core/tracking/metric-store";
 import { limits } from "../../core/tracking/shapes";
+import { type logMetricsBody, metricLimits } from "../schemas/metrics";
 
-/** Limits of one request, far above what logging each step needs, and of one response. */
-export const metricLimits = { series: 10_000, points: 100_000, view: 10_000, page: 25_000 } as const;
-
-/** A request that logs metrics, as in its contract (`logMetricsBody`). */
-export interface LoggedMetrics {
-  readonly writer?: string;
-  readonly sequence?: number;
-  readonly series: readonly {
-    readonly metric: string;
-    readonly steps: readonly number[];
-    readonly values: readonly MetricValue[];
-    readonly times?: readonly number[];
-  }[];
-}
+/** A request that logs metrics. */
+export type LoggedMetrics = Shape<typeof logMetricsBody>;
 
 const known: ReadonlySet<string> = new Set(["writer", "sequence", "series"]);
 const knownOfSeries: ReadonlySet<string> = new Set(["metric", "steps", "values", "times"]);
