@@ -2,7 +2,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { loadLayersModel } from "@tensorflow/tfjs-layers";
 import { type ExportableModel, type ExportTools, NothingToExportError } from "../../core/export";
 import { applyOutputActivation } from "./activation";
-import { ModelArtifactError } from "./errors";
+import { ModelArtifactError } from "./artifact";
 import { isOwnClass } from "./layers/register";
 import { networkOf } from "./network";
 import { loadLayers, predictorOf } from "./predictor";

@@ -9,7 +9,7 @@ import { isOpen } from "../runs/run-states";
 import type { Run } from "../runs/shapes";
 import { findSubmitted, type SubmitDependencies, submitRun } from "../training/submit";
 import { type Cause, type CauseRecord, causeIdOf, idempotencyKeyOf, runCauseOf } from "./cause";
-import { RuleBusyError } from "./errors";
+import { RuleBusyError } from "./lifecycle";
 import type { RetrainingRepository } from "./ports";
 import type { RetrainingRule, RuleState } from "./rule";
 

@@ -13,9 +13,16 @@ import { type FineTuneDependencies, fineTuneSourceOf } from "../training/initial
 import { checkJobAgainst, type DeploymentSettings, deploymentProblems } from "../training/job-checks";
 import type { SubmitDependencies } from "../training/submit";
 import { resumed } from "./decide";
-import { StudyBusyError, StudyExistsError, StudyNotFoundError, StudyWithoutResultError } from "./errors";
 import { bestTrials } from "./history";
-import type { StudyEvents, StudyRepository, StudyState } from "./ports";
+import {
+  StudyBusyError,
+  type StudyEvents,
+  StudyExistsError,
+  StudyNotFoundError,
+  type StudyRepository,
+  type StudyState,
+  StudyWithoutResultError,
+} from "./ports";
 import { problemsOfSampler } from "./sampler";
 import { problemsOfScheduler } from "./scheduler";
 import type { Study, Trial } from "./shapes";

@@ -8,9 +8,8 @@ import { problemsOf } from "../problems";
 import type { RunRepository } from "../runs/run-repository";
 import type { Shape } from "../shapes";
 import type { MetricStore } from "../tracking/metric-store";
-import { StudyNotFoundError } from "./errors";
 import type { Objective, ObservedTrial } from "./history";
-import type { StudyRepository } from "./ports";
+import { StudyNotFoundError, type StudyRepository } from "./ports";
 import { contains, isActive, type Json, type Point, parameterOrder, type Space, settingValue } from "./space";
 import type { StudyDefinition } from "./study";
 
