@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { ApiClient } from "../client/api-client";
 import type { NeededView } from "../client/complete-rows";
 import { sha256 } from "../core/digest";
-import { type LoggedRow, maxServedRows } from "../core/drift/served-rows";
+import { type LoggedRow, maxServedRows } from "../core/drift/served-batch";
 import { InvalidInputError } from "../core/errors";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { inputColumns } from "../core/features/planned-rows";

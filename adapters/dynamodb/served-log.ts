@@ -1,6 +1,6 @@
 import { inRounds } from "../../core/backoff";
+import { servedDays } from "../../core/drift/served-batch";
 import { type ServedBatch, type ServedLog, ServedRowsBusyError, type ServedVersion } from "../../core/drift/served-log";
-import { servedDays } from "../../core/drift/served-rows";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { pauseBeforeRound } from "./client";

@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { loggedRow, maxServedRows } from "../../core/drift/served-batch";
 import { servedBatch } from "../../core/drift/served-log";
-import { loggedRow, maxServedRows } from "../../core/drift/served-rows";
 import { monitor, monitorDefinition, monitorWindow, windowReport } from "../../core/monitors/shapes";
 import { count, nextToken } from "../../core/shapes";
 import { contractsFor } from "../contract";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { loggedRow, maxServedRows } from "../../core/drift/served-rows";
+import { loggedRow, maxServedRows } from "../../core/drift/served-batch";
 import { inParts } from "../../core/each-limited";
 import { contextOf } from "../context";
 import { readLines } from "../json-lines";

@@ -6,7 +6,7 @@ import { RingmasterError } from "../errors";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { count, instant, type Shape, sha256 } from "../shapes";
 import type { ServedWindow } from "./measure-model";
-import { checkTimes, decodeBatch, encodeBatch, type LoggedRow, placeOfUnit } from "./served-rows";
+import { checkTimes, decodeBatch, encodeBatch, type LoggedRow, placeOfUnit } from "./served-batch";
 
 export const servedBatch = z
   .object({

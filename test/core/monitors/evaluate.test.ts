@@ -1,4 +1,4 @@
-import type { LoggedRow } from "../../../core/drift/served-rows";
+import type { LoggedRow } from "../../../core/drift/served-batch";
 import { type EvaluateDependencies, evaluateMonitor, publishWindow } from "../../../core/monitors/evaluate";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { drawer, dyingPorts } from "../../support/kills";

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
+import { type LoggedRow, placeOfUnit } from "../../../core/drift/served-batch";
 import { logServedRows } from "../../../core/drift/served-log";
-import { type LoggedRow, placeOfUnit } from "../../../core/drift/served-rows";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { encodePredictions } from "../../../core/evaluation/stored-predictions";
 import type { RowSource } from "../../../core/features/values";
