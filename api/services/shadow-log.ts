@@ -2,29 +2,11 @@ import { digestOf } from "../../core/digest";
 import { createJson, getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
+import type { Shape } from "../../core/shapes";
+import type { shadowObservation, shadowSummary } from "../schemas/serving";
 
-/** A class, a number, or the probabilities of classes. */
-export type ModelOutput = string | number | boolean | readonly number[];
-
-/** The serving version's prediction for a unit's request, and the shadow's. */
-export interface ShadowObservation {
-  readonly unit: string;
-  readonly served: ModelOutput;
-  readonly shadow: ModelOutput;
-}
-
-export interface ShadowSummary {
-  readonly version: number;
-  readonly observations: number;
-  /** Share of requests for which both predict the same class; for classes or probabilities. */
-  readonly agreement?: number;
-  /** Present for outputs that are numbers. */
-  readonly meanAbsoluteDifference?: number;
-  /** Examples with the largest differences. */
-  readonly examples: readonly ShadowObservation[];
-  /** Whether there are more reports than were read. */
-  readonly truncated: boolean;
-}
+export type ShadowObservation = Shape<typeof shadowObservation>;
+type ModelOutput = ShadowObservation["served"];
 
 interface Report {
   readonly at: string;
@@ -52,7 +34,11 @@ export async function logShadow(
 }
 
 /** Compares a shadow with the serving version, by the newest reports. */
-export async function summarizeShadow(objects: LogStore, model: string, version: number): Promise<ShadowSummary> {
+export async function summarizeShadow(
+  objects: LogStore,
+  model: string,
+  version: number,
+): Promise<Shape<typeof shadowSummary>> {
   const listed = await objects.list(objectKeys.shadowPrefix(model, version));
   // A report that is repeated after midnight is stored under two days.
   const keys = [...new Map(listed.toReversed().map((key) => [key.slice(key.lastIndexOf("/")), key])).values()].sort();
