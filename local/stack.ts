@@ -153,7 +153,7 @@ async function openServices(
     logs,
     runtimePath: join(bundles, "lambda-runtime.js"),
     // The steps of the next run reuse the environments of this run. A longer training releases their memory.
-    idleMs: 30_000,
+    idleMs: 120_000,
     functions: functions.map(({ name, timeoutSeconds, memoryMb }) => ({
       name: functionNameIn(localConfig().prefix, name),
       bundle: join(bundles, "lambdas", `${name}.js`),

@@ -1,3 +1,4 @@
+import { numberReading } from "../../core/datasets/number-format";
 import { elementsOf, isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { quoteName, quoteText } from "./session";
@@ -24,10 +25,11 @@ export function castTo(column: ColumnSchema, sourceType: string): string {
   const kind = kindOf(sourceType);
   switch (column.type) {
     case "int":
-      return castInt(raw, kind);
+      return castInt(kind === "text" ? plainNumber(raw, column.format) : raw, kind);
     case "float": {
+      const number = kind === "text" ? plainNumber(raw, column.format) : raw;
       const value =
-        kind === "text" || kind === "integer" || kind === "real" ? `TRY_CAST(${raw} AS DOUBLE)` : none("DOUBLE");
+        kind === "text" || kind === "integer" || kind === "real" ? `TRY_CAST(${number} AS DOUBLE)` : none("DOUBLE");
       // In a nullable number column, NaN also means missing: numeric tools write missing values as NaN.
       return isNullable(column) ? `CASE WHEN NOT isnan(${value}) THEN ${value} END` : value;
     }
@@ -57,6 +59,17 @@ export function rawValue({ name, missing = [] }: ColumnSchema, sourceType: strin
 /** Returns whether a value may have another type than the schema's. False if the types alone exclude it. */
 export function mayMismatch(column: ColumnSchema, sourceType: string): boolean {
   return sourceType !== canonicalTypes[column.type] || column.type === "int" || column.type === "tensor";
+}
+
+/** Returns SQL for text in a number format as TRY_CAST reads it; NULL for other text. */
+function plainNumber(raw: string, format: string | undefined): string {
+  if (format === undefined) return raw;
+  const { pattern, group, decimal } = numberReading(format);
+  const whole = quoteText(`^${pattern}$`);
+  let number = `regexp_replace(trim(${raw}), ${whole}, '\\1\\2\\3')`;
+  if (group !== "") number = `replace(${number}, ${quoteText(group)}, '')`;
+  if (decimal !== ".") number = `replace(${number}, ${quoteText(decimal)}, '.')`;
+  return `CASE WHEN regexp_matches(trim(${raw}), ${whole}) THEN ${number} END`;
 }
 
 function castInt(raw: string, kind: SourceKind): string {

@@ -5,6 +5,7 @@ import { InvalidInputError } from "../../core/errors";
 import { castTo, rawValue } from "./cast";
 import { fittingFormats } from "./date-formats";
 import type { TargetSize } from "./formats/image-header";
+import { fittingNumberFormats, type NumberFormat } from "./number-formats";
 import type { DuckDbSession } from "./session";
 import { type DataFiles, openSource } from "./source";
 
@@ -56,6 +57,8 @@ interface Counts {
   readonly fitting: Readonly<Record<(typeof candidates)[number], number>>;
   /** The date formats that fit all values. */
   readonly formats: readonly string[];
+  /** The number formats that fit all values. */
+  readonly numberFormats: readonly NumberFormat[];
 }
 
 /**
@@ -92,6 +95,9 @@ export async function inferSchema(
     source.reading(() => countsOf(session, source.table, { name, missing: [...missing] }, source.types.get(name)!));
   const found = new Map<string, Counts>();
   for (const { name } of columns) found.set(name, await count(name, tokens ?? knownTokens));
+  if (found.get(label)!.rows === 0) {
+    throw new InvalidInputError("no schema can be suggested", [{ path: file, rule: "must have rows" }]);
+  }
   const missing = tokens ?? [...new Set([...found.values()].flatMap(evidentTokens))];
   const inferred: InferredColumn[] = [];
   for (const [name, counts] of found) {
@@ -169,7 +175,11 @@ async function countsOf(
     fitting: Object.fromEntries(candidates.map((type) => [type, number(type)])) as Counts["fitting"],
   };
   const dated = mayBeDate(counts) && counts.shape === undefined;
-  return { ...counts, formats: dated ? await fittingFormats(session, table, raw) : [] };
+  const formats = dated ? await fittingFormats(session, table, raw) : [];
+  const isText = counts.shape === undefined && typeOf({ ...counts, formats, numberFormats: [] }) === "string";
+  const column = columnOf("float");
+  const numberFormats = isText ? await fittingNumberFormats(session, table, column, sourceType, counts.present) : [];
+  return { ...counts, formats, numberFormats };
 }
 
 /** Returns the shape of two lists with equally many numbers: nested only if both are nested alike. */
@@ -201,8 +211,15 @@ function mayBeDate({
   return present > 0 && string === present && timestamp < present && (float < present || int === present);
 }
 
-function typeOf({ present, words, fitting, formats }: Counts): (typeof candidates)[number] | undefined {
+function typeOf({
+  present,
+  words,
+  fitting,
+  formats,
+  numberFormats: [number],
+}: Counts): (typeof candidates)[number] | undefined {
   if (formats.length > 0) return "timestamp";
+  if (number !== undefined) return number.type;
   // 0 and 1 could also be bool. They are suggested as numbers, and the user may change that.
   return candidates.find((type) => fitting[type] === present && (type !== "bool" || words === present));
 }
@@ -210,13 +227,22 @@ function typeOf({ present, words, fitting, formats }: Counts): (typeof candidate
 function labelOf(name: string, counts: Counts): InferredColumn {
   // A date is no label.
   const type = typeOf({ ...counts, formats: [], fitting: { ...counts.fitting, timestamp: -1 } }) ?? "string";
+  const [number, other] = counts.numberFormats;
+  const format = number === undefined ? {} : { format: number.format };
   const missing =
     counts.present < counts.rows ? `missing in ${counts.rows - counts.present} rows, which a push refuses` : undefined;
   if (type === "int" && counts.distinct > maxIntClasses) {
     const note = `${counts.distinct} values: predicted as a number; with type int they are classes`;
-    return { name, type: "float", role: "label", note: missing ?? note };
+    return { name, type: "float", role: "label", ...format, note: missing ?? note };
   }
-  return { name, type, role: "label", ...(missing === undefined ? {} : { note: missing }) };
+  const note = missing ?? (number && otherFormat(number, other));
+  return { name, type, role: "label", ...format, ...(note === undefined ? {} : { note }) };
+}
+
+/** Remarks that another number format gives other numbers. */
+function otherFormat(taken: NumberFormat, other: NumberFormat | undefined): string | undefined {
+  if (other === undefined) return undefined;
+  return `${other.format} fits as well: check which character of ${taken.format} begins the decimals`;
 }
 
 function featureOf(name: string, counts: Counts): InferredColumn {
@@ -238,6 +264,11 @@ function featureOf(name: string, counts: Counts): InferredColumn {
   if (type === "int" && unique && consecutive) return ignored("the numbers of rows, like an id", type);
   if (type === "int" && unique && (/(^|[^a-z])id$/i.test(name) || /[a-z]I[Dd]$/.test(name)))
     return ignored("every row has a different id", type);
+  const [number, otherNumber] = counts.numberFormats;
+  if (number !== undefined) {
+    const note = otherFormat(number, otherNumber);
+    return { name, type, role: "feature", ...missing, format: number.format, ...(note === undefined ? {} : { note }) };
+  }
   const [format, other] = formats;
   if (format !== undefined) {
     const note = other === undefined ? {} : { note: `${other} fits as well: check which comes first, day or month` };

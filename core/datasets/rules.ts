@@ -39,9 +39,9 @@ export function isNullable(column: ColumnSchema): boolean {
 function meaningOf(column: ColumnSchema): string {
   switch (column.type) {
     case "int":
-      return "a whole number of at most 53 bits";
+      return `a whole number of at most 53 bits${formatted(column)}`;
     case "float":
-      return "a number";
+      return `a number${formatted(column)}`;
     case "string":
       return "text";
     case "bool":
@@ -53,6 +53,10 @@ function meaningOf(column: ColumnSchema): string {
     case "tensor":
       return `a list of ${elementsOf(column)} finite numbers (${typeText(column)})`;
   }
+}
+
+function formatted({ format }: ColumnSchema): string {
+  return format === undefined ? "" : `, written like ${format}`;
 }
 
 /** Returns how many numbers one value has: 1, or the product of a tensor's shape. */

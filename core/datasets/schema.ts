@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
+import { numberFormatProblem } from "./number-format";
 import { formatProblem, missingTokens } from "./rules";
 import { type ColumnSchema, columnOrigin, type SplitName } from "./shapes";
 
@@ -31,7 +32,7 @@ const column = z.strictObject({
   maximum: z.number().optional(),
   /** Default: the file's tokens. */
   missing: missingTokens.optional(),
-  /** Format of a timestamp's text, as in DuckDB's `strptime`. Default: ISO 8601. */
+  /** Format of a timestamp's text, as in DuckDB's `strptime` (default: ISO 8601), or of a number's: `1.234,5`. */
   format: z.string().min(2).max(100).optional(),
   /** The feature of a feature view that the column holds. `views join` writes it into Parquet. */
   from: columnOrigin.optional(),
@@ -104,6 +105,12 @@ export function assertDatasetSchema(schema: DatasetSchema, what: string): void {
   if (problems.length > 0) throw new InvalidInputError(what, problems);
 }
 
+function formatRule(type: ColumnSchema["type"], format: string): string | undefined {
+  if (type === "timestamp") return formatProblem(format);
+  if (orderedTypes.includes(type)) return numberFormatProblem(format);
+  return `must be left out: a ${type} column has no format, only a timestamp and a number`;
+}
+
 interface Finding {
   readonly path: readonly (string | number)[];
   readonly value?: unknown;
@@ -173,11 +180,7 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
       yield { path: at("minimum"), value: column.minimum, rule: `must be at most the maximum, ${column.maximum}` };
     }
     if (column.format !== undefined) {
-      const problem = formatProblem(column.format);
-      const rule =
-        column.type === "timestamp"
-          ? problem
-          : `must be left out: a ${column.type} column has no format, only a timestamp`;
+      const rule = formatRule(column.type, column.format);
       if (rule !== undefined) yield { path: at("format"), value: column.format, rule };
     }
     if (column.type === "tensor" && column.missing !== undefined && column.missing.length > 0) {

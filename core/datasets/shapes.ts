@@ -39,11 +39,10 @@ export const columnSchema = z
       .max(100)
       .optional()
       .meta({ description: "Texts of a file that mean a missing value, next to the empty one." }),
-    format: z
-      .string()
-      .max(100)
-      .optional()
-      .meta({ description: "Format of a timestamp's text in files, as in DuckDB's strptime; ISO 8601 if absent." }),
+    format: z.string().max(100).optional().meta({
+      description:
+        "Format of text in files: of a timestamp as in DuckDB's strptime (ISO 8601 if absent), of a number as an example, `1.234,5`.",
+    }),
     from: columnOrigin.optional(),
   })
   .meta({ id: "ColumnSchema" });

@@ -20,6 +20,12 @@ interface Idle {
   readonly cancelReaping: () => void;
 }
 
+/**
+ * The time for which an invocation waits for a busy environment before another one starts. Most invocations are shorter,
+ * and a start takes about as long.
+ */
+const patienceMs = 300;
+
 type Taker = (environment: ExecutionEnvironment | undefined) => void;
 
 /**
@@ -27,7 +33,7 @@ type Taker = (environment: ExecutionEnvironment | undefined) => void;
  * `maxEnvironments`, and an environment that was idle for `idleMs` is removed.
  *
  * An invocation uses the first environment that becomes free, new or not. A start costs more processor time than most
- * invocations. Starting an environment for each invocation of a burst would delay the burst.
+ * invocations, so another environment starts only after `patienceMs`, and a burst does not start one for each invocation.
  */
 export class FunctionPool {
   /**
@@ -86,8 +92,13 @@ export class FunctionPool {
     }
     return new Promise((taken) => {
       this.takers.push(taken);
-      this.startMore();
+      if (this.all.size === 0) this.startMore();
+      else this.startLater();
     });
+  }
+
+  private startLater(): void {
+    this.options.clock.schedule(patienceMs, () => this.startMore());
   }
 
   private startMore(): void {
@@ -99,7 +110,7 @@ export class FunctionPool {
       void environment.started.then(() => {
         this.starting -= 1;
         this.offer(environment);
-        this.startMore();
+        if (this.takers.length > 0) this.startLater();
       });
     }
   }

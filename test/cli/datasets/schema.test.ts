@@ -113,6 +113,51 @@ describe("ringmaster datasets schema", () => {
     );
   });
 
+  it("finds formats of numbers, and a push reads them", async () => {
+    const money = (i: number): string => `"${1 + (i % 7)},${String(100 + i)}.50"`;
+    const rows = Array.from({ length: 40 }, (_, i) =>
+      [
+        money(i),
+        i % 5 === 0 ? "NA" : `"${i},25"`,
+        `$${i}`,
+        `"${1 + i},${200 + i}"`,
+        `${i}.5%`,
+        `size${i % 3}`,
+        i % 2,
+      ].join(","),
+    );
+    const file = write("numbers.csv", ["price,weight,fee,steps,share,size,y", ...rows].join("\n"));
+    const text = await suggest(file, "y");
+    expect(await accepted(file, text)).toEqual({
+      columns: [
+        { name: "price", type: "float", role: "feature", format: "1,234.5", missing: ["NA"] },
+        { name: "weight", type: "float", role: "feature", nullable: true, format: "1234,5", missing: ["NA"] },
+        { name: "fee", type: "int", role: "feature", format: "$1234", missing: ["NA"] },
+        { name: "steps", type: "int", role: "feature", format: "1,234.5", missing: ["NA"] },
+        { name: "share", type: "float", role: "feature", format: "1234.5%", missing: ["NA"] },
+        { name: "size", type: "string", role: "feature", missing: ["NA"] },
+        { name: "y", type: "int", role: "label", missing: ["NA"] },
+      ],
+      rows: 40,
+    });
+    expect(text).toMatch(/steps.*# 1234,5 fits as well: check which character of 1,234.5 begins the decimals/);
+    const label = await suggest(file, "price");
+    expect(label).toMatch(/name: price, type: float, role: label, format: "1,234.5"/);
+  });
+
+  it("names the number format that a value breaks", async () => {
+    const file = write("broken.csv", ["a,y", '"1,5",0', "1.5,1", '"2,5",1'].join("\n"));
+    const schema = 'columns: [{name: a, type: float, format: "1234,5"}, {name: y, type: int, role: label}]';
+    await expect(accepted(file, schema)).rejects.toThrow(
+      /column a, row 2: "1.5" must be a number, written like 1234,5/,
+    );
+  });
+
+  it("suggests no schema for a file without rows", async () => {
+    const file = write("header.csv", "a,y\n");
+    await expect(suggest(file, "y")).rejects.toThrow(/header.csv must have rows/);
+  });
+
   it("keeps as text a token that no other column shows to be missing, and says so", async () => {
     const file = write(
       "text.csv",

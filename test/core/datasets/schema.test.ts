@@ -75,7 +75,8 @@ columns:
   });
 
   it.each([
-    ["{name: x, type: int, format: '%Y'}", /format .* must be left out: a int column has no format/],
+    ["{name: x, type: int, format: '%Y'}", /format .* must show how the file writes 1234.5, e.g. 1.234,5/],
+    ["{name: x, type: bool, format: '%Y'}", /format .* must be left out: a bool column has no format/],
     ["{name: x, type: timestamp, format: '%d/%m'}", /must have a year/],
     ["{name: x, type: timestamp, format: '%Y-%Q'}", /and %Q is none/],
     ["{name: x, type: tensor, shape: [1], missing: [NA]}", /a tensor has no missing tokens/],
