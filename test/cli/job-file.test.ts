@@ -35,7 +35,7 @@ describe("the job file", () => {
   });
 
   it("is accepted as docs/jobs.md shows it", () => {
-    const page = readFileSync(path.join(__dirname, "../../../docs/jobs.md"), "utf8");
+    const page = readFileSync(path.join(__dirname, "../../docs/jobs.md"), "utf8");
     const [, shown] = /```yaml\n(experiment: [\s\S]*?)```/.exec(page) ?? [];
     expect(problemsOf(shown!)).toEqual([]);
     expect(parseJobFile("job.yaml", shown!).job.hyperparameters).toMatchObject({
