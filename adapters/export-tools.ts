@@ -1,4 +1,4 @@
-import type { ExportTools } from "../core/export/ports";
+import type { ExportTools } from "../core/export";
 import { startOnnxRuntime } from "./onnx/run-onnx";
 import { loadExportable, runLayersModel } from "./tfjs/exportable";
 

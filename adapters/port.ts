@@ -1,4 +1,4 @@
-import { checkTeamName } from "../core/access/teams";
+import { checkTeamName } from "../core/access/principals";
 import type { Pause } from "../core/backoff";
 import { BoundedMap } from "../core/bounded-map";
 import type { Logger } from "../core/logging";

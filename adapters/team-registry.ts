@@ -1,13 +1,12 @@
 import type { Logger } from "../core/logging";
 import { objectKeys, teamPrefix } from "../core/object-keys";
 import type { ObjectStore } from "../core/ports";
-import type { ModelEvents } from "../core/registry/outbox";
-import { createOutbox } from "../core/registry/outbox";
+import { createOutbox, type ModelEvents } from "../core/registry/outbox";
 import { createPointer, type Pointer, type PointerSource, type PointerStore } from "../core/registry/pointer";
 import { type ResolvedModel, resolveModel } from "../core/registry/production";
 import { createRegistry, type FollowUp } from "../core/registry/registry";
 import type { ModelRepository } from "../core/registry/repository";
-import { type RoutedModel, routedModel } from "../core/registry/serving/routing";
+import { type RoutedModel, routedModel } from "../core/registry/serving/traffic";
 import { pauseBeforeRound } from "./dynamodb/client";
 import { models } from "./dynamodb/model-repository";
 import { platformEvents } from "./eventbridge/platform-events";

@@ -1,7 +1,12 @@
 import { recordLineage } from "../core/lineage/port";
 import { teamRunSteps, teamRuns } from "../core/runs/team-runs";
-import { createLiveRuns, noteLiveRuns } from "../core/tracking/records/live-runs";
-import { firstRecordOf, trackedRuns, trackedSteps } from "../core/tracking/records/tracked-runs";
+import {
+  createLiveRuns,
+  firstRecordOf,
+  noteLiveRuns,
+  trackedRuns,
+  trackedSteps,
+} from "../core/tracking/records/tracked-runs";
 import { createRunSearches } from "../core/tracking/search/run-search";
 import { catalog, queryIndex } from "../platform/permissions/grants";
 import { createArtifactRepository } from "./dynamodb/artifact-repository";

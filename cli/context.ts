@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { type ApiClient, createClient } from "../client/api-client";
 import { createRawRequest, type RawRequest } from "../client/raw";
 import type { TransportOptions } from "../client/transport";
-import { checkTeamName } from "../core/access/teams";
+import { checkTeamName } from "../core/access/principals";
 import { InvalidInputError } from "../core/errors";
 import { StackNotRunningError } from "./errors";
 import { createSigner } from "./signing";

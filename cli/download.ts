@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { ApiClient } from "../client/api-client";
 import { RingmasterError } from "../core/errors";
-import { CorruptObjectError } from "../core/object-errors";
+import { CorruptObjectError } from "../core/object-documents";
 import { objectKeys } from "../core/object-keys";
 import { unwritable } from "./write-file";
 

@@ -11,7 +11,7 @@ import { InvalidInputError } from "../core/errors";
 import { problemsOf } from "../core/problems";
 import { severities } from "../core/retraining/rule";
 import { exitCodes, printJson, printTable } from "./output";
-import { writeReport } from "./report-file";
+import { writeReport } from "./write-file";
 
 export interface DriftOptions {
   readonly html?: string;

@@ -1,10 +1,10 @@
+import { byRank } from "../api/compare/metric-rank";
 import type { ApiClient } from "../client/api-client";
 import { digestOf } from "../core/digest";
 import { mapLimited } from "../core/each-limited";
 import { displayedStatus, outcomeText } from "../core/runs/run";
 import { isOpen } from "../core/runs/run-states";
 import type { Run } from "../core/runs/shapes";
-import { byRank } from "../core/tracking/compare/metric-rank";
 import { testPrefix } from "../core/tracking/test-metrics";
 import { exitCodes, formatNumber, printJson, printTable } from "./output";
 import type { PreparedJob } from "./submission";

@@ -1,4 +1,4 @@
-import type { LineageGraph, LineageNode } from "../core/lineage/shapes";
+import type { LineageGraph, LineageNode } from "../api/lineage/shapes";
 
 /** Number of shown shards of a node; the others are counted. */
 const shownShards = 8;

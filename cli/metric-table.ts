@@ -1,6 +1,6 @@
-import { byRank } from "../core/tracking/compare/metric-rank";
+import { byRank } from "../api/compare/metric-rank";
+import { formatMetric } from "../api/compare/metric-text";
 import type { MetricSummary } from "../core/tracking/metric-store";
-import { formatMetric } from "../core/tracking/metric-text";
 import { formatNumber, printTable } from "./output";
 
 /** Prints the last value, minimum and maximum of each metric, the most important ones first. */

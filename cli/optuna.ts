@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import * as z from "zod";
 import { InvalidInputError } from "../core/errors";
-import type { ImportedTrials } from "../core/tuning/imported-trials";
 import type { Json, Parameter } from "../core/tuning/space";
+import type { ImportedTrials } from "../core/tuning/warm-start";
 
 /** A study of a database, as this platform describes it. */
 export interface OptunaStudy {

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { csvOf } from "../api/tables/csv";
 import { parquetOf } from "../api/tables/parquet";
+import type { Cell, ColumnBlock, ExportColumn } from "../api/tables/tables";
 import type { ApiClient } from "../client/api-client";
 import { completeRows, type NeededView } from "../client/complete-rows";
 import type { ColumnSchema } from "../core/datasets/shapes";
@@ -11,7 +12,6 @@ import { InvalidInputError } from "../core/errors";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { inputColumns } from "../core/features/planned-rows";
 import type { RawRow } from "../core/features/transform";
-import type { Cell, ColumnBlock, ExportColumn } from "../core/tracking/export/tables";
 import { openPredictor, type Prediction } from "./predict";
 import type { PredictionLog } from "./prediction-log";
 

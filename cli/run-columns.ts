@@ -1,7 +1,7 @@
+import { byRank } from "../api/compare/metric-rank";
 import type { Answer } from "../client/operations";
 import { InvalidInputError } from "../core/errors";
-import { byRank } from "../core/tracking/compare/metric-rank";
-import { metricNameSets, paramNameSets } from "../core/tracking/search/names";
+import { metricNameSets, paramNameSets } from "../core/tracking/search/row";
 import { formatNumber } from "./output";
 
 type SearchedRun = Answer<"searchRuns">["runs"][number];

@@ -1,7 +1,10 @@
+import { resolve } from "node:path";
+import { ownerKeys } from "../adapters/files/owner-keys";
 import { formatBytes, formatCount } from "../core/quantities";
 import type { CycleState } from "../core/reclamation/ports";
 import { tableNameIn } from "../platform/tables";
-import type { connectionTo } from "./stack-clients";
+import { StackNotRunningError } from "./errors";
+import { findStack, type StackInfo } from "./stack-file";
 
 /** The prefix of the names of the embedded cloud's resources. */
 export const embeddedPrefix = "ringmaster";
@@ -30,3 +33,14 @@ export async function findStorage(connection: ReturnType<typeof connectionTo>): 
 
 export const usageText = ({ objects, bytes }: CycleState["deleted"]): string =>
   `${formatBytes(bytes)} in ${formatCount(objects, "object")}`;
+
+/** Returns the connection of the machine's owner to the AWS services of a running stack. @throws StackNotRunningError */
+export async function ownerConnection(data: string) {
+  const stack = await findStack(data);
+  if (!stack) throw new StackNotRunningError(resolve(data));
+  return connectionTo(stack);
+}
+
+export function connectionTo({ endpoint, data }: StackInfo) {
+  return { endpoint, region: "us-east-1", credentials: ownerKeys(data) };
+}

@@ -2,14 +2,13 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import type { ApiClient } from "../client/api-client";
-import type { DataSource } from "../core/datasets/data-source";
 import { InvalidInputError } from "../core/errors";
 import type { Job } from "../core/runs/job";
 import type { CodeReference, SubmittedEnvironment } from "../core/runs/shapes";
-import { type JobFile, parseJobFile } from "../core/training/job-file";
-import { expandSettings } from "../core/training/job-grid";
 import { describeCode, describeEnvironment } from "./code";
 import { pushDataSource } from "./datasets/data-source";
+import { type DataSource, type JobFile, parseJobFile } from "./job-file";
+import { expandSettings } from "./job-grid";
 import { createUploads } from "./uploads";
 import { bundleModule } from "./user-module";
 

@@ -1,5 +1,7 @@
 import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
+import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
+import { summaryMetrics } from "../core/evaluation/metrics";
 import { formatCount, formatDuration } from "../core/quantities";
 import { stoppingText } from "../core/runs/early-stopping";
 import { outcomeText } from "../core/runs/run";
@@ -7,14 +9,14 @@ import { isOpen } from "../core/runs/run-states";
 import type { Run, RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
 import type { TrainingOutput } from "../core/runs/training-task";
-import { exitCodes, printJson, shownText } from "./output";
+import { testPrefix } from "../core/tracking/test-metrics";
+import { exitCodes, formatNumber, printJson, printTable, shownText } from "./output";
 import { drawRun } from "./run-picture";
-import { printTestMetrics } from "./test-metrics";
 import { type Awaited, awaitedBy } from "./waiting";
 
 const pollMs = 500;
 
-export interface WatchOptions {
+interface WatchOptions {
   /** Prints nothing. */
   readonly quiet?: boolean;
   /** Prints the run's id first. From then on, Ctrl-C shows how to continue. */
@@ -24,7 +26,7 @@ export interface WatchOptions {
 }
 
 /** The last state of a watched run. */
-export type WatchedRun = RunDetails & { readonly awaited: readonly Awaited[] };
+type WatchedRun = RunDetails & { readonly awaited: readonly Awaited[] };
 
 /**
  * Follows a run until it ends, or until it waits for a check, an approval or a canary's test, because a command must
@@ -159,4 +161,17 @@ function changeLog(): (details: RunDetails) => void {
       }
     }
   };
+}
+
+/** Prints a few metrics of the test split, the job's own thresholds first; nothing for a run without evaluation. */
+function printTestMetrics(details: RunDetails): void {
+  const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
+  if (!evaluation) return;
+  const { metrics } = evaluation;
+  const names = summaryMetrics(metrics, details.run.job.evaluation.thresholds);
+  if (names.length === 0) return;
+  printTable(
+    ["METRIC", "VALUE"],
+    names.map((name) => [`${testPrefix}${name}`, formatNumber(metrics[name] ?? Number.NaN)]),
+  );
 }

@@ -28,3 +28,11 @@ export function formatDuration(milliseconds: number): string {
   if (hours >= 24) return `${Math.floor(hours / 24)}d ${two(hours % 24)}h`;
   return hours > 0 ? `${hours}h ${two(minutes % 60)}m` : `${minutes}m ${two(seconds % 60)}s`;
 }
+
+const ageUnits: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Returns the milliseconds of `90m`, `36h`, `7d` or `2w`; `undefined` for another text. */
+export function ageMs(text: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,5})([mhdw])$/.exec(text) ?? [];
+  return count === undefined || unit === undefined ? undefined : Number(count) * ageUnits[unit]!;
+}

@@ -1,6 +1,6 @@
 import { ArnFormat, Aws, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { gpuClassesIn } from "../core/metering/gpu-classes";
+import { gpuClassesIn } from "../core/metering/prices";
 import { environmentOf } from "../platform/config";
 import { type FunctionName, functionNameIn } from "../platform/functions";
 import { runRoleNameIn } from "../platform/permissions";

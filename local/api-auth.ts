@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { TokenStore } from "../adapters/files/token-store";
 import { UnauthenticatedError } from "../core/access/errors";
-import { tokenPersonId } from "../core/access/principals";
-import { defaultTeam } from "../core/access/teams";
+import { defaultTeam, tokenPersonId } from "../core/access/principals";
 import { isExpired, type TokenRecord } from "../core/access/tokens";
 import { checkClaim, isSignature, readClaim, type SignatureClaim, type SignedRequest } from "./sigv4/claim";
 import { sha256, signatureMatches } from "./sigv4/verify";

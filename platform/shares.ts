@@ -1,27 +1,23 @@
 import * as z from "zod";
-import { type RunLimits, runLimitsSchema } from "../core/runs/job";
+import { runLimitsSchema } from "../core/runs/job";
+import type { Shape } from "../core/shapes";
+
+const teamShare = z.object({
+  /** The share from which the team draws, if it is not its own. */
+  share: z.string().optional(),
+  /** Within one share, the waiting job with the highest priority starts first. */
+  priority: z.int().min(0).max(9_999).optional(),
+  /** Limits of runs whose job has none. */
+  limits: runLimitsSchema.optional(),
+});
 
 /** A team's jobs in a queue's fair-share policy, and limits of its runs, if the configuration has more than its weight. */
-export interface TeamShare {
-  /** The share from which the team draws, if it is not its own. */
-  readonly share?: string;
-  /** Within one share, the waiting job with the highest priority starts first. */
-  readonly priority?: number;
-  /** Limits of runs whose job has none. */
-  readonly limits?: RunLimits;
-}
+export interface TeamShare extends Shape<typeof teamShare> {}
 
 /** By the team's name. A team that is not listed has its own share, with priority 0. */
 export type TeamShares = Readonly<Record<string, TeamShare>>;
 
-const schema = z.record(
-  z.string(),
-  z.object({
-    share: z.string().optional(),
-    priority: z.int().min(0).max(9_999).optional(),
-    limits: runLimitsSchema.optional(),
-  }),
-);
+const schema = z.record(z.string(), teamShare);
 
 /** Parses the environment variable of functions: the inverse of `JSON.stringify(shares)`. */
 export function readTeamShares(text: string): TeamShares {

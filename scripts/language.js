@@ -58,7 +58,7 @@ const names = [
 
 /** Uses that are right: where (a prefix of the path), the found text, and the reason. */
 const exceptions = [
-  ["core/tuning/samplers", /^crowd(ing|ed)$/i, "the crowding distance of NSGA-II (Deb et al., 2002)"],
+  ["core/tuning", /^crowd(ing|ed)$/i, "the crowding distance of NSGA-II (Deb et al., 2002)"],
   ["test/core/tuning", /^crowd(ing|ed)$/i, "the crowding distance of NSGA-II (Deb et al., 2002)"],
   ["trainer-container/optimizer", /^moments?$/i, "Adam's first and second moment"],
   ["trainer-container/engine", /^moments?$/i, "Adam's first and second moment"],

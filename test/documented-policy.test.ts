@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { declaredPolicy } from "../api/schemas/models";
-import { classificationMetricNames, lessIsBetter, regressionMetricNames } from "../core/evaluation/metric-names";
-import { metricsOf } from "../core/evaluation/metrics";
+import { classificationMetricNames, lessIsBetter, metricsOf, regressionMetricNames } from "../core/evaluation/metrics";
 import { parseYamlInput } from "../core/yaml-input";
 
 const page = readFileSync(resolve(__dirname, "..", "docs", "gates.md"), "utf8");

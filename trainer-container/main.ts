@@ -28,8 +28,8 @@ import { runTrainer } from "./host/run-trainer";
 import { continueRequests, trainInTurn } from "./host/shared-job";
 import { refuseModuleExit, uncaughtException } from "./host/uncaught";
 import { Outbox } from "./telemetry/outbox";
+import type { Sender } from "./telemetry/outbox-protocol";
 import { createOutboxThread } from "./telemetry/outbox-thread";
-import type { Sender } from "./telemetry/sender";
 import { createTelemetry, noTelemetry } from "./telemetry/telemetry";
 
 const uploadScript = path.join(__dirname, "checkpoint-upload-worker.js");

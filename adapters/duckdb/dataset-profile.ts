@@ -1,9 +1,9 @@
 import { compareCategories } from "../../core/category";
 import { type Category, type DatasetProfile, exactProfileRows } from "../../core/datasets/profile";
-import { RepeatedRows } from "../../core/datasets/repeated-rows";
 import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/shapes";
 import { categoryAt } from "../../core/features/values";
 import { hashRows, profileColumns } from "./profile";
+import { RepeatedRows } from "./repeated-rows";
 import { readColumns } from "./row-reader";
 import type { DuckDbSession } from "./session";
 

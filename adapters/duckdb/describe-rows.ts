@@ -1,6 +1,6 @@
-import { correlationRatio, cramersV } from "../../core/datasets/association";
 import { type ColumnProfile, valueLimit } from "../../core/datasets/profile";
 import type { ColumnSchema } from "../../core/datasets/shapes";
+import { correlationRatio, cramersV } from "./association";
 import { profileColumns } from "./profile";
 import { type DuckDbSession, quoteName } from "./session";
 

@@ -1,5 +1,5 @@
 import { valueLimit } from "../../core/datasets/profile";
-import { listTokens } from "../../core/datasets/reading";
+import { listTokens } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
 import { castTo, rawValue } from "./cast";

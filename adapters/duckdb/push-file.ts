@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import { wasAppended } from "../../core/datasets/append";
+import { wasAppended } from "../../core/datasets/register";
 import type { DatasetSchema } from "../../core/datasets/schema";
 import type { DatasetDraft, DatasetVersion, SourceFile, SplitName } from "../../core/datasets/shapes";
 import { decodeSplitIndex, splitOfRows } from "../../core/datasets/split-index";

@@ -1,7 +1,6 @@
 import type { Category } from "../../core/datasets/profile";
 import type { ColumnSchema } from "../../core/datasets/shapes";
-import type { ServedWindow } from "../../core/drift/measure-model";
-import type { ModelBaseline } from "../../core/drift/model-baseline";
+import type { ModelBaseline, ServedWindow } from "../../core/drift/measure-model";
 import { readRawRows } from "./raw-rows";
 import type { DuckDbSession } from "./session";
 import { openSource } from "./source";

@@ -6,8 +6,8 @@ import {
   isAtOrUnder,
   lowestPathIn,
   lowestPathPast,
+  producedDirectories,
 } from "../../core/tracking/records/artifact-paths";
-import { producedDirectories } from "../../core/tracking/records/produced";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { ArtifactEntry } from "../../core/tracking/shapes";
 import { createArtifactProtection } from "./artifact-protection";

@@ -1,4 +1,4 @@
-import { type MonthUsage, monthOf } from "../../core/runs/attempt-repository";
+import { type MonthUsage, monthOf } from "../../core/runs/attempts";
 import type { AllRuns } from "../../core/runs/run-repository";
 import type { Phase } from "../../core/runs/run-states";
 import { absent, ex } from "./expression";

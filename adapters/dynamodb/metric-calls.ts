@@ -1,6 +1,6 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { BatchReceipt } from "../../core/tracking/metric-store";
-import { appendTo, type LogBatch, noPoints } from "../../core/tracking/metrics/packed-points";
+import { appendTo, type LogBatch, noPoints } from "../metric-log/packed-points";
 import type { MetricLog } from "./metric-log";
 
 /**

@@ -1,7 +1,7 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { BatchReceipt } from "../../core/tracking/metric-store";
-import { LogState } from "../../core/tracking/metrics/log-state";
-import { addPoints, noPoints, packPoints } from "../../core/tracking/metrics/packed-points";
+import { LogState } from "../metric-log/log-state";
+import { addPoints, noPoints, packPoints } from "../metric-log/packed-points";
 import { draftBatch, partsOf } from "./metric-calls";
 import { logLimits } from "./metric-log";
 import { pkOf } from "./metric-rows";

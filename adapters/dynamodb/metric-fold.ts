@@ -1,6 +1,6 @@
-import { type FoldedGroup, type FoldSizes, foldSegment } from "../../core/tracking/metrics/fold";
-import type { Segment } from "../../core/tracking/metrics/log-state";
-import type { NumberedPoints } from "../../core/tracking/metrics/packed-points";
+import { type FoldedGroup, type FoldSizes, foldSegment } from "../metric-log/fold";
+import type { Segment } from "../metric-log/log-state";
+import type { NumberedPoints } from "../metric-log/packed-points";
 import { blockKey, directoryKey, type MetricRows, pkOf } from "./metric-rows";
 
 /** The target number of rows per request when groups of a segment are written together. */

@@ -1,6 +1,6 @@
 import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-store";
-import { type FoldSizes, groupOf } from "../../core/tracking/metrics/fold";
-import { LogState, type Segment, type SegmentLimits } from "../../core/tracking/metrics/log-state";
+import { type FoldSizes, groupOf } from "../metric-log/fold";
+import { LogState, type Segment, type SegmentLimits } from "../metric-log/log-state";
 import {
   addPoints,
   eachSeries,
@@ -13,7 +13,7 @@ import {
   unpackBatch,
   unpackBatchOf,
   unpackPoints,
-} from "../../core/tracking/metrics/packed-points";
+} from "../metric-log/packed-points";
 import { pauseBeforeRound } from "./client";
 import { SegmentFold } from "./metric-fold";
 import type { LoggedBatch, LogHead, MetricRows } from "./metric-rows";

@@ -1,7 +1,7 @@
 import { eachLimited } from "../../core/each-limited";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { BatchReceipt, MetricSummary } from "../../core/tracking/metric-store";
-import { noSeries, type StoredSeries } from "../../core/tracking/metrics/series";
+import { noSeries, type StoredSeries } from "../metric-log/series";
 import { type Call, type CallPart, draftBatch, partsOf, takeParts } from "./metric-calls";
 import { type LogLimits, logLimits, MetricLog } from "./metric-log";
 import type { LogHead, MetricRows } from "./metric-rows";

@@ -1,8 +1,7 @@
 import type { MetricPoint } from "../../core/tracking/metric-store";
-import { type DirectoryEntry, unpackDirectory } from "../../core/tracking/metrics/directory";
-import { groupOf } from "../../core/tracking/metrics/fold";
-import { eachSeries, pointsAt, unpackPoints } from "../../core/tracking/metrics/packed-points";
-import { noSeries, type StoredSeries } from "../../core/tracking/metrics/series";
+import { groupOf } from "../metric-log/fold";
+import { eachSeries, pointsAt, unpackPoints } from "../metric-log/packed-points";
+import { type DirectoryEntry, noSeries, type StoredSeries, unpackDirectory } from "../metric-log/series";
 import type { MetricLog } from "./metric-log";
 import { blockKey, type MetricRows } from "./metric-rows";
 

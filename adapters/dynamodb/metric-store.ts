@@ -1,12 +1,12 @@
 import { RunNotFoundError } from "../../core/runs/errors";
 import type { MetricHistory, MetricStore } from "../../core/tracking/metric-store";
-import { downsample } from "../../core/tracking/metrics/downsample";
-import { followPage, historyPage } from "../../core/tracking/metrics/point-pages";
-import type { PointIdentity } from "../../core/tracking/metrics/points";
-import { openAll } from "../../core/tracking/metrics/series";
 import type { RunChanges } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
 import { table } from "../../platform/permissions/grants";
+import { downsample } from "../metric-log/downsample";
+import type { PointIdentity } from "../metric-log/packed-points";
+import { followPage, historyPage } from "../metric-log/point-pages";
+import { openAll } from "../metric-log/series";
 import { sharedPort, teamPort } from "../port";
 import { documents } from "./client";
 import { MetricLogs } from "./metric-logs";

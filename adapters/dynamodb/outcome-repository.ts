@@ -1,9 +1,8 @@
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { sha256 } from "../../core/digest";
-import { OutcomesBusyError } from "../../core/registry/serving/errors";
-import type { Outcome, OutcomeRepository } from "../../core/registry/serving/outcomes";
-import type { ArmSums } from "../../core/registry/serving/sequential-test";
+import type { ArmSums, Outcome, OutcomeRepository } from "../../core/registry/serving/sequential-test";
+import { OutcomesBusyError } from "../../core/registry/serving/traffic";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { cancellationCodes, isTransactionConflict, pauseBeforeRound } from "./client";

@@ -4,7 +4,7 @@ import type { ViewEvents } from "../../core/feature-store/ports";
 import type { MonitorEvents } from "../../core/monitors/ports";
 import type { ModelEvents } from "../../core/registry/outbox";
 import type { RunEvents } from "../../core/training/run-ended";
-import type { StudyEvents } from "../../core/tuning/events";
+import type { StudyEvents } from "../../core/tuning/ports";
 import {
   approvalNeeded,
   dataContractBlocked,

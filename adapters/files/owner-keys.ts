@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSecret, sealSecret } from "../../core/sealed-document";
 import { makeDirectory, syncDirectory } from "./directory";
+import { openSecret, sealSecret } from "./sealed-document";
 
 /** The AWS keys of the owner, who may do everything in one stack's embedded cloud. */
 export interface OwnerKeys {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { link, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { RingmasterError } from "../../core/errors";
-import { DamagedDocumentError, openDocument, sealDocument } from "../../core/sealed-document";
+import { DamagedDocumentError, openDocument, sealDocument } from "./sealed-document";
 
 /** A file of the data directory is not what was written. */
 export class DamagedFileError extends RingmasterError {

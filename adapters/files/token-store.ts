@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type TokenRecord, tokenIdOf, tokenMatches } from "../../core/access/tokens";
-import { openSecret, sealSecret } from "../../core/sealed-document";
+import { openSecret, sealSecret } from "./sealed-document";
 import { createFile, createSealedFile, DamagedFileError, readSealedFile, syncDirectory } from "./sealed-file";
 
 const rawSecretBytes = 32;

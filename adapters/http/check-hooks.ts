@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isoTime } from "../../core/ports";
-import type { CheckHooks, HookOutcome } from "../../core/registry/gates/hook";
+import type { CheckHooks, HookOutcome } from "../../core/registry/gates/external-check";
 import { readHookTargets } from "../../platform/config/hooks";
 import { pauseBeforeRound } from "../dynamodb/client";
 import { sharedPort } from "../port";

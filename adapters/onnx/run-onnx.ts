@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { ExportRefusedError } from "../../core/export/errors";
-import type { OnnxRuntime, OnnxTensor } from "../../core/export/ports";
+import { ExportRefusedError, type OnnxRuntime, type OnnxTensor } from "../../core/export";
 
 /** The answer of the thread. */
 interface Answer {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError } from "../../core/object-documents";
 import { teamsPrefix } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { CycleState, ReclamationMemory, SavedCycle } from "../../core/reclamation/ports";

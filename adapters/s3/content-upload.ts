@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { S3Client } from "@aws-sdk/client-s3";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError } from "../../core/object-documents";
 import type { ContentReference } from "../../core/shapes";
 import type { BufferPool } from "./buffer-pool";
 import { type FilledBuffer, sendParts } from "./multipart-upload";

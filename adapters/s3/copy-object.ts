@@ -7,7 +7,7 @@ import {
   UploadPartCopyCommand,
 } from "@aws-sdk/client-s3";
 import { mapLimited } from "../../core/each-limited";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError } from "../../core/object-documents";
 import type { ContentReference } from "../../core/shapes";
 import { translated } from "./service-errors";
 

@@ -7,10 +7,10 @@ import {
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
+import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-documents";
 import { objectKeys, teamPrefix } from "../../core/object-keys";
 import type { Clock, ObjectStore } from "../../core/ports";
-import { claimedMs } from "../../core/reclamation/grace";
+import { claimedMs } from "../../core/reclamation/ports";
 import type { ContentReference } from "../../core/shapes";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";

@@ -1,5 +1,5 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError } from "../../core/object-documents";
 import { teamPrefix } from "../../core/object-keys";
 import type { PointerStore } from "../../core/registry/pointer";
 import { listBucket, objects } from "../../platform/permissions/grants";

@@ -1,5 +1,5 @@
 import { S3ServiceException } from "@aws-sdk/client-s3";
-import { StorageFullError } from "../../core/object-errors";
+import { StorageFullError } from "../../core/object-documents";
 
 /**
  * Returns whether an object is missing. HEAD has no body, so its 404 has no error code. A missing bucket is not

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore, UploadPort } from "../../core/ports";
 

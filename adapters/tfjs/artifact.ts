@@ -1,5 +1,16 @@
 import type { Task } from "../../core/runs/model-definition";
-import { ModelArtifactError } from "./errors";
+
+/** A model artifact cannot be read, or a predictor was used with wrong shapes. */
+export class ModelArtifactError extends Error {
+  readonly code = "INVALID_MODEL_ARTIFACT";
+  readonly httpStatus = 422;
+  readonly retryable = false;
+
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "ModelArtifactError";
+  }
+}
 
 export const artifactFormat = "ringmaster/layers-model@1";
 

@@ -1,9 +1,8 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { loadLayersModel } from "@tensorflow/tfjs-layers";
-import { NothingToExportError } from "../../core/export/errors";
-import type { ExportableModel, ExportTools } from "../../core/export/ports";
+import { type ExportableModel, type ExportTools, NothingToExportError } from "../../core/export";
 import { applyOutputActivation } from "./activation";
-import { ModelArtifactError } from "./errors";
+import { ModelArtifactError } from "./artifact";
 import { isOwnClass } from "./layers/register";
 import { networkOf } from "./network";
 import { loadLayers, predictorOf } from "./predictor";

@@ -1,5 +1,5 @@
 import type { LayersModel, SymbolicTensor } from "@tensorflow/tfjs-layers";
-import type { Network, NetworkLayer, NetworkWeight } from "../../core/export/ports";
+import type { Network, NetworkLayer, NetworkWeight } from "../../core/export";
 
 type Layer = LayersModel["layers"][number];
 

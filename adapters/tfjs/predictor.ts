@@ -1,9 +1,8 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, models } from "@tensorflow/tfjs-layers";
-import { decodeSafetensors } from "../../core/safetensors/safetensors";
+import { decodeSafetensors } from "../../core/safetensors";
 import { applyOutputActivation } from "./activation";
-import { type ModelTopology, parseTopology } from "./artifact";
-import { ModelArtifactError } from "./errors";
+import { ModelArtifactError, type ModelTopology, parseTopology } from "./artifact";
 import { registerOwnLayers } from "./layers/register";
 import { startWasmBackend } from "./wasm-backend";
 

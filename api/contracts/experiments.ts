@@ -1,12 +1,11 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
-import { exportTables } from "../../core/tracking/export/tables";
-import { keyText, limits } from "../../core/tracking/records/limits";
-import { experiment, runRecord } from "../../core/tracking/shapes";
+import { experiment, keyText, limits, runRecord } from "../../core/tracking/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
 import { experimentIdText, experimentName, lifecycleView, runIdText, runView } from "../schemas/tracking";
+import { exportTables } from "../tables/tables";
 
 const contract = contractsFor("Experiments");
 const params = z.strictObject({ experimentId: experimentIdText });

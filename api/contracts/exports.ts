@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { exportFormats } from "../../core/export/ports";
+import { exportFormats } from "../../core/export";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { exportManifest } from "../export/shapes";

@@ -12,9 +12,9 @@ import {
   viewVersionPage,
 } from "../../core/feature-store/shapes";
 import { maxStreamedRows } from "../../core/feature-store/stream";
-import { viewUsePage } from "../../core/lineage/shapes";
 import { warning } from "../../core/shapes";
 import { contractsFor } from "../contract";
+import { viewUsePage } from "../lineage/shapes";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 
 const contract = contractsFor("Feature store");

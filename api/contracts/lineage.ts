@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { lineageGraph } from "../../core/lineage/shapes";
 import { run } from "../../core/runs/shapes";
 import { sha256 } from "../../core/shapes";
-import { reproduction } from "../../core/training/reproduction/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
+import { lineageGraph } from "../lineage/shapes";
+import { reproduction } from "../reproduction/shapes";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 
 const ofRun = z.strictObject({ runId: nameText });

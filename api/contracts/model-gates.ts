@@ -1,10 +1,9 @@
 import * as z from "zod";
-import { versionReport } from "../../core/registry/report/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
+import { versionReport } from "../report/shapes";
 import { versionNumber } from "../schemas/common";
-import { answerVersion } from "../schemas/model-requests";
-import { modelName } from "../schemas/models";
+import { answerVersion, modelName } from "../schemas/models";
 
 const contract = contractsFor("Models");
 const checkName = z.string().min(1).max(63);

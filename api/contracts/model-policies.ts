@@ -3,8 +3,7 @@ import { modelPolicy } from "../../core/registry/policy-shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { reason, versionNumber } from "../schemas/common";
-import { answerModel, answerVersion, reasonRequest } from "../schemas/model-requests";
-import { declaredPolicy, modelName } from "../schemas/models";
+import { answerModel, answerVersion, declaredPolicy, modelName, reasonRequest } from "../schemas/models";
 
 const contract = contractsFor("Models");
 const name = z.strictObject({ name: modelName });

@@ -8,13 +8,17 @@ import { nameText, reason, versionNumber } from "../schemas/common";
 import {
   answerModel,
   answerVersion,
+  description,
   descriptionRequest,
+  modelName,
   reasonQuery,
   reasonRequest,
+  semver,
+  tagKey,
   tagQuery,
   tagRequest,
-} from "../schemas/model-requests";
-import { description, modelName, semver, tagKey, tagValue } from "../schemas/models";
+  tagValue,
+} from "../schemas/models";
 
 const contract = contractsFor("Models");
 const name = z.strictObject({ name: modelName });

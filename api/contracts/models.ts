@@ -1,20 +1,25 @@
 import * as z from "zod";
+import { tagsProblem } from "../../core/registry/labels";
 import { historyEntry, model, modelVersion } from "../../core/registry/model";
-import { tagsProblem } from "../../core/registry/names";
 import { nextToken } from "../../core/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { pageQuery, reason, versionNumber } from "../schemas/common";
 import {
+  aliasName,
   answerModel,
   answerVersion,
+  description,
   descriptionRequest,
+  modelName,
   reasonQuery,
   reasonRequest,
+  resolvedModel,
+  tagKey,
   tagQuery,
   tagRequest,
-} from "../schemas/model-requests";
-import { aliasName, description, modelName, resolvedModel, tagKey, tagValue } from "../schemas/models";
+  tagValue,
+} from "../schemas/models";
 
 const contract = contractsFor("Models");
 const name = z.strictObject({ name: modelName });

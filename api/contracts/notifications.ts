@@ -1,9 +1,29 @@
 import * as z from "zod";
-import { channel } from "../../core/notifications/shapes";
+import { channel, delivery, eventTypes, notificationSettings, shared } from "../../core/notifications/shapes";
+import { nextToken } from "../../core/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
-import { deliveryPage, notificationAnswer, notificationRequest } from "../schemas/notifications";
+
+const notificationRequest = z
+  .strictObject({
+    ...shared,
+    topic: shared.topic.default(false),
+    events: shared.events.default([...eventTypes]),
+    keyGeneration: shared.keyGeneration.default(1),
+  })
+  .meta({ id: "NotificationRequest" });
+
+const notificationAnswer = z
+  .object({
+    settings: notificationSettings.optional().meta({ description: "Absent where nothing was ever set." }),
+    topicArn: z.string().meta({ description: "The team's SNS topic." }),
+  })
+  .meta({ id: "NotificationAnswer" });
+
+const deliveryPage = z
+  .object({ items: z.array(delivery), nextToken })
+  .meta({ id: "NotificationDeliveryPage", description: "Deliveries, the newest event first." });
 
 const contract = contractsFor("Notifications");
 const answered = {

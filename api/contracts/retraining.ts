@@ -1,11 +1,20 @@
 import * as z from "zod";
 import { causeRecord } from "../../core/retraining/cause";
-import { retrainingRule, ruleState } from "../../core/retraining/rule";
-import { instant } from "../../core/shapes";
+import { retrainingRule, ruleDefinitionOf, ruleState } from "../../core/retraining/rule";
+import { instant, nextToken } from "../../core/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery, reason } from "../schemas/common";
-import { causePage, ruleDefinition, rulePage } from "../schemas/retraining";
+import { jobInput } from "../schemas/runs";
+
+const ruleDefinition = ruleDefinitionOf(jobInput).meta({
+  id: "RetrainingRuleDefinition",
+  description: "When to retrain, and by which job. The job's dataset is without a version.",
+});
+
+const rulePage = z.object({ items: z.array(ruleState), nextToken }).meta({ id: "RetrainingRulePage" });
+
+const causePage = z.object({ items: z.array(causeRecord), nextToken }).meta({ id: "RetrainingCausePage" });
 
 const contract = contractsFor("Retraining");
 const params = z.strictObject({ rule: nameText });

@@ -1,8 +1,14 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
-import { metricLimits } from "../../core/tracking/metrics/logged-series";
 import { contractsFor } from "../contract";
-import { logMetricsBody, metricName as metric, metricSummaries, metricView, viewQuery } from "../schemas/metrics";
+import {
+  logMetricsBody,
+  metricName as metric,
+  metricLimits,
+  metricSummaries,
+  metricView,
+  viewQuery,
+} from "../schemas/metrics";
 import { metricPoint } from "../schemas/runs";
 import { runIdText } from "../schemas/tracking";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { count, nextToken } from "../../core/shapes";
-import { compareLimits } from "../../core/tracking/compare/compare";
-import { axis, comparison, goal } from "../../core/tracking/compare/comparison";
 import { searchLimits } from "../../core/tracking/search/native";
+import { compareLimits } from "../compare/compare";
+import { axis, comparison, goal } from "../compare/comparison";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { runIdText, searchedRun } from "../schemas/tracking";

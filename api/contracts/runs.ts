@@ -1,7 +1,15 @@
 import * as z from "zod";
 import { metricValue, sha256 } from "../../core/shapes";
-import { keyText, limits, paramsInput, tagChanges, tagsInput } from "../../core/tracking/records/limits";
-import { runCode, runRecord, runStatus } from "../../core/tracking/shapes";
+import {
+  keyText,
+  limits,
+  paramsInput,
+  runCode,
+  runRecord,
+  runStatus,
+  tagChanges,
+  tagsInput,
+} from "../../core/tracking/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { datasetGiven, experimentIdText, experimentName, runIdText, runView } from "../schemas/tracking";

@@ -4,7 +4,7 @@ import { count } from "../../core/shapes";
 import { contractsFor } from "../contract";
 import { versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
-import { modelOutput, outcomeValue, trafficRequest, unit } from "../schemas/serving";
+import { outcomeValue, shadowObservation, shadowSummary, trafficRequest, unit } from "../schemas/serving";
 
 const contract = contractsFor("Serving");
 const name = z.strictObject({ name: modelName });
@@ -153,13 +153,12 @@ export const decideTraffic = contract("decideTraffic", "POST /models/{name}/traf
 });
 
 const nameAndVersion = z.strictObject({ name: modelName, version: versionNumber });
-const observation = z.strictObject({ unit, served: modelOutput, shadow: modelOutput });
 
 export const logShadow = contract("logShadow", "POST /models/{name}/versions/{version}/shadow", {
   summary: "Log a shadow's answers with the answers that were served",
   description: "Sent again it changes nothing.",
   params: nameAndVersion,
-  body: z.strictObject({ observations: z.array(observation).min(1).max(1_000) }).meta({ id: "ShadowReport" }),
+  body: z.strictObject({ observations: z.array(shadowObservation).min(1).max(1_000) }).meta({ id: "ShadowReport" }),
   bodyExample: { observations: [{ unit: "user-17", served: "cat", shadow: "dog" }] },
   idempotent: true,
   responses: {
@@ -178,16 +177,7 @@ export const getShadow = contract("getShadow", "GET /models/{name}/versions/{ver
   responses: {
     200: {
       description: "Based on the newest reports.",
-      schema: z
-        .object({
-          version,
-          observations: count,
-          agreement: z.number().optional().meta({ description: "Part in which both name the same class." }),
-          meanAbsoluteDifference: z.number().optional(),
-          examples: z.array(observation),
-          truncated: z.boolean(),
-        })
-        .meta({ id: "ShadowSummary" }),
+      schema: shadowSummary,
       example: { version: 4, observations: 1, agreement: 1, examples: [], truncated: false },
     },
   },

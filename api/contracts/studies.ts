@@ -1,10 +1,22 @@
 import * as z from "zod";
+import { nextToken } from "../../core/shapes";
 import { study, trial } from "../../core/tuning/shapes";
-import { maxTrials } from "../../core/tuning/study";
+import { maxTrials, studyDefinitionOf } from "../../core/tuning/study";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery } from "../schemas/common";
-import { studyDefinition, studyPage, studyState } from "../schemas/studies";
+import { jobInput } from "../schemas/runs";
+
+const studyDefinition = studyDefinitionOf(jobInput).meta({
+  id: "StudyDefinition",
+  description: "A search for the best settings of a job: space, objectives, sampler, scheduler and limits.",
+});
+
+const studyPage = z.object({ items: z.array(study), nextToken }).meta({ id: "StudyPage" });
+
+const studyState = z
+  .object({ study, trials: z.array(trial) })
+  .meta({ id: "StudyState", description: "A study with all of its trials." });
 
 const contract = contractsFor("Studies");
 const params = z.strictObject({ study: nameText });

@@ -3,7 +3,7 @@ import { elementsOf, isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mulberry32 } from "../../core/datasets/split";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import type { CheckRows, ExportableModel } from "../../core/export/ports";
+import type { CheckRows, ExportableModel } from "../../core/export";
 import { inputColumns } from "../../core/features/planned-rows";
 import type { FeatureTransform } from "../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../core/features/transform";

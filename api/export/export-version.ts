@@ -1,8 +1,14 @@
 import { digestOf } from "../../core/digest";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import { ExportTooLargeError, NothingToExportError } from "../../core/export/errors";
-import { type Exporter, type ExportFormat, type ExportTools, exportFormats } from "../../core/export/ports";
-import { ObjectNotFoundError } from "../../core/object-errors";
+import {
+  type Exporter,
+  type ExportFormat,
+  ExportTooLargeError,
+  type ExportTools,
+  exportFormats,
+  NothingToExportError,
+} from "../../core/export";
+import { ObjectNotFoundError } from "../../core/object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 import { readArtifact } from "../../core/registry/artifact";
 import type { ModelVersion } from "../../core/registry/model";

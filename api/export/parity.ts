@@ -1,4 +1,4 @@
-import { ExportParityError } from "../../core/export/errors";
+import { ExportParityError } from "../../core/export";
 
 /** Tolerance relative to the larger of 1 and the value: absolute for probabilities, relative for large values. */
 export const tolerance = 1e-5;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { exportFormats } from "../../core/export/ports";
+import { exportFormats } from "../../core/export";
 import { count, type Shape, sha256 } from "../../core/shapes";
 
 export const exportManifest = z

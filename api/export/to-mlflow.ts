@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import { isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
-import type { ExportedFile, Exporter, ExportSource } from "../../core/export/ports";
+import type { ExportedFile, Exporter, ExportSource } from "../../core/export";
 import type { LabelEncoding } from "../../core/features/shapes";
 import type { RawRow } from "../../core/features/transform";
 import { loaderModule, loaderSource } from "./mlflow/loader";

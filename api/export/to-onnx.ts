@@ -7,7 +7,7 @@ import type {
   OnnxInput,
   OnnxRuntime,
   OnnxTensor,
-} from "../../core/export/ports";
+} from "../../core/export";
 import { taskOf } from "../../core/features/encoding";
 import { addAnswer, addNetworkAnswer } from "./onnx/answer-graph";
 import { GraphBuilder } from "./onnx/builder";

@@ -1,6 +1,6 @@
 import { sha256 } from "../../core/digest";
-import type { Exporter } from "../../core/export/ports";
-import { decodeSafetensors, encodeSafetensors } from "../../core/safetensors/safetensors";
+import type { Exporter } from "../../core/export";
+import { decodeSafetensors, encodeSafetensors } from "../../core/safetensors";
 import { checkParity } from "./parity";
 import { documents, transformDocument } from "./transform-document";
 

@@ -1,4 +1,4 @@
-import type { Exporter } from "../../core/export/ports";
+import type { Exporter } from "../../core/export";
 import { toSavedModelFile } from "./saved-model/translate";
 import { checkedGraph } from "./to-onnx";
 import { documents } from "./transform-document";

@@ -1,5 +1,4 @@
-import { NotInTensorFlowJsError } from "../../core/export/errors";
-import type { ExportedFile, Exporter, ExportSource } from "../../core/export/ports";
+import { type ExportedFile, type Exporter, type ExportSource, NotInTensorFlowJsError } from "../../core/export";
 import { taskOf } from "../../core/features/encoding";
 import { applier } from "./applier";
 import { checkParity } from "./parity";

@@ -1,7 +1,7 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { cutOf } from "../../core/evaluation/decision";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import type { ExportedFile, ExportSource } from "../../core/export/ports";
+import type { ExportedFile, ExportSource } from "../../core/export";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
 import { compilePlan } from "../../core/views/compile";
 import type { Operation } from "../../core/views/expression";

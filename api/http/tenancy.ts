@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import type { Deployment } from "../../adapters/platform";
 import { UnauthenticatedError } from "../../core/access/errors";
 import { type Caller, chooseTeam, type TeamMembers } from "../../core/access/membership";
-import { checkTeamName, defaultTeam } from "../../core/access/teams";
+import { checkTeamName, defaultTeam } from "../../core/access/principals";
 import { callerOf } from "./caller";
 import type { ApiEnvironment } from "./context";
 

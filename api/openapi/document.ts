@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { teamNamePattern } from "../../core/access/teams";
+import { teamNamePattern } from "../../core/access/principals";
 import { type Contract, type ResponseContract, repeatabilityOf, tags } from "../contract";
 import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../errors";
 import { errorBody } from "../schemas/common";

@@ -1,5 +1,5 @@
-import type { Curve } from "../../core/tracking/compare/comparison";
-import { goalOf } from "../../core/tracking/compare/metric-rank";
+import type { Curve } from "../compare/comparison";
+import { goalOf } from "../compare/metric-rank";
 import { curvePlot } from "./comparison/curve-plot";
 import { html, type Markup } from "./markup";
 

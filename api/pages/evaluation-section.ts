@@ -1,6 +1,6 @@
-import type { TaskKind } from "../../core/evaluation/metric-names";
-import type { EvaluationView } from "../../core/evaluation/view";
-import { shown } from "../../core/registry/report/report";
+import type { TaskKind } from "../../core/evaluation/metrics";
+import type { EvaluationView } from "../report/evaluation-view";
+import { shown } from "../report/report";
 import { html, Markup } from "./markup";
 import {
   calibrationPlot,

@@ -1,10 +1,10 @@
 import { formatDuration } from "../../core/quantities";
 import { displayedStatus, workMs } from "../../core/runs/run";
-import type { Row } from "../../core/tracking/compare/comparison";
-import { byRank, goalOf } from "../../core/tracking/compare/metric-rank";
-import { metricsOf } from "../../core/tracking/compare/pivot";
-import { numberText, timeText } from "../../core/tracking/metric-text";
 import type { SearchedRun } from "../../core/tracking/search/query";
+import type { Row } from "../compare/comparison";
+import { byRank, goalOf } from "../compare/metric-rank";
+import { numberText, timeText } from "../compare/metric-text";
+import { metricsOf } from "../compare/pivot";
 import { paramPlots } from "./comparison/param-plots";
 import type { Page } from "./document";
 import { type ExperimentPage, runsOnPage } from "./experiment-page";

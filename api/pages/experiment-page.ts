@@ -1,11 +1,11 @@
 import { describeProblem, InvalidInputError } from "../../core/errors";
-import { type ComparePorts, compareRuns } from "../../core/tracking/compare/compare";
-import type { Comparison } from "../../core/tracking/compare/comparison";
 import type { Experiments } from "../../core/tracking/experiments";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
 import { SearchSyntaxError } from "../../core/tracking/search/errors";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { Experiment } from "../../core/tracking/shapes";
+import { type ComparePorts, compareRuns } from "../compare/compare";
+import type { Comparison } from "../compare/comparison";
 
 /** Number of runs that a report can distinguish. */
 export const runsOnPage = 50;

@@ -1,5 +1,5 @@
-import { timeText } from "../../core/tracking/metric-text";
 import type { Experiment } from "../../core/tracking/shapes";
+import { timeText } from "../compare/metric-text";
 import type { Page } from "./document";
 import { link, pageOf } from "./layout";
 import type { Links } from "./links";

@@ -1,12 +1,12 @@
-import { leadingMetrics } from "../../core/evaluation/metric-names";
+import { leadingMetrics } from "../../core/evaluation/metrics";
 import { formatDuration } from "../../core/quantities";
 import type { EarlyStoppingOutcome } from "../../core/runs/early-stopping";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
-import { byRank, goalOf } from "../../core/tracking/compare/metric-rank";
-import { numberText } from "../../core/tracking/metric-text";
 import { testPrefix } from "../../core/tracking/test-metrics";
+import { byRank, goalOf } from "../compare/metric-rank";
+import { numberText } from "../compare/metric-text";
 import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
 import { shortened } from "./tables";

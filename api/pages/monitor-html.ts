@@ -1,5 +1,5 @@
 import type { Monitor, MonitorWindow } from "../../core/monitors/shapes";
-import { timeText } from "../../core/tracking/metric-text";
+import { timeText } from "../compare/metric-text";
 import type { Page } from "./document";
 import { numberText } from "./drift-html";
 import { link, pageOf } from "./layout";

@@ -1,6 +1,6 @@
 import type { CurvePoint, RankingCurves } from "../../core/evaluation/ranking";
 import type { Calibration, ImportanceReport, LatencyReport, SliceEvidence } from "../../core/evaluation/shapes";
-import { shown } from "../../core/registry/report/report";
+import { shown } from "../report/report";
 import { escapeHtml } from "./markup";
 
 // Small plots as SVG with classes that the page colours. All text is escaped.

@@ -1,9 +1,9 @@
-import type { ValidationOutput } from "../../core/datasets/validation-step";
+import type { ValidationOutput } from "../../core/datasets/validation";
 import { formatDuration } from "../../core/quantities";
 import { displayedStatus, outcomeText, workMs } from "../../core/runs/run";
 import type { RunOutcome } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
-import { timeText } from "../../core/tracking/metric-text";
+import { timeText } from "../compare/metric-text";
 import { contractTable } from "./contract-html";
 import { curveSections } from "./curve-families";
 import { diffView } from "./diff-view";

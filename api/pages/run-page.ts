@@ -1,24 +1,24 @@
 import type { EvaluationOutput } from "../../core/evaluation/evaluate-model";
-import { type EvaluationView, readEvaluationView } from "../../core/evaluation/view";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
-import { nextSteps } from "../../core/registry/next-steps";
 import type { ModelRepository } from "../../core/registry/repository";
 import { RunNotFoundError } from "../../core/runs/errors";
 import type { RunRepository } from "../../core/runs/run-repository";
 import type { RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
 import type { Artifacts } from "../../core/tracking/artifacts";
-import type { Curve } from "../../core/tracking/compare/comparison";
-import { curvesOf } from "../../core/tracking/compare/curves";
-import { mayHaveCurve } from "../../core/tracking/compare/metric-rank";
-import { metricsOf } from "../../core/tracking/compare/pivot";
 import type { Experiments } from "../../core/tracking/experiments";
 import type { MetricStore, MetricSummary } from "../../core/tracking/metric-store";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { Experiment, RunRecord } from "../../core/tracking/shapes";
+import type { Curve } from "../compare/comparison";
+import { curvesOf } from "../compare/curves";
+import { mayHaveCurve } from "../compare/metric-rank";
+import { metricsOf } from "../compare/pivot";
+import { type EvaluationView, readEvaluationView } from "../report/evaluation-view";
+import { nextSteps } from "../services/next-steps";
 import { filesOf, type RunFiles } from "./run-files";
 
 /** Limits of a page: a response has a few megabytes, and a person reads less. */

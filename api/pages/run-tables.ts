@@ -1,11 +1,11 @@
 import { formatBytes, formatDuration } from "../../core/quantities";
 import { displayedStatus } from "../../core/runs/run";
-import { byRank } from "../../core/tracking/compare/metric-rank";
-import { metricsOf } from "../../core/tracking/compare/pivot";
 import type { MetricSummary } from "../../core/tracking/metric-store";
-import { formatMetric, numberText, timeText } from "../../core/tracking/metric-text";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
+import { byRank } from "../compare/metric-rank";
+import { formatMetric, numberText, timeText } from "../compare/metric-text";
+import { metricsOf } from "../compare/pivot";
 import { link } from "./layout";
 import type { Links } from "./links";
 import { html, type Markup } from "./markup";

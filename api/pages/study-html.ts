@@ -1,12 +1,12 @@
 import { formatDuration } from "../../core/quantities";
-import { timeText } from "../../core/tracking/metric-text";
-import { importanceOf } from "../../core/tuning/importance";
 import type { StudyState } from "../../core/tuning/ports";
 import { isActive, type Trial } from "../../core/tuning/shapes";
+import { timeText } from "../compare/metric-text";
 import type { Page } from "./document";
 import { link, pageOf } from "./layout";
 import type { Links } from "./links";
 import { html, type Markup } from "./markup";
+import { importanceOf } from "./study-importance";
 import { bestSoFar, importanceBars, learningCurves, parallelCoordinates, slicePlot } from "./study-plots";
 import { listing, pairs, shortened } from "./tables";
 

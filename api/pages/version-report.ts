@@ -1,6 +1,6 @@
 import type { GateCheck } from "../../core/registry/gates/verdict";
-import { shown, verdictWord } from "../../core/registry/report/report";
-import type { VersionReport } from "../../core/registry/report/shapes";
+import { shown, verdictWord } from "../report/report";
+import type { VersionReport } from "../report/shapes";
 import { documentOf, type Page } from "./document";
 import { escapeHtml, Markup } from "./markup";
 import { calibrationPlot, confusionPlot, latencyPlot, sliceBars } from "./report-plots";

@@ -1,6 +1,5 @@
 import { dataContractBlocked } from "../../core/datasets/contract/blocked";
-import { DataContractNotFoundError } from "../../core/datasets/contract/errors";
-import { setDataContract } from "../../core/datasets/contract/stored";
+import { DataContractNotFoundError, setDataContract } from "../../core/datasets/contract/stored";
 import { InvalidInputError } from "../../core/errors";
 import * as contracts from "../contracts/data-contracts";
 import { defineRoute } from "../http/route";

@@ -1,5 +1,5 @@
 import { DatasetNotFoundError } from "../../core/datasets/errors";
-import { getDatasetVersion, resolveDataset } from "../../core/datasets/reference";
+import { getDatasetVersion, resolveDataset } from "../../core/datasets/repository";
 import { InvalidInputError } from "../../core/errors";
 import { checkOrigins } from "../../core/feature-store/origins";
 import { registerFrom } from "../../core/lineage/register-from";

@@ -1,7 +1,12 @@
 import type { Platform } from "../../adapters/platform";
 import { logServedRows } from "../../core/drift/served-log";
-import { WindowNotFoundError } from "../../core/monitors/errors";
-import { createMonitor, deleteMonitor, getMonitor, storedRate } from "../../core/monitors/lifecycle";
+import {
+  createMonitor,
+  deleteMonitor,
+  getMonitor,
+  storedRate,
+  WindowNotFoundError,
+} from "../../core/monitors/lifecycle";
 import { monitorsDue } from "../../core/monitors/next-window";
 import type { WindowReport } from "../../core/monitors/shapes";
 import { parseDocument } from "../../core/object-documents";

@@ -1,10 +1,10 @@
-import { exportRows } from "../../core/tracking/export/export-rows";
-import { exportColumns } from "../../core/tracking/export/tables";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
 import { exportExperiment } from "../contracts/experiments";
 import { defineRoute } from "../http/route";
 import { csvOf } from "../tables/csv";
+import { exportRows } from "../tables/export-rows";
 import { parquetOf } from "../tables/parquet";
+import { exportColumns } from "../tables/tables";
 
 const formats = {
   csv: { type: "text/csv; charset=utf-8", write: csvOf },

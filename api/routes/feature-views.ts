@@ -4,10 +4,10 @@ import { readOnline } from "../../core/feature-store/online";
 import { registerView, resolveView } from "../../core/feature-store/registry";
 import type { ViewVersion } from "../../core/feature-store/shapes";
 import { checkStreamedRows } from "../../core/feature-store/stream";
-import { productionUsesOf, usesOfView } from "../../core/lineage/of-view";
 import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/feature-views";
 import { defineRoute } from "../http/route";
+import { productionUsesOf, usesOfView } from "../lineage/of-view";
 
 export const featureViewRoutes = [
   defineRoute(contracts.registerFeatureView, async ({ platform, body, actor }) => {

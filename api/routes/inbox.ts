@@ -1,6 +1,6 @@
-import { retryInboxFile } from "../../core/datasets/inbox/retry";
 import * as contracts from "../contracts/inbox";
 import { defineRoute } from "../http/route";
+import { retryInboxFile } from "../services/retry-inbox-file";
 
 export const inboxRoutes = [
   defineRoute(contracts.listInboxReports, async ({ platform: { inbox }, query }) => ({

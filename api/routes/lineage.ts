@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { lineageOfContent, lineageOfDataset } from "../../core/lineage/lineage";
-import { lineageOfVersion } from "../../core/lineage/of-version";
 import { RunNotFoundError } from "../../core/runs/errors";
-import { compareRuns } from "../../core/training/reproduction/compare";
-import { NothingToCompareError, reproduceRun } from "../../core/training/reproduction/reproduce";
-import { walkOf } from "../../core/training/reproduction/walk";
 import * as contracts from "../contracts/lineage";
 import { defineRoute } from "../http/route";
+import { lineageOfContent, lineageOfDataset } from "../lineage/of-dataset";
+import { lineageOfVersion } from "../lineage/of-version";
+import { compareRuns } from "../reproduction/compare";
+import { NothingToCompareError, reproduceRun } from "../reproduction/reproduce";
+import { walkOf } from "../reproduction/walk";
 
 /** Number of runs for each dataset version that holds a content. */
 const runsOfEach = 50;

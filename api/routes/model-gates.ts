@@ -1,14 +1,13 @@
-import { answerVersionCheck } from "../../core/registry/gates/answer";
-import { CheckNotFoundError } from "../../core/registry/gates/errors";
-import { hookKey } from "../../core/registry/gates/hook";
+import { hookKey } from "../../core/registry/gates/external-check";
+import { answerVersionCheck, CheckNotFoundError } from "../../core/registry/gates/transitions";
 import { rulesOf } from "../../core/registry/policy";
-import { reportMarkdown } from "../../core/registry/report/markdown";
-import { versionReport } from "../../core/registry/report/report";
 import { keyText } from "../../core/signing-key";
 import * as contracts from "../contracts/model-gates";
 import { pageResponse } from "../http/page-response";
 import { defineRoute, type Route } from "../http/route";
 import { reportHtml } from "../pages/version-report";
+import { reportMarkdown } from "../report/markdown";
+import { versionReport } from "../report/report";
 import { versionAfter } from "../services/next-steps";
 
 export const modelGateRoutes: readonly Route[] = [

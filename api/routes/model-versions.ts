@@ -4,7 +4,6 @@ import { readArtifact } from "../../core/registry/artifact";
 import type { Transition } from "../../core/registry/change";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
-import { registeredSource } from "../../core/registry/registered-source";
 import { requestVersionApproval, startApproval } from "../../core/registry/request-approval";
 import { setStage } from "../../core/registry/transitions";
 import { checkReferences } from "../../core/tracking/references";
@@ -13,6 +12,7 @@ import { defineRoute } from "../http/route";
 import { withLoggedMetrics } from "../services/logged-metrics";
 import { versionAfter } from "../services/next-steps";
 import { registerTrainedRun } from "../services/register-run";
+import { registeredSource } from "../services/registered-source";
 
 export const modelVersionRoutes = [
   defineRoute(

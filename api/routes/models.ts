@@ -1,11 +1,10 @@
 import { AliasNotFoundError } from "../../core/registry/errors";
-import { historyPage } from "../../core/registry/history-pages";
-import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../core/registry/labels";
+import { deleteAlias, deleteTag, describe, setAlias, setTag, suggestSemver } from "../../core/registry/labels";
 import { deleteModel, restoreModel } from "../../core/registry/lifecycle";
-import { suggestSemver } from "../../core/registry/names";
 import { productionTag } from "../../core/registry/production";
 import * as contracts from "../contracts/models";
 import { defineRoute } from "../http/route";
+import { historyPage } from "../services/history-pages";
 import { withLoggedMetrics } from "../services/logged-metrics";
 import { withNext } from "../services/next-steps";
 import { served } from "../services/served";

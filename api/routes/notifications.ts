@@ -1,6 +1,6 @@
-import { findReceiverKey, setNotifications, testNotifications } from "../../core/notifications/manage";
 import * as contracts from "../contracts/notifications";
 import { defineRoute, type Route } from "../http/route";
+import { findReceiverKey, setNotifications, testNotifications } from "../services/notifications";
 
 export const notificationRoutes: readonly Route[] = [
   defineRoute(contracts.getNotifications, async ({ platform: { notifications, topic } }) => ({

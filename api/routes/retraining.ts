@@ -1,9 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { InvalidInputError } from "../../core/errors";
 import { isoTime } from "../../core/ports";
-import { RuleNotFoundError } from "../../core/retraining/errors";
 import { fire } from "../../core/retraining/fire";
-import { createRule, deleteRule, getRule, setEnabled, updateRule } from "../../core/retraining/lifecycle";
+import {
+  createRule,
+  deleteRule,
+  getRule,
+  RuleNotFoundError,
+  setEnabled,
+  updateRule,
+} from "../../core/retraining/lifecycle";
 import { nextFirings } from "../../core/retraining/rule";
 import * as contracts from "../contracts/retraining";
 import { defineRoute } from "../http/route";

@@ -1,6 +1,5 @@
 import { RunNotFoundError } from "../../core/runs/errors";
-import { followRun } from "../../core/tracking/follow";
-import { beginning, decodeCursor } from "../../core/tracking/follow-cursor";
+import { beginning, decodeCursor, followRun } from "../../core/tracking/follow";
 import { getTrainingRunMetrics } from "../contracts/training-runs";
 import { eventStream } from "../http/event-stream";
 import { defineRoute } from "../http/route";

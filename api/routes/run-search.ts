@@ -1,10 +1,10 @@
 import { toJson } from "../../core/json-text";
 import { isoTime } from "../../core/ports";
-import { compareRuns } from "../../core/tracking/compare/compare";
-import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { experimentIdsOf } from "../../core/tracking/experiments";
 import type { RunSearch, SearchedRun, SearchPage, SearchQuery } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
+import { compareRuns } from "../compare/compare";
+import { comparisonMarkdown } from "../compare/markdown";
 import * as contracts from "../contracts/run-search";
 import { inertContent } from "../http/inert-content";
 import { pageResponse } from "../http/page-response";

@@ -2,13 +2,12 @@ import { InvalidInputError } from "../../core/errors";
 import { answerWaiting } from "../../core/registry/approval";
 import type { Model } from "../../core/registry/model";
 import { armStates, decideCanaries, type ServingDependencies } from "../../core/registry/serving/decide";
-import { routesOf } from "../../core/registry/serving/routing";
 import { setTraffic } from "../../core/registry/serving/set-traffic";
-import { logShadow, summarizeShadow } from "../../core/registry/serving/shadow-log";
-import { trafficOf } from "../../core/registry/serving/traffic";
+import { routesOf, trafficOf } from "../../core/registry/serving/traffic";
 import * as contracts from "../contracts/serving";
 import { defineRoute } from "../http/route";
 import { served } from "../services/served";
+import { logShadow, summarizeShadow } from "../services/shadow-log";
 
 async function stateOf(dependencies: ServingDependencies, model: Model) {
   return {

@@ -2,12 +2,6 @@ import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
 import { parseJson } from "../../core/json-text";
 import { RunNotFoundError } from "../../core/runs/errors";
-import {
-  type LoggedMetrics,
-  receiptOf,
-  seriesOf,
-  surelyLoggedMetrics,
-} from "../../core/tracking/metrics/logged-series";
 import { RunDeletedError } from "../../core/tracking/records/errors";
 import { checkNotMeasured } from "../../core/tracking/test-metrics";
 import * as contracts from "../contracts/run-metrics";
@@ -15,6 +9,7 @@ import type { ApiEnvironment } from "../http/context";
 import { isJson, readBody, readParams, readQuery } from "../http/input";
 import { defineRoute, type Route } from "../http/route";
 import { logMetricsBody } from "../schemas/metrics";
+import { type LoggedMetrics, receiptOf, seriesOf, surelyLoggedMetrics } from "../services/logged-series";
 
 const defaultView = 1_000;
 

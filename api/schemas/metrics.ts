@@ -1,8 +1,10 @@
 import * as z from "zod";
 import { metricValue } from "../../core/shapes";
-import { metricLimits } from "../../core/tracking/metrics/logged-series";
-import { keyText } from "../../core/tracking/records/limits";
+import { keyText } from "../../core/tracking/shapes";
 import { metricPoint, metricSummary } from "./runs";
+
+/** Limits of one request, far above what logging each step needs, and of one response. */
+export const metricLimits = { series: 10_000, points: 100_000, view: 10_000, page: 25_000 } as const;
 
 const step = z.int().meta({ description: "May be negative." });
 

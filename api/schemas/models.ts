@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { columnSchema } from "../../core/datasets/shapes";
 import { modelArtifact, outputSchema } from "../../core/evaluation/model-artifact";
-import { modelSignature, version } from "../../core/registry/model";
-import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/names";
+import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/labels";
+import { model, modelSignature, modelVersion, version } from "../../core/registry/model";
 import { approvalRules } from "../../core/registry/policy-shapes";
 import { policyRulesSchema } from "../../core/runs/gate-rules";
 import { count, metrics, sha256 } from "../../core/shapes";
+import { reason } from "./common";
 
 /** Builds the schema of a text that satisfies a rule of `core/`. */
 const ruled = (problemOf: (text: string) => string | undefined) =>
@@ -57,3 +58,18 @@ export const declaredPolicy = z
     error: `must be at most ${policyBytes} bytes of JSON`,
   })
   .meta({ id: "DeclaredPolicy", description: "Gates and approvals that a version needs before it serves." });
+
+/** Schemas that requests and responses about models and about their versions share. */
+export const answerModel = z.object({ model }).meta({ id: "ModelAnswer" });
+
+export const answerVersion = z.object({ version: modelVersion }).meta({ id: "ModelVersionAnswer" });
+
+export const descriptionRequest = z.strictObject({ description, reason }).meta({ id: "DescriptionRequest" });
+
+export const tagRequest = z.strictObject({ key: tagKey, value: tagValue, reason }).meta({ id: "TagRequest" });
+
+export const tagQuery = z.strictObject({ key: tagKey, reason });
+
+export const reasonQuery = z.strictObject({ reason });
+
+export const reasonRequest = z.strictObject({ reason }).meta({ id: "ReasonRequest" });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { version } from "../../core/registry/serving/shapes";
+import { count } from "../../core/shapes";
 
 /** Larger values would lose precision in sums of squares. */
 const outcomeLimit = 1e9;
@@ -68,3 +69,19 @@ export const outcomeValue = z.number().min(-outcomeLimit).max(outcomeLimit);
 export const modelOutput = z
   .union([z.string().max(1_000), z.number(), z.boolean(), z.array(z.number()).min(1).max(10_000)])
   .meta({ id: "ModelOutput", description: "A class, a number, or the probabilities of classes." });
+
+/** The serving version's prediction for a unit's request, and the shadow's. */
+export const shadowObservation = z.strictObject({ unit, served: modelOutput, shadow: modelOutput });
+
+export const shadowSummary = z
+  .object({
+    version: z.int().min(1),
+    observations: count,
+    agreement: z.number().optional().meta({ description: "Part in which both name the same class." }),
+    meanAbsoluteDifference: z.number().optional(),
+    /** The observations with the largest differences. */
+    examples: z.array(shadowObservation),
+    /** Indicates whether there are more reports than were read. */
+    truncated: z.boolean(),
+  })
+  .meta({ id: "ShadowSummary" });

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { attempt } from "../../core/runs/shapes";
-import { experimentName } from "../../core/tracking/records/limits";
-import { datasetFields, runRecord } from "../../core/tracking/shapes";
+import { datasetFields, experimentName, runRecord } from "../../core/tracking/shapes";
 import { metricSummary } from "./runs";
 
 export const lifecycleView = z

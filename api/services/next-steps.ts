@@ -1,7 +1,131 @@
+import { isNamed } from "../../core/access/principals";
+import { decisionOn, mayDecide } from "../../core/registry/approvals";
+import { withdrawal } from "../../core/registry/errors";
+import { championOf, outdatedBy } from "../../core/registry/gates/evidence";
+import { isPending } from "../../core/registry/gates/external-check";
 import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
-import { nextSteps } from "../../core/registry/next-steps";
+import { approvalRulesOf } from "../../core/registry/policy";
 import type { Registry } from "../../core/registry/registry";
+import { isUnderTest } from "../../core/registry/serving/traffic";
 import type { RunRepository } from "../../core/runs/run-repository";
+import { isOpen } from "../../core/runs/run-states";
+import type { Run } from "../../core/runs/shapes";
+
+/**
+ * Returns the steps that lead a version to production, in order.
+ *
+ * @param run the run that waits for the version, else the one that made it, if there is one
+ */
+export function nextSteps(
+  model: Model,
+  version: ModelVersion,
+  run: Pick<Run, "runId" | "status"> | undefined,
+): readonly NextStep[] {
+  const of = `${quoted(model.name)} ${version.version}`;
+  const { gate } = version;
+  if (model.production === version.version) return [{ kind: "none", what: "it is in production" }];
+  const decision = decisionOn(model, version);
+  if (decision.state === "rejected") {
+    const { by, reason } = decision.word;
+    const why = reason === "" ? "" : `: ${reason}`;
+    return [{ kind: "none", what: `rejected by ${by}${why}; train a new version` }];
+  }
+  const { approvalRequest: request } = version;
+  const waits = request && !request.expired ? { command: `ringmaster models show ${quoted(model.name)}` } : undefined;
+  const follow = run && isOpen(run.status) ? { command: `ringmaster runs watch ${run.runId}` } : undefined;
+  const judge = { command: `ringmaster models judge ${of}` };
+  if (!gate) {
+    return follow
+      ? [{ kind: "run", what: "its run evaluates the gates", ...follow }]
+      : [{ kind: "evaluation", what: "the gates have not evaluated it", ...judge }];
+  }
+  if (!gate.passed && !isPending(gate)) {
+    return [
+      { kind: "none", what: "the gates refused it; train a new version", command: `ringmaster models gates ${of}` },
+    ];
+  }
+  const outdated = outdatedBy(model, gate);
+  if (gate.passed && outdated !== undefined) {
+    const now = championOf({ champion: model.production });
+    const why =
+      outdated === "policy"
+        ? "the policy's gates have changed since it was evaluated"
+        : `it was compared with ${championOf(gate)}, and ${now} is in production`;
+    return [
+      follow
+        ? { kind: "run", what: `${why}: its run evaluates it again, and approvals are needed after that`, ...follow }
+        : waits
+          ? { kind: "run", what: `${why}: it is evaluated again, and approvals are needed after that`, ...waits }
+          : { kind: "evaluation", what: `${why}: evaluate it again`, ...judge },
+    ];
+  }
+  if (request?.expired && decision.state === "waiting") {
+    const what = `a new request for an approval: the last one expired at ${request.expiresAt}`;
+    return [{ kind: "approval", what, command: `ringmaster models request-approval ${of}` }];
+  }
+  const open = [
+    ...checksOf(model, version, of),
+    ...(decision.state === "waiting" ? [approvalOf(model, version, decision, of)] : []),
+    ...(isUnderTest(model.traffic, version.version) ? [testOf(model)] : []),
+  ];
+  if (open.length > 0) return open;
+  if (follow) return [{ kind: "run", what: "its run continues and promotes it", ...follow }];
+  if (waits) return [{ kind: "run", what: "it is being promoted", ...waits }];
+  const ended = run ? `its run has ended (${run.status}): ` : "";
+  return [{ kind: "promotion", what: `${ended}promote it`, command: `ringmaster models promote ${of}` }];
+}
+
+function checksOf(model: Model, { gate }: ModelVersion, of: string): readonly NextStep[] {
+  return (gate?.checks ?? [])
+    .filter(({ pending }) => pending)
+    .map(({ metric: name, external }): NextStep => {
+      if (external?.kind === "http") {
+        return { kind: "check", name, what: `the webhook of check ${name}`, command: `ringmaster models judge ${of}` };
+      }
+      const declared = model.policy?.rules.checks.find((check) => check.name === name);
+      const words = declared?.kind === "command" ? declared.command.map(quoted).join(" ") : "COMMAND";
+      const command = `ringmaster models check ${of} --name ${name} -- ${words}`;
+      return { kind: "check", name, what: `check ${name}, which a person runs`, command };
+    });
+}
+
+function approvalOf(
+  model: Model,
+  version: ModelVersion,
+  { given, required }: { readonly given: number; readonly required: number },
+  of: string,
+): NextStep {
+  const rules = approvalRulesOf(model);
+  const decided = version.approvals.flatMap(({ person }) => (mayDecide(rules, version, person) ? (person ?? []) : []));
+  const excluded = (each: string): boolean => rules.notTheSubmitter && each === version.submittedBy;
+  const left = rules.approvers.filter((each) => !excluded(each) && !decided.some((person) => isNamed(person, each)));
+  const remarks = [
+    ...(required > 1 ? [`${given} of ${required} given`] : []),
+    ...(left.length > 0 ? [`from ${left.join(", ")}`] : []),
+    ...(rules.notTheSubmitter ? [`not from the submitter, ${version.submittedBy}`] : []),
+    ...(version.approvalsWithdrawn ? [withdrawal(version.approvalsWithdrawn)] : []),
+  ];
+  const missing = required - given;
+  const what = missing > 1 ? `${missing} approvals` : given > 0 ? "1 more approval" : "an approval";
+  return {
+    kind: "approval",
+    what: remarks.length === 0 ? what : `${what} (${remarks.join("; ")})`,
+    command: `ringmaster models approve ${of}`,
+  };
+}
+
+function testOf(model: Model): NextStep {
+  return {
+    kind: "test",
+    what: "the decision of its canary test",
+    command: `ringmaster models traffic decide ${quoted(model.name)}`,
+  };
+}
+
+/** Quotes a text as one word of a shell. */
+export function quoted(word: string): string {
+  return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
 
 interface Ports {
   readonly registry: Registry;

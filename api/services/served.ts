@@ -1,5 +1,43 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { resolveServed, type ServedSources } from "../../core/registry/serve-production";
+import { RingmasterError } from "../../core/errors";
+import { CorruptObjectError } from "../../core/object-documents";
+import { RegistryUnavailableError } from "../../core/registry/errors";
+
+/** The sources of a state that serving needs. */
+interface ServedSources<State> {
+  /** Reads from the registry, strongly consistently. */
+  resolve(model: string): Promise<State>;
+  /** Reads from the bucket: the state of the last change that was written there. */
+  find(model: string): Promise<State | undefined>;
+}
+
+/**
+ * Returns what serving needs, also when the registry's table is unavailable. The registry's refusals (no such model, no
+ * champion) are final. Any other error, and a timeout, counts as an outage. Damaged data is reported, and nothing is
+ * served in its place.
+ *
+ * @param silence resolves at the timeout of the registry
+ * @throws RegistryUnavailableError if the bucket has no pointer either
+ */
+export async function resolveServed<State>(
+  { resolve, find }: ServedSources<State>,
+  model: string,
+  silence: () => Promise<unknown>,
+): Promise<{ readonly resolved: State; readonly source: "registry" | "pointer" }> {
+  try {
+    const waited = silence().then(() => Promise.reject(new Error("the registry did not answer in time")));
+    return { resolved: await Promise.race([resolve(model), waited]), source: "registry" };
+  } catch (error) {
+    if (error instanceof CorruptObjectError) throw error;
+    if (error instanceof RingmasterError && !error.retryable && error.httpStatus < 500) throw error;
+    const resolved = await find(model).catch((failure: unknown) => {
+      if (failure instanceof CorruptObjectError) throw failure;
+      return undefined;
+    });
+    if (resolved === undefined) throw new RegistryUnavailableError(model, error);
+    return { resolved, source: "pointer" };
+  }
+}
 
 /** Time limit of the registry, after which the bucket is read. */
 const registryTimeMs = 3_000;

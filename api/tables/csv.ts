@@ -1,4 +1,4 @@
-import type { Cell, ColumnBlock, ExportColumn } from "../../core/tracking/export/tables";
+import type { Cell, ColumnBlock, ExportColumn } from "./tables";
 
 /**
  * Formats blocks as CSV (RFC 4180), with a header line. An absent value is empty, an empty text is `""`. Timestamps are

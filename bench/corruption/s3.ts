@@ -14,11 +14,10 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { digestOf, sha256 } from "../../core/digest";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError } from "../../core/object-documents";
 import { contentDigestOf, objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
-import { readCheckpoints } from "../../core/training/checkpoint/list";
-import { checkpointFormat } from "../../core/training/checkpoint/manifest";
+import { checkpointFormat, readCheckpoints } from "../../core/training/checkpoint/manifest";
 import { createS3 } from "../../local/s3";
 import { isDamage } from "../../local/s3/damage";
 import { Disk } from "../../local/s3/disk";

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ownerKeys } from "../../adapters/files/owner-keys";
+import { sealDocument } from "../../adapters/files/sealed-document";
 import { createTokenStore } from "../../adapters/files/token-store";
 import { readStackFile } from "../../cli/stack-file";
 import { makeToken, tokenIdOf } from "../../core/access/tokens";
-import { sealDocument } from "../../core/sealed-document";
 import { checkLayout, keepLayout } from "../../local/layout";
 import { Database } from "../../local/storage/database";
 import { Journal } from "../../local/storage/journal";

@@ -1,6 +1,5 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
-import { measureModelDrift, sampleBaseline } from "../../core/drift/measure-model";
-import type { ModelBaseline } from "../../core/drift/model-baseline";
+import { type ModelBaseline, measureModelDrift, sampleBaseline } from "../../core/drift/measure-model";
 import type { ServedRow } from "../../core/drift/served-rows";
 import { normalDraw, uniformDraws } from "../../core/evaluation/draws";
 import { monitorDefinition } from "../../core/monitors/shapes";

@@ -7,7 +7,7 @@ import { createOnlineStore } from "../../adapters/dynamodb/online-store";
 import { Table } from "../../adapters/dynamodb/table";
 import { createViewRepository } from "../../adapters/dynamodb/view-repository";
 import { ownerKeysOf, stackSecret } from "../../adapters/files/owner-keys";
-import { defaultTeam } from "../../core/access/teams";
+import { defaultTeam } from "../../core/access/principals";
 import { readOnline } from "../../core/feature-store/online";
 import { resolveView } from "../../core/feature-store/registry";
 import { localConfig } from "../../local/settings";

@@ -9,7 +9,7 @@ import { createPlatformEvents } from "../../adapters/eventbridge/platform-events
 import { createObjectStore } from "../../adapters/s3/object-store";
 import { createPointerStore } from "../../adapters/s3/pointer-store";
 import { createTeamRegistry } from "../../adapters/team-registry";
-import { defaultTeam } from "../../core/access/teams";
+import { defaultTeam } from "../../core/access/principals";
 import { createLogger } from "../../core/logging";
 import { teamPrefix } from "../../core/object-keys";
 import type { ModelRepository } from "../../core/registry/repository";

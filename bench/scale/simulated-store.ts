@@ -1,5 +1,5 @@
 import { MemoryGangStore } from "../../test/support/memory-gang-store";
-import { inlineMembers } from "../../trainer-container/gang/dynamodb-roster";
+import { inlineMembers } from "../../trainer-container/gang/dynamodb-store";
 import type { GangHead, GangView } from "../../trainer-container/gang/model";
 import type { GangStore } from "../../trainer-container/gang/store";
 import type { Partition } from "./partition";

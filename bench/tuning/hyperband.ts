@@ -1,13 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { bestTrials } from "../../core/tuning/best";
 import { drawsFor } from "../../core/tuning/draws";
+import { bestTrials } from "../../core/tuning/history";
 import type { PlannedStudy } from "../../core/tuning/planner";
 import { samplerSettingsSchema } from "../../core/tuning/sampler";
-import type { SchedulerTrial } from "../../core/tuning/scheduler";
-import { schedulerSettingsSchema } from "../../core/tuning/scheduler";
-import { rungsOf } from "../../core/tuning/schedulers/rungs";
+import { type SchedulerTrial, schedulerSettingsSchema } from "../../core/tuning/scheduler";
+import { rungsOf } from "../../core/tuning/schedulers/halving";
 import { simulate } from "../../test/core/tuning/simulated-study";
 import { list } from "../support/arguments";
 import { describeMachine, machineLine } from "../support/machine";

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { drawsFor } from "../../core/tuning/draws";
 import type { ObservedTrial } from "../../core/tuning/history";
 import { createSampler, samplerSettingsSchema } from "../../core/tuning/sampler";
-import { randomSampler } from "../../core/tuning/samplers/random";
+import { randomSampler } from "../../core/tuning/samplers/sampler";
 import { spaceSchema } from "../../core/tuning/space";
 import { list } from "../support/arguments";
 import { describeMachine, machineLine } from "../support/machine";

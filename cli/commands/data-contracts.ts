@@ -1,10 +1,8 @@
 import type { Command } from "commander";
 import pc from "picocolors";
 import { contractHtml } from "../../api/pages/contract-html";
-import { inferContract } from "../../core/datasets/contract/infer";
 import { type ContractReport, describeViolation, violationsOf } from "../../core/datasets/contract/report";
-import { contractText } from "../../core/datasets/contract/text";
-import { parseDatasetReference } from "../../core/datasets/reference";
+import { parseDatasetReference } from "../../core/datasets/repository";
 import { InvalidInputError } from "../../core/errors";
 import { formatCount } from "../../core/quantities";
 import { contextOf } from "../context";
@@ -16,9 +14,10 @@ import {
   currentContract,
   readContractFile,
 } from "../datasets/data-contract";
+import { contractText, inferContract } from "../datasets/suggest-contract";
 import { exitCodes, printJson, printTable, shownText } from "../output";
-import { writeReport } from "../report-file";
 import { wholeNumber } from "../whole-number";
+import { writeReport } from "../write-file";
 
 interface ValidateOptions {
   readonly contract?: string;

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { DescribedRows } from "../../adapters/duckdb/describe-rows";
 import { messageOf } from "../../adapters/duckdb/errors";
 import type { ApiClient } from "../../client/api-client";
-import { parseDatasetReference } from "../../core/datasets/reference";
+import { parseDatasetReference } from "../../core/datasets/repository";
 import type { DatasetManifest, DatasetVersion, Deprecation } from "../../core/datasets/shapes";
 import { formatBytes, formatCount } from "../../core/quantities";
 import { contextOf } from "../context";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
-import { parseDatasetReference } from "../../core/datasets/reference";
+import { parseDatasetReference } from "../../core/datasets/repository";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { measureDrift } from "../../core/drift/measure";
 import { contextOf } from "../context";

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
-import { parseDatasetReference } from "../../core/datasets/reference";
+import { parseDatasetReference } from "../../core/datasets/repository";
 import { splitNames } from "../../core/datasets/shapes";
 import { digestOf } from "../../core/digest";
 import { InvalidInputError } from "../../core/errors";
-import { type DatasetEvaluation, evaluateDataset } from "../../core/evaluation/evaluate-dataset";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { contextOf } from "../context";
 import { download } from "../download";
+import { type DatasetEvaluation, evaluateDataset } from "../evaluate-dataset";
 import { artifactOf } from "../model-artifact";
 import { formatNumber, printJson, printTable } from "../output";
 import { loadModel } from "../predict";

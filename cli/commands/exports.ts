@@ -3,7 +3,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
-import { type ExportFormat, exportFormats } from "../../core/export/ports";
+import { type ExportFormat, exportFormats } from "../../core/export";
 import { formatBytes } from "../../core/quantities";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";

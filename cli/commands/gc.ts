@@ -5,8 +5,7 @@ import type { CycleState, Phase } from "../../core/reclamation/ports";
 import { functionNameIn } from "../../platform/functions";
 import type { GlobalOptions } from "../context";
 import { printJson, printTable } from "../output";
-import { ownerConnection } from "../stack-clients";
-import { embeddedPrefix, usageText } from "../storage";
+import { embeddedPrefix, ownerConnection, usageText } from "../storage";
 
 interface GcOptions extends GlobalOptions {
   readonly dryRun?: boolean;

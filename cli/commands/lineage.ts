@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { Command } from "commander";
+import type { LineageGraph } from "../../api/lineage/shapes";
 import { InvalidInputError } from "../../core/errors";
-import type { LineageGraph } from "../../core/lineage/shapes";
 import { contextOf } from "../context";
 import { drawLineage } from "../lineage-tree";
 import { printJson } from "../output";

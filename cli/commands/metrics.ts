@@ -1,9 +1,8 @@
 import type { Command } from "commander";
-import type { ApiClient } from "../../client/api-client";
-import { decodedSummary } from "../../client/api-client";
+import { formatMetric } from "../../api/compare/metric-text";
+import { type ApiClient, decodedSummary } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
-import { formatMetric } from "../../core/tracking/metric-text";
-import { metricNameSets } from "../../core/tracking/search/names";
+import { metricNameSets } from "../../core/tracking/search/row";
 import { contextOf } from "../context";
 import { curveLines } from "../curve";
 import { printMetrics } from "../metric-table";

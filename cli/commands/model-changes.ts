@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { verdictWord } from "../../api/report/report";
 import type { Request } from "../../client/operations";
-
 import { InvalidInputError } from "../../core/errors";
-import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
 import { printJson } from "../output";
 import { wholeNumber } from "../whole-number";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Argument, type Command } from "commander";
+import { verdictWord } from "../../api/report/report";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
 import { stages } from "../../core/registry/model";
-import { verdictWord } from "../../core/registry/report/report";
 import { contextOf } from "../context";
 import { exitCodes, printJson } from "../output";
 import { nextLines } from "../waiting";

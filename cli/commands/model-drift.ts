@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
-import { measureModelDrift, sampleBaseline } from "../../core/drift/measure-model";
-import { modelBaseline, trainingOf } from "../../core/drift/model-baseline";
+import { measureModelDrift, modelBaseline, sampleBaseline, trainingOf } from "../../core/drift/measure-model";
 import { servedWindow } from "../../core/drift/served-log";
 import { contextOf } from "../context";
 import { download } from "../download";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import pc from "picocolors";
-import type { Reproduction } from "../../core/training/reproduction/shapes";
+import type { Reproduction } from "../../api/reproduction/shapes";
 import { contextOf } from "../context";
 import { exitCodes, printJson, printTable } from "../output";
 import { watchRun } from "../watch";

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
+import { quoted } from "../../api/services/next-steps";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
 import { formatDuration } from "../../core/quantities";
-import { quoted } from "../../core/registry/next-steps";
 import { displayedStatus, type StatusFilter, statusFilters, timesOf, workMs } from "../../core/runs/run";
 import type { Run } from "../../core/runs/shapes";
 import { contextOf } from "../context";

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
+import type { Comparison as ComparedRuns, Comparison } from "../../api/compare/comparison";
+import { comparisonMarkdown } from "../../api/compare/markdown";
 import { comparisonHtml } from "../../api/pages/comparison/page";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer, Request } from "../../client/operations";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { displayedStatus } from "../../core/runs/run";
-import type { Comparison as ComparedRuns, Comparison } from "../../core/tracking/compare/comparison";
-import { comparisonMarkdown } from "../../core/tracking/compare/markdown";
 import { contextOf } from "../context";
 import { groupTag } from "../group";
 import { formatNumber, formatTime, printJson, printTable } from "../output";

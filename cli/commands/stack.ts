@@ -11,9 +11,8 @@ import type { CycleState } from "../../core/reclamation/ports";
 import type { GlobalOptions } from "../context";
 import { StackNotRunningError, StackStartError } from "../errors";
 import { printJson } from "../output";
-import { connectionTo } from "../stack-clients";
 import { findStack, isAlive, readStackFile, type StackInfo } from "../stack-file";
-import { findStorage, usageText } from "../storage";
+import { connectionTo, findStorage, usageText } from "../storage";
 
 interface UpOptions extends GlobalOptions {
   readonly port: string;

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { sha256 } from "../../core/digest";
 import { InvalidInputError } from "../../core/errors";
-import type { ImportedTrials } from "../../core/tuning/imported-trials";
 import type { Parameter } from "../../core/tuning/space";
+import type { ImportedTrials } from "../../core/tuning/warm-start";
 import { contextOf } from "../context";
 import { type OptunaStudy, readOptunaStudy } from "../optuna";
 import { printJson } from "../output";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { createTokenStore, type SigningKeys, signingKeys } from "../../adapters/files/token-store";
-import { defaultTeam } from "../../core/access/teams";
+import { defaultTeam } from "../../core/access/principals";
 import {
   defaultScopes,
   expiryOf,

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { CheckedRows } from "../../adapters/duckdb/contract/check";
 import type { ApiClient } from "../../client/api-client";
-import { DataContractViolatedError } from "../../core/datasets/contract/errors";
 import { findOtherVersions, type OtherVersions, type VersionLookup } from "../../core/datasets/contract/others";
 import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
 import { type DataContract, parseDataContract } from "../../core/datasets/contract/rules";
-import type { DataContractRecord } from "../../core/datasets/contract/stored";
+import { type DataContractRecord, DataContractViolatedError } from "../../core/datasets/contract/stored";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import type { DatasetManifest, DatasetVersion } from "../../core/datasets/shapes";
 import { InvalidInputError, RingmasterError } from "../../core/errors";

@@ -1,7 +1,7 @@
 import * as path from "node:path";
 import { parseImageSize } from "../../adapters/duckdb/formats/image-header";
 import type { ApiClient } from "../../client/api-client";
-import type { DataSource } from "../../core/datasets/data-source";
+import type { DataSource } from "../job-file";
 import { isDatabaseUrl } from "./database-query";
 import { pushTarget } from "./push";
 import { pushData, showProgress } from "./push-data";

@@ -1,5 +1,5 @@
 import type { InferredColumn, InferredSchema } from "../../adapters/duckdb/infer-schema";
-import { listTokens } from "../../core/datasets/reading";
+import { listTokens } from "../../core/datasets/rules";
 
 /** Writes a suggested schema as a schema file, one column on each line, for a person to correct. */
 export function schemaText(file: string, { columns, missing }: InferredSchema): string {

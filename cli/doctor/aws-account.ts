@@ -1,5 +1,5 @@
 import type { ComputeEnvironmentDetail } from "@aws-sdk/client-batch";
-import { gpuClasses } from "../../core/metering/gpu-classes";
+import { gpuClasses } from "../../core/metering/prices";
 import { gpuQueuePrefixes, jobQueueNames, resourceNames } from "../../platform/trainer-job";
 import { NoCredentialsError } from "../signing";
 import type { AccountReader, ComputeEnvironment } from "./account";

@@ -6,7 +6,7 @@ import { mapLimited } from "../../core/each-limited";
 import { InvalidInputError } from "../../core/errors";
 import { downloadFile } from "../download";
 import { unwritable } from "../write-file";
-import { viewAt } from "./view-at";
+import { viewAt } from "./entity";
 
 const downloadsAtOnce = 4;
 const memoryMb = 1_200;

@@ -1,6 +1,5 @@
 import { NoTeamError, NotInTeamError, TeamNotChosenError } from "./errors";
-import { type Person, principalMatches } from "./principals";
-import { defaultTeam } from "./teams";
+import { defaultTeam, type Person, principalMatches } from "./principals";
 import type { Scope } from "./tokens";
 
 /** The members of a team: IAM principals, or groups in the tokens of Cognito or another OIDC provider. */

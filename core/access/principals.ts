@@ -1,3 +1,5 @@
+import { InvalidInputError } from "../errors";
+
 /**
  * A person whom the gateway has authenticated. Display names (`by`, `actor`) are not part of it, because a caller can
  * often choose its own. A caller without a person cannot be distinguished from other such callers.
@@ -63,4 +65,22 @@ export function principalPatternProblem(pattern: string): string | undefined {
 function globMatches(pattern: string, text: string): boolean {
   const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join("[^:/]*")}$`).test(text);
+}
+
+/** The team that always exists. A team is a tenant: its data, runs and models are invisible to every other team. */
+export const defaultTeam = "default";
+
+export const teamNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
+export const teamNameRule = "must be 1–32 lower-case letters, digits and hyphens, starting with a letter";
+
+/**
+ * Validates a team name. Names become parts of keys in the tables and in the bucket, so every name from outside is
+ * checked.
+ *
+ * @param path where the name was given, for the error message
+ * @throws InvalidInputError
+ */
+export function checkTeamName(name: string, path = "team"): string {
+  if (teamNamePattern.test(name)) return name;
+  throw new InvalidInputError("the team's name", [{ path, value: name.slice(0, 64), rule: teamNameRule }]);
 }

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
 import { numberFormatProblem } from "./number-format";
-import { formatProblem, missingTokens } from "./reading";
+import { formatProblem, missingTokens } from "./rules";
 import { type ColumnSchema, columnOrigin, type SplitName } from "./shapes";
 
 /**

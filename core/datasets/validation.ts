@@ -1,8 +1,12 @@
-import type { Warning } from "../shapes";
+import type { StepDefinition } from "../runs/step";
+import type { ContentReference, Warning } from "../shapes";
+import type { ContractSummary } from "./contract/report";
+import { type AppliedContract, inputsOf } from "./contract/stored";
 import { type DatasetProfile, valueLimit } from "./profile";
+import { type DatasetRepository, getDatasetVersion } from "./repository";
 import { type ColumnSchema, type DatasetManifest, splitNames } from "./shapes";
 
-export interface Verdict {
+interface Verdict {
   /** Reasons why the version cannot be used for training. */
   readonly errors: readonly string[];
   readonly warnings: readonly Warning[];
@@ -126,4 +130,40 @@ function listed(classes: NonNullable<DatasetProfile["classes"]>): string {
 
 function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
+}
+
+/** Output of the step `ValidateDataset`. */
+export interface ValidationOutput {
+  readonly rowCount: number;
+  /** Profile by column, JSON in the content store. */
+  readonly profile: ContentReference;
+  readonly warnings: readonly Warning[];
+  /** Result of the dataset's data contract; absent if it had none. The caller refuses the run if it blocks. */
+  readonly contract?: ContractSummary;
+}
+
+/**
+ * Validates a version once for all runs under the same data contract. Trusts no claim of a push.
+ *
+ * @param validate does the I/O
+ */
+export function validationStep(
+  { datasets }: { readonly datasets: DatasetRepository },
+  validate: (manifest: DatasetManifest, inputHash: string) => Promise<ValidationOutput>,
+  contract?: AppliedContract,
+): StepDefinition<ValidationOutput> {
+  return {
+    step: "ValidateDataset",
+    version: 1,
+    reusable: true,
+    inputs: ({ dataset }) => ({
+      ...{ name: dataset.name, digest: dataset.digest },
+      ...(contract ? { contract: inputsOf(contract) } : {}),
+    }),
+    async execute({ dataset: { name, version } }, _details, inputHash) {
+      const output = await validate((await getDatasetVersion(datasets, name, version)).manifest, inputHash);
+      await datasets.recordWarnings(name, version, output.warnings);
+      return output;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { uniformDraws } from "../evaluation/draws";
-import { type Auc, aucOf, normalTail } from "./auc";
+import { type Auc, aucOf, normalTail } from "./distributions";
 
 /** A column whose values are numbered bins, so that a split is a set of bins. */
 export interface BinnedColumn {

@@ -7,8 +7,7 @@ import { type ChampionComparison, compareOutcomes } from "./comparison";
 import { decided } from "./decision";
 import type { Predictions } from "./metrics";
 import type { ModelArtifact } from "./model-artifact";
-import { misfits, modelRows } from "./model-rows";
-import { predictShards, type RowPredictor } from "./predict";
+import { misfits, modelRows, predictShards, type RowPredictor } from "./predict";
 
 /** The champion that a candidate is compared with: the version, and the artifact that serving loads. */
 export interface Champion {

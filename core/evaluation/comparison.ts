@@ -1,6 +1,6 @@
 import { sha256 } from "../digest";
 import type { ObjectStore } from "../ports";
-import { encodeSafetensors } from "../safetensors/safetensors";
+import { encodeSafetensors } from "../safetensors";
 import type { ContentReference } from "../shapes";
 import { type Predictions, predictedClasses } from "./metrics";
 import { type OutcomeMetric, pairedBootstrap } from "./paired-bootstrap";

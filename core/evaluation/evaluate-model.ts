@@ -2,7 +2,7 @@ import type { FeatureManifest } from "../features/shapes";
 import type { ObjectStore } from "../ports";
 import type { Decision, DecisionSettings } from "../runs/decision";
 import type { BackendName } from "../runs/shapes";
-import { encodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
+import { encodeSafetensors, type SafetensorsTensor } from "../safetensors";
 import type { ContentReference } from "../shapes";
 import { classMetrics, confusionMatrix } from "./classification";
 import type { ChampionComparison } from "./comparison";

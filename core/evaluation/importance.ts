@@ -5,8 +5,14 @@ import { sourcesOfOutputs } from "../views/compile";
 import { accuracy, confusionMatrix } from "./classification";
 import { decided } from "./decision";
 import { uniformDraws } from "./draws";
-import { type TaskKind, taskKindOf } from "./metric-names";
-import { type Predictions, predictedClasses, rankingsOf, regressionMetrics } from "./metrics";
+import {
+  type Predictions,
+  predictedClasses,
+  rankingsOf,
+  regressionMetrics,
+  type TaskKind,
+  taskKindOf,
+} from "./metrics";
 import type { RowPredictor } from "./predict";
 import type { ImportanceReport } from "./shapes";
 

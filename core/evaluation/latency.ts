@@ -3,17 +3,7 @@ import type { RowPredictor } from "./predict";
 import type { LatencyReport } from "./shapes";
 
 /** The machine on which a latency was measured. */
-export interface Machine {
-  readonly cpu: string;
-  /** Number of processors that the process may use. */
-  readonly processors: number;
-  readonly memoryMb: number;
-  /** `lambda`, `batch` or `local`. */
-  readonly host: string;
-  readonly node: string;
-  readonly platform: string;
-  readonly arch: string;
-}
+export type Machine = LatencyReport["machine"];
 
 export interface Stopwatch {
   /** Returns milliseconds with fractions; monotonic. */

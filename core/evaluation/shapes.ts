@@ -57,8 +57,10 @@ export const latency = z
     histogram: z.array(z.object({ fromMs: z.number(), toMs: z.number(), count })),
     machine: z.object({
       cpu: z.string(),
+      /** Number of processors that the process may use. */
       processors: count,
       memoryMb: count,
+      /** `lambda`, `batch` or `local`. */
       host: z.string(),
       node: z.string(),
       platform: z.string(),

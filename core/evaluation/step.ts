@@ -1,5 +1,4 @@
-import { getDatasetVersion } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
+import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import type { FeaturesOutput } from "../features/materialize";
 import type { RunDetails } from "../runs/shapes";
 import { outputOf, type StepDefinition } from "../runs/step";

@@ -1,5 +1,5 @@
 import type { ObjectStore } from "../ports";
-import { decodeSafetensors, encodeSafetensors, type SafetensorsTensor } from "../safetensors/safetensors";
+import { decodeSafetensors, encodeSafetensors, type SafetensorsTensor } from "../safetensors";
 import type { ContentReference } from "../shapes";
 import { decided } from "./decision";
 import { type Predictions, predictedClasses } from "./metrics";

@@ -1,11 +1,6 @@
 import type { ModelSpec } from "../runs/job";
 import type { Task } from "../runs/model-definition";
-import {
-  decodeSafetensors,
-  encodeSafetensors,
-  SafetensorsError,
-  type SafetensorsTensor,
-} from "../safetensors/safetensors";
+import { decodeSafetensors, encodeSafetensors, SafetensorsError, type SafetensorsTensor } from "../safetensors";
 import { CorruptShardError } from "./errors";
 import { writePieces } from "./piecewise";
 import type { FeatureManifest, FeatureTransform } from "./shapes";

@@ -1,5 +1,5 @@
 import { type ColumnSchema, type DatasetManifest, type SplitName, splitNames } from "../datasets/shapes";
-import type { ShardGroup } from "../datasets/shard-groups";
+import type { ShardGroup } from "../datasets/shard-plan";
 import { decodeSplitIndex, splitOfRows } from "../datasets/split-index";
 import { sha256 } from "../digest";
 import { objectKeys } from "../object-keys";

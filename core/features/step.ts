@@ -1,5 +1,4 @@
-import { getDatasetVersion } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
+import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import type { DatasetManifest } from "../datasets/shapes";
 import { type Job, withoutLaterOptions } from "../runs/job";
 import type { StepDefinition } from "../runs/step";

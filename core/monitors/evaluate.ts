@@ -1,9 +1,13 @@
-import { getDatasetVersion } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
+import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import type { DatasetVersion } from "../datasets/shapes";
 import { measureDrift } from "../drift/measure";
-import { measureModelDrift, type SampledBaseline, sampleBaseline } from "../drift/measure-model";
-import { modelBaseline, trainingOf } from "../drift/model-baseline";
+import {
+  measureModelDrift,
+  modelBaseline,
+  type SampledBaseline,
+  sampleBaseline,
+  trainingOf,
+} from "../drift/measure-model";
 import { type ServedBatch, type ServedLog, servedWindow } from "../drift/served-log";
 import { RingmasterError } from "../errors";
 import type { WithRows } from "../evaluation/task";

@@ -2,19 +2,19 @@ import { sha256 } from "../digest";
 import { eachLimited } from "../each-limited";
 import { teamsPrefix } from "../object-keys";
 import type { Clock } from "../ports";
-import { DigestSet } from "./digest-set";
-import { digestsIn } from "./digests-in";
-import { graceMs } from "./grace";
-import { kindOf, teamOf } from "./object-kind";
-import type {
-  CycleState,
-  ListedObject,
-  Phase,
-  ReclamationMemory,
-  ReclamationObjects,
-  ReclamationRows,
-  SavedCycle,
-  Usage,
+import { DigestSet, digestsIn } from "./digests";
+import {
+  type CycleState,
+  graceMs,
+  kindOf,
+  type ListedObject,
+  type Phase,
+  type ReclamationMemory,
+  type ReclamationObjects,
+  type ReclamationRows,
+  type SavedCycle,
+  teamOf,
+  type Usage,
 } from "./ports";
 
 const readsAtOnce = 16;

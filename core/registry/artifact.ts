@@ -1,7 +1,6 @@
 import type { Champion } from "../evaluation/champion";
 import type { ModelArtifact } from "../evaluation/model-artifact";
-import { findJson } from "../object-documents";
-import { CorruptObjectError, ObjectNotFoundError } from "../object-errors";
+import { CorruptObjectError, findJson, ObjectNotFoundError } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { ModelVersion } from "./model";

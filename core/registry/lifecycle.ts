@@ -1,16 +1,25 @@
-import { isSamePerson } from "../access/principals";
+import { isSamePerson, submittersOf } from "../access/principals";
 import { digestOf } from "../digest";
 import type { PolicyRules } from "../runs/gate-rules";
 import { withoutApprovals } from "./approvals";
-import { activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
+import {
+  activeModel,
+  activeVersion,
+  changeModel,
+  changeVersion,
+  type ModelChange,
+  type ModelState,
+  type Transition,
+} from "./change";
 import {
   InProductionError,
   ModelExistsError,
   ModelNotFoundError,
   PolicyNeedsPeopleError,
+  SemverTakenError,
   VersionNotFoundError,
 } from "./errors";
-import type { Actor, Model } from "./model";
+import type { Actor, Model, ModelVersion } from "./model";
 import { areLooser, missingRequests } from "./policy";
 import type { ApprovalRules, ModelPolicy } from "./policy-shapes";
 
@@ -151,5 +160,60 @@ export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: A
     const rulesRevision = sameRules ? before.rulesRevision : revision + 1;
     const policy: ModelPolicy = { rules, approvals, revision: revision + 1, rulesRevision, by, at };
     return { ...changeModel(state, { action: "policy-set" }, actor, { policy, policyProposal: undefined }), policy };
+  };
+}
+
+/** The facts that the caller gives when it registers a version. */
+export type NewVersion = Pick<ModelVersion, "model" | "metrics"> &
+  Partial<
+    Pick<
+      ModelVersion,
+      | "semver"
+      | "description"
+      | "tags"
+      | "submittedBy"
+      | "submitters"
+      | "runId"
+      | "runLink"
+      | "loggedModelId"
+      | "weightsSha256"
+      | "artifactKey"
+      | "source"
+      | "framework"
+      | "signature"
+      | "dataset"
+      | "evaluationReport"
+    >
+  >;
+
+/**
+ * Adds the model's next version. It has no verdict and no approvals, whatever its origin.
+ *
+ * @throws SemverTakenError
+ */
+export function newVersion(state: ModelState, made: NewVersion, actor: Actor): ModelChange {
+  const { model } = state;
+  const version: ModelVersion = {
+    description: "",
+    tags: {},
+    submittedBy: actor.by,
+    ...submittersOf(actor),
+    ...made,
+    version: model.latestVersion + 1,
+    stage: "none",
+    lifecycle: "active",
+    approvals: [],
+    createdAt: actor.at,
+    updatedAt: actor.at,
+  };
+  const { semver } = version;
+  if (semver !== undefined && state.semverOwner !== undefined)
+    throw new SemverTakenError({ ...version, semver: undefined }, semver, state.semverOwner);
+  const change = changeModel(state, { action: "registered" }, actor, { latestVersion: version.version });
+  return {
+    ...change,
+    versions: [version],
+    history: { ...change.history, version: version.version, to: "none" },
+    ...(semver === undefined ? {} : { semver: { text: semver, version: version.version } }),
   };
 }

@@ -1,5 +1,4 @@
-import { getDatasetVersion } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
+import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
 import type { FeaturesOutput } from "../features/materialize";

@@ -1,11 +1,9 @@
 import { inRounds, type Pause } from "../backoff";
 import { RingmasterError } from "../errors";
-import type { ModelChange, Transition } from "./change";
-import { isVisible } from "./change";
+import { isVisible, type ModelChange, type Transition } from "./change";
 import { ModelNotFoundError, NoChampionError, RegistryBusyError, VersionNotFoundError } from "./errors";
-import { createModel, emptyModel, renewed } from "./lifecycle";
+import { createModel, emptyModel, type NewVersion, newVersion, renewed } from "./lifecycle";
 import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
-import { type NewVersion, newVersion } from "./new-version";
 import { renameModel } from "./rename";
 import type { ModelRepository, Once } from "./repository";
 import { settleTraffic } from "./serving/traffic";

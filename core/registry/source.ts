@@ -1,6 +1,5 @@
 import type { LoggedModels } from "../tracking/logged-model";
 import type { RunRecords } from "../tracking/run-records";
-import { readModelUri } from "./model-uri";
 
 /** The owner of the files of a version's source: a run or a logged model; empty if there is none. */
 export interface SourceOwner {
@@ -136,4 +135,36 @@ function decodedFully(part: string): string {
 /** Decodes like Python's `unquote`. */
 function unquoted(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
+}
+
+/**
+ * The target of a `models:/…` URI: a logged model, or a version of a registered one by number, stage, alias or as the
+ * latest.
+ */
+export type ModelUri =
+  | { readonly modelId: string }
+  | { readonly name: string; readonly version?: string; readonly stage?: string; readonly alias?: string };
+
+/**
+ * Parses a URI like `mlflow/store/artifact/utils/models.py`.
+ *
+ * @returns `undefined` if it is no such URI
+ */
+export function readModelUri(uri: string): ModelUri | undefined {
+  const path = /^models:(\/.+)$/s.exec(uri)?.[1];
+  if (path === undefined) return undefined;
+  const parts = path.replace(/^\/+/, "").split("/");
+  const [name = "", suffix] = parts;
+  if (parts.length > 2 || name.trim() === "") return undefined;
+  if (suffix !== undefined) {
+    if (suffix.trim() === "") return undefined;
+    if (/^\d+$/.test(suffix)) return { name, version: suffix };
+    return suffix.toLowerCase() === "latest" ? { name } : { name, stage: suffix };
+  }
+  const at = name.lastIndexOf("@");
+  if (at >= 0) {
+    const alias = name.slice(at + 1);
+    return at === 0 || alias.trim() === "" ? undefined : { name: name.slice(0, at), alias };
+  }
+  return { modelId: name };
 }

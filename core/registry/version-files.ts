@@ -9,9 +9,8 @@ import {
 } from "../tracking/records/artifact-tree";
 import type { RunRecords } from "../tracking/run-records";
 import type { ModelVersion } from "./model";
-import { readModelUri } from "./model-uri";
 import type { ModelRepository } from "./repository";
-import { schemeOf } from "./source";
+import { readModelUri, schemeOf } from "./source";
 
 export interface VersionFilesPorts {
   readonly repository: Pick<ModelRepository, "findVersion">;

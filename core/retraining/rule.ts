@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { jobSchema } from "../runs/job";
 import { type CodeReference, codeReference, job } from "../runs/shapes";
-import { ExpressionError, nextFire, parseExpression } from "../schedules/expression";
-import { isTimeZone } from "../schedules/time-zone";
+import { ExpressionError, isTimeZone, nextFire, parseExpression } from "../schedules/expression";
 import { count, type DeepReadonly, instant, type Shape } from "../shapes";
 
 const name = z

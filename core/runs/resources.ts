@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { fitsHost, gpuClasses, type HostNeed } from "../metering/gpu-classes";
+import { fitsHost, gpuClasses, type HostNeed } from "../metering/prices";
 
 /** MiB. With a GPU, the CUDA libraries and the copies of transfers take more than 2 GiB of a worker's own memory. */
 const memoryMbDefaults = { cpu: 2_048, gpu: 8_192 } as const;

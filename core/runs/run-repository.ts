@@ -1,5 +1,5 @@
 import type { Warning } from "../shapes";
-import type { AttemptRepository, MonthUsage } from "./attempt-repository";
+import type { AttemptRepository, MonthUsage } from "./attempts";
 import type { TrainingProgress } from "./progress";
 import type { StatusFilter } from "./run";
 import type { Phase } from "./run-states";

@@ -28,58 +28,59 @@ export function createRunTeams(find: RunSteps["find"]): RunTeams {
   };
 }
 
+type Operation<Rest extends unknown[], Result> = (runId: string, ...rest: Rest) => Promise<Result>;
+
 /** Narrows the port to one team: another team's run does not exist, whatever the operation. */
 function ownedBy(team: string, { teamOf, remember }: RunTeams) {
   const owns = async (runId: string): Promise<boolean> => (await teamOf(runId)) === team;
   return {
     owns,
-    async checkOwner(runId: string): Promise<void> {
-      if (!(await owns(runId))) throw new RunNotFoundError(runId);
-    },
     own(run: Run | undefined): Run | undefined {
       if (run) remember(run);
       return run?.team === team ? run : undefined;
+    },
+    /** Wraps an operation, which throws RunNotFoundError for another team's run. */
+    checked<Rest extends unknown[], Result>(operation: Operation<Rest, Result>): Operation<Rest, Result> {
+      return async (runId, ...rest) => {
+        if (!(await owns(runId))) throw new RunNotFoundError(runId);
+        return operation(runId, ...rest);
+      };
+    },
+    /** Wraps an operation, which returns false for another team's run. */
+    ifOwned<Rest extends unknown[]>(operation: Operation<Rest, boolean>): Operation<Rest, boolean> {
+      return async (runId, ...rest) => (await owns(runId)) && operation(runId, ...rest);
     },
   };
 }
 
 /** Narrows the phases of runs to a team's. */
 export function teamRunPhases(all: RunPhases, team: string, teams: RunTeams): RunPhases {
-  const { owns, checkOwner, own } = ownedBy(team, teams);
+  const { owns, own, checked, ifOwned } = ownedBy(team, teams);
   return {
     find: async (runId) => own(await all.find(runId)),
     async findDetails(runId) {
       const details = await all.findDetails(runId);
       return own(details?.run) && details;
     },
-    enterPhase: async (runId, phase, at) => (await owns(runId)) && all.enterPhase(runId, phase, at),
-    async goBack(runId, from, to, at) {
-      await checkOwner(runId);
-      await all.goBack(runId, from, to, at);
-    },
-    async putTaskToken(runId, phase, token) {
-      await checkOwner(runId);
-      await all.putTaskToken(runId, phase, token);
-    },
+    enterPhase: ifOwned((...given) => all.enterPhase(...given)),
+    goBack: checked((...given) => all.goBack(...given)),
+    putTaskToken: checked((...given) => all.putTaskToken(...given)),
     findTaskTokens: async (runId, phase) => ((await owns(runId)) ? all.findTaskTokens(runId, phase) : []),
   };
 }
 
 /** Narrows the steps of runs to a team's. */
 export function teamRunSteps(all: RunSteps, team: string, teams: RunTeams): RunSteps {
-  const { checkOwner } = ownedBy(team, teams);
+  const { checked } = ownedBy(team, teams);
   return {
     ...teamRunPhases(all, team, teams),
-    async recordStep(runId, record) {
-      await checkOwner(runId);
-      await all.recordStep(runId, record);
-    },
+    recordStep: checked((...given) => all.recordStep(...given)),
   };
 }
 
 /** Narrows runs to a team's. */
 export function teamRuns(all: AllRuns, team: string, teams: RunTeams): RunRepository {
-  const { owns, checkOwner, own } = ownedBy(team, teams);
+  const { owns, own, checked, ifOwned } = ownedBy(team, teams);
   return {
     ...teamRunSteps(all, team, teams),
     async create(run) {
@@ -90,45 +91,22 @@ export function teamRuns(all: AllRuns, team: string, teams: RunTeams): RunReposi
     },
     list: (query) => all.list({ ...query, team }),
     listOpen: async () => (await all.listOpen()).filter((run) => run.team === team),
-    pause: async (runId, pause) => (await owns(runId)) && all.pause(runId, pause),
-    resume: async (runId, resumption) => (await owns(runId)) && all.resume(runId, resumption),
-    close: async (runId, conclusion) => (await owns(runId)) && all.close(runId, conclusion),
-    async delist(runId) {
-      await checkOwner(runId);
-      await all.delist(runId);
-    },
-    async markEndPublished(runId) {
-      await checkOwner(runId);
-      await all.markEndPublished(runId);
-    },
-    beginAttempt: async (runId, attempt) => (await owns(runId)) && all.beginAttempt(runId, attempt),
-    takeOverAttempt: async (runId, attempt, claimedAt, at) =>
-      (await owns(runId)) && all.takeOverAttempt(runId, attempt, claimedAt, at),
-    recordJob: async (runId, attempt, jobId) => (await owns(runId)) && all.recordJob(runId, attempt, jobId),
+    pause: ifOwned((...given) => all.pause(...given)),
+    resume: ifOwned((...given) => all.resume(...given)),
+    close: ifOwned((...given) => all.close(...given)),
+    delist: checked((...given) => all.delist(...given)),
+    markEndPublished: checked((...given) => all.markEndPublished(...given)),
+    beginAttempt: ifOwned((...given) => all.beginAttempt(...given)),
+    takeOverAttempt: ifOwned((...given) => all.takeOverAttempt(...given)),
+    recordJob: ifOwned((...given) => all.recordJob(...given)),
     completeAttempt: async (runId, attempt, end) =>
       (await owns(runId)) && all.completeAttempt(team, runId, attempt, end),
     monthUsage: (month) => all.monthUsage(team, month),
-    async recordWorker(runId, worker) {
-      await checkOwner(runId);
-      return all.recordWorker(runId, worker);
-    },
-    async recordMachine(runId, machine) {
-      await checkOwner(runId);
-      await all.recordMachine(runId, machine);
-    },
-    recordInterruptionNotice: async (runId, memberId, at) =>
-      (await owns(runId)) && all.recordInterruptionNotice(runId, memberId, at),
-    async recordRecovery(runId, recovery) {
-      await checkOwner(runId);
-      return all.recordRecovery(runId, recovery);
-    },
-    async recordWarning(runId, warning) {
-      await checkOwner(runId);
-      await all.recordWarning(runId, warning);
-    },
-    async recordProgress(runId, progress) {
-      await checkOwner(runId);
-      await all.recordProgress(runId, progress);
-    },
+    recordWorker: checked((...given) => all.recordWorker(...given)),
+    recordMachine: checked((...given) => all.recordMachine(...given)),
+    recordInterruptionNotice: ifOwned((...given) => all.recordInterruptionNotice(...given)),
+    recordRecovery: checked((...given) => all.recordRecovery(...given)),
+    recordWarning: checked((...given) => all.recordWarning(...given)),
+    recordProgress: checked((...given) => all.recordProgress(...given)),
   };
 }

@@ -1,6 +1,5 @@
 import { DatasetNotFoundError } from "../datasets/errors";
-import { getDatasetVersion } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
+import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import { RunNotFoundError } from "../runs/errors";
 import { LoggedModelNotFoundError, type LoggedModels } from "./logged-model";
 import type { RunRecords } from "./run-records";

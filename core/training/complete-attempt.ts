@@ -1,6 +1,6 @@
 import type { Meter } from "../metering/metrics";
 import { isoTime } from "../ports";
-import { type AttemptEnd, monthOf } from "../runs/attempt-repository";
+import { type AttemptEnd, monthOf } from "../runs/attempts";
 import type { RunDetails, TrainingAttempt } from "../runs/shapes";
 import { spansOfRows, usageOf } from "../runs/usage";
 import { jobRequestOf, type LaunchDependencies } from "./launch";

@@ -1,5 +1,4 @@
-import { findJson } from "../object-documents";
-import { CorruptObjectError } from "../object-errors";
+import { CorruptObjectError, findJson } from "../object-documents";
 import { isoTime, type ObjectStore } from "../ports";
 import type { NextMove } from "../runs/attempts";
 import type { RunDetails } from "../runs/shapes";

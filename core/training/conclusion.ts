@@ -1,8 +1,13 @@
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
+import { readReport, readSlicedPredictions } from "../evaluation/stored-predictions";
 import { isoTime, type ObjectStore } from "../ports";
-import { previewGates } from "../registry/gates/preview";
+import { judge } from "../registry/gates/judge";
+import { combine } from "../registry/gates/requirements";
 import type { GateOutput } from "../registry/gates/step";
+import { type MadeByRun, missingMetric } from "../registry/gates/subject";
+import type { GateVerdict } from "../registry/gates/verdict";
 import type { ModelVersion } from "../registry/model";
+import { rulesOf } from "../registry/policy";
 import type { RegistrationOutput } from "../registry/registration";
 import type { ModelRepository } from "../registry/repository";
 import { RunNotFoundError } from "../runs/errors";
@@ -28,7 +33,7 @@ export interface StateError {
   readonly Cause?: string;
 }
 
-export interface CloseRunDependencies extends CompleteAttemptDependencies {
+interface CloseRunDependencies extends CompleteAttemptDependencies {
   readonly registry: { readonly repository: Pick<ModelRepository, "findVersion"> };
   readonly objects: Pick<ObjectStore, "getContent">;
 }
@@ -95,7 +100,7 @@ async function evaluatedOutcome(
 }
 
 /** Returns the outcome. A run whose model was refused is a completed run. */
-export function outcomeOf(
+function outcomeOf(
   conclusion: Exclude<Conclusion, "failed" | "reproduced" | "evaluated">,
   details: RunDetails,
   version: ModelVersion | undefined,
@@ -150,4 +155,30 @@ function messageIn(cause: string): string {
     // The text is not a function's error object, and is the message itself.
   }
   return cause;
+}
+
+/**
+ * Judges a run by the gates of its own job, as if it were a model's first version. A run that registers no model has
+ * neither a champion nor a policy.
+ */
+async function previewGates(
+  objects: Pick<ObjectStore, "getContent">,
+  { job, evaluation, training }: MadeByRun,
+  at: string,
+): Promise<GateVerdict> {
+  const requirements = combine(job.evaluation, rulesOf({}));
+  const needsSlices = requirements.slices.length + requirements.fairness.length > 0;
+  const { metrics, latency, report } = evaluation;
+  const subject = {
+    metrics,
+    missingMetric: (metric: string) => missingMetric(metrics, metric),
+    sliced: needsSlices
+      ? await readSlicedPredictions(objects, await readReport(objects, report))
+      : { reason: "no gate needs slices" },
+    identity: `${report.sha256} ${training?.weightsSha256}`,
+    ...(latency ? { latency } : {}),
+    ...(training ? { artifactBytes: training.weights.bytes + training.topology.bytes } : {}),
+    lacking: "its evaluation did not measure it; submit its job again",
+  };
+  return judge(requirements, subject, () => ({ unanswered: "checks run once the model is registered" }), at);
 }

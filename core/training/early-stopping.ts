@@ -1,4 +1,4 @@
-import { classificationMetricNames, lessIsBetter, regressionMetricNames } from "../evaluation/metric-names";
+import { classificationMetricNames, lessIsBetter, regressionMetricNames } from "../evaluation/metrics";
 import type { EarlyStopping } from "../runs/early-stopping";
 
 const prefix = "validation/";

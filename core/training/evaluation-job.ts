@@ -1,7 +1,6 @@
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import type { EvaluationResult } from "../evaluation/task";
-import { findJson } from "../object-documents";
-import { CorruptObjectError } from "../object-errors";
+import { CorruptObjectError, findJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { NextMove } from "../runs/attempts";
@@ -11,7 +10,7 @@ import { completeAttempt } from "./complete-attempt";
 import { launchAttempt, nextAttempt } from "./launch";
 import { makeNextMove, type NextMoveDependencies } from "./next-move";
 
-export type EvaluationBegun =
+type EvaluationBegun =
   | { readonly attempt: number | undefined; readonly jobId: string | undefined }
   | { readonly move: NextMove["move"] };
 

@@ -1,9 +1,9 @@
 import type { DatasetManifest } from "../datasets/shapes";
 import type { Problem } from "../errors";
-import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
+import { classificationMetricNames, regressionMetricNames } from "../evaluation/metrics";
 import { choiceProblems, chosenFeatures } from "../features/choice";
 import { viewOf } from "../features/planned-fit";
-import { gpusOfSmallestHost } from "../metering/gpu-classes";
+import { gpusOfSmallestHost } from "../metering/prices";
 import type { PolicyRules } from "../runs/gate-rules";
 import type { Job } from "../runs/job";
 import { hostNeedOf } from "../runs/resources";

@@ -1,5 +1,4 @@
-import { findJson } from "../object-documents";
-import { CorruptObjectError } from "../object-errors";
+import { CorruptObjectError, findJson } from "../object-documents";
 import type { ObjectStore } from "../ports";
 import {
   decideNextMove,

@@ -1,5 +1,5 @@
 import { eachLimited } from "../each-limited";
-import type { Meter } from "../metering/metrics";
+import type { Meter, OperationalMetric } from "../metering/metrics";
 import type { Clock } from "../ports";
 import { answerRun } from "../registry/approval";
 import type { RegistrationOutput } from "../registry/registration";
@@ -7,17 +7,15 @@ import type { ModelRepository } from "../registry/repository";
 import type { NextMove } from "../runs/attempts";
 import type { Executions } from "../runs/ports";
 import { isOpen, type Phase } from "../runs/run-states";
-import type { Run, RunDetails } from "../runs/shapes";
+import type { Run, RunDetails, RunFailure } from "../runs/shapes";
 import { findOutput } from "../runs/step";
-import { cleanUpRun } from "./clean-up";
-import { closeInterruptedRun, closeRun } from "./close-run";
+import { spansOfRows, usageOf } from "../runs/usage";
+import { cleanUpRun, closeInterruptedRun, closeRun } from "./close-run";
 import { completeTraining } from "./complete-training";
 import { completeEvaluation } from "./evaluation-job";
 import { type LaunchDependencies, latestAttempts } from "./launch";
-import { exceededLimit } from "./limits";
 import type { NextMoveDependencies } from "./next-move";
 import { finishPause } from "./pause";
-import { runLevels } from "./run-levels";
 
 /** Time in which the workers of a completed training end: they upload the last checkpoint and send metrics. */
 const graceMs = 5 * 60_000;
@@ -28,10 +26,7 @@ const watchedForMs = 60 * 60_000;
  * Ends the job of a completed training or evaluation whose workers have not all ended in time. A run may wait for its approval for
  * weeks.
  */
-export async function stopStragglers(
-  { jobs, clock }: LaunchDependencies,
-  { run, attempts }: RunDetails,
-): Promise<void> {
+async function stopStragglers({ jobs, clock }: LaunchDependencies, { run, attempts }: RunDetails): Promise<void> {
   for (const { status, jobId, endedAt } of latestAttempts(attempts)) {
     if (status !== "succeeded" || jobId === undefined || endedAt === undefined) continue;
     const since = clock.now() - Date.parse(endedAt);
@@ -121,7 +116,7 @@ async function endBeyondLimits(dependencies: ReconcileDependencies, run: Run): P
   return true;
 }
 
-export interface ReconcileAllOptions {
+interface ReconcileAllOptions {
   readonly forTeam: (team: string) => ReconcileDependencies;
   readonly meter: Meter;
   readonly clock: Clock;
@@ -165,4 +160,81 @@ export async function reconcileAll(open: readonly Run[], options: ReconcileAllOp
       yield run;
     }
   }
+}
+
+const msPerHour = 3_600_000;
+
+/**
+ * Returns why a run that trains must end: a limit of its job that its attempts exceed. `undefined` if there is none.
+ *
+ * @param now milliseconds since the epoch
+ */
+function exceededLimit(details: RunDetails, now: number): RunFailure | undefined {
+  const { run } = details;
+  const { hours, dollars } = run.job.limits ?? {};
+  const kept = "its checkpoints are kept: `ringmaster runs restore` continues from one, with higher limits";
+  const trained = trainedHours(details, now);
+  if (hours !== undefined && trained > hours) {
+    const message = `the run has trained for ${rounded(trained)} hours, and limits.hours is ${hours}; ${kept}`;
+    return { code: "LIMIT_HOURS", message, phase: run.phase };
+  }
+  const cost = estimatedDollars(details, now);
+  if (dollars === undefined || cost <= dollars) return undefined;
+  const message = `the run has cost about $${rounded(cost)}, and limits.dollars is ${dollars}; ${kept}`;
+  return { code: "LIMIT_DOLLARS", message, phase: run.phase };
+}
+
+/** Sums the attempts' times. The wait of an attempt in Batch's queue does not count. */
+function trainedHours({ attempts, workers }: RunDetails, now: number): number {
+  const times = attempts.map(({ attempt, endedAt }) => {
+    const starts = spansOfRows(workers, attempt).map(({ startedAt }) => startedAt);
+    if (starts.length === 0) return 0;
+    return Math.max(0, (endedAt === undefined ? now : Date.parse(endedAt)) - Math.min(...starts));
+  });
+  return times.reduce((sum, time) => sum + time, 0) / msPerHour;
+}
+
+function estimatedDollars({ run, attempts, workers, machines }: RunDetails, now: number): number {
+  return attempts.reduce((sum, attempt) => {
+    const usage =
+      attempt.usage ?? usageOf(attempt, run.job.resources, spansOfRows(workers, attempt.attempt), machines, now);
+    return sum + (usage.estimatedUsd ?? 0);
+  }, 0);
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
+
+type Level = Extract<OperationalMetric, `Runs${"Queued" | "Preparing" | "Training" | "Concluding"}`>;
+
+const levelOf: Readonly<Record<Phase, Level>> = {
+  ValidateDataset: "RunsPreparing",
+  PrepareFeatures: "RunsPreparing",
+  LaunchTraining: "RunsTraining",
+  Evaluate: "RunsConcluding",
+  Register: "RunsConcluding",
+  Gate: "RunsConcluding",
+  AwaitApproval: "RunsConcluding",
+  Promote: "RunsConcluding",
+};
+
+/**
+ * Counts the open runs of each team by state. Teams without open runs are omitted, so that an idle platform writes no
+ * metrics.
+ */
+export function runLevels(runs: readonly Run[]): ReadonlyMap<string, Readonly<Record<Level, number>>> {
+  const teams = new Map<string, Record<Level, number>>();
+  for (const run of runs) {
+    if (!isOpen(run.status)) continue;
+    const levels = teams.get(run.team) ?? {
+      RunsQueued: 0,
+      RunsPreparing: 0,
+      RunsTraining: 0,
+      RunsConcluding: 0,
+    };
+    levels[run.phase === undefined ? "RunsQueued" : levelOf[run.phase]] += 1;
+    teams.set(run.team, levels);
+  }
+  return teams;
 }

@@ -7,7 +7,7 @@ import { appliedWeightDecay } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
 import type { Run } from "../runs/shapes";
 import type { CheckpointManifest } from "./checkpoint/manifest";
-import { checkpointStart } from "./checkpoint/start";
+import { checkpointStart } from "./initial-weights";
 import { findSubmitted, type SubmitDependencies, submitRun } from "./submit";
 
 export interface RestoreDependencies extends SubmitDependencies {

@@ -1,5 +1,4 @@
-import { resolveDataset } from "../datasets/reference";
-import type { DatasetRepository } from "../datasets/repository";
+import { type DatasetRepository, resolveDataset } from "../datasets/repository";
 import type { DatasetManifest, DatasetVersion } from "../datasets/shapes";
 import { digestOf, sha256 } from "../digest";
 import { InvalidInputError, type Problem } from "../errors";
@@ -14,7 +13,7 @@ import { type Job, type RunLimits, withoutLaterOptions } from "../runs/job";
 import type { Executions } from "../runs/ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { CodeReference, MadeEnvironment, Run } from "../runs/shapes";
-import { type FineTuneDependencies, fineTuneSourceOf } from "./fine-tune";
+import { type FineTuneDependencies, fineTuneSourceOf } from "./initial-weights";
 import {
   checkJobAgainst,
   checkPolicyAgainst,

@@ -1,4 +1,4 @@
-import type { ValidationOutput } from "../datasets/validation-step";
+import type { ValidationOutput } from "../datasets/validation";
 import type { FeaturesOutput } from "../features/materialize";
 import { objectKeys } from "../object-keys";
 import { sourceText } from "../runs/fine-tune";

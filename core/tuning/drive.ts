@@ -5,10 +5,9 @@ import { objectKeys } from "../object-keys";
 import { isoTime, type ObjectStore } from "../ports";
 import type { RunRecords } from "../tracking/run-records";
 import { decide } from "./decide";
-import { StudyBusyError } from "./errors";
 import type { ObservedTrial } from "./history";
 import { type Observation, type ObserveDependencies, observe } from "./observe";
-import { maxTrialsPerWrite, type StudyRepository, type StudyState } from "./ports";
+import { maxTrialsPerWrite, StudyBusyError, type StudyRepository, type StudyState } from "./ports";
 import { isActive, type Study, type Trial } from "./shapes";
 import { isPermanent, registerBest, type StartDependencies, startSegment } from "./start";
 

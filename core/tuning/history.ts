@@ -41,3 +41,109 @@ export function lossesOf(
   if (given === undefined || given.some((value) => !Number.isFinite(value))) return undefined;
   return given.map((value, i) => (objectives[i]?.direction === "maximize" ? -value : value));
 }
+
+/**
+ * Returns the best trial; of several objectives, the Pareto front by number. Feasible trials come before infeasible
+ * ones, which are compared by how far they exceed their constraints. Trials that have not completed count only while
+ * none has. The smaller number wins between equal trials.
+ */
+export function bestTrials<T extends ObservedTrial>(
+  trials: readonly T[],
+  objectives: readonly Objective[],
+): readonly T[] {
+  const candidates = trials.flatMap((trial) => {
+    const losses = lossesOf(trial, objectives);
+    return losses === undefined ? [] : { trial, losses, excess: excessOf(trial) };
+  });
+  const completed = candidates.filter(({ trial }) => trial.state === "completed");
+  const compared = completed.length > 0 ? completed : candidates;
+  const least = Math.min(...compared.map(({ excess }) => excess));
+  const allowed = compared.filter(({ excess }) => excess === least).sort((a, b) => a.trial.number - b.trial.number);
+  if (objectives.length === 1) {
+    const smallest = Math.min(...allowed.map(({ losses }) => losses[0]!));
+    return allowed.flatMap(({ trial, losses }) => (losses[0] === smallest ? trial : [])).slice(0, 1);
+  }
+  const isDominated = (losses: readonly number[]) => allowed.some((other) => dominates(other.losses, losses));
+  return allowed.flatMap(({ trial, losses }) => (isDominated(losses) ? [] : trial));
+}
+
+/** Tests whether losses are at most as large for each objective, and smaller for one. */
+function dominates(one: readonly number[], other: readonly number[]): boolean {
+  return one.every((loss, at) => loss <= other[at]!) && one.some((loss, at) => loss < other[at]!);
+}
+
+/** Returns by how much a trial exceeds its constraints in total; 0 if it is feasible. */
+function excessOf({ constraints = [] }: ObservedTrial): number {
+  return constraints.reduce((sum, value) => sum + (Number.isNaN(value) ? Infinity : Math.max(0, value)), 0);
+}
+
+interface Scored {
+  readonly trial: ObservedTrial;
+  readonly losses: readonly number[];
+  readonly excess: number;
+}
+
+/** Returns the trials that have a value. Failed trials and those with a NaN have none. */
+export function scored(history: readonly ObservedTrial[], objectives: readonly Objective[]): readonly Scored[] {
+  return history.flatMap((trial) => {
+    const losses = lossesOf(trial, objectives);
+    return losses === undefined ? [] : { trial, losses, excess: excessOf(trial) };
+  });
+}
+
+/**
+ * Orders trials, best first: feasible ones by their loss, then infeasible ones by how far they exceed their
+ * constraints. Several objectives are compared by fronts of non-domination, and within a front by crowding distance
+ * (Deb et al., 2002). Fronts are found until `needed` trials are in order; the others follow in any order.
+ */
+export function bestFirst(trials: readonly Scored[], needed = trials.length): readonly Scored[] {
+  const feasible = trials.filter(({ excess }) => excess === 0);
+  const infeasible = trials.filter(({ excess }) => excess !== 0).sort((a, b) => compare(a.excess, b.excess));
+  if ((trials[0]?.losses.length ?? 1) === 1) {
+    return [...feasible.sort((a, b) => compare(a.losses[0]!, b.losses[0]!)), ...infeasible];
+  }
+  const ordered: Scored[] = [];
+  let rest: readonly Scored[] = feasible;
+  while (rest.length > 0 && ordered.length < needed) {
+    const front = frontOf(rest);
+    ordered.push(...byCrowding(front));
+    const members = new Set(front);
+    rest = rest.filter((one) => !members.has(one));
+  }
+  return [...ordered, ...rest, ...infeasible];
+}
+
+/** Returns the trials that no other dominates. */
+export function frontOf(trials: readonly Scored[]): readonly Scored[] {
+  const front: Scored[] = [];
+  // In lexicographic order, a later trial never dominates an earlier one.
+  for (const one of [...trials].sort((a, b) => lexicographic(a.losses, b.losses))) {
+    if (!front.some((other) => dominates(other.losses, one.losses))) front.push(one);
+  }
+  return front;
+}
+
+function byCrowding(front: readonly Scored[]): readonly Scored[] {
+  const distance = new Map(front.map((one) => [one, 0]));
+  for (let at = 0; at < (front[0]?.losses.length ?? 0); at += 1) {
+    const sorted = [...front].sort((a, b) => compare(a.losses[at]!, b.losses[at]!));
+    const range = sorted.at(-1)!.losses[at]! - sorted[0]!.losses[at]!;
+    for (const [i, one] of sorted.entries()) {
+      const before = sorted[i - 1]?.losses[at];
+      const after = sorted[i + 1]?.losses[at];
+      const gap = before === undefined || after === undefined ? Infinity : range > 0 ? (after - before) / range : 0;
+      distance.set(one, distance.get(one)! + gap);
+    }
+  }
+  return [...front].sort((a, b) => compare(distance.get(b)!, distance.get(a)!));
+}
+
+function lexicographic(one: readonly number[], other: readonly number[]): number {
+  for (const [at, loss] of one.entries()) if (loss !== other[at]) return compare(loss, other[at]!);
+  return 0;
+}
+
+/** Compares also infinite numbers, whose difference is NaN. */
+function compare(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

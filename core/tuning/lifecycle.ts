@@ -1,6 +1,6 @@
 import type { Person } from "../access/principals";
 import { inRounds, type Pause } from "../backoff";
-import { resolveDataset } from "../datasets/reference";
+import { resolveDataset } from "../datasets/repository";
 import { digestOf } from "../digest";
 import { InvalidInputError, type Problem } from "../errors";
 import { objectKeys } from "../object-keys";
@@ -8,15 +8,21 @@ import { type Clock, isoTime, type ObjectStore } from "../ports";
 import type { Job } from "../runs/job";
 import type { RunRepository } from "../runs/run-repository";
 import { type LogRunDependencies, logRun } from "../tracking/records/log-run";
-import { type CancelDependencies, cancelRun } from "../training/cancel";
-import { type FineTuneDependencies, fineTuneSourceOf } from "../training/fine-tune";
+import { type CancelDependencies, cancelRun } from "../training/close-run";
+import { type FineTuneDependencies, fineTuneSourceOf } from "../training/initial-weights";
 import { checkJobAgainst, type DeploymentSettings, deploymentProblems } from "../training/job-checks";
 import type { SubmitDependencies } from "../training/submit";
-import { bestTrials } from "./best";
 import { resumed } from "./decide";
-import { StudyBusyError, StudyExistsError, StudyNotFoundError, StudyWithoutResultError } from "./errors";
-import type { StudyEvents } from "./events";
-import type { StudyRepository, StudyState } from "./ports";
+import { bestTrials } from "./history";
+import {
+  StudyBusyError,
+  type StudyEvents,
+  StudyExistsError,
+  StudyNotFoundError,
+  type StudyRepository,
+  type StudyState,
+  StudyWithoutResultError,
+} from "./ports";
 import { problemsOfSampler } from "./sampler";
 import { problemsOfScheduler } from "./scheduler";
 import type { Study, Trial } from "./shapes";

@@ -1,13 +1,21 @@
 import { digestOf } from "../digest";
-import { bestTrials } from "./best";
 import { drawsFor } from "./draws";
-import type { Objective, ObservedTrial } from "./history";
-import { pointsOf } from "./points";
+import { bestTrials, type Objective, type ObservedTrial } from "./history";
 import { createSampler, type Sampler, type SamplerSettings } from "./sampler";
 import type { CreateAction, ResumeAction, Scheduler, SchedulerSettings, SchedulerTrial, StopAction } from "./scheduler";
-import { createScheduler } from "./schedulers/create";
-import { explore } from "./schedulers/explore";
-import type { Point, Space } from "./space";
+import { asha, hyperband, rungsOf, successiveHalving } from "./schedulers/halving";
+import { medianStop, runAll } from "./schedulers/median";
+import { explore, populationBased } from "./schedulers/population";
+import {
+  cardinality,
+  isActive,
+  type Json,
+  type Parameter,
+  type Point,
+  parameterOrder,
+  type Space,
+  snap,
+} from "./space";
 
 export interface PlannedStudy {
   readonly definition: {
@@ -32,7 +40,7 @@ export interface PlannedStudy {
   readonly dollars: number;
 }
 
-export interface PlannedCreation extends CreateAction {
+interface PlannedCreation extends CreateAction {
   /** The next numbers, without gaps. */
   readonly number: number;
   readonly params: Point;
@@ -40,7 +48,7 @@ export interface PlannedCreation extends CreateAction {
 
 export type PlannedAction = PlannedCreation | ResumeAction | StopAction;
 
-export interface Plan {
+interface Plan {
   readonly actions: readonly PlannedAction[];
   /** Present if nothing runs and nothing is left to start. */
   readonly finished?: { readonly reason: string };
@@ -143,4 +151,49 @@ function newPoint(space: Space, suggested: Point, seen: ReadonlySet<string>, num
   }
   for (const point of pointsOf(space) ?? []) if (!seen.has(digestOf(point))) return point;
   return suggested;
+}
+
+/** Lists all points of a space one by one, or `undefined` if a parameter has infinitely many values. */
+function pointsOf(space: Space): Iterable<Point> | undefined {
+  const isCountable = Object.values(space).every((parameter) => cardinality(parameter) < Infinity);
+  return isCountable ? completions(space, parameterOrder(space), {}) : undefined;
+}
+
+function* completions(space: Space, [name, ...later]: readonly string[], point: Point): Iterable<Point> {
+  if (name === undefined) return yield point;
+  const parameter = space[name] as Parameter;
+  if (!isActive(parameter, point)) return yield* completions(space, later, point);
+  for (const value of valuesOf(parameter)) yield* completions(space, later, { ...point, [name]: value });
+}
+
+function* valuesOf(parameter: Parameter): Iterable<Json> {
+  if (parameter.type === "categorical") return yield* parameter.choices;
+  const { low, step = 0 } = parameter;
+  for (let at = 0; at < cardinality(parameter); at++) yield snap(parameter, low + at * step);
+}
+
+interface SchedulerContext {
+  readonly maxEpochs: number;
+  /** The first objective of the study. */
+  readonly objective: Objective;
+  readonly space: Space;
+  /** Whether the sampler looks at results. */
+  readonly usesHistory: boolean;
+}
+
+export function createScheduler(settings: SchedulerSettings, context: SchedulerContext): Scheduler {
+  const { maxEpochs, objective, space, usesHistory } = context;
+  switch (settings.type) {
+    case "none":
+      return runAll(maxEpochs);
+    case "median":
+      return medianStop(settings, maxEpochs, objective);
+    case "population":
+      return populationBased(settings, maxEpochs, objective, space);
+    default: {
+      const { type, minEpochs, factor } = settings;
+      const halving = { rungs: rungsOf(minEpochs, maxEpochs, factor), factor, objective, usesHistory };
+      return { asha, hyperband, "successive-halving": successiveHalving }[type](halving);
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import type { Page } from "../datasets/repository";
+import { RingmasterError } from "../errors";
 import type { Study, Trial } from "./shapes";
 
 /** A study with all of its trials, by number. */
@@ -32,4 +33,62 @@ export const maxTrialsPerWrite = 98;
 /** Finds the open studies of all teams for the sweep. */
 export interface StudyIndex {
   listOpen(): Promise<readonly { readonly team: string; readonly study: string }[]>;
+}
+
+/** The event of a study's creation, extension or stop: it has to be driven. */
+export interface StudyChanged {
+  readonly team: string;
+  readonly study: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** The port to EventBridge. */
+export interface StudyEvents {
+  /** Resolves when the event was accepted. */
+  publishStudyChanged(event: StudyChanged): Promise<void>;
+}
+
+export class StudyNotFoundError extends RingmasterError {
+  constructor(name: string) {
+    super(`there is no study ${JSON.stringify(name)}; \`ringmaster study list\` shows the studies`, {
+      code: "STUDY_NOT_FOUND",
+      httpStatus: 404,
+      details: { study: name },
+    });
+  }
+}
+
+/** Thrown when a study of that name has another definition. */
+export class StudyExistsError extends RingmasterError {
+  constructor(name: string) {
+    super(
+      `study ${name} already exists with another definition; choose another name, or continue it with \`ringmaster study extend ${name}\``,
+      { code: "STUDY_EXISTS", httpStatus: 409, details: { study: name } },
+    );
+  }
+}
+
+/** Thrown when other requests changed the study before each attempt. */
+export class StudyBusyError extends RingmasterError {
+  constructor(name: string) {
+    super(`too many requests change study ${name} at the same time; send the request again`, {
+      code: "STUDY_BUSY",
+      httpStatus: 503,
+      retryable: true,
+      details: { study: name },
+    });
+  }
+}
+
+/** Thrown when the best trial is requested before any trial has a value. */
+export class StudyWithoutResultError extends RingmasterError {
+  constructor(name: string, failed: number) {
+    const reason = failed === 0 ? "no trial has reported its objective yet" : `its ${failed} ended trials failed`;
+    super(`study ${name} has no best trial: ${reason}; \`ringmaster study show ${name}\` lists the trials`, {
+      code: "STUDY_WITHOUT_RESULT",
+      httpStatus: 409,
+      details: { study: name },
+    });
+  }
 }

@@ -1,15 +1,12 @@
 import * as z from "zod";
-import type { Objective } from "./history";
-import { autoSampler } from "./samplers/auto";
+import { lossesOf, type Objective } from "./history";
 import { cmaesSampler } from "./samplers/cmaes";
-import { gpSampler } from "./samplers/gp";
-import { gridSampler, gridSize } from "./samplers/grid";
+import { gpSampler, hasCurves } from "./samplers/gp";
 import { nsga2Sampler } from "./samplers/nsga2";
-import { randomSampler } from "./samplers/random";
-import type { Sampler, SamplerContext } from "./samplers/sampler";
+import { gridSampler, gridSize, randomSampler, type Sampler, type SamplerContext } from "./samplers/sampler";
 import { sobolSampler } from "./samplers/sobol";
 import { tpeSampler } from "./samplers/tpe";
-import type { Space } from "./space";
+import { cardinality, type Space } from "./space";
 
 export type { Sampler };
 
@@ -82,4 +79,36 @@ export function problemsOfSampler(settings: SamplerSettings, space: Space, objec
       ? `the grid has ${size} combinations, but at most ${maxGrid} are possible: use larger steps or another sampler`
       : "a grid needs a step for each float parameter: add steps or use another sampler",
   ];
+}
+
+/** Trials with a value above which the Gaussian process takes too long: its cost grows with the cube. */
+const maxModelled = 300;
+const maxDimensions = 20;
+/** Every third trial comes from the Gaussian process; two of three where a scheduler stops trials early. */
+const turn = 3;
+const startupTrials = 10;
+
+/**
+ * Suggests by TPE, and every third trial by a Gaussian process while it is affordable. Each knows all trials. The
+ * process converges on smooth functions, where TPE does not; TPE explores where the process models badly. Where trials are
+ * stopped early, the process also learns from these, and TPE does not.
+ */
+function autoSampler(context: SamplerContext): Sampler {
+  const tpe = tpeSampler(context, { startupTrials, candidates: 48 });
+  const { space, objectives } = context;
+  const parameters = Object.values(space);
+  const isModelled =
+    objectives.length === 1 &&
+    parameters.length <= maxDimensions &&
+    parameters.some((parameter) => cardinality(parameter) === Number.POSITIVE_INFINITY);
+  if (!isModelled) return tpe;
+  const gp = gpSampler(context, { startupTrials });
+  return {
+    usesHistory: true,
+    suggest(history, number) {
+      const known = history.filter((trial) => lossesOf(trial, objectives) !== undefined).length;
+      const isTurn = hasCurves(history) ? number % turn > 0 : number % turn === turn - 1 && known <= maxModelled;
+      return (isTurn ? gp : tpe).suggest(history, number);
+    },
+  };
 }

@@ -2,13 +2,12 @@ import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import type { ObjectStore } from "../ports";
 import type { Run } from "../runs/shapes";
-import { checkpointStart } from "../training/checkpoint/start";
+import { checkpointStart } from "../training/initial-weights";
 import { type ResumeDependencies, resumeRun } from "../training/pause";
 import { findSubmitted, type SubmitDependencies, type SubmitRequest, submitRun } from "../training/submit";
-import { runSegment, trialKey } from "./decide";
+import { bestJob, runSegment, trialJob, trialKey } from "./decide";
 import type { StudyRepository, StudyState } from "./ports";
 import { isActive, type Study, type Trial } from "./shapes";
-import { bestJob, trialJob } from "./trial-job";
 
 export interface StartDependencies extends SubmitDependencies, ResumeDependencies {
   readonly runs: SubmitDependencies["runs"] & ResumeDependencies["runs"];

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { classificationMetricNames, regressionMetricNames } from "../evaluation/metric-names";
+import { classificationMetricNames, regressionMetricNames } from "../evaluation/metrics";
 import { issuesOf } from "../problems";
 import type { Hyperparameters } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { principalPatternProblem } from "../../core/access/principals";
-import { teamNamePattern, teamNameRule } from "../../core/access/teams";
+import { principalPatternProblem, teamNamePattern, teamNameRule } from "../../core/access/principals";
 
 // The schemas of single values. Each states its rule as the end of the sentence "`path` is `value`, but …".
 

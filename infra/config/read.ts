@@ -1,6 +1,6 @@
 import type { Node } from "constructs";
 import type * as z from "zod";
-import { defaultTeam } from "../../core/access/teams";
+import { defaultTeam } from "../../core/access/principals";
 import { withContext } from "./context";
 import { ConfigError, type ConfigProblem } from "./error";
 import { problemsBetween } from "./rules";

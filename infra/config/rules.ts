@@ -1,4 +1,4 @@
-import { gpuFamilies } from "../../core/metering/gpu-classes";
+import { gpuFamilies } from "../../core/metering/prices";
 import { maxSessionPolicy, sessionPolicy } from "../../platform/permissions";
 import type { ConfigProblem } from "./error";
 import type { DeploymentConfig } from "./schema";

@@ -3,7 +3,7 @@ import { FairshareSchedulingPolicy } from "aws-cdk-lib/aws-batch";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { gpuClassesIn, gpuClassOf } from "../../core/metering/gpu-classes";
+import { gpuClassesIn, gpuClassOf } from "../../core/metering/prices";
 import { trainerEnvironmentOf } from "../../platform/config";
 import { jobPermissions } from "../../platform/permissions";
 import { shareIdentifierOf, weightFactorOf } from "../../platform/shares";

@@ -10,8 +10,7 @@ import { openRuns, runs } from "../../adapters/team-runs";
 import { parseSegmentName } from "../../core/runs/ports";
 import { closeInterruptedRun } from "../../core/training/close-run";
 import { endSharedJob } from "../../core/training/continue-job";
-import { takeJobEvent } from "../../core/training/job-event";
-import { takeSpotNotice } from "../../core/training/spot-notice";
+import { takeJobEvent, takeSpotNotice } from "../../core/training/job-event";
 import { functionHandler } from "../function-handler";
 import { type FinishEvent, readJobEvent } from "./events";
 

@@ -3,8 +3,8 @@ import { metrics } from "../../adapters/dynamodb/metric-store";
 import { runKeys } from "../../adapters/dynamodb/run-keys";
 import { runOwners } from "../../adapters/dynamodb/run-owners";
 import { runs } from "../../adapters/team-runs";
-import { IngestLag, ingest } from "../../core/tracking/ingest";
 import { functionHandler } from "../function-handler";
+import { IngestLag, ingest } from "./ingest";
 
 let lag: IngestLag | undefined;
 

@@ -1,5 +1,5 @@
 import type { EventBridgeEvent } from "aws-lambda";
-import { teamNamePattern } from "../../core/access/teams";
+import { teamNamePattern } from "../../core/access/principals";
 import type { Logger } from "../../core/logging";
 import { deliverEvent, type NotifyDependencies, sweepDeliveries } from "../../core/notifications/deliver";
 import type { DueDeliveries } from "../../core/notifications/ports";

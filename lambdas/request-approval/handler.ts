@@ -2,8 +2,7 @@ import { runPhases } from "../../adapters/dynamodb/run-steps";
 import { executions } from "../../adapters/stepfunctions/executions";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { registry } from "../../adapters/team-registry";
-import { awaitApproval } from "../../core/registry/approval-step";
-import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/request-approval";
+import { awaitApproval, awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/request-approval";
 import { stepHandler } from "../step-handler";
 
 /**

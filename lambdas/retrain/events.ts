@@ -1,5 +1,5 @@
 import type { EventBridgeEvent } from "aws-lambda";
-import { teamNamePattern } from "../../core/access/teams";
+import { teamNamePattern } from "../../core/access/principals";
 import type { ScheduleInput } from "../../core/retraining/ports";
 import { type Severity, severities } from "../../core/retraining/rule";
 import { parseDriftAlarmName } from "../../platform/retraining";

@@ -3,8 +3,8 @@ import type { Cause, CauseRecord } from "../../core/retraining/cause";
 import { type FireDependencies, fire } from "../../core/retraining/fire";
 import type { RetrainingIndex, RetrainingSchedules } from "../../core/retraining/ports";
 import { severities } from "../../core/retraining/rule";
-import { sweep } from "../../core/retraining/sweep";
 import { type Happening, type RetrainEvent, readEvent } from "./events";
+import { sweep } from "./sweep";
 
 /** The parts of a deployment that the function uses. */
 export interface RetrainPorts {

@@ -6,13 +6,11 @@ import { type CheckedRows, checkContract } from "../../adapters/duckdb/contract/
 import { DiskFullError, isDiskFull } from "../../adapters/duckdb/errors";
 import { pushFile } from "../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
-import { teamNamePattern } from "../../core/access/teams";
-import { lookupIn } from "../../core/datasets/contract/applied";
+import { teamNamePattern } from "../../core/access/principals";
 import { type DataContractEvents, dataContractBlocked } from "../../core/datasets/contract/blocked";
-import { DataContractViolatedError } from "../../core/datasets/contract/errors";
 import { findOtherVersions } from "../../core/datasets/contract/others";
 import { contractWarnings, shownViolations } from "../../core/datasets/contract/report";
-import type { DataContractRepository } from "../../core/datasets/contract/stored";
+import { type DataContractRepository, DataContractViolatedError, lookupIn } from "../../core/datasets/contract/stored";
 import type { InboxFiles, InboxPut, InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
 import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
 import type { DatasetRepository } from "../../core/datasets/repository";

@@ -3,26 +3,25 @@ import { classesOf } from "../../adapters/duckdb/dataset-profile";
 import { measureColumn } from "../../adapters/duckdb/group-columns";
 import { hashValues } from "../../adapters/duckdb/hash-rows";
 import { readColumns } from "../../adapters/duckdb/row-reader";
-import { quoteText } from "../../adapters/duckdb/session";
+import { type DuckDbSession, quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards } from "../../adapters/duckdb/shard-source";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { compareCategories } from "../../core/category";
 import { findColumn } from "../../core/datasets/contract/applicability";
-import type { AppliedContract } from "../../core/datasets/contract/applied";
 import { type ContractReport, decideContract } from "../../core/datasets/contract/report";
+import type { AppliedContract } from "../../core/datasets/contract/stored";
 import { InvalidManifestError, InvalidRowsError, type RowViolation } from "../../core/datasets/errors";
 import type { Category, DatasetProfile } from "../../core/datasets/profile";
 import { compareHashes, HashCollector, type HashFiles } from "../../core/datasets/repeated-hashes";
 import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/shapes";
-import type { ShardGroup } from "../../core/datasets/shard-groups";
+import type { ShardGroup } from "../../core/datasets/shard-plan";
 import { splitOfRange } from "../../core/datasets/split-index";
 import { WholeSplitCheck } from "../../core/datasets/whole-split";
 import { ColumnMerger, type ColumnState } from "../../core/features/column-state";
 import type { ObjectStore } from "../../core/ports";
 import type { Rounds } from "../../core/runs/rounds";
-import { typesOf } from "./types-of";
 
 /** Rows that a message names for each violated rule. */
 const examplesShown = 3;
@@ -41,7 +40,7 @@ interface GroupState {
   readonly contract?: readonly GroupMeasurement[];
 }
 
-export interface GroupedValidation {
+interface GroupedValidation {
   readonly profile: DatasetProfile;
   /** Reasons why the splits break their rule. */
   readonly splitReasons: readonly string[];
@@ -251,4 +250,10 @@ function inVersion(violation: RowViolation, firstRow: number): RowViolation {
 
 function nameOf({ name, version }: DatasetManifest): string {
   return `dataset ${name}@${version}`;
+}
+
+/** Returns the DuckDB types of a table's columns. */
+export async function typesOf(session: DuckDbSession, table: string): Promise<ReadonlyMap<string, string>> {
+  const described = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
+  return new Map(described.map((row) => [String(row["column_name"]), String(row["column_type"])]));
 }

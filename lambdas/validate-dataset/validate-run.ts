@@ -1,10 +1,13 @@
-import { blockedRun, contractOfRun } from "../../core/datasets/contract/applied";
 import type { DataContractEvents } from "../../core/datasets/contract/blocked";
-import { DataContractViolatedError } from "../../core/datasets/contract/errors";
-import type { DataContractRepository } from "../../core/datasets/contract/stored";
+import {
+  blockedRun,
+  contractOfRun,
+  type DataContractRepository,
+  DataContractViolatedError,
+} from "../../core/datasets/contract/stored";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetManifest } from "../../core/datasets/shapes";
-import { type ValidationOutput, validationStep } from "../../core/datasets/validation-step";
+import { type ValidationOutput, validationStep } from "../../core/datasets/validation";
 import { RingmasterError } from "../../core/errors";
 import type { ObjectStore } from "../../core/ports";
 import { RunNotFoundError } from "../../core/runs/errors";

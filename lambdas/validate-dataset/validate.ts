@@ -6,20 +6,18 @@ import { fetchAllShards } from "../../adapters/duckdb/shard-source";
 import { splitRuleBroken } from "../../adapters/duckdb/split-rows";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
-import type { AppliedContract } from "../../core/datasets/contract/applied";
 import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
+import type { AppliedContract } from "../../core/datasets/contract/stored";
 import { DatasetRejectedError, EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
 import type { DatasetProfile } from "../../core/datasets/profile";
 import { putManifestCopy } from "../../core/datasets/register";
 import type { DatasetManifest } from "../../core/datasets/shapes";
-import { shardGroups } from "../../core/datasets/shard-groups";
-import { judge } from "../../core/datasets/validation";
-import type { ValidationOutput } from "../../core/datasets/validation-step";
+import { shardGroups } from "../../core/datasets/shard-plan";
+import { judge, type ValidationOutput } from "../../core/datasets/validation";
 import { readSplits } from "../../core/features/materialize";
 import type { ObjectStore } from "../../core/ports";
 import { type RoundTask, storedRounds } from "../../core/runs/rounds";
-import { typesOf } from "./types-of";
-import { validateGroups } from "./validate-groups";
+import { typesOf, validateGroups } from "./validate-groups";
 
 /**
  * Validates a stored version and trusts nothing that its push claimed: shards against their digests, rows against the

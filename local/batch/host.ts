@@ -1,15 +1,18 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { hostFiles } from "../../platform/host-files";
+import type { HostMessage, Machine, StackMessage, StartMessage } from "./host-messages";
+import { instanceId } from "./names";
+
 /**
  * The host of one container (`batch-host.js`). It starts the command in its own process group, forwards its output,
  * reports its end, and describes itself to it by files. When the stack ends for any reason, the host kills the whole
  * group and exits.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { constants } from "node:os";
-import type { Readable } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
-import { HostFiles } from "./host-files";
-import type { HostMessage, StackMessage, StartMessage } from "./host-messages";
-
 let files: HostFiles | undefined;
 let container: ChildProcess | undefined;
 /** A signal that arrived before the process existed. */
@@ -98,3 +101,26 @@ process.on("message", (message: StackMessage) => {
   else if (message.type === "signal") deliver(message.signal);
   else files?.announce(message.time);
 });
+
+/** Writes the files with which the host of a container describes itself, as `infra/constructs/host-facts.ts` does on AWS. */
+class HostFiles {
+  constructor(private readonly directory: string) {
+    mkdirSync(directory, { recursive: true });
+  }
+
+  /** @param pid the container's main process, which identifies the emulated instance */
+  describe(machine: Machine, pid: number): void {
+    this.publish(hostFiles.machine, { instanceId: instanceId(pid), ...machine });
+  }
+
+  /** @param time the end of the host (ISO 8601) */
+  announce(time: string): void {
+    this.publish(hostFiles.spotNotice, { action: "terminate", time });
+  }
+
+  private publish(file: string, content: object): void {
+    const temporary = join(this.directory, `.${file}`);
+    writeFileSync(temporary, JSON.stringify(content));
+    renameSync(temporary, join(this.directory, file));
+  }
+}

@@ -22,7 +22,7 @@ const resourceRequirements = z
   .optional();
 
 const pattern = z.string().max(512).optional();
-const retryStrategy = z.object({
+export const retryStrategy = z.object({
   attempts: z.number().int().min(1).max(10).optional(),
   evaluateOnExit: z
     .array(
@@ -44,7 +44,7 @@ const retryStrategy = z.object({
 /** Batch's lower limit. It prevents the end of a short job while it starts. */
 const timeout = z.object({ attemptDurationSeconds: z.number().int().min(60).optional() });
 
-const container = z.looseObject({
+export const container = z.looseObject({
   image: z.string().min(1),
   command: strings.optional(),
   environment: keyValues.optional(),
@@ -54,12 +54,35 @@ const container = z.looseObject({
   logConfiguration: z.looseObject({ logDriver: z.string(), options: stringMap.optional() }).optional(),
 });
 
-const overrides = z.looseObject({
+export const overrides = z.looseObject({
   command: strings.optional(),
   environment: keyValues.optional(),
   resourceRequirements,
   vcpus: z.number().int().min(1).optional(),
   memory: z.number().int().min(4).optional(),
+});
+
+export const nodeProperties = z.object({
+  numNodes: z.number().int().min(1).max(1000),
+  mainNode: z.number().int().min(0),
+  /** `targetNodes` is a range of nodes: `2`, `0:3`, `4:` or `:3`. */
+  nodeRangeProperties: z
+    .array(z.looseObject({ targetNodes: z.string(), container: container.optional() }))
+    .min(1)
+    .max(5),
+});
+
+export const dependency = z.object({
+  jobId: z.string().optional(),
+  type: z.enum(["N_TO_N", "SEQUENTIAL"]).optional(),
+});
+
+export const fairsharePolicy = z.object({
+  shareDecaySeconds: z.number().int().min(0).optional(),
+  computeReservation: z.number().int().min(0).max(99).optional(),
+  shareDistribution: z
+    .array(z.object({ shareIdentifier: z.string(), weightFactor: z.number().min(0.0001).max(999.9999).optional() }))
+    .optional(),
 });
 
 export const schemas = {
@@ -71,16 +94,7 @@ export const schemas = {
     timeout: timeout.optional(),
     schedulingPriority: z.number().int().min(0).max(9999).optional(),
     containerProperties: container.optional(),
-    nodeProperties: z
-      .object({
-        numNodes: z.number().int().min(1).max(1000),
-        mainNode: z.number().int().min(0),
-        nodeRangeProperties: z
-          .array(z.looseObject({ targetNodes: z.string(), container: container.optional() }))
-          .min(1)
-          .max(5),
-      })
-      .optional(),
+    nodeProperties: nodeProperties.optional(),
     propagateTags: z.boolean().optional(),
     platformCapabilities: strings.optional(),
     tags,
@@ -95,10 +109,7 @@ export const schemas = {
       .optional(),
     schedulingPriorityOverride: z.number().int().min(0).max(9999).optional(),
     arrayProperties: z.object({ size: z.number().int().min(2).max(10_000).optional() }).optional(),
-    dependsOn: z
-      .array(z.object({ jobId: z.string().optional(), type: z.enum(["N_TO_N", "SEQUENTIAL"]).optional() }))
-      .max(20)
-      .optional(),
+    dependsOn: z.array(dependency).max(20).optional(),
     parameters: stringMap.optional(),
     containerOverrides: overrides.optional(),
     nodeOverrides: z
@@ -167,17 +178,7 @@ export const schemas = {
   }),
   createSchedulingPolicy: z.object({
     name,
-    fairsharePolicy: z
-      .object({
-        shareDecaySeconds: z.number().int().min(0).optional(),
-        computeReservation: z.number().int().min(0).max(99).optional(),
-        shareDistribution: z
-          .array(
-            z.object({ shareIdentifier: z.string(), weightFactor: z.number().min(0.0001).max(999.9999).optional() }),
-          )
-          .optional(),
-      })
-      .optional(),
+    fairsharePolicy: fairsharePolicy.optional(),
     tags,
   }),
 } as const;

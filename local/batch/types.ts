@@ -1,5 +1,7 @@
+import type { Shape } from "../../core/shapes";
 import type { Clock } from "../clock";
 import type { EventSink, LogAppender } from "../service";
+import type { container, dependency, fairsharePolicy, nodeProperties, overrides, retryStrategy } from "./schemas";
 
 /** The local replacement for a container image: a command, to which the job's command is appended. */
 export interface ImageConfig {
@@ -33,60 +35,15 @@ export interface BatchOptions {
 
 export type JobStatus = "SUBMITTED" | "PENDING" | "RUNNABLE" | "STARTING" | "RUNNING" | "SUCCEEDED" | "FAILED";
 
-export interface KeyValue {
-  readonly name: string;
-  readonly value: string;
-}
-
-export interface ResourceRequirement {
-  readonly type: "VCPU" | "MEMORY" | "GPU";
-  readonly value: string;
-}
-
 /** The `containerProperties` of a job definition, or the ones resolved for a job. */
-export interface ContainerProperties {
-  readonly image: string;
-  readonly command?: readonly string[];
-  readonly environment?: readonly KeyValue[];
-  readonly resourceRequirements?: readonly ResourceRequirement[];
-  /** Deprecated in Batch in favour of `resourceRequirements`, but accepted. */
-  readonly vcpus?: number;
-  readonly memory?: number;
-  readonly logConfiguration?: { readonly options?: Readonly<Record<string, string>> };
-  readonly [other: string]: unknown;
-}
-
-export interface ContainerOverrides {
-  readonly command?: readonly string[];
-  readonly environment?: readonly KeyValue[];
-  readonly resourceRequirements?: readonly ResourceRequirement[];
-  readonly vcpus?: number;
-  readonly memory?: number;
-}
-
-export interface NodeRange {
-  /** A range of nodes: `2`, `0:3`, `4:` or `:3`. */
-  readonly targetNodes: string;
-  readonly container?: ContainerProperties;
-}
-
-export interface NodeProperties {
-  readonly numNodes: number;
-  readonly mainNode: number;
-  readonly nodeRangeProperties: readonly NodeRange[];
-}
-
-export interface RetryRule {
-  readonly action: string;
-  readonly onReason?: string;
-  readonly onStatusReason?: string;
-  readonly onExitCode?: string;
-}
-
-export interface RetryStrategy {
-  readonly attempts?: number;
-  readonly evaluateOnExit?: readonly RetryRule[];
-}
+export type ContainerProperties = Shape<typeof container>;
+export type KeyValue = NonNullable<ContainerProperties["environment"]>[number];
+export type ResourceRequirement = NonNullable<ContainerProperties["resourceRequirements"]>[number];
+export type ContainerOverrides = Shape<typeof overrides>;
+export type NodeProperties = Shape<typeof nodeProperties>;
+export type NodeRange = NodeProperties["nodeRangeProperties"][number];
+export type RetryStrategy = Shape<typeof retryStrategy>;
+export type RetryRule = NonNullable<RetryStrategy["evaluateOnExit"]>[number];
 
 export interface JobDefinition {
   readonly jobDefinitionName: string;
@@ -105,10 +62,7 @@ export interface JobDefinition {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-export interface Dependency {
-  readonly jobId?: string;
-  readonly type?: "N_TO_N" | "SEQUENTIAL";
-}
+export type Dependency = Shape<typeof dependency>;
 
 /** The end of one attempt's container, with the fields of `DescribeJobs`. */
 export interface Ending {
@@ -212,11 +166,7 @@ export interface JobQueue {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-export interface FairsharePolicy {
-  readonly shareDecaySeconds?: number;
-  readonly computeReservation?: number;
-  readonly shareDistribution?: readonly { readonly shareIdentifier: string; readonly weightFactor?: number }[];
-}
+export type FairsharePolicy = Shape<typeof fairsharePolicy>;
 
 export interface SchedulingPolicy {
   readonly name: string;

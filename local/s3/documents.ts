@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { DamagedDocumentError, openDocument, sealDocument } from "../../core/sealed-document";
+import { DamagedDocumentError, openDocument, sealDocument } from "../../adapters/files/sealed-document";
 import { DamagedFileError } from "./damage";
 import { writeFlushed } from "./disk";
 

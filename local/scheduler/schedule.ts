@@ -1,6 +1,11 @@
 import * as z from "zod";
-import { type Expression, ExpressionError, nextFire, parseExpression } from "../../core/schedules/expression";
-import { isTimeZone } from "../../core/schedules/time-zone";
+import {
+  type Expression,
+  ExpressionError,
+  isTimeZone,
+  nextFire,
+  parseExpression,
+} from "../../core/schedules/expression";
 import { account, region } from "../account";
 import { targetKind } from "../events/target";
 import { isObject, ServiceError, validation } from "../wire";

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { TeamMembers } from "../../core/access/membership";
-import { principalPatternProblem } from "../../core/access/principals";
-import { teamNamePattern, teamNameRule } from "../../core/access/teams";
+import { principalPatternProblem, teamNamePattern, teamNameRule } from "../../core/access/principals";
 import { ConfigurationError } from "./errors";
 
 const principal = z.string().superRefine((pattern, context) => {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { teamNamePattern, teamNameRule } from "../../core/access/teams";
+import { teamNamePattern, teamNameRule } from "../../core/access/principals";
 import { memberIdOf } from "../../core/runs/members";
 import { wholeJobOf } from "../../core/runs/ports";
 import { functionNameIn } from "../functions";

@@ -1,7 +1,6 @@
 import { createEmfMeter } from "../../adapters/cloudwatch/emf-meter";
-import type { Measures } from "../../core/metering/metrics";
-import { operationalMetrics } from "../../core/metering/metrics";
-import { IngestLag } from "../../core/tracking/ingest";
+import { type Measures, operationalMetrics } from "../../core/metering/metrics";
+import { IngestLag } from "../../lambdas/ingest-metrics/ingest";
 
 function metered() {
   const lines: string[] = [];

@@ -1,8 +1,8 @@
 import type { createApp } from "../../api/app";
+import { productionUsesOf } from "../../api/lineage/of-view";
 import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import { registerView } from "../../core/feature-store/registry";
 import { viewDefinition } from "../../core/feature-store/shapes";
-import { productionUsesOf } from "../../core/lineage/of-view";
 import { startTestApp } from "../support/app";
 import type { Embedded, TestPlatform } from "../support/embedded";
 import { registerTestDataset } from "../support/fixtures";

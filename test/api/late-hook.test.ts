@@ -1,8 +1,7 @@
 import { createApp } from "../../api/app";
-import type { HookOutcome } from "../../core/registry/gates/hook";
+import type { HookOutcome } from "../../core/registry/gates/external-check";
 import type { ModelVersion } from "../../core/registry/model";
-import type { TestPlatform as Platform } from "../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, type Embedded, type TestPlatform as Platform, startEmbedded } from "../support/embedded";
 
 /** A gate's hook that answers after something else was decided. */
 describe("a hook that is late", () => {

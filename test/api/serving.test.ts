@@ -1,6 +1,6 @@
 import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
-import { assign } from "../../core/registry/serving/routing";
+import { assign } from "../../core/registry/serving/traffic";
 import { decideApproval, promote, recordGate, setStage } from "../../core/registry/transitions";
 import { startTestApp } from "../support/app";
 import type { Embedded } from "../support/embedded";

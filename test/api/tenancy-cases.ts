@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Platform } from "../../adapters/platform";
+import { setNotifications } from "../../api/services/notifications";
 import { takeInboxFile } from "../../core/datasets/inbox/take-file";
 import type { DatasetDraft } from "../../core/datasets/shapes";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { BatchDraft } from "../../core/feature-store/shapes";
 import { deliverEvent } from "../../core/notifications/deliver";
-import { setNotifications } from "../../core/notifications/manage";
 import { eventTypes } from "../../core/notifications/shapes";
 import { objectKeys } from "../../core/object-keys";
 import { answeredCheck, pendingCheck } from "../../core/registry/gates/external-check";

@@ -1,9 +1,14 @@
 import { createApp } from "../../api/app";
-import { awaitApproval } from "../../core/registry/approval-step";
+import { awaitApproval } from "../../core/registry/request-approval";
 import { decideApproval, promote, setStage } from "../../core/registry/transitions";
 import { cliOverApp } from "../support/cli-over-app";
-import type { TestPlatform as Platform } from "../support/embedded";
-import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import {
+  type Calls,
+  createTestPlatform,
+  type Embedded,
+  type TestPlatform as Platform,
+  startEmbedded,
+} from "../support/embedded";
 import { runOf } from "../support/fixtures";
 import { judgeNow, promoteJudged, versionOfRun } from "../support/registry";
 

@@ -5,9 +5,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
+import { compareRuns } from "../../api/compare/compare";
 import { toJson } from "../../core/json-text";
-import { compareRuns } from "../../core/tracking/compare/compare";
-import { comparedRuns, requestOf } from "../core/tracking/compare/compared";
+import { comparedRuns, requestOf } from "../api/compare/compared";
 import { runOf } from "../core/tracking/search/runs";
 
 const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");

@@ -1,8 +1,8 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { sealDocument } from "../../adapters/files/sealed-document";
 import { isAlive, readStackFile } from "../../cli/stack-file";
-import { sealDocument } from "../../core/sealed-document";
 
 describe("stack.json", () => {
   const data = fs.mkdtempSync(path.join(os.tmpdir(), "stack-file-"));

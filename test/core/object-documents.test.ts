@@ -1,5 +1,4 @@
-import { createJson } from "../../core/object-documents";
-import { ObjectDiffersError } from "../../core/object-errors";
+import { createJson, ObjectDiffersError } from "../../core/object-documents";
 import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
 
 describe("a document that is written once", () => {

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Comparison } from "../../api/compare/comparison";
 import type { ExportManifest } from "../../api/export/export-version";
+import type { LineageGraph } from "../../api/lineage/shapes";
+import type { Reproduction } from "../../api/reproduction/shapes";
 import type { describeRun } from "../../cli/run-description";
-import type { LineageGraph } from "../../core/lineage/shapes";
 import type { CheckpointSummary } from "../../core/runs/shapes";
-import type { Comparison } from "../../core/tracking/compare/comparison";
-import type { Reproduction } from "../../core/training/reproduction/shapes";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;

@@ -1,8 +1,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { parseJobFile } from "../../cli/job-file";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import { planFeatures } from "../../core/features/plan";
-import { parseJobFile } from "../../core/training/job-file";
 
 describe.each(["digits", "flights", "penguins"])("examples/%s", (example) => {
   const folder = path.join(__dirname, "../../examples", example);

@@ -1,6 +1,6 @@
 import { App } from "aws-cdk-lib";
 import { InstanceClass } from "aws-cdk-lib/aws-ec2";
-import { gpuFamilies } from "../../core/metering/gpu-classes";
+import { gpuFamilies } from "../../core/metering/prices";
 import { ConfigError, type RingmasterConfig, readConfig } from "../../infra/config";
 
 const read = (settings: unknown, context: Readonly<Record<string, unknown>> = {}) =>

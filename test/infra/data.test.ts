@@ -1,5 +1,5 @@
 import { Match } from "aws-cdk-lib/assertions";
-import { checkTeamName } from "../../core/access/teams";
+import { checkTeamName } from "../../core/access/principals";
 import { InvalidInputError } from "../../core/errors";
 import { teamIncomingPrefix } from "../../core/object-keys";
 import type { RingmasterConfig } from "../../infra/config";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { teamNamePattern } from "../../core/access/teams";
+import { teamNamePattern } from "../../core/access/principals";
 import { readTeamShares, schedulingOf, shareIdentifierOf, weightFactorOf } from "../../platform/shares";
 
 describe("a share's identifier", () => {

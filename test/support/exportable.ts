@@ -12,7 +12,7 @@ import { storeArtifact } from "../../core/registry/artifact";
 import type { ModelVersion } from "../../core/registry/model";
 import type { Job } from "../../core/runs/job";
 import type { CnnDefinition, ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
-import { encodeSafetensors } from "../../core/safetensors/safetensors";
+import { encodeSafetensors } from "../../core/safetensors";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { memoryRows } from "../core/features/memory-rows";
 import { fitRows, viewOf } from "../core/views/engines";

@@ -1,6 +1,6 @@
 import type { GateVerdict } from "../../core/registry/gates/verdict";
+import type { NewVersion } from "../../core/registry/lifecycle";
 import type { Model, ModelVersion } from "../../core/registry/model";
-import type { NewVersion } from "../../core/registry/new-version";
 import type { Registry } from "../../core/registry/registry";
 import { decideApproval, promote, recordGate } from "../../core/registry/transitions";
 

@@ -1,13 +1,14 @@
-import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-errors";
+import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import { numericsDifferences } from "../../core/runs/numerics";
 import type { NumericsRecord } from "../../core/runs/shapes";
-import { decodeSafetensors } from "../../core/safetensors/safetensors";
-import { findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/list";
+import { decodeSafetensors } from "../../core/safetensors";
 import {
   type CheckpointManifest,
+  findCheckpointManifest,
   identityDifferences,
+  manifestKeys,
   type TrainingIdentity,
 } from "../../core/training/checkpoint/manifest";
 import type { ParameterSlot } from "../engine/engine";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ObjectStore } from "../../core/ports";
-import { encodeHead } from "../../core/safetensors/header";
+import { encodeHead } from "../../core/safetensors";
 import type { TensorGroupReference } from "../../core/training/checkpoint/manifest";
 import type { ParameterSlot } from "../engine/engine";
 import type { StateBuffer } from "./state";

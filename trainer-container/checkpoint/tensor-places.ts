@@ -1,10 +1,8 @@
 import { eachLimited } from "../../core/each-limited";
-import { findJson } from "../../core/object-documents";
-import { CorruptObjectError } from "../../core/object-errors";
+import { CorruptObjectError, findJson } from "../../core/object-documents";
 import { objectKeys, ownerOfTensors } from "../../core/object-keys";
 import type { ContentPlace, ObjectStore } from "../../core/ports";
-import { findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/list";
-import type { CheckpointManifest } from "../../core/training/checkpoint/manifest";
+import { type CheckpointManifest, findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/manifest";
 
 /**
  * Below this size, a checkpoint stores all its tensors again: to find out which ones are unchanged would cost as many

@@ -2,13 +2,14 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { FeatureManifest } from "../../core/features/shapes";
 import { sparseEntries } from "../../core/features/sparse";
-import { createDirectFeed } from "./direct-feed";
+import { createDirectFeed, createValidationBlocks } from "./direct-feed";
 import { loadFeatureSplit } from "./feature-split";
-import type { Feed } from "./feed";
+import type { Feed, ValidationBlocks } from "./feed";
 import { createPrefetchFeed } from "./prefetch-feed";
+import { windowedShards } from "./row-order";
 import { createSampler, type SamplerOptions } from "./sampler";
 import type { ShardCache } from "./shard-cache";
-import { createWindowedFeed } from "./windowed-feed";
+import { createWindowedFeed, createWindowedValidation } from "./windowed-feed";
 
 /**
  * Smaller microshards are gathered while the sums of the previous step are being sent (about 0.2 ms for 1 MiB). A separate
@@ -16,7 +17,7 @@ import { createWindowedFeed } from "./windowed-feed";
  */
 const worthAThreadBytes = 1024 * 1024;
 
-export interface FeedOptions {
+interface FeedOptions {
   /** Whether the model takes sparse rows. They are used if the features make it worthwhile. */
   readonly takesSparse?: boolean;
   /** Script of the prefetch thread. */
@@ -63,4 +64,16 @@ export async function openFeed(
 function ownMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const alone = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
   return alone && bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+}
+
+/** Opens the validation split: completely in memory if it fits, otherwise shard by shard, with the same rows and blocks. */
+export async function openValidation(
+  manifest: FeatureManifest,
+  cache: ShardCache,
+  blockRows: number,
+): Promise<ValidationBlocks> {
+  if (windowedShards(manifest.splits.validation.shards) !== undefined) {
+    return createWindowedValidation(manifest, cache, blockRows);
+  }
+  return createValidationBlocks(await loadFeatureSplit(manifest, "validation", cache), blockRows);
 }

@@ -1,5 +1,5 @@
 import { RingmasterError } from "../../core/errors";
-import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../core/object-errors";
+import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../core/object-documents";
 import { userCodeFailure } from "../../core/runs/training-task";
 import { EngineError, ModelError } from "../engine/errors";
 import { CheckpointMissingError, TrainingHaltedError } from "../loop/errors";

@@ -3,7 +3,7 @@ import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import { type FineTuneOutcome, maxReportedLayers } from "../../core/runs/fine-tune";
 import type { TrainingTask } from "../../core/runs/training-task";
-import { decodeSafetensors } from "../../core/safetensors/safetensors";
+import { decodeSafetensors } from "../../core/safetensors";
 import type { ContentReference } from "../../core/shapes";
 import type { TrainableModel } from "../engine/engine";
 import { matchLayers } from "../engine/match-layers";

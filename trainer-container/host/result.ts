@@ -7,7 +7,7 @@ import type { FineTuneOutcome } from "../../core/runs/fine-tune";
 import type { NumericsRecord } from "../../core/runs/shapes";
 import type { ResultFile, TrainingPause, TrainingResult } from "../../core/runs/training-task";
 import type { ContentReference, Warning } from "../../core/shapes";
-import { findCheckpointManifest } from "../../core/training/checkpoint/list";
+import { findCheckpointManifest } from "../../core/training/checkpoint/manifest";
 import { contentOf, fileOf, readLive } from "../checkpoint/state-files";
 import type { TrainableModel } from "../engine/engine";
 import { CheckpointMissingError } from "../loop/errors";

@@ -1,6 +1,6 @@
 import { javascriptGround, type Optimizer, type OptimizerGround, type StepOptions } from "./optimizer";
 
-export interface AdamOptions {
+interface AdamOptions {
   /** Decay of the mean of gradients. Default 0.9. */
   readonly beta1?: number;
   /** Decay of the mean of squared gradients. Default 0.999. */
@@ -34,7 +34,7 @@ interface Decays {
  * Creates the step of Adam and AdamW, which differ in their decay. The bias corrections are outside the loop:
  * η·m̂ / (√v̂ + ε) = rate·m / (√v·root + ε) with rate = η / (1 − β₁ᵗ), root = 1 / √(1 − β₂ᵗ).
  */
-export function adamWithDecay(
+function adamWithDecay(
   type: "adam" | "adamw",
   size: number,
   { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, penalty, decoupledDecay }: Omit<AdamOptions, "weightDecay"> & Decays,
@@ -58,4 +58,18 @@ export function adamWithDecay(
       });
     },
   };
+}
+
+interface AdamWOptions extends Omit<AdamOptions, "weightDecay"> {
+  /** Decoupled decay λ. Default 0.01. */
+  readonly weightDecay?: number;
+}
+
+/** Creates Adam with decoupled weight decay (Loshchilov and Hutter 2019): also w ← w − η·λ·w. It decays every weight. */
+export function adamw(
+  size: number,
+  { weightDecay = 0.01, ...options }: AdamWOptions = {},
+  ground: OptimizerGround = javascriptGround,
+): Optimizer {
+  return adamWithDecay("adamw", size, { ...options, penalty: 0, decoupledDecay: weightDecay }, ground);
 }

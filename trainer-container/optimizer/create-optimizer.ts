@@ -1,8 +1,6 @@
-import { adam } from "./adam";
-import { adamw } from "./adamw";
-import { momentum } from "./momentum";
+import { adam, adamw } from "./adam";
 import { javascriptGround, type Optimizer, type OptimizerConfig, type OptimizerGround } from "./optimizer";
-import { sgd } from "./sgd";
+import { momentum, sgd } from "./sgd";
 
 /** Creates an optimizer with fresh state for `size` weights: all of them, or one rank's part. */
 export function createOptimizer(

@@ -2,8 +2,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import type { MetricBatch } from "../../core/tracking/metric-batch";
-import type { OutboxReply, OutboxRequest, OutboxThreadSettings } from "./outbox-protocol";
-import type { Sender } from "./sender";
+import type { OutboxReply, OutboxRequest, OutboxThreadSettings, Sender } from "./outbox-protocol";
 import { within } from "./within";
 
 /** Batches that a second thread can repeat: half a minute's. The first thread has written earlier ones to disk, or lost them. */

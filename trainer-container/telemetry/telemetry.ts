@@ -2,8 +2,8 @@ import type { Clock } from "../../core/ports";
 import type { TrainingProgress } from "../../core/runs/progress";
 import type { MachineRecord, RecoveryRecord } from "../../core/runs/shapes";
 import type { MetricBatch, MetricSeries } from "../../core/tracking/metric-batch";
+import type { Sender } from "./outbox-protocol";
 import { PointBuffer } from "./point-buffer";
-import type { Sender } from "./sender";
 import { Unsent } from "./unsent";
 import { within } from "./within";
 

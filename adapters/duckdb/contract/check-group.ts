@@ -1,11 +1,11 @@
 import * as path from "node:path";
 import { inapplicability } from "../../../core/datasets/contract/applicability";
-import type { AppliedContract } from "../../../core/datasets/contract/applied";
 import { type Measurement, samplesShown } from "../../../core/datasets/contract/report";
 import type { DataContractRule } from "../../../core/datasets/contract/rules";
+import type { AppliedContract } from "../../../core/datasets/contract/stored";
 import { compareHashes, HashCollector, type HashFiles } from "../../../core/datasets/repeated-hashes";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import type { ShardGroup } from "../../../core/datasets/shard-groups";
+import type { ShardGroup } from "../../../core/datasets/shard-plan";
 import type { ColumnMerger } from "../../../core/features/column-state";
 import type { ObjectStore } from "../../../core/ports";
 import { hashValues } from "../hash-rows";

@@ -4,7 +4,7 @@ import type { OtherVersions } from "../../../core/datasets/contract/others";
 import { type ContractReport, decideContract, type Measurement } from "../../../core/datasets/contract/report";
 import type { DataContract, RuleOf } from "../../../core/datasets/contract/rules";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
-import { groupBytes } from "../../../core/datasets/shard-groups";
+import { groupBytes } from "../../../core/datasets/shard-plan";
 import { measureDrift } from "../../../core/drift/measure";
 import { defaultThresholds } from "../../../core/drift/shapes";
 import type { RowSource } from "../../../core/features/values";

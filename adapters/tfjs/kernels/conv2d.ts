@@ -3,7 +3,6 @@ import { type ConvInfo, convolve, filterGradient, inputGradient, isTurnable, pat
 import { gemm } from "../simd/gemm";
 import { simdOf } from "../simd/simd";
 import { type Epilogue, finish } from "./bias-activation";
-import { columnsToImage } from "./columns-to-image";
 import { type BackendWasm, type KernelArguments, replaceKernel } from "./wasm-kernel";
 
 interface ConvAttributes {
@@ -112,4 +111,28 @@ function byColumns(backend: BackendWasm, info: ConvInfo, dy: tf.TensorInfo, filt
     columnsToImage(info, simd.floats(columns, places * patch), image);
   }
   return dx;
+}
+
+/**
+ * Adds each element of `columns` (a patch for each output position) to its pixel of one NHWC image. `image` is
+ * overwritten.
+ */
+function columnsToImage(info: ConvInfo, columns: Float32Array, image: Float32Array): void {
+  const { inHeight, inWidth, inChannels, outHeight, outWidth, filterHeight, filterWidth, padInfo } = info;
+  image.fill(0);
+  let at = 0;
+  for (let oh = 0; oh < outHeight; oh++) {
+    for (let ow = 0; ow < outWidth; ow++) {
+      for (let kh = 0; kh < filterHeight; kh++) {
+        const row = oh * info.strideHeight - padInfo.top + kh * info.dilationHeight;
+        for (let kw = 0; kw < filterWidth; kw++, at += inChannels) {
+          const column = ow * info.strideWidth - padInfo.left + kw * info.dilationWidth;
+          if (row < 0 || row >= inHeight || column < 0 || column >= inWidth) continue;
+          const pixel = (row * inWidth + column) * inChannels;
+          for (let c = 0; c < inChannels; c++)
+            image[pixel + c] = (image[pixel + c] as number) + (columns[at + c] as number);
+        }
+      }
+    }
+  }
 }

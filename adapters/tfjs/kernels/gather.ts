@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { floats, type KernelArguments, replaceKernel } from "./wasm-kernel";
+import { callKernel, dispose, floats, type KernelArguments, replaceKernel } from "./wasm-kernel";
 
 type Gather = KernelArguments<
   Record<"x" | "indices", tf.TensorInfo>,
@@ -31,4 +31,41 @@ export function registerGather(): void {
     }
     return gathered;
   });
+}
+
+/**
+ * Registers a one-hot that respects the requested type. The stock kernel always writes integers, which are denormals
+ * near 0 as float32.
+ */
+export function registerTypedOneHot(): void {
+  type Arguments = KernelArguments<tf.NamedTensorInfoMap, { readonly dtype: tf.DataType }>;
+  replaceKernel<Arguments>(tf.OneHot, (stock) => (args) => {
+    const integers = stock({ ...args, attrs: { ...args.attrs, dtype: "int32" } });
+    if (args.attrs.dtype === "int32") return integers;
+    const typed = callKernel(args.backend, tf.Cast, { x: integers }, { dtype: args.attrs.dtype });
+    dispose(args.backend, integers);
+    return typed;
+  });
+}
+
+/**
+ * Adds row i of x to row `segmentIds[i]` of the result, in order of i. Rows with negative ids are dropped. This is the
+ * gradient of a gather, and therefore of an embedding. The stock backend lacks it.
+ */
+export function unsortedSegmentSum(
+  args: KernelArguments<Record<"x" | "segmentIds", tf.TensorInfo>, { readonly numSegments: number }>,
+): tf.TensorInfo {
+  const { backend, attrs } = args;
+  const { x, segmentIds } = args.inputs;
+  const rowShape = x.shape.slice(segmentIds.shape.length);
+  const rowSize = tf.util.sizeFromShape(rowShape);
+  const sums = backend.makeOutput([attrs.numSegments, ...rowShape], "float32");
+  const ids = backend.typedArrayFromHeap(segmentIds) as Int32Array;
+  const [from, into] = [floats(backend, x), floats(backend, sums).fill(0)];
+  ids.forEach((id, row) => {
+    if (id < 0 || id >= attrs.numSegments) return;
+    const [target, source] = [id * rowSize, row * rowSize];
+    for (let i = 0; i < rowSize; i++) into[target + i] = (into[target + i] as number) + (from[source + i] as number);
+  });
+  return sums;
 }

@@ -4,15 +4,13 @@ import { registerBatchNormalization } from "./batch-normalization";
 import { registerBias } from "./bias";
 import { conv2dBackpropFilter, conv2dBackpropInput, registerConv2D } from "./conv2d";
 import { depthwiseBackpropFilter, depthwiseBackpropInput } from "./depthwise-backprop";
-import { registerGather } from "./gather";
+import { registerGather, registerTypedOneHot, unsortedSegmentSum } from "./gather";
 import { registerLstm } from "./lstm";
 import { registerMatMul } from "./matmul";
 import { registerMaxPool } from "./max-pool";
-import { registerTypedOneHot } from "./one-hot";
-import { registerPassThrough } from "./pass-through";
 import { registerSlice } from "./slice";
 import { registerTile } from "./tile";
-import { unsortedSegmentSum } from "./unsorted-segment-sum";
+import { type KernelArguments, replaceKernel, shared } from "./wasm-kernel";
 
 let registered = false;
 
@@ -45,4 +43,20 @@ export function registerWasmKernels(): void {
     if (tf.getKernel(kernelName, "wasm")) tf.unregisterKernel(kernelName, "wasm");
     tf.registerKernel({ kernelName, backendName: "wasm", kernelFunc: kernel as unknown as tf.KernelFunc });
   }
+}
+
+/**
+ * Registers Identity, and Cast to the same type, without the copies of the stock kernels. No kernel writes to its
+ * inputs, so memory can be shared.
+ */
+function registerPassThrough(): void {
+  type Arguments = KernelArguments<Record<"x", tf.TensorInfo>, { readonly dtype: tf.DataType }>;
+  replaceKernel<Arguments>(tf.Identity, (stock) => (args) => {
+    const { x } = args.inputs;
+    return x.dtype === "string" ? stock(args) : shared(args.backend, x, x.shape);
+  });
+  replaceKernel<Arguments>(tf.Cast, (stock) => (args) => {
+    const { x } = args.inputs;
+    return x.dtype !== "string" && x.dtype === args.attrs.dtype ? shared(args.backend, x, x.shape) : stock(args);
+  });
 }

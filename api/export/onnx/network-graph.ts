@@ -1,5 +1,4 @@
-import { UnsupportedLayerError } from "../../../core/export/errors";
-import type { Network } from "../../../core/export/ports";
+import { type Network, UnsupportedLayerError } from "../../../core/export";
 import type { GraphBuilder } from "./builder";
 import { activationLayers } from "./layers/activations";
 import type { Converter } from "./layers/convert";

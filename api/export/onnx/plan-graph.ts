@@ -1,4 +1,4 @@
-import { UnsupportedStepError } from "../../../core/export/errors";
+import { UnsupportedStepError } from "../../../core/export";
 import type { FeatureTransform } from "../../../core/features/shapes";
 import { compilePlan } from "../../../core/views/compile";
 import type { CalendarPart } from "../../../core/views/dialects";

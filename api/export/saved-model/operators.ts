@@ -1,4 +1,4 @@
-import { UnsupportedOperatorError } from "../../../core/export/errors";
+import { UnsupportedOperatorError } from "../../../core/export";
 import type { ElementType } from "../../../core/saved-model/graph-def";
 import { range } from "../onnx/value";
 import { type NodeBuilder, type Tensor, typeOf } from "./node-builder";

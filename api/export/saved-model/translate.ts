@@ -1,4 +1,4 @@
-import { UnsupportedOperatorError } from "../../../core/export/errors";
+import { UnsupportedOperatorError } from "../../../core/export";
 import { type SignaturePort, savedModel } from "../../../core/saved-model/graph-def";
 import type { OnnxGraph, Port, TensorValue } from "../onnx/file";
 import { NodeBuilder, prune, type Tensor } from "./node-builder";

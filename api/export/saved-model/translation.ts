@@ -1,4 +1,4 @@
-import { UnsupportedOperatorError } from "../../../core/export/errors";
+import { UnsupportedOperatorError } from "../../../core/export";
 import type { Attribute, TensorValue } from "../onnx/file";
 import type { NodeBuilder, Tensor } from "./node-builder";
 

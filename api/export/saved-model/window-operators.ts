@@ -1,4 +1,4 @@
-import { UnsupportedOperatorError } from "../../../core/export/errors";
+import { UnsupportedOperatorError } from "../../../core/export";
 import type { Attribute } from "../../../core/saved-model/graph-def";
 import type { TensorValue } from "../onnx/file";
 import { range } from "../onnx/value";

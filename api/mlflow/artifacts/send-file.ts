@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Platform } from "../../../adapters/platform";
-import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-errors";
+import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-documents";
 import { objectKeys } from "../../../core/object-keys";
 import type { ArtifactFile } from "../../../core/tracking/artifacts";
 import type { ApiEnvironment } from "../../http/context";

@@ -1,6 +1,12 @@
 import type { Platform } from "../../../adapters/platform";
-import { type ModelUri, readModelUri } from "../../../core/registry/model-uri";
-import { type SourceFault, type SourceOwner, schemeOf, sourceFault } from "../../../core/registry/source";
+import {
+  type ModelUri,
+  readModelUri,
+  type SourceFault,
+  type SourceOwner,
+  schemeOf,
+  sourceFault,
+} from "../../../core/registry/source";
 import { invalidParameter } from "../errors";
 
 export { schemeOf };

@@ -1,4 +1,4 @@
-import { aliasProblem, labelLimits, modelNameProblem, tagsProblem } from "../../../core/registry/names";
+import { aliasProblem, labelLimits, modelNameProblem, tagsProblem } from "../../../core/registry/labels";
 import { invalidParameter, invalidValue, missingValue } from "../errors";
 import { isLongerThan, problemOfName } from "../names";
 

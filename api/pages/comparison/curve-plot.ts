@@ -1,5 +1,5 @@
-import type { Axis, Curve } from "../../../core/tracking/compare/comparison";
-import { numberText, timeText } from "../../../core/tracking/metric-text";
+import type { Axis, Curve } from "../../compare/comparison";
+import { numberText, timeText } from "../../compare/metric-text";
 import { html, jsonMarkup, type Markup } from "../markup";
 import { scaleOf } from "./scale";
 

@@ -1,8 +1,8 @@
 import { formatDuration } from "../../../core/quantities";
 import { displayedStatus } from "../../../core/runs/run";
 import type { MetricValue } from "../../../core/shapes";
-import type { Comparison, MetricRow, Row } from "../../../core/tracking/compare/comparison";
-import { deltaText, metricText, timeText } from "../../../core/tracking/metric-text";
+import type { Comparison, MetricRow, Row } from "../../compare/comparison";
+import { deltaText, metricText, timeText } from "../../compare/metric-text";
 import { documentOf, type Page } from "../document";
 import { html, type Markup } from "../markup";
 import { colour, curvePlot } from "./curve-plot";

@@ -1,9 +1,9 @@
-import type { Comparison, Row } from "../../../core/tracking/compare/comparison";
-import { byRank } from "../../../core/tracking/compare/metric-rank";
-import { byStrength, isNumber } from "../../../core/tracking/compare/param-strength";
-import { numberText } from "../../../core/tracking/metric-text";
+import type { Comparison, Row } from "../../compare/comparison";
+import { byRank } from "../../compare/metric-rank";
+import { numberText } from "../../compare/metric-text";
 import { html, type Markup } from "../markup";
 import { colour } from "./curve-plot";
+import { byStrength, isNumber } from "./param-strength";
 import { scaleOf } from "./scale";
 
 const maxAxes = 8;

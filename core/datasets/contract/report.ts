@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { ageMs } from "../../quantities";
 import { contentReference, count, instant, type Shape, sha256, type Warning } from "../../shapes";
-import { ageMs } from "./age";
 import { columnsOfRule, describeRule, percent } from "./describe";
 import type { DataContract, DataContractRule } from "./rules";
 

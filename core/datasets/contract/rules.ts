@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { InvalidInputError, type Problem } from "../../errors";
+import { ageMs } from "../../quantities";
 import type { Shape } from "../../shapes";
 import { parseYamlInput } from "../../yaml-input";
 import { columnSchema, datasetName } from "../shapes";
-import { ageMs } from "./age";
 import { ExpressionError, readExpression } from "./expression";
 
 /** Most rules of a contract. A run's record has the violations of all of them. */
@@ -86,7 +86,7 @@ const rules = [
   }),
 ] as const;
 
-export const dataContractRule = z.discriminatedUnion("rule", rules).meta({
+const dataContractRule = z.discriminatedUnion("rule", rules).meta({
   description: "A rule for the rows of a dataset's versions.",
 });
 export type DataContractRule = Shape<typeof dataContractRule>;

@@ -3,11 +3,54 @@ import { inRounds, type Pause } from "../../backoff";
 import { digestOf } from "../../digest";
 import { RingmasterError } from "../../errors";
 import { type Clock, isoTime } from "../../ports";
+import type { Run } from "../../runs/shapes";
 import { instant, type Shape } from "../../shapes";
-import type { Page } from "../repository";
-import { DataContractChangedError } from "./errors";
-import type { DataContract } from "./rules";
-import { assertContractFits, dataContract } from "./rules";
+import type { DatasetRepository, Page } from "../repository";
+import { type DataContractBlocked, dataContractBlocked } from "./blocked";
+import { findOtherVersions, identityOf, type OtherVersions, type VersionLookup } from "./others";
+import { type ContractOutcome, type ContractReport, type ContractSummary, violationsText } from "./report";
+import { assertContractFits, type DataContract, dataContract } from "./rules";
+
+export class DataContractNotFoundError extends RingmasterError {
+  constructor(dataset: string, revision?: number) {
+    const what = revision === undefined ? "no data contract" : `no revision ${revision} of its data contract`;
+    super(
+      `dataset ${JSON.stringify(dataset)} has ${what}; \`ringmaster datasets contract set ${dataset} --file contract.yaml\` sets one`,
+      { code: "DATA_CONTRACT_NOT_FOUND", httpStatus: 404, details: { dataset, revision } },
+    );
+  }
+}
+
+/** Thrown when a contract has another revision than the one that the caller changes. */
+export class DataContractChangedError extends RingmasterError {
+  constructor(dataset: string, expected: number, current: number) {
+    const found = current === 0 ? "there is none" : `it has revision ${current}`;
+    super(
+      `the data contract of ${dataset} was to be changed from revision ${expected}, but ${found}; read it with \`ringmaster datasets contract show ${dataset}\` and set it again`,
+      { code: "DATA_CONTRACT_CHANGED", httpStatus: 409, details: { dataset, expected, current } },
+    );
+  }
+}
+
+/** Thrown when rows violate a rule that blocks; has all violations. */
+export class DataContractViolatedError extends RingmasterError {
+  constructor(
+    what: string,
+    found: Pick<ContractReport, "revision" | "rows"> & { readonly violations: readonly ContractOutcome[] },
+  ) {
+    const { revision: number, rows, violations } = found;
+    const blocking = violations.filter(({ severity }) => severity === "block");
+    const revision = number === undefined ? "" : ` (revision ${number})`;
+    super(
+      `${what} violates ${blocking.length === 1 ? "a rule" : `${blocking.length} rules`} of the data contract${revision}: ${violationsText(blocking, rows)}; correct the rows, or change the contract`,
+      {
+        code: "DATA_CONTRACT_VIOLATED",
+        httpStatus: 400,
+        details: { revision: number, rows, violations },
+      },
+    );
+  }
+}
 
 export const dataContractRecord = z
   .object({
@@ -74,4 +117,54 @@ export async function setDataContract(
     const record = { dataset, revision: revision + 1, contract, by: actor, at: isoTime(clock), ...stated };
     return (await contracts.create(record)) ? { created: true, record } : undefined;
   });
+}
+
+/** A revision of a contract, with everything on which its result for a version depends. */
+export interface AppliedContract {
+  readonly record: DataContractRecord;
+  readonly others: OtherVersions;
+  /** The time to which ages refer. ISO 8601. */
+  readonly at: string;
+}
+
+const hourMs = 3_600_000;
+
+/**
+ * Returns the contract that applies to a run's version now; `undefined` if its dataset has none. Ages refer to the hour
+ * in which the run was created, so that the trials of a study share the result.
+ */
+export async function contractOfRun(
+  { datasets, contracts }: { readonly datasets: DatasetRepository; readonly contracts: DataContractRepository },
+  { dataset, createdAt }: Pick<Run, "dataset" | "createdAt">,
+): Promise<AppliedContract | undefined> {
+  const record = await contracts.findCurrent(dataset.name);
+  if (!record || record.contract.rules.length === 0) return undefined;
+  const others = await findOtherVersions(record.contract, dataset, lookupIn(datasets));
+  const hour = Math.floor(Date.parse(createdAt) / hourMs) * hourMs;
+  return { record, others, at: new Date(hour).toISOString() };
+}
+
+/** Returns the inputs of a check. The time counts only if a rule is about ages. */
+export function inputsOf({ record, others, at }: AppliedContract): unknown {
+  const isDated = record.contract.rules.some(({ rule }) => rule === "freshness");
+  return { revision: record.revision, others: identityOf(others), ...(isDated ? { at } : {}) };
+}
+
+export function lookupIn(datasets: Pick<DatasetRepository, "find" | "findActive" | "findNewest">): VersionLookup {
+  return {
+    find: async (name, version) => (version < 1 ? undefined : (await datasets.find(name, version))?.manifest),
+    findActive: async (name) => (await datasets.findActive(name))?.manifest,
+    findNewest: async (name) => (await datasets.findNewest(name))?.manifest,
+  };
+}
+
+/** Builds the event that a contract blocked a run. A repetition has the same id and time. */
+export function blockedRun(
+  { runId, team, dataset, createdAt }: Pick<Run, "runId" | "team" | "dataset" | "createdAt">,
+  { revision, violations }: Pick<ContractSummary, "revision" | "violations">,
+  rows: number,
+): DataContractBlocked {
+  const { name, version, digest } = dataset;
+  const report = { dataset: { name, version, digest }, revision, at: createdAt, rows, outcomes: violations };
+  return dataContractBlocked(report, { team, dataset: name, source: "run", runId });
 }

@@ -1,6 +1,5 @@
 import type { Category } from "../../datasets/profile";
-import { lessIsBetter } from "../metric-names";
-import type { Predictions } from "../metrics";
+import { lessIsBetter, type Predictions } from "../metrics";
 import type { SliceEvidence, SliceRow } from "../shapes";
 import {
   confidence,
@@ -10,8 +9,7 @@ import {
   largestDifference,
   resamplesOf,
 } from "./simultaneous";
-import type { GroupStatistic } from "./statistic";
-import { metricStatistic, type RateComponent, rateStatistic } from "./statistics";
+import { type GroupStatistic, metricStatistic, type RateComponent, rateStatistic } from "./statistics";
 
 /** The test split's predictions, and the columns that divide it into slices. */
 export interface SlicedPredictions {

@@ -1,5 +1,5 @@
 import { normalDraw, quantile, uniformDraws } from "../draws";
-import type { GroupStatistic } from "./statistic";
+import type { GroupStatistic } from "./statistics";
 
 /**
  * Intervals that hold together for all groups, and for all differences between two groups: 95 % for the whole table,

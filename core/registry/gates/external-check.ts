@@ -1,5 +1,8 @@
-import { digestOf } from "../../digest";
+import { digestOf, sha256 } from "../../digest";
+import type { ObjectStore } from "../../ports";
 import type { ExternalCheck } from "../../runs/gate-rules";
+import type { ContentReference } from "../../shapes";
+import { signingKey } from "../../signing-key";
 import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
 
 /** Returns a digest of the check's definition. If the definition changes, earlier answers no longer count. */
@@ -41,4 +44,52 @@ export function isPending({ checks }: Pick<GateVerdict, "checks">): boolean {
 
 export function verdictPassed(checks: readonly GateCheck[]): boolean {
   return checks.every(({ passed }) => passed);
+}
+
+export type HttpCheck = Extract<ExternalCheck, { readonly kind: "http" }>;
+
+/** The body of a request to an HTTP check: docs/gates.md, "A check of one's own". */
+export interface HookRequest {
+  readonly type: "ringmaster.check";
+  readonly check: string;
+  readonly team: string;
+  readonly model: string;
+  readonly version: number;
+  readonly runId?: string;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly champion?: { readonly version: number; readonly metrics: Readonly<Record<string, number>> };
+  /** Presigned for a quarter of an hour. */
+  readonly artifacts: readonly ({ readonly name: string; readonly url: string } & ContentReference)[];
+}
+
+export type HookOutcome = { readonly answer: CheckAnswer } | { readonly unanswered: string };
+
+/**
+ * The port to hooks. Sends one or more requests with one delivery id. Never rejects because of the hook's behaviour,
+ * which is an outcome.
+ */
+export interface CheckHooks {
+  ask(check: HttpCheck, deliveryId: string, key: Uint8Array, request: HookRequest): Promise<HookOutcome>;
+  /**
+   * Returns why a check must not have that URL; `undefined` if it may, or if its name has no address yet. It is checked
+   * again before each request.
+   */
+  problemOf(url: string): Promise<string | undefined>;
+}
+
+/** Returns the delivery id. Repetitions of a request have the same id, so that receivers can recognise them. */
+export function deliveryId(
+  { name, url, keyGeneration }: HttpCheck,
+  { team, model, version }: Pick<HookRequest, "team" | "model" | "version">,
+): string {
+  return `check_${sha256(JSON.stringify([team, model, version, name, url, keyGeneration ?? 1])).slice(0, 32)}`;
+}
+
+/** Derives the key that signs one check's requests, from model, check and generation. */
+export function hookKey(
+  objects: ObjectStore,
+  randomBytes: (count: number) => Uint8Array,
+  of: { readonly model: string; readonly check: string; readonly generation: number },
+): Promise<Uint8Array> {
+  return signingKey(objects, randomBytes, ["ringmaster.check", of.model, of.check, of.generation]);
 }

@@ -1,12 +1,11 @@
-import { lessIsBetter } from "../../evaluation/metric-names";
+import { lessIsBetter } from "../../evaluation/metrics";
 import type { LatencyReport } from "../../evaluation/shapes";
 import type { SlicedPredictions, Unjudged } from "../../evaluation/slices/judge";
 import { answeredCheck, pendingCheck, verdictPassed } from "./external-check";
-import { type MetChampion, noRegression } from "./no-regression";
+import { compared, type MetChampion, noRegression, shownNumber } from "./no-regression";
 import type { GateRequirements } from "./requirements";
 import { sliceGates } from "./slices";
 import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
-import { compared, shownNumber } from "./wording";
 
 /** The facts about a candidate. */
 export interface GateSubject {

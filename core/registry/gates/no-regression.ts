@@ -1,8 +1,7 @@
 import type { ChampionComparison } from "../../evaluation/comparison";
-import { lessIsBetter } from "../../evaluation/metric-names";
-import type { RegressionRequirement } from "./regression-rule";
+import { lessIsBetter } from "../../evaluation/metrics";
+import { defaultNoRegression, type JobGates, type NoRegressionRule, type PolicyRules } from "../../runs/gate-rules";
 import type { GateCheck } from "./verdict";
-import { shownInterval, shownNumber, signed } from "./wording";
 
 /** The model in production, as it was compared with the candidate. */
 export interface MetChampion {
@@ -69,11 +68,11 @@ function judged(
       `${passed ? "allowed" : "refused"} by the rule (incompatibleChampion of the job, noRegression.incompatible of the policy)`;
     return { gate: "no-regression", metric, value, limit: null, passed, ...(passed ? { waived: true } : {}), evidence };
   }
-  return compared(comparison, rules);
+  return gainCheck(comparison, rules);
 }
 
 /** Returns the candidate's gain over the champion, positive if better, and its interval. */
-function compared(comparison: Extract<ChampionComparison, { kind: "compared" }>, rules: Rules): GateCheck {
+function gainCheck(comparison: Extract<ChampionComparison, { kind: "compared" }>, rules: Rules): GateCheck {
   const { metric, candidateValue, championValue, difference, lower, upper } = comparison;
   const { confidence, rows, resamples, seed } = comparison;
   const interval = shownInterval(comparison, signed);
@@ -105,4 +104,94 @@ function rulingOf(passed: boolean, { rule, tolerance }: Rules, less: boolean): s
   return passed
     ? `regression excluded: no part of the interval is ${worse} ${limit}`
     : `regression not excluded: part of the interval is ${worse} ${limit}`;
+}
+
+export type RegressionRule = NoRegressionRule["rule"];
+
+/**
+ * The gates that a job declares. An absent member means the model's own rule. Runs of earlier releases lack some
+ * members.
+ */
+export interface JobEvaluation {
+  readonly thresholds?: Readonly<Record<string, number>>;
+  readonly regressionTolerance?: number;
+  readonly regressionRule?: RegressionRule;
+  readonly incompatibleChampion?: "refuse" | "pass";
+  readonly regressionMetric?: string;
+  readonly gates?: JobGates;
+}
+
+/** The requirement for the comparison with the champion. */
+export interface RegressionRequirement extends Omit<NoRegressionRule, "metric"> {
+  /** Metrics that are compared: the model's, and that of the job. `undefined`: the task's default. */
+  readonly metrics: readonly (string | undefined)[];
+  /** Origin of the rule. `default`: the policy has none. */
+  readonly from: "default" | "policy" | "job";
+  /** Whether neither the policy nor the job requires the comparison. It is then only reported. */
+  readonly waived: boolean;
+  /** Limits of the job that are milder than the model's. They do not apply. */
+  readonly milder: readonly string[];
+}
+
+/**
+ * Returns the model's rule, made stricter by the job's rule if that is stricter. The model's rule comes from its
+ * policy, or is the default: the author of a job cannot loosen the gate of the model's owners. If the policy waives the
+ * rule, a job may still require it for itself.
+ */
+export function regressionOf(job: JobEvaluation, { noRegression }: PolicyRules): RegressionRequirement {
+  const { regressionTolerance: tolerance, regressionRule: rule, incompatibleChampion: incompatible } = job;
+  const own = job.regressionMetric;
+  if (noRegression === "waived") {
+    const declared = [tolerance, rule, incompatible, own].some((given) => given !== undefined);
+    const limits = {
+      tolerance: tolerance ?? defaultNoRegression.tolerance,
+      rule: rule ?? defaultNoRegression.rule,
+      incompatible: incompatible ?? defaultNoRegression.incompatible,
+    };
+    return { ...limits, metrics: [own], from: declared ? "job" : "policy", waived: !declared, milder: [] };
+  }
+  const model: NoRegressionRule = noRegression ?? defaultNoRegression;
+  const milder = [
+    ...(tolerance !== undefined && tolerance > model.tolerance ? [`regressionTolerance ${tolerance}`] : []),
+    ...(rule === "credible" && model.rule === "excluded" ? ["regressionRule credible"] : []),
+    ...(incompatible === "pass" && model.incompatible === "refuse" ? ["incompatibleChampion pass"] : []),
+  ];
+  return {
+    tolerance: Math.min(tolerance ?? model.tolerance, model.tolerance),
+    rule: rule === "excluded" ? rule : model.rule,
+    incompatible: incompatible === "refuse" ? incompatible : model.incompatible,
+    metrics: own === undefined || own === model.metric ? [model.metric] : [model.metric, own],
+    from: noRegression === undefined ? "default" : "policy",
+    waived: false,
+    milder,
+  };
+}
+
+/** Formats a number as evidence shows it: five significant digits, whole numbers with a decimal (`1.0`). */
+export function shownNumber(value: number): string {
+  const rounded = Number(value.toPrecision(5));
+  return Number.isInteger(rounded) && Math.abs(rounded) < 1e15 ? rounded.toFixed(1) : String(rounded);
+}
+
+function signed(value: number): string {
+  return `${value > 0 ? "+" : ""}${shownNumber(value)}`;
+}
+
+/** Formats an interval: `95 % CI [0.9, 1.0]`. */
+export function shownInterval(
+  { lower, upper, confidence }: { readonly lower: number; readonly upper: number; readonly confidence: number },
+  show: (value: number) => string = shownNumber,
+): string {
+  return `${Math.round(confidence * 100)} % CI [${show(lower)}, ${show(upper)}]`;
+}
+
+/**
+ * Formats a comparison: `0.95 < 0.97`; with all digits if five would show both numbers as equal.
+ *
+ * @param relation relation of the first number to the second
+ */
+export function compared(value: number, relation: string, limit: number): string {
+  const same = shownNumber(value) === shownNumber(limit) && value !== limit;
+  const [left, right] = same ? [String(value), String(limit)] : [shownNumber(value), shownNumber(limit)];
+  return `${left} ${relation} ${right}`;
 }

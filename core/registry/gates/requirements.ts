@@ -1,6 +1,6 @@
-import { lessIsBetter } from "../../evaluation/metric-names";
+import { lessIsBetter } from "../../evaluation/metrics";
 import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../../runs/gate-rules";
-import { type JobEvaluation, type RegressionRequirement, type RegressionRule, regressionOf } from "./regression-rule";
+import { type JobEvaluation, type RegressionRequirement, type RegressionRule, regressionOf } from "./no-regression";
 
 /** The requirements for one candidate: the job's gates and its model's; the stricter of two limits applies. */
 export interface GateRequirements {

@@ -1,5 +1,5 @@
 import { sha256 } from "../../digest";
-import { lessIsBetter } from "../../evaluation/metric-names";
+import { lessIsBetter } from "../../evaluation/metrics";
 import type { SliceEvidence } from "../../evaluation/shapes";
 import {
   rateDifference,
@@ -9,10 +9,9 @@ import {
   worstSlice,
 } from "../../evaluation/slices/judge";
 import type { FairnessRule, SliceRule } from "../../runs/gate-rules";
-import type { RegressionRule } from "./regression-rule";
+import { type RegressionRule, shownInterval, shownNumber } from "./no-regression";
 import type { GateRequirements } from "./requirements";
 import type { GateCheck, GateName } from "./verdict";
-import { shownInterval, shownNumber } from "./wording";
 
 /**
  * Judges slices; each result has its whole table.

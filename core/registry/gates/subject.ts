@@ -1,8 +1,8 @@
 import { sha256 } from "../../digest";
 import { type ChampionComparison, compareReports } from "../../evaluation/comparison";
 import type { EvaluationOutput } from "../../evaluation/evaluate-model";
-import { classificationMetricNames, regressionMetricNames } from "../../evaluation/metric-names";
-import { pairedMetric } from "../../evaluation/paired-metric";
+import { classificationMetricNames, regressionMetricNames } from "../../evaluation/metrics";
+import { pairedMetric } from "../../evaluation/paired-bootstrap";
 import {
   readPredictions,
   readPredictionTensors,

@@ -1,7 +1,9 @@
+import { RingmasterError } from "../../errors";
+import { isoTime } from "../../ports";
+import { type ApprovalDependencies, answerApproval } from "../approval";
 import { activeVersion, type Transition } from "../change";
-import type { Actor } from "../model";
+import type { Actor, ModelVersion } from "../model";
 import { recordGate } from "../transitions";
-import { CheckAnsweredByHookError, CheckNotFoundError, NotJudgedError } from "./errors";
 import { answeredCheck, answerIn, verdictPassed } from "./external-check";
 import type { CheckAnswer, GateVerdict } from "./verdict";
 
@@ -26,7 +28,7 @@ export function recordVerdict(version: number, verdict: GateVerdict, actor: Acto
  *
  * @throws NotJudgedError, CheckNotFoundError, CheckAnsweredByHookError
  */
-export function answerCheck(version: number, check: string, answer: CheckAnswer): Transition {
+function answerCheck(version: number, check: string, answer: CheckAnswer): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
     const { gate, model } = candidate;
@@ -50,4 +52,56 @@ function sameAnswer(one: CheckAnswer | undefined, other: CheckAnswer): boolean {
   const { at: _at, ...ours } = one;
   const { at: _too, ...theirs } = other;
   return JSON.stringify(ours) === JSON.stringify(theirs);
+}
+
+/**
+ * Records a command's answer to a check, then answers the run that waits with the version if the answer decides.
+ * Idempotent.
+ *
+ * @throws ModelNotFoundError, VersionNotFoundError, NotJudgedError, CheckNotFoundError, CheckAnsweredByHookError,
+ * RegistryBusyError
+ */
+export async function answerVersionCheck(
+  dependencies: ApprovalDependencies,
+  target: { readonly model: string; readonly version: number; readonly check: string },
+  answer: Omit<CheckAnswer, "at">,
+): Promise<ModelVersion> {
+  const { registry, clock } = dependencies;
+  const { model, version, check } = target;
+  const head = await registry.apply(model, [version], answerCheck(version, check, { ...answer, at: isoTime(clock) }));
+  const answered = await registry.version(model, version);
+  await answerApproval(dependencies, head, answered);
+  return answered;
+}
+
+/** Thrown when a check is answered before there is a verdict. */
+class NotJudgedError extends RingmasterError {
+  constructor(model: string, version: number) {
+    super(
+      `version ${version} of ${model} has no gate verdict yet, so its checks cannot be answered; evaluate it first: ringmaster models judge ${model} ${version}`,
+      { code: "NOT_JUDGED", httpStatus: 409, details: { model, version } },
+    );
+  }
+}
+
+export class CheckNotFoundError extends RingmasterError {
+  constructor(model: string, version: number | undefined, check: string, known: readonly string[]) {
+    const where = version === undefined ? `the policy of ${model}` : `the verdict on version ${version} of ${model}`;
+    const there = known.length === 0 ? "it has no checks" : `its checks are ${known.join(", ")}`;
+    super(`${where} has no check ${JSON.stringify(check)}: ${there}`, {
+      code: "CHECK_NOT_FOUND",
+      httpStatus: 404,
+      details: { model, version, check, known },
+    });
+  }
+}
+
+/** Thrown when an API request answers an HTTP check. Only the check's own hook can answer it. */
+class CheckAnsweredByHookError extends RingmasterError {
+  constructor(model: string, check: string) {
+    super(
+      `check ${check} of ${model} is an HTTP check, which only its webhook answers; \`ringmaster models judge\` calls the webhook again while the check is pending`,
+      { code: "CHECK_ANSWERED_BY_HOOK", httpStatus: 409, details: { model, check } },
+    );
+  }
 }

@@ -5,11 +5,9 @@ import type { Transition } from "../change";
 import type { Model } from "../model";
 import type { Registry } from "../registry";
 import { promote, setStage } from "../transitions";
-import { NoCanaryTestError } from "./errors";
-import { noSums, type OutcomeRepository } from "./outcomes";
-import { type ArmSums, judgeCanary } from "./sequential-test";
+import { type ArmSums, judgeCanary, noSums, type OutcomeRepository } from "./sequential-test";
 import type { ArmState, Decided, SequentialPlan, SequentialVerdict } from "./shapes";
-import { trafficOf } from "./traffic";
+import { NoCanaryTestError, trafficOf } from "./traffic";
 
 /** Includes runs and tokens, because the run that made a canary may wait for the decision. */
 export interface ServingDependencies extends Pick<ApprovalDependencies, "runs" | "tokens"> {

@@ -5,8 +5,7 @@ import { activeModel, activeVersion, changeModel, type Transition } from "../cha
 import { NoChampionError, NotApprovedError } from "../errors";
 import type { Actor } from "../model";
 import { mayServe } from "../transitions";
-import { NotACanaryError } from "./errors";
-import { redirect, type TrafficRequest, trafficOf } from "./traffic";
+import { NotACanaryError, redirect, type TrafficRequest, trafficOf } from "./traffic";
 
 /** Part of the units above which canaries together need approval like production. */
 const partWithoutApproval = 0.5;

@@ -1,7 +1,43 @@
+import { createHash } from "node:crypto";
 import { digestOf } from "../../digest";
+import { RingmasterError } from "../../errors";
 import type { ModelChange } from "../change";
-import type { ModelVersion } from "../model";
+import { NoChampionError } from "../errors";
+import type { Model, ModelVersion } from "../model";
 import type { CanaryArm, SequentialPlan, Traffic } from "./shapes";
+
+/** Thrown when other reports changed the outcomes before each attempt. */
+export class OutcomesBusyError extends RingmasterError {
+  constructor(model: string) {
+    super(`too many requests report outcomes of model ${model} at the same time; send the request again`, {
+      code: "OUTCOMES_BUSY",
+      httpStatus: 503,
+      retryable: true,
+      details: { model },
+    });
+  }
+}
+
+/** Thrown when a version that has not passed the gates would serve units. */
+export class NotACanaryError extends RingmasterError {
+  constructor(model: string, version: number, stage: string) {
+    super(
+      `version ${version} of ${model} is in stage ${stage}: only a version in stage canary can get a share of the units; ` +
+        `move it with \`ringmaster models stage ${model} ${version} canary\`, which needs a passed gate`,
+      { code: "NOT_A_CANARY", httpStatus: 409, details: { model, version, stage } },
+    );
+  }
+}
+
+/** Thrown when there is no test, or nothing to test. */
+export class NoCanaryTestError extends RingmasterError {
+  constructor(model: string) {
+    super(
+      `model ${model} has no canary under test: set one with \`ringmaster models traffic set ${model} --canary VERSION=WEIGHT --metric NAME\``,
+      { code: "NO_CANARY_TEST", httpStatus: 409, details: { model } },
+    );
+  }
+}
 
 /** Number of slots into which the units are divided. */
 export const slots = 10_000;
@@ -128,4 +164,66 @@ function isActive(version: ModelVersion | undefined): boolean {
 
 export function trafficOf(model: { readonly traffic?: Traffic }): Traffic {
   return model.traffic ?? noTraffic;
+}
+
+interface Routes {
+  readonly model: string;
+  readonly epoch: number;
+  /** In the order of the units. */
+  readonly assignments: readonly {
+    readonly unit: string;
+    readonly version: number;
+    readonly role: "champion" | "canary";
+  }[];
+  readonly shadows: readonly number[];
+}
+
+/** The part of a model's head that routing needs. The bucket has a copy of it. */
+export interface RoutedModel extends Pick<Model, "name" | "production" | "traffic"> {
+  /** Revision of the model. */
+  readonly revision: number;
+}
+
+export function routedModel({ name, revision, production, traffic }: Model): RoutedModel {
+  return {
+    name,
+    revision,
+    ...(production === undefined ? {} : { production }),
+    ...(traffic === undefined ? {} : { traffic }),
+  };
+}
+
+/** @throws NoChampionError if nothing was promoted yet */
+export function routesOf(model: RoutedModel, units: readonly string[]): Routes {
+  const { name, production } = model;
+  if (production === undefined) throw new NoChampionError(name);
+  const traffic = trafficOf(model);
+  return {
+    model: name,
+    epoch: traffic.epoch,
+    assignments: units.map((unit) => {
+      const version = assign(name, unit, production, traffic);
+      return { unit, version, role: version === production ? "champion" : "canary" };
+    }),
+    shadows: traffic.shadows,
+  };
+}
+
+/**
+ * Returns the version for a unit: a function of model, traffic and unit alone. Every process gives the same result. If
+ * the traffic changes, as few units as possible change their version.
+ *
+ * @param unit a user, a session or a device, as any text
+ * @param champion gets the units that the canaries leave
+ */
+export function assign(model: string, unit: string, champion: number, { canaries, deal }: Traffic): number {
+  const slot = slotOf(model, deal, unit);
+  const canary = canaries.find(({ ranges }) => ranges.some(({ from, to }) => slot >= from && slot < to));
+  return canary?.version ?? champion;
+}
+
+/** Returns the unit's slot by SHA-256, whose first 48 bits are uniform over the slots to one part in 10^10. */
+function slotOf(model: string, deal: number, unit: string): number {
+  const digest = createHash("sha256").update(`${model}\0${deal}\0${unit}`).digest();
+  return digest.readUIntBE(0, 6) % slots;
 }

@@ -1,26 +1,23 @@
+import { BoundedMap } from "../../bounded-map";
+import type { Clock } from "../../ports";
 import type { AllRuns, RunPhases, RunSteps } from "../../runs/run-repository";
 import type { MachineRecord, Run } from "../../runs/shapes";
 import type { Artifacts } from "../artifacts";
 import type { Experiments } from "../experiments";
-import type { RunChanges } from "../run-records";
-import type { RunIdentity } from "../shapes";
-import { folderOf } from "./artifact-paths";
+import type { RunChanges, RunRecords } from "../run-records";
+import type { RunIdentity, RunRecord } from "../shapes";
+import { folderOf, producedArtifacts } from "./artifact-paths";
 import { ExperimentDeletedError } from "./errors";
-import { producedArtifacts } from "./produced";
 import { type FirstRecord, keptAtFirst } from "./training-record";
 
 /** Ports for marks: the identity of a run, and its marks. */
-export interface MarkPorts {
+interface MarkPorts {
   readonly identities: { identify(runId: string): Promise<RunIdentity | undefined> };
   readonly changes: Pick<RunChanges, "mark">;
 }
 
 /** Writes within two marks: the first for a process that dies after the write, the second for a reader that looked in between. */
-export async function marked<T>(
-  { identities, changes }: MarkPorts,
-  runId: string,
-  write: () => Promise<T>,
-): Promise<T> {
+async function marked<T>({ identities, changes }: MarkPorts, runId: string, write: () => Promise<T>): Promise<T> {
   const identity = await identities.identify(runId);
   if (!identity) return write();
   await changes.mark(identity);
@@ -39,7 +36,7 @@ export function trackedPhases(all: RunPhases, ports: MarkPorts): RunPhases {
 }
 
 /** Ports for the tracking of training runs. */
-export interface TrainingTracking extends MarkPorts {
+interface TrainingTracking extends MarkPorts {
   /** Idempotent. */
   readonly records: { addInstanceType(run: RunIdentity, instanceType: string): Promise<void> };
   readonly experiments: Pick<Experiments, "ensure">;
@@ -107,6 +104,53 @@ export function trackedRuns(all: AllRuns<FirstRecord>, tracking: TrainingTrackin
     async recordMachine(runId, machine) {
       await addMachine(runId, machine);
       await all.recordMachine(runId, machine);
+    },
+  };
+}
+
+/** Runs that were active recently. A request that logs to such a run need not read it. */
+interface LiveRuns {
+  /** Returns whether this process found the run active within the last second and has not deleted it since. */
+  isLive(runId: string): boolean;
+  note(record: Pick<RunRecord, "runId" | "lifecycle">): void;
+}
+
+/** Time for which another process's deletion may be missed. */
+const trustedMs = 1_000;
+const maxRemembered = 50_000;
+
+export function createLiveRuns(clock: Clock): LiveRuns {
+  const until = new BoundedMap<string, number>(maxRemembered);
+  return {
+    isLive: (runId) => (until.get(runId) ?? 0) > clock.now(),
+    note({ runId, lifecycle }) {
+      if (lifecycle !== "active") {
+        until.delete(runId);
+        return;
+      }
+      until.set(runId, clock.now() + trustedMs);
+    },
+  };
+}
+
+/** Wraps records so that runs that are found or changed through them are noted as active. */
+export function noteLiveRuns(records: RunRecords, live: LiveRuns): RunRecords {
+  return {
+    ...records,
+    async create(record, options) {
+      const answer = await records.create(record, options);
+      live.note(answer.record);
+      return answer;
+    },
+    async find(runId) {
+      const record = await records.find(runId);
+      if (record) live.note(record);
+      return record;
+    },
+    async change(runId, transition) {
+      const record = await records.change(runId, transition);
+      live.note(record);
+      return record;
     },
   };
 }

@@ -1,10 +1,8 @@
 import { mlflowTag } from "../member-tags";
 import { AmbiguousNameError } from "./errors";
-import type { Reader } from "./evaluate";
+import { attributeValues, datasetValue, type Reader, type SearchContext } from "./evaluate";
 import { type Expression, type Field, fieldsOf, type OrderTerm, type Value } from "./expression";
-import type { NameSet, Resolution } from "./names";
-import { attributeValues, datasetValue, type SearchContext } from "./record-values";
-import { metricOffsets, metricWidth, type SearchRow } from "./row";
+import { metricOffsets, metricWidth, type NameSet, type Resolution, type SearchRow } from "./row";
 
 export type ValueReader = (row: SearchRow) => Value | undefined;
 

@@ -1,15 +1,12 @@
-import { type Draws, drawsFor } from "../draws";
-import type { ObservedTrial } from "../history";
+import { type Draws, drawsFor, normalCdf, normalPdf } from "../draws";
+import { bestFirst, type ObservedTrial, scored } from "../history";
 import type { Point } from "../space";
 import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
 import { detrended, type Observation } from "./curves";
 import { type Features, GaussianProcess } from "./gaussian-process";
-import { logExpectedImprovement } from "./improvement";
-import { bestFirst, scored } from "./order";
-import { pointOf } from "./random";
-import type { Sampler, SamplerContext } from "./sampler";
+import { pointOf, type Sampler, type SamplerContext } from "./sampler";
 
-export interface GpOptions {
+interface GpOptions {
   /** Trials with a value that are drawn at random before the model is used. */
   readonly startupTrials: number;
 }
@@ -208,4 +205,15 @@ function maximize(
     if (at.value > best.value) best = at;
   }
   return best.coordinates;
+}
+
+const logRoot2Pi = 0.5 * Math.log(2 * Math.PI);
+
+/**
+ * Returns the logarithm of the expected improvement of a standard normal variable over `-z`: log(z Φ(z) + φ(z)). Far
+ * below zero, where the sum cancels, it is the asymptotic series.
+ */
+export function logExpectedImprovement(z: number): number {
+  if (z < -5) return -0.5 * z * z - logRoot2Pi - 2 * Math.log(-z);
+  return Math.log(z * normalCdf(z) + normalPdf(z));
 }

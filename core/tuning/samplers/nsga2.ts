@@ -1,10 +1,8 @@
 import { type Draws, drawsFor } from "../draws";
-import type { ObservedTrial } from "../history";
+import { bestFirst, type ObservedTrial, scored } from "../history";
 import type { Point } from "../space";
 import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
-import { bestFirst, scored } from "./order";
-import { pointOf } from "./random";
-import type { Sampler, SamplerContext } from "./sampler";
+import { pointOf, type Sampler, type SamplerContext } from "./sampler";
 
 export interface Nsga2Options {
   /** Trials of a generation. */

@@ -1,7 +1,7 @@
+import { correlationRatio, cramersV } from "../../../adapters/duckdb/association";
 import { describeRows } from "../../../adapters/duckdb/describe-rows";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { sparkline } from "../../../cli/datasets/rows-view";
-import { correlationRatio, cramersV } from "../../../core/datasets/association";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 
 const schema: readonly ColumnSchema[] = [

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
 import { isLoopbackUrl, isPublicAddress } from "../../../adapters/http/public-address";
-import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/hook";
+import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/external-check";
 import { publicTargets } from "../../../platform/config";
 
 const request: HookRequest = {

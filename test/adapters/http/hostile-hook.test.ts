@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
 import { isPublicAddress } from "../../../adapters/http/public-address";
 import { createWebhooks } from "../../../adapters/http/webhooks";
-import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/hook";
+import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/external-check";
 import { type HookTargets, publicTargets } from "../../../platform/config";
 
 const request: HookRequest = {

@@ -5,7 +5,7 @@ import { checkRowsOf } from "../../../api/export/check-rows";
 import { type ExportManifest, exportVersion, listExports } from "../../../api/export/export-version";
 import { transformDocument } from "../../../api/export/transform-document";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
-import { exportFormats } from "../../../core/export/ports";
+import { exportFormats } from "../../../core/export";
 import { taskOf } from "../../../core/features/encoding";
 import { createRowTransform } from "../../../core/features/transform";
 import { storeArtifact } from "../../../core/registry/artifact";

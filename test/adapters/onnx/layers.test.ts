@@ -8,7 +8,7 @@ import { encodeOnnx } from "../../../api/export/onnx/file";
 import { addNetwork } from "../../../api/export/onnx/network-graph";
 import { checkParity } from "../../../api/export/parity";
 import { mulberry32 } from "../../../core/datasets/split";
-import { UnsupportedLayerError } from "../../../core/export/errors";
+import { UnsupportedLayerError } from "../../../core/export";
 import { build, cases, chain, image, type Layer, rows, series, shake } from "../../support/network-cases";
 
 describe("layers as ONNX, run by onnxruntime", () => {

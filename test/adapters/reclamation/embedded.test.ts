@@ -8,8 +8,7 @@ import { createReclamationRows } from "../../../adapters/reclamation/stored-rows
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { sha256 } from "../../../core/digest";
 import { objectKeys } from "../../../core/object-keys";
-import { graceMs } from "../../../core/reclamation/grace";
-import type { ListedObject, SavedCycle } from "../../../core/reclamation/ports";
+import { graceMs, type ListedObject, type SavedCycle } from "../../../core/reclamation/ports";
 import { reclaim } from "../../../core/reclamation/reclaim";
 import { localConfig } from "../../../local/settings";
 import { functionNameIn } from "../../../platform/functions";

@@ -1,5 +1,5 @@
 import { sha256 } from "../../../core/digest";
-import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-errors";
+import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-documents";
 import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 

@@ -1,6 +1,6 @@
 import { type S3Client, S3ServiceException } from "@aws-sdk/client-s3";
 import { createObjectStore } from "../../../adapters/s3/object-store";
-import { StorageFullError } from "../../../core/object-errors";
+import { StorageFullError } from "../../../core/object-documents";
 
 const failure = (name: string, httpStatusCode: number, attempts = 1) =>
   new S3ServiceException({ name, $fault: "client", $metadata: { httpStatusCode, attempts }, message: name });

@@ -6,7 +6,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { buildSync } from "esbuild";
 import { loadPredictor, type ModelArtifact } from "../../../adapters/tfjs/predictor";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import { encodeSafetensors } from "../../../core/safetensors/safetensors";
+import { encodeSafetensors } from "../../../core/safetensors";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { TrainableModel } from "../../../trainer-container/engine/engine";

@@ -8,9 +8,13 @@ import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { getJson } from "../../../core/object-documents";
-import { encodeSafetensors } from "../../../core/safetensors/safetensors";
-import type { TestPlatform as Platform } from "../../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { encodeSafetensors } from "../../../core/safetensors";
+import {
+  createTestPlatform,
+  type Embedded,
+  type TestPlatform as Platform,
+  startEmbedded,
+} from "../../support/embedded";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 
 interface Listed {

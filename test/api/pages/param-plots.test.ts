@@ -1,7 +1,7 @@
+import type { Comparison } from "../../../api/compare/comparison";
+import { metricRows, paramRows } from "../../../api/compare/pivot";
 import { paramPlots } from "../../../api/pages/comparison/param-plots";
-import type { Comparison } from "../../../core/tracking/compare/comparison";
-import { byStrength, paramStrength } from "../../../core/tracking/compare/param-strength";
-import { metricRows, paramRows } from "../../../core/tracking/compare/pivot";
+import { byStrength, paramStrength } from "../../../api/pages/comparison/param-strength";
 import { metricsOf, runOf } from "../../core/tracking/search/runs";
 
 describe("how much of a metric a param explains", () => {

@@ -1,9 +1,9 @@
+import type { Curve } from "../../../api/compare/comparison";
 import { familiesOf } from "../../../api/pages/curve-families";
 import { diffView } from "../../../api/pages/diff-view";
 import { relativeLinks } from "../../../api/pages/links";
 import { notesView } from "../../../api/pages/notes";
 import { shortened } from "../../../api/pages/tables";
-import type { Curve } from "../../../core/tracking/compare/comparison";
 
 describe("notes", () => {
   it.each([

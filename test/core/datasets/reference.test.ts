@@ -4,7 +4,7 @@ import {
   DatasetVersionNotFoundError,
   NoActiveVersionError,
 } from "../../../core/datasets/errors";
-import { getDatasetVersion, parseDatasetReference, resolveDataset } from "../../../core/datasets/reference";
+import { getDatasetVersion, parseDatasetReference, resolveDataset } from "../../../core/datasets/repository";
 import { InvalidInputError } from "../../../core/errors";
 import { draftOf } from "./drafts";
 import { createMemoryDatasetRepository } from "./memory-dataset-repository";

@@ -1,5 +1,5 @@
+import { RepeatedRows } from "../../../adapters/duckdb/repeated-rows";
 import type { ColumnProfile, DatasetProfile } from "../../../core/datasets/profile";
-import { RepeatedRows } from "../../../core/datasets/repeated-rows";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { judge } from "../../../core/datasets/validation";
 import { draftOf } from "./drafts";

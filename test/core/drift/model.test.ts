@@ -1,8 +1,7 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
-import { aucOf, normalTail } from "../../../core/drift/auc";
+import { aucOf, normalTail } from "../../../core/drift/distributions";
 import { measureDrift } from "../../../core/drift/measure";
-import { measureModelDrift, sampleBaseline } from "../../../core/drift/measure-model";
-import type { ModelBaseline } from "../../../core/drift/model-baseline";
+import { type ModelBaseline, measureModelDrift, sampleBaseline } from "../../../core/drift/measure-model";
 import type { ServedRow } from "../../../core/drift/served-rows";
 import { defaultThresholds } from "../../../core/drift/shapes";
 import { normalDraw, uniformDraws } from "../../../core/evaluation/draws";

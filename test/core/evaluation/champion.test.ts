@@ -5,7 +5,7 @@ import type { Predictions } from "../../../core/evaluation/metrics";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import type { FeatureTransform, LabelEncoding } from "../../../core/features/shapes";
 import type { ColumnBatch, RowSource } from "../../../core/features/values";
-import { decodeSafetensors } from "../../../core/safetensors/safetensors";
+import { decodeSafetensors } from "../../../core/safetensors";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 /** Six rows, x = 0 … 5 and label x mod 2, in batches of four; the odd places are the test split. */

@@ -1,7 +1,7 @@
 import type { DatasetManifest } from "../../../core/datasets/shapes";
 import { chooseDecision, decided, decisionProblem } from "../../../core/evaluation/decision";
 import { metricsOf, type Predictions, predictedClasses } from "../../../core/evaluation/metrics";
-import { pairedMetric } from "../../../core/evaluation/paired-metric";
+import { pairedMetric } from "../../../core/evaluation/paired-bootstrap";
 import { encodePredictions, readPredictionTensors } from "../../../core/evaluation/stored-predictions";
 import type { LabelEncoding } from "../../../core/features/shapes";
 import { problemsOf } from "../../../core/problems";

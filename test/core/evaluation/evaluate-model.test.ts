@@ -3,7 +3,7 @@ import { evaluateModel } from "../../../core/evaluation/evaluate-model";
 import type { EvaluationReport } from "../../../core/evaluation/report";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest, LabelEncoding } from "../../../core/features/shapes";
-import { decodeSafetensors } from "../../../core/safetensors/safetensors";
+import { decodeSafetensors } from "../../../core/safetensors";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const transform: FeatureManifest["transform"] = {

@@ -1,6 +1,10 @@
-import { classificationMetricNames, regressionMetricNames } from "../../../core/evaluation/metric-names";
-import { metricsOf, type Predictions } from "../../../core/evaluation/metrics";
-import { pairedMetric } from "../../../core/evaluation/paired-metric";
+import {
+  classificationMetricNames,
+  metricsOf,
+  type Predictions,
+  regressionMetricNames,
+} from "../../../core/evaluation/metrics";
+import { pairedMetric } from "../../../core/evaluation/paired-bootstrap";
 import { drawsFor } from "../../../core/tuning/draws";
 
 /** Predictions of a binary model: 5 % of the rows are positive, and their scores are `shift` higher on average. */

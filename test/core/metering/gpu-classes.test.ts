@@ -1,6 +1,12 @@
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import { fitsHost, gpuClasses, gpuClassesIn, gpuClassOf, gpuFamilies } from "../../../core/metering/gpu-classes";
-import { instancePrices } from "../../../core/metering/prices";
+import {
+  fitsHost,
+  gpuClasses,
+  gpuClassesIn,
+  gpuClassOf,
+  gpuFamilies,
+  instancePrices,
+} from "../../../core/metering/prices";
 import { jobSchema } from "../../../core/runs/job";
 import { deploymentProblems, jobWarnings } from "../../../core/training/job-checks";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { digestsIn } from "../../../core/reclamation/digests-in";
+import { digestsIn } from "../../../core/reclamation/digests";
 
 const digest = (character: string) => character.repeat(64);
 

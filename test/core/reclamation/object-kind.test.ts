@@ -1,5 +1,5 @@
 import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../../core/object-keys";
-import { kindOf, teamOf } from "../../../core/reclamation/object-kind";
+import { kindOf, teamOf } from "../../../core/reclamation/ports";
 
 const sha256 = "a".repeat(64);
 const team = teamPrefix("red");

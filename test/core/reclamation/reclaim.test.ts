@@ -1,6 +1,5 @@
 import { sha256 } from "../../../core/digest";
-import { claimedMs, graceMs } from "../../../core/reclamation/grace";
-import type { CycleState } from "../../../core/reclamation/ports";
+import { type CycleState, claimedMs, graceMs } from "../../../core/reclamation/ports";
 import { type ReclaimDependencies, reclaim } from "../../../core/reclamation/reclaim";
 import { createReclamationWorld, type ReclamationWorld } from "./world";
 

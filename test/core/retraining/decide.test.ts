@@ -1,5 +1,5 @@
 import { type Cause, type CauseRecord, causeIdOf } from "../../../core/retraining/cause";
-import { decide, type Facts } from "../../../core/retraining/decide";
+import { decide, type Facts } from "../../../core/retraining/fire";
 import { type RetrainingRule, type RuleState, ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { jobInput } from "../../support/fixtures";
 

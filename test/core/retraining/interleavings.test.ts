@@ -1,7 +1,7 @@
 import type { Cause } from "../../../core/retraining/cause";
 import { type FireDependencies, fire } from "../../../core/retraining/fire";
 import { setEnabled } from "../../../core/retraining/lifecycle";
-import { sweep } from "../../../core/retraining/sweep";
+import { sweep } from "../../../lambdas/retrain/sweep";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { drawer, dyingPorts } from "../../support/kills";
 import { createScene, minute, type Scene } from "./scene";

@@ -1,5 +1,4 @@
-import { nextFire, parseExpression } from "../../../core/schedules/expression";
-import { fromWallTime, isTimeZone, toWallTime } from "../../../core/schedules/time-zone";
+import { fromWallTime, isTimeZone, nextFire, parseExpression, toWallTime } from "../../../core/schedules/expression";
 
 const utc = (text: string) => Date.parse(`${text}Z`);
 

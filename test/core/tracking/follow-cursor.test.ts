@@ -1,6 +1,6 @@
 import { deflateRawSync } from "node:zlib";
 import { InvalidInputError } from "../../../core/errors";
-import { beginning, decodeCursor, encodeCursor } from "../../../core/tracking/follow-cursor";
+import { beginning, decodeCursor, encodeCursor } from "../../../core/tracking/follow";
 
 const encodeCursorOf = (text: string): string => deflateRawSync(text).toString("base64url");
 

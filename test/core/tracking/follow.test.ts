@@ -1,7 +1,13 @@
 import { eventText } from "../../../api/http/event-stream";
 import type { Run } from "../../../core/runs/shapes";
-import { type FollowEvent, type FollowOptions, followRun, metricsBehind } from "../../../core/tracking/follow";
-import { beginning, decodeCursor } from "../../../core/tracking/follow-cursor";
+import {
+  beginning,
+  decodeCursor,
+  type FollowEvent,
+  type FollowOptions,
+  followRun,
+  metricsBehind,
+} from "../../../core/tracking/follow";
 import type { MetricPoint, SeriesPosition } from "../../../core/tracking/metric-store";
 import { runOf } from "../../support/fixtures";
 

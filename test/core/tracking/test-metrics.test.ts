@@ -1,4 +1,4 @@
-import { leadingMetrics, summaryMetrics, taskKindOf } from "../../../core/evaluation/metric-names";
+import { leadingMetrics, summaryMetrics, taskKindOf } from "../../../core/evaluation/metrics";
 import { recordTestMetrics } from "../../../core/tracking/test-metrics";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";

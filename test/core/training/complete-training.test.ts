@@ -1,6 +1,5 @@
 import type { Run } from "../../../core/runs/shapes";
-import { cancelRun } from "../../../core/training/cancel";
-import { closeInterruptedRun } from "../../../core/training/close-run";
+import { cancelRun, closeInterruptedRun } from "../../../core/training/close-run";
 import { completeTraining } from "../../../core/training/complete-training";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { resumeRun } from "../../../core/training/pause";

@@ -1,9 +1,8 @@
 import { objectKeys } from "../../../core/object-keys";
 import { isoTime } from "../../../core/ports";
-import { cancelRun } from "../../../core/training/cancel";
-import { completeJob } from "../../../core/training/complete-job";
+import { cancelRun } from "../../../core/training/close-run";
 import { beginEvaluation, completeEvaluation, takeInEvaluation } from "../../../core/training/evaluation-job";
-import { takeJobEvent } from "../../../core/training/job-event";
+import { completeJob, takeJobEvent } from "../../../core/training/job-event";
 import { reconcile } from "../../../core/training/reconcile";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";

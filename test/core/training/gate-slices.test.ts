@@ -1,5 +1,5 @@
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import { classificationMetricNames, regressionMetricNames } from "../../../core/evaluation/metric-names";
+import { classificationMetricNames, regressionMetricNames } from "../../../core/evaluation/metrics";
 import type { Model } from "../../../core/registry/model";
 import { noRules } from "../../../core/registry/policy";
 import { jobSchema } from "../../../core/runs/job";

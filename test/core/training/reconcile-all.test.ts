@@ -1,6 +1,5 @@
 import type { Measures } from "../../../core/metering/metrics";
-import { type ReconcileDependencies, reconcileAll } from "../../../core/training/reconcile";
-import { runLevels } from "../../../core/training/run-levels";
+import { type ReconcileDependencies, reconcileAll, runLevels } from "../../../core/training/reconcile";
 import { runOf } from "../../support/fixtures";
 
 const running = (runId: string, more = {}) => runOf(runId, { status: "running", phase: "Evaluate", ...more });

@@ -1,10 +1,15 @@
-import { takeSpotNotice } from "../../../core/training/spot-notice";
+import { takeSpotNotice } from "../../../core/training/job-event";
 import { matchesPattern } from "../../../local/events/pattern";
 import { parsePattern } from "../../../local/events/pattern-rules";
 import { localWorld } from "../../../local/settings";
 import { rules } from "../../../platform/rules";
-import type { TestPlatform as Platform } from "../../support/embedded";
-import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import {
+  type Calls,
+  createTestPlatform,
+  type Embedded,
+  type TestPlatform as Platform,
+  startEmbedded,
+} from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
 const at = "2026-01-01T00:10:00.000Z";

@@ -1,7 +1,7 @@
 import type { ObservedTrial } from "../../../core/tuning/history";
 import { detrended } from "../../../core/tuning/samplers/curves";
 import { gpSampler } from "../../../core/tuning/samplers/gp";
-import { comparable } from "../../../core/tuning/schedulers/comparable";
+import { comparable } from "../../../core/tuning/schedulers/rank";
 import { spaceSchema } from "../../../core/tuning/space";
 
 const minimize = { metric: "validation/loss", direction: "minimize" } as const;

@@ -1,11 +1,10 @@
 import { jobSchema } from "../../../core/runs/job";
 import type { RunDetails } from "../../../core/runs/shapes";
-import type { ObservedTrial } from "../../../core/tuning/history";
-import { lossesOf } from "../../../core/tuning/history";
+import { lossesOf, type ObservedTrial } from "../../../core/tuning/history";
 import { observe } from "../../../core/tuning/observe";
+import { createScheduler } from "../../../core/tuning/planner";
 import type { SchedulerTrial } from "../../../core/tuning/scheduler";
-import { comparable } from "../../../core/tuning/schedulers/comparable";
-import { createScheduler } from "../../../core/tuning/schedulers/create";
+import { comparable } from "../../../core/tuning/schedulers/rank";
 import type { Trial } from "../../../core/tuning/shapes";
 import { studyDefinitionSchema } from "../../../core/tuning/study";
 import { jobInput, runOf } from "../../support/fixtures";

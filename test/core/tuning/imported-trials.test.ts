@@ -1,6 +1,6 @@
 import { sha256 } from "../../../core/digest";
-import { type ImportedTrials, trialsOfImport } from "../../../core/tuning/imported-trials";
 import { spaceSchema } from "../../../core/tuning/space";
+import { type ImportedTrials, trialsOfImport } from "../../../core/tuning/warm-start";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const rate = "hyperparameters.learningRate";

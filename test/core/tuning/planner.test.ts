@@ -1,4 +1,4 @@
-import { bestTrials } from "../../../core/tuning/best";
+import { bestTrials } from "../../../core/tuning/history";
 import { type PlannedStudy, plan } from "../../../core/tuning/planner";
 import type { SchedulerTrial } from "../../../core/tuning/scheduler";
 import { spaceSchema } from "../../../core/tuning/space";

@@ -1,10 +1,8 @@
 import { drawsFor } from "../../../core/tuning/draws";
-import type { Objective, ObservedTrial } from "../../../core/tuning/history";
+import { frontOf, type Objective, type ObservedTrial, scored } from "../../../core/tuning/history";
 import { createSampler, problemsOfSampler, samplerSettingsSchema } from "../../../core/tuning/sampler";
-import { eigenOf } from "../../../core/tuning/samplers/eigen";
-import { frontOf, scored } from "../../../core/tuning/samplers/order";
-import { sobolPoint } from "../../../core/tuning/samplers/sobol";
-import { sobolDirections } from "../../../core/tuning/samplers/sobol-directions";
+import { eigenOf } from "../../../core/tuning/samplers/cmaes";
+import { sobolDirections, sobolPoint } from "../../../core/tuning/samplers/sobol";
 import { type Point, type Space, spaceSchema } from "../../../core/tuning/space";
 import { conditional, expectValid, randomSpace } from "./spaces";
 

@@ -1,9 +1,13 @@
 import * as fc from "fast-check";
 import { drawsFor } from "../../../core/tuning/draws";
-import type { SchedulerSettings, SchedulerTrial } from "../../../core/tuning/scheduler";
-import { problemsOfScheduler, schedulerSettingsSchema } from "../../../core/tuning/scheduler";
-import { createScheduler } from "../../../core/tuning/schedulers/create";
-import { rungsOf } from "../../../core/tuning/schedulers/rungs";
+import { createScheduler } from "../../../core/tuning/planner";
+import {
+  problemsOfScheduler,
+  type SchedulerSettings,
+  type SchedulerTrial,
+  schedulerSettingsSchema,
+} from "../../../core/tuning/scheduler";
+import { rungsOf } from "../../../core/tuning/schedulers/halving";
 import { type Space, spaceSchema } from "../../../core/tuning/space";
 import { type SimulatedStudy, simulate } from "./simulated-study";
 

@@ -1,9 +1,8 @@
 import { drawsFor } from "../../../core/tuning/draws";
-import type { Objective, ObservedTrial } from "../../../core/tuning/history";
+import { bestFirst, type Objective, type ObservedTrial, scored } from "../../../core/tuning/history";
 import { createSampler, samplerSettingsSchema } from "../../../core/tuning/sampler";
 import { coordinateOf, dimensionsOf } from "../../../core/tuning/samplers/coordinates";
-import { bestFirst, scored } from "../../../core/tuning/samplers/order";
-import { createParzen } from "../../../core/tuning/samplers/parzen";
+import { createParzen } from "../../../core/tuning/samplers/tpe";
 import { type Point, type Space, spaceSchema } from "../../../core/tuning/space";
 import { conditional, expectValid, randomSpace } from "./spaces";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeSafetensors } from "../../../core/safetensors/safetensors";
+import { decodeSafetensors } from "../../../core/safetensors";
 import type { Customer } from "./files";
 
 /** The part of an exported transform that is used here. */

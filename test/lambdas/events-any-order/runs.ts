@@ -1,11 +1,10 @@
-import { ingest } from "../../../core/tracking/ingest";
 import { closeInterruptedRun } from "../../../core/training/close-run";
-import { takeJobEvent } from "../../../core/training/job-event";
+import { takeJobEvent, takeSpotNotice } from "../../../core/training/job-event";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { reconcileAll } from "../../../core/training/reconcile";
-import { takeSpotNotice } from "../../../core/training/spot-notice";
 import { trainingKeys } from "../../../core/training/training-step";
 import { readJobEvent } from "../../../lambdas/finish-training/events";
+import { ingest } from "../../../lambdas/ingest-metrics/ingest";
 import { resultOf, runOf } from "../../support/fixtures";
 import { at, type Delivery, type World } from "./world";
 

@@ -12,7 +12,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { pushFile } from "../../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../../adapters/s3/store-uploads";
-import { retryInboxFile } from "../../../core/datasets/inbox/retry";
+import { retryInboxFile } from "../../../api/services/retry-inbox-file";
 import { registerDataset } from "../../../core/datasets/register";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import { type FilePutEvent, readFilePut, takeFilePut } from "../../../lambdas/snapshot-dataset/snapshot";
@@ -21,8 +21,12 @@ import { parsePattern } from "../../../local/events/pattern-rules";
 import { localWorld } from "../../../local/settings";
 import { rules } from "../../../platform/rules";
 import { toyCsv, toySchema } from "../../e2e/harness";
-import type { TestPlatform as Platform } from "../../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import {
+  createTestPlatform,
+  type Embedded,
+  type TestPlatform as Platform,
+  startEmbedded,
+} from "../../support/embedded";
 
 const bucket = "ringmaster-data";
 const schema = parseDatasetSchema(toySchema);

@@ -1,6 +1,6 @@
 import { objectKeys } from "../../../core/object-keys";
 import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
-import { checkpointStart } from "../../../core/training/checkpoint/start";
+import { checkpointStart } from "../../../core/training/initial-weights";
 import {
   bytesOf,
   readLive,

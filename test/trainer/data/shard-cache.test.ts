@@ -2,7 +2,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { sha256 } from "../../../core/digest";
-import { CorruptObjectError } from "../../../core/object-errors";
+import { CorruptObjectError } from "../../../core/object-documents";
 import { objectKeys } from "../../../core/object-keys";
 import { createShardCache } from "../../../trainer-container/data/shard-cache";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";

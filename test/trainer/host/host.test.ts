@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { NetworkInterfaceInfo } from "node:os";
-import { CorruptObjectError, StorageFullError } from "../../../core/object-errors";
+import { CorruptObjectError, StorageFullError } from "../../../core/object-documents";
 import { containerOf } from "../../../core/runs/members";
 import { readTrainerConfig as read } from "../../../platform/config";
 import { BackendUnavailableError, ModelError } from "../../../trainer-container/engine/errors";

@@ -1,5 +1,5 @@
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import { encodeSafetensors } from "../../../core/safetensors/safetensors";
+import { encodeSafetensors } from "../../../core/safetensors";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { loadInitialWeights } from "../../../trainer-container/host/initial-weights";

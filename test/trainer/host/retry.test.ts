@@ -1,4 +1,4 @@
-import { StorageFullError } from "../../../core/object-errors";
+import { StorageFullError } from "../../../core/object-documents";
 import { createInterruption } from "../../../trainer-container/host/interruption";
 import { retry } from "../../../trainer-container/host/retry";
 

@@ -1,5 +1,4 @@
-import { UnsupportedLayerError } from "../../../../core/export/errors";
-import type { NetworkLayer } from "../../../../core/export/ports";
+import { type NetworkLayer, UnsupportedLayerError } from "../../../../core/export";
 import type { GraphBuilder } from "../builder";
 import { Value } from "../value";
 

@@ -1,4 +1,4 @@
-import type { NetworkLayer, NetworkWeight } from "../../../../core/export/ports";
+import type { NetworkLayer, NetworkWeight } from "../../../../core/export";
 import { activated } from "./activations";
 import { type Conversion, type Converter, channelsLast, numberOf, only, unsupported } from "./convert";
 

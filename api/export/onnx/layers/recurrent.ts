@@ -1,4 +1,4 @@
-import type { NetworkWeight } from "../../../../core/export/ports";
+import type { NetworkWeight } from "../../../../core/export";
 import type { GraphBuilder } from "../builder";
 import { range, Value } from "../value";
 import { applied } from "./activations";

@@ -1,4 +1,4 @@
-import type { NetworkWeight } from "../../../../core/export/ports";
+import type { NetworkWeight } from "../../../../core/export";
 import { range } from "../value";
 import { activated } from "./activations";
 import { type Conversion, type Converter, channelsFirst, channelsLast, only, perAxis, unsupported } from "./convert";

@@ -1,20 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { reportHtml } from "../../../../api/pages/version-report";
+import { reportMarkdown } from "../../../../api/report/markdown";
+import { versionReport } from "../../../../api/report/report";
 import { type EvaluationOutput, evaluateModel } from "../../../../core/evaluation/evaluate-model";
 import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
 import type { FeatureManifest } from "../../../../core/features/shapes";
 import { objectKeys } from "../../../../core/object-keys";
-import { answerVersionCheck } from "../../../../core/registry/gates/answer";
-import { type CheckHooks, type HookOutcome, type HookRequest, hookKey } from "../../../../core/registry/gates/hook";
+import {
+  type CheckHooks,
+  type HookOutcome,
+  type HookRequest,
+  hookKey,
+} from "../../../../core/registry/gates/external-check";
 import { judgeVersion } from "../../../../core/registry/gates/judge-version";
 import { pathIn } from "../../../../core/registry/gates/subject";
+import { answerVersionCheck } from "../../../../core/registry/gates/transitions";
 import { setPolicy } from "../../../../core/registry/lifecycle";
 import { noRules } from "../../../../core/registry/policy";
-import { reportMarkdown } from "../../../../core/registry/report/markdown";
-import { versionReport } from "../../../../core/registry/report/report";
 import { decideApproval, promote, requestApproval } from "../../../../core/registry/transitions";
-import type { PolicyRules } from "../../../../core/runs/gate-rules";
-import { defaultNoRegression } from "../../../../core/runs/gate-rules";
+import { defaultNoRegression, type PolicyRules } from "../../../../core/runs/gate-rules";
 import { jobSchema } from "../../../../core/runs/job";
 import type { RunDetails } from "../../../../core/runs/shapes";
 import { keyText } from "../../../../core/signing-key";

@@ -2,12 +2,10 @@ import type { LatencyReport } from "../../../../core/evaluation/shapes";
 import type { SlicedPredictions } from "../../../../core/evaluation/slices/judge";
 import { isPending } from "../../../../core/registry/gates/external-check";
 import { type CheckOutcome, type GateSubject, judge as judgeSubject } from "../../../../core/registry/gates/judge";
-import type { MetChampion } from "../../../../core/registry/gates/no-regression";
-import type { JobEvaluation } from "../../../../core/registry/gates/regression-rule";
+import type { JobEvaluation, MetChampion } from "../../../../core/registry/gates/no-regression";
 import { combine } from "../../../../core/registry/gates/requirements";
 import { noRules } from "../../../../core/registry/policy";
-import type { PolicyRules } from "../../../../core/runs/gate-rules";
-import { defaultNoRegression } from "../../../../core/runs/gate-rules";
+import { defaultNoRegression, type PolicyRules } from "../../../../core/runs/gate-rules";
 
 interface Given extends Partial<Omit<GateSubject, "champion">> {
   readonly thresholds?: Readonly<Record<string, number>>;

@@ -1,7 +1,6 @@
 import fc from "fast-check";
-import { assign } from "../../../../core/registry/serving/routing";
 import type { Traffic } from "../../../../core/registry/serving/shapes";
-import { keepOnly, noTraffic, redirect, slots } from "../../../../core/registry/serving/traffic";
+import { assign, keepOnly, noTraffic, redirect, slots } from "../../../../core/registry/serving/traffic";
 
 const units = Array.from({ length: 20_000 }, (_, i) => `user-${i}`);
 const without = (traffic: Traffic, gone: number, revision: number): Traffic => {

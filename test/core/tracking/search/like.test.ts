@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import { likeMatcher } from "../../../../core/tracking/search/like";
-import { type Codes, type Places, placesIn, segmentOf } from "../../../../core/tracking/search/segment";
+import { type Codes, likeMatcher, type Places, placesIn, segmentOf } from "../../../../core/tracking/search/like";
 
 /** LIKE by its definition: after each character of the pattern, the numbers of characters of the text that it can have taken. */
 function like(pattern: readonly string[], text: readonly string[]): boolean {

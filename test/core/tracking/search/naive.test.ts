@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { likeMatcher } from "../../../../core/tracking/search/like";
-import { TopK } from "../../../../core/tracking/search/top-k";
+import { TopK } from "../../../../core/tracking/search/select";
 import { filterArbitrary, orderArbitrary, runArbitrary } from "./arbitraries";
 import { naiveSearch } from "./naive";
 import { found, queryOf } from "./runs";

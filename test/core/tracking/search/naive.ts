@@ -1,7 +1,7 @@
+import { numberOfText } from "../../../../core/tracking/search/evaluate";
 import type { Condition, Expression, Field, OrderTerm, Value } from "../../../../core/tracking/search/expression";
 import { parseFilter, parseOrder } from "../../../../core/tracking/search/native";
 import type { SearchQuery } from "../../../../core/tracking/search/query";
-import { numberOfText } from "../../../../core/tracking/search/record-values";
 import type { TestRun } from "./runs";
 
 type Truth = boolean | undefined;

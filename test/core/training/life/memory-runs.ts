@@ -1,4 +1,4 @@
-import { type MonthUsage, monthOf } from "../../../../core/runs/attempt-repository";
+import { type MonthUsage, monthOf } from "../../../../core/runs/attempts";
 import type { RunRepository } from "../../../../core/runs/run-repository";
 import { isOpen, phases } from "../../../../core/runs/run-states";
 import type { Run, RunDetails, TrainingAttempt, WorkerRecord } from "../../../../core/runs/shapes";

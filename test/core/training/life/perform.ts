@@ -1,4 +1,4 @@
-import { awaitApproval } from "../../../../core/registry/approval-step";
+import { awaitApproval } from "../../../../core/registry/request-approval";
 import { promote, recordGate } from "../../../../core/registry/transitions";
 import { beginStep, finishStep, outputOf } from "../../../../core/runs/step";
 import { beginTraining } from "../../../../core/training/begin-training";

@@ -1,0 +1,62 @@
+import { digestOf, sha256 } from "../../core/digest";
+
+/** Thrown when the text is not the document that was sealed. */
+export class DamagedDocumentError extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = "DamagedDocumentError";
+  }
+}
+
+/** Returns a small document as JSON text with its digest. */
+export function sealDocument(content: object): string {
+  // Removes what JSON omits, because the document is compared with what is read.
+  const document = JSON.parse(JSON.stringify(content)) as object;
+  return JSON.stringify({ sha256: digestOf(document), document }, null, 2);
+}
+
+/**
+ * Reads the text of a sealed document.
+ *
+ * @param member a member that every such document has. Earlier versions wrote the document without digest, and it is
+ * recognised by this member.
+ * @throws DamagedDocumentError
+ */
+export function openDocument<T extends object>(text: string, member: keyof T & string): T {
+  const value = parseObject(text);
+  if (member in value) return value as T;
+  const { sha256, document } = value as { readonly sha256?: unknown; readonly document?: unknown };
+  if (sha256 === undefined || document === undefined) throw new DamagedDocumentError("it has no checksum");
+  if (digestOf(document) !== sha256) throw new DamagedDocumentError("its content does not match its checksum");
+  if (typeof document !== "object" || document === null || !(member in document)) {
+    throw new DamagedDocumentError(`it is another document: it has no ${member}`);
+  }
+  return document as T;
+}
+
+function parseObject(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new DamagedDocumentError(`it is not JSON (${(error as Error).message})`);
+  }
+  if (value === null || typeof value !== "object") throw new DamagedDocumentError("it is not a JSON object");
+  return value;
+}
+
+const digits = 8;
+
+/** Adds a check value to a secret of 64 hexadecimal digits, so that a changed digit is detected. */
+export function sealSecret(secret: string): string {
+  return `${secret}-${checkOf(secret)}`;
+}
+
+/** Returns the secret; `undefined` if the text is damaged. Earlier versions wrote it without a check value. */
+export function openSecret(text: string): string | undefined {
+  const [, secret, check] = /^([0-9a-f]{64})(?:-([0-9a-f]{8}))?$/.exec(text) ?? [];
+  if (secret === undefined) return undefined;
+  return check === undefined || check === checkOf(secret) ? secret : undefined;
+}
+
+const checkOf = (secret: string): string => sha256(`check of ${secret}`).slice(0, digits);

@@ -1,0 +1,171 @@
+import type { PointColumns } from "../../core/tracking/metric-batch";
+import type { BatchReceipt, MetricPoint } from "../../core/tracking/metric-store";
+import { ByteReader, ByteWriter } from "./bytes";
+
+/**
+ * The identity of a point. `step`: for a training run, where a step has one value and the later one counts. `point`:
+ * for a logged run, where a client may send several points for a step, and only exact repetitions are the same point.
+ */
+export type PointIdentity = "step" | "point";
+
+/** MLflow stores NaN as 0 with a flag, and orders by it (`SqlMetric.value`, `is_nan`). */
+const ordinal = (value: number): number => (Number.isNaN(value) ? 0 : value);
+
+/**
+ * Compares by step, then time, then value; the greatest is the latest, as in MLflow's
+ * `_update_latest_metrics_if_necessary`. Equal only for identical points.
+ */
+export function comparePoints(a: MetricPoint, b: MetricPoint): number {
+  if (a.step !== b.step) return a.step - b.step;
+  if (a.time !== b.time) return a.time - b.time;
+  return compareValues(a.value, b.value);
+}
+
+function compareValues(a: number, b: number): number {
+  if (a === b) return 0;
+  const [x, y] = [ordinal(a), ordinal(b)];
+  if (x !== y) return x < y ? -1 : 1;
+  return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+}
+
+/**
+ * Orders points and removes duplicates. If the identity is `step`, the last point of each step is kept. Sorts its
+ * argument in place.
+ */
+export function mergePoints(points: MetricPoint[], identity: PointIdentity): MetricPoint[] {
+  if (!isAscending(points)) points.sort(comparePoints);
+  return points.filter((point, i) => {
+    const next = points[i + 1];
+    if (next === undefined) return true;
+    return identity === "step" ? next.step !== point.step : comparePoints(point, next) !== 0;
+  });
+}
+
+function isAscending(points: readonly MetricPoint[]): boolean {
+  for (let i = 1; i < points.length; i += 1) if (comparePoints(points[i - 1]!, points[i]!) > 0) return false;
+  return true;
+}
+
+/**
+ * Points of several metrics: the i-th series has the metric `ids[i]` and the next `counts[i]` points. A metric may occur in several series. Metrics are
+ * numbered within their run, in the order in which they first occurred.
+ */
+export interface NumberedPoints extends PointColumns {
+  readonly ids: number[];
+  readonly counts: number[];
+  readonly steps: number[];
+  readonly times: number[];
+  readonly values: number[];
+}
+
+export const noPoints = (): NumberedPoints => ({ ids: [], counts: [], steps: [], times: [], values: [] });
+
+/** One write's additions to a run's log. */
+export interface LogBatch {
+  /** Metrics that occur for the first time; they take the next numbers. */
+  readonly names: readonly string[];
+  /** Receipts of the requests whose last points are in this batch. */
+  readonly receipts: readonly BatchReceipt[];
+  readonly points: NumberedPoints;
+}
+
+/** Writes about 10 bytes for each point: 8 for the value, one or two for step and time. */
+function writePoints(out: ByteWriter, { ids, counts, steps, times, values }: NumberedPoints): void {
+  out.count(ids.length);
+  out.column(ids);
+  out.column(counts);
+  out.column(steps);
+  out.column(times);
+  out.floats(values);
+}
+
+function readPoints(from: ByteReader): NumberedPoints {
+  const series = from.count();
+  const ids = from.column(series);
+  const counts = from.column(series);
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return { ids, counts, steps: from.column(total), times: from.column(total), values: from.floats(total) };
+}
+
+export function packPoints(points: NumberedPoints): Buffer {
+  const out = new ByteWriter(64 + 12 * points.steps.length);
+  writePoints(out, points);
+  return out.bytes();
+}
+
+export const unpackPoints = (bytes: Uint8Array): NumberedPoints => readPoints(new ByteReader(bytes));
+
+export function packBatch({ names, receipts, points }: LogBatch): Buffer {
+  const out = new ByteWriter(256 + 12 * points.steps.length);
+  out.count(names.length);
+  for (const name of names) out.text(name);
+  out.count(receipts.length);
+  for (const { writer, sequence } of receipts) {
+    out.text(writer);
+    out.count(sequence);
+  }
+  writePoints(out, points);
+  return out.bytes();
+}
+
+export function unpackBatch(bytes: Uint8Array): LogBatch {
+  const from = new ByteReader(bytes);
+  return { ...readFront(from), points: readPoints(from) };
+}
+
+/**
+ * Reads one metric's points of a packed batch, in order. Skips the values of all other metrics, which are most of the
+ * bytes.
+ */
+export function unpackBatchOf(bytes: Uint8Array, wanted: number): MetricPoint[] {
+  const from = new ByteReader(bytes);
+  readFront(from);
+  const series = from.count();
+  const ids = from.column(series);
+  const counts = from.column(series);
+  if (!ids.includes(wanted)) return [];
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const [steps, times, valueAt] = [from.column(total), from.column(total), from.someFloats(total)];
+  const points: MetricPoint[] = [];
+  eachSeries({ ids, counts }, (id, first, end) => {
+    if (id !== wanted) return;
+    for (let i = first; i < end; i += 1) points.push({ step: steps[i]!, value: valueAt(i), time: times[i]! });
+  });
+  return points;
+}
+
+function readFront(from: ByteReader): Omit<LogBatch, "points"> {
+  const names = Array.from({ length: from.count() }, () => from.text());
+  const receipts = Array.from({ length: from.count() }, () => ({ writer: from.text(), sequence: from.count() }));
+  return { names, receipts };
+}
+
+/** Appends the points of `more` to those of `all`. */
+export function addPoints(all: NumberedPoints, more: NumberedPoints): void {
+  for (const name of ["ids", "counts", "steps", "times", "values"] as const) appendTo(all[name], more[name]);
+}
+
+/** Appends values one by one: a spread of some 100,000 arguments would overflow the stack. */
+export function appendTo(into: number[], from: readonly number[]): void {
+  for (let i = 0; i < from.length; i += 1) into.push(from[i]!);
+}
+
+/** Converts a part of some columns to points. */
+export function pointsAt({ steps, values, times }: PointColumns, from: number, to: number): MetricPoint[] {
+  const points: MetricPoint[] = [];
+  for (let i = from; i < to; i += 1) points.push({ step: steps[i]!, value: values[i]!, time: times[i]! });
+  return points;
+}
+
+/** Visits each series: its metric, the index of its first point and the index after its last. */
+export function eachSeries(
+  { ids, counts }: Pick<NumberedPoints, "ids" | "counts">,
+  visit: (id: number, from: number, to: number) => void,
+): void {
+  let from = 0;
+  for (let i = 0; i < ids.length; i += 1) {
+    const to = from + counts[i]!;
+    visit(ids[i]!, from, to);
+    from = to;
+  }
+}

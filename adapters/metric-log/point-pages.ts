@@ -1,0 +1,94 @@
+import { InvalidInputError } from "../../core/errors";
+import type { HistoryPage, MetricPoint, SeriesPage } from "../../core/tracking/metric-store";
+import { comparePoints, mergePoints, type PointIdentity } from "./packed-points";
+import { type DirectoryEntry, type StoredSeries, setApart } from "./series";
+
+/** Compares by time, then step, then value, the order of a history in MLflow. */
+function compareInTime(a: MetricPoint, b: MetricPoint): number {
+  return a.time !== b.time ? a.time - b.time : comparePoints(a, b);
+}
+
+/**
+ * Returns a page of a series in the order of time. Reads only the entries that may hold the next points.
+ *
+ * @throws InvalidInputError for a token that no page returned
+ */
+export async function historyPage(
+  series: StoredSeries,
+  identity: PointIdentity,
+  { limit, token }: { readonly limit: number; readonly token?: string },
+): Promise<HistoryPage> {
+  const after = token === undefined ? undefined : decodeToken(token);
+  const behind = (point: MetricPoint): boolean => after === undefined || compareInTime(point, after) > 0;
+  const apart = await setApart(series, identity);
+  const found = apart.loose.filter(behind).sort(compareInTime);
+  const waiting = apart.entries
+    .filter(({ latest }) => after === undefined || latest >= after.time)
+    .sort((a, b) => a.earliest - b.earliest);
+  for (let next = 0; next < waiting.length; ) {
+    // The page is settled once there is one more point than it holds before the earliest unread entry.
+    const settled = found[limit];
+    if (settled !== undefined && settled.time < waiting[next]!.earliest) break;
+    const some = atOnce(waiting, next, limit + 1 - found.length);
+    const opened = await apart.openEntries(some);
+    for (const points of opened) for (const point of points) if (behind(point)) found.push(point);
+    found.sort(compareInTime);
+    next += some.length;
+  }
+  const points = found.slice(0, limit);
+  return found.length > limit ? { points, nextToken: encodeToken(points.at(-1)!) } : { points };
+}
+
+/** Returns as many of the waiting entries as hold the wanted points; at least one. */
+function atOnce<Entry extends DirectoryEntry>(waiting: readonly Entry[], from: number, wanted: number): Entry[] {
+  let to = from;
+  for (let count = 0; to < waiting.length && (to === from || count < wanted); to += 1) count += waiting[to]!.count;
+  return waiting.slice(from, to);
+}
+
+function encodeToken({ time, step, value }: MetricPoint): string {
+  const bytes = Buffer.alloc(24);
+  [time, step, value].forEach((number, i) => void bytes.writeDoubleLE(number, 8 * i));
+  return bytes.toString("base64url");
+}
+
+function decodeToken(token: string): MetricPoint {
+  const bytes = Buffer.from(token, "base64url");
+  if (bytes.length !== 24 || bytes.toString("base64url") !== token) {
+    const rule = "must be the token of an earlier page";
+    throw new InvalidInputError("the page of points cannot be found", [
+      { path: "token", value: token.slice(0, 100), rule },
+    ]);
+  }
+  const [time, step, value] = [0, 8, 16].map((at) => bytes.readDoubleLE(at));
+  return { time: time!, step: step!, value: value! };
+}
+
+/** Approximate number of points on a follower's page. */
+const followedPoints = 10_000;
+
+/**
+ * Reads a page of a series after a step, in the order of steps.
+ *
+ * @param version version of the log from which the series was read; a follower that has all points continues there
+ */
+export async function followPage(
+  series: StoredSeries,
+  identity: PointIdentity,
+  step: number,
+  version: number,
+): Promise<SeriesPage> {
+  const { entries, loose, openEntries } = await setApart(series, identity, { fromStep: step + 1 });
+  let count = 0;
+  const taken = entries.filter(({ count: points }) => {
+    const room = count < followedPoints;
+    count += points;
+    return room;
+  });
+  const next = entries[taken.length];
+  // Loose points past the next entry belong to the page with this entry.
+  const between = loose.filter((point) => next === undefined || comparePoints(point, next.first) < 0);
+  const points = mergePoints([...between, ...(await openEntries(taken)).flat()], identity);
+  const last = points.at(-1)?.step ?? step;
+  return { points, position: { step: last, item: next === undefined ? version : 0 }, more: next !== undefined };
+}

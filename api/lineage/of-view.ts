@@ -1,0 +1,62 @@
+import type { Page } from "../../core/datasets/repository";
+import { mapLimited } from "../../core/each-limited";
+import type { LineageIndex } from "../../core/lineage/port";
+import { ModelNotFoundError } from "../../core/registry/errors";
+import type { ModelVersion } from "../../core/registry/model";
+import type { ViewUse } from "./shapes";
+
+interface ViewUseDependencies {
+  readonly lineage: Pick<LineageIndex, "datasetsOfView" | "modelsOf">;
+  readonly registry: {
+    /** @throws ModelNotFoundError */
+    details(name: string): Promise<{ readonly versions: readonly ModelVersion[] }>;
+  };
+}
+
+const readsAtOnce = 8;
+
+/** Lists the dataset versions with columns of a view, and the model versions of each, without deleted ones. */
+export async function usesOfView(
+  { lineage, registry }: ViewUseDependencies,
+  view: string,
+  page: { readonly limit: number; readonly nextToken?: string | undefined },
+): Promise<Page<ViewUse>> {
+  const found = await lineage.datasetsOfView(view, page);
+  const versionsOf = new Map<string, Promise<readonly ModelVersion[]>>();
+  const items = await mapLimited(found.items, readsAtOnce, async ({ view: version, dataset }): Promise<ViewUse> => {
+    const models: ViewUse["models"][number][] = [];
+    for (const use of await lineage.modelsOf(dataset)) {
+      const known = versionsOf.get(use.model) ?? existing(registry, use.model);
+      versionsOf.set(use.model, known);
+      const made = (await known).find((one) => one.version === use.version);
+      if (made) models.push({ model: use.model, version: use.version, stage: made.stage });
+    }
+    return { view: `${view}@${version}`, dataset: `${dataset.name}@${dataset.version}`, models };
+  });
+  return { ...found, items };
+}
+
+/** Returns the model versions in production that use a view, each as `model/version`. */
+export async function productionUsesOf(dependencies: ViewUseDependencies, view: string): Promise<readonly string[]> {
+  const found = new Set<string>();
+  let nextToken: string | undefined;
+  do {
+    const page = await usesOfView(dependencies, view, { limit: 200, nextToken });
+    for (const { view: reference, models } of page.items) {
+      for (const { model, version, stage } of models) {
+        if (stage === "production") found.add(`${model}/${version} (${reference})`);
+      }
+    }
+    nextToken = page.nextToken;
+  } while (nextToken !== undefined);
+  return [...found];
+}
+
+async function existing(registry: ViewUseDependencies["registry"], model: string): Promise<readonly ModelVersion[]> {
+  try {
+    return (await registry.details(model)).versions;
+  } catch (error) {
+    if (error instanceof ModelNotFoundError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,120 @@
+import type { Category } from "../../core/datasets/profile";
+import {
+  type Predictions,
+  predictedClasses,
+  probabilityOf,
+  type TaskKind,
+  taskKindOf,
+} from "../../core/evaluation/metrics";
+import { type CurvePoint, type RankingCurves, rankingCurves } from "../../core/evaluation/ranking";
+import type { EvaluationReport } from "../../core/evaluation/report";
+import type { Calibration, ImportanceReport } from "../../core/evaluation/shapes";
+import { readPredictions, readReport } from "../../core/evaluation/stored-predictions";
+import type { ObjectStore } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
+
+/** An evaluation with its plots. */
+export interface EvaluationView {
+  readonly report: EvaluationReport;
+  readonly kind: TaskKind;
+  /** The following fields are absent if there are too many predictions for a page. */
+  readonly calibration?: Calibration;
+  /** One curve for two classes; else one curve for each class against the rest. */
+  readonly curves?: readonly ClassCurves[];
+  /** True and predicted values of a regression. */
+  readonly scatter?: readonly CurvePoint[];
+  readonly importance?: ImportanceReport;
+}
+
+interface ClassCurves extends RankingCurves {
+  readonly value: Category;
+  readonly auc: number;
+}
+
+const limits = { predictionBytes: 16 * 1024 * 1024, curves: 10, scatterPoints: 500 } as const;
+
+/** Reads an evaluation's report and computes its curves from the stored predictions. */
+export async function readEvaluationView(
+  objects: Pick<ObjectStore, "getContent">,
+  reference: ContentReference,
+): Promise<EvaluationView> {
+  const report = await readReport(objects, reference);
+  const kind = taskKindOf(report.classes?.map(({ support }) => support) ?? []);
+  if (report.predictions.bytes > limits.predictionBytes) return { report, kind };
+  const { predictions } = await readPredictions(objects, report);
+  const calibration = calibrationOf(predictions);
+  if (!report.classes || !calibration) return { report, kind, scatter: scatterOf(predictions) };
+  return { report, kind, calibration, curves: curvesOf(kind, report.classes, predictions) };
+}
+
+/**
+ * Returns the curves. Of two classes it is the positive one if the job names it, else the second, or the rarer one if they are imbalanced; the other's ROC curve
+ * is its mirror image. Of more classes than a plot has lines, those with the lowest AUC are returned.
+ */
+function curvesOf(
+  kind: TaskKind,
+  classes: NonNullable<EvaluationReport["classes"]>,
+  predictions: Predictions,
+): readonly ClassCurves[] {
+  const { labels } = predictions;
+  const known = classes.flatMap(({ value, auc }, index) => (auc === undefined ? [] : [{ value, auc, index }]));
+  const isFirstRarer = (classes[0]?.support ?? 0) < (classes[1]?.support ?? 0);
+  const { positive } = predictions;
+  const drawn =
+    positive !== undefined
+      ? known.filter(({ index }) => index === positive)
+      : kind === "imbalanced" && isFirstRarer
+        ? known.slice(0, 1)
+        : classes.length === 2
+          ? known.slice(-1)
+          : known
+              .sort((a, b) => a.auc - b.auc)
+              .slice(0, limits.curves)
+              .sort((a, b) => a.index - b.index);
+  return drawn.flatMap(({ value, auc, index }) => {
+    const curves = rankingCurves(
+      labels.length,
+      (row) => probabilityOf(predictions, row, index),
+      (row) => labels[row] === index,
+    );
+    return curves ? [{ value, auc, ...curves }] : [];
+  });
+}
+
+/** Samples at most some hundreds of rows at even distances. The rows of a split are not ordered by label. */
+function scatterOf({ labels, outputs }: Predictions): readonly CurvePoint[] {
+  const every = Math.max(1, Math.ceil(labels.length / limits.scatterPoints));
+  return Array.from(
+    { length: Math.ceil(labels.length / every) },
+    (_, at): CurvePoint => [labels[at * every]!, outputs[at * every]!],
+  );
+}
+
+const tenths = 10;
+
+/**
+ * Returns the reliability diagram: equal tenths of the probability, the last one closed. `undefined` for regression.
+ */
+export function calibrationOf(predictions: Predictions): Calibration | undefined {
+  const { classes, labels, positive = 1 } = predictions;
+  if (classes === 0) return undefined;
+  const predicted = predictedClasses(predictions);
+  const sums = Array.from({ length: tenths }, () => ({ rows: 0, confidence: 0, right: 0 }));
+  for (let row = 0; row < labels.length; row += 1) {
+    const scored = classes === 2 ? positive : predicted[row]!;
+    const probability = probabilityOf(predictions, row, scored);
+    const bin = sums[Math.min(tenths - 1, Math.max(0, Math.floor(probability * tenths)))]!;
+    bin.rows += 1;
+    bin.confidence += probability;
+    if (labels[row] === scored) bin.right += 1;
+  }
+  const bins = sums.map(({ rows, confidence, right }, at) => ({
+    from: at / tenths,
+    to: (at + 1) / tenths,
+    rows,
+    confidence: rows === 0 ? 0 : confidence / rows,
+    observed: rows === 0 ? 0 : right / rows,
+  }));
+  const error = bins.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.observed - bin.confidence), 0) / labels.length;
+  return { of: classes === 2 ? "positive" : "predicted", bins, error };
+}

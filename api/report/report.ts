@@ -1,0 +1,95 @@
+import type { ModelArtifact } from "../../core/evaluation/model-artifact";
+import type { EvaluationReport } from "../../core/evaluation/report";
+import type { LatencyReport } from "../../core/evaluation/shapes";
+import { readPredictions, readReport } from "../../core/evaluation/stored-predictions";
+import type { ObjectStore } from "../../core/ports";
+import { readArtifact } from "../../core/registry/artifact";
+import { withdrawal } from "../../core/registry/errors";
+import type { GateCheck, GateVerdict } from "../../core/registry/gates/verdict";
+import type { ModelVersion } from "../../core/registry/model";
+import { calibrationOf } from "./evaluation-view";
+import type { VersionReport } from "./shapes";
+
+/** The document that `verdictOn` stores with the verdict. */
+interface VerdictDocument {
+  readonly checks: readonly GateCheck[];
+  readonly latency?: LatencyReport;
+}
+
+/** Builds a version's report from the stored results of its gates and its evaluation. */
+export async function versionReport(objects: ObjectStore, version: ModelVersion): Promise<VersionReport> {
+  const { gate, evaluationReport } = version;
+  const [document, evaluation, artifact] = await Promise.all([
+    gate?.document && json<VerdictDocument>(objects, gate.document.sha256),
+    evaluationReport && evaluationOf(objects, await readReport(objects, evaluationReport)),
+    readArtifact(objects, version),
+  ]);
+  return {
+    model: version.model,
+    version: version.version,
+    stage: version.stage,
+    ...(version.runId === undefined ? {} : { runId: version.runId }),
+    ...(version.dataset ? { dataset: version.dataset } : {}),
+    createdAt: version.createdAt,
+    metrics: version.metrics,
+    ...(gate ? { gate: withAllSlices(gate, document?.checks ?? []) } : {}),
+    approvals: version.approvals,
+    ...(version.approvalsWithdrawn ? { approvalsWithdrawn: withdrawal(version.approvalsWithdrawn) } : {}),
+    ...(artifact ? { files: filesOf(artifact) } : {}),
+    ...(document?.latency ? { latency: document.latency } : {}),
+    ...(evaluation ? { evaluation } : {}),
+  };
+}
+
+/**
+ * Merges the row and the document. The row has only the slices that decide, but also later answers; the document has
+ * all slices.
+ */
+function withAllSlices(gate: GateVerdict, whole: readonly GateCheck[]): GateVerdict {
+  return {
+    ...gate,
+    checks: gate.checks.map((check, at) => {
+      const slices = whole[at]?.gate === check.gate ? whole[at]?.slices : undefined;
+      return slices ? { ...check, slices } : check;
+    }),
+  };
+}
+
+function filesOf({ weights, topology }: ModelArtifact): NonNullable<VersionReport["files"]> {
+  return [
+    { name: "weights.safetensors", ...weights },
+    { name: "topology.json", ...topology },
+  ];
+}
+
+async function evaluationOf(
+  objects: ObjectStore,
+  report: EvaluationReport,
+): Promise<NonNullable<VersionReport["evaluation"]>> {
+  const { rows, label, classes, confusionMatrix, slices } = report;
+  const calibration = classes && calibrationOf((await readPredictions(objects, report)).predictions);
+  return {
+    rows,
+    label,
+    ...(classes ? { classes } : {}),
+    ...(confusionMatrix ? { confusionMatrix } : {}),
+    slices,
+    ...(calibration ? { calibration } : {}),
+  };
+}
+
+async function json<T>(objects: ObjectStore, sha256: string): Promise<T> {
+  return JSON.parse(new TextDecoder().decode(await objects.getContent(sha256))) as T;
+}
+
+/** Returns `passed`, `waiting for checks`, `refused` or `not evaluated`. */
+export function verdictWord({ gate }: Pick<VersionReport, "gate">): string {
+  if (!gate) return "not evaluated";
+  if (gate.passed) return "passed";
+  return gate.checks.every(({ passed, pending }) => passed || pending) ? "waiting for checks" : "refused";
+}
+
+/** Formats five significant digits. */
+export function shown(value: number | null): string {
+  return value === null ? "–" : Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
+}

@@ -1,0 +1,53 @@
+import * as z from "zod";
+import { calibration, latency } from "../../core/evaluation/shapes";
+import { gateVerdict } from "../../core/registry/gates/verdict";
+import { approval, stage } from "../../core/registry/model";
+import { category, contentReference, count, instant, metrics, type Shape } from "../../core/shapes";
+
+export const versionReport = z
+  .object({
+    model: z.string(),
+    version: z.int().min(1),
+    stage,
+    runId: z.string().optional(),
+    dataset: z.object({ name: z.string(), version: z.int().optional(), digest: z.string() }).optional(),
+    createdAt: instant,
+    metrics,
+    gate: gateVerdict.optional(),
+    approvals: z.array(approval),
+    approvalsWithdrawn: z.string().optional().meta({ description: "Reason why earlier approvals no longer count." }),
+    files: z
+      .array(contentReference.extend({ name: z.string() }).meta({ id: "ModelFile" }))
+      .optional()
+      .meta({ description: "The files that serving loads, in the content store." }),
+    latency: latency.optional(),
+    evaluation: z
+      .object({
+        rows: count,
+        label: z.string(),
+        classes: z
+          .array(
+            z.object({
+              value: category,
+              support: count,
+              precision: z.number(),
+              recall: z.number(),
+              f1: z.number(),
+              auc: z.number().optional(),
+            }),
+          )
+          .optional(),
+        confusionMatrix: z
+          .array(z.array(count))
+          .optional()
+          .meta({ description: "Rows are true classes, columns predicted ones." }),
+        slices: z.array(z.object({ column: z.string(), value: category.nullable(), rows: count, metrics })),
+        calibration: calibration.optional(),
+      })
+      .optional(),
+  })
+  .meta({
+    id: "VersionReport",
+    description: "All that the verdict on a version rests on.",
+  });
+export interface VersionReport extends Shape<typeof versionReport> {}

@@ -1,0 +1,73 @@
+import { getDatasetVersion } from "../../core/datasets/repository";
+import { digestOf } from "../../core/digest";
+import { RingmasterError } from "../../core/errors";
+import { RunNotFoundError } from "../../core/runs/errors";
+import type { Run } from "../../core/runs/shapes";
+import { findOutput } from "../../core/runs/step";
+import type { TrainingOutput } from "../../core/runs/training-task";
+import { findSubmitted, type SubmitDependencies, submitRun } from "../../core/training/submit";
+
+/** Thrown when a run did not complete its training, so that there are no weights to compare. */
+export class NotTrainedError extends RingmasterError {
+  constructor(runId: string) {
+    super(
+      `run ${runId} has not finished its training, so there are no weights to reproduce; wait for it, or submit its job again`,
+      { code: "RUN_NOT_TRAINED", httpStatus: 409, details: { runId } },
+    );
+  }
+}
+
+/** Thrown when the run is no reproduction and the request names no other run. */
+export class NothingToCompareError extends RingmasterError {
+  constructor(runId: string) {
+    super(
+      `run ${runId} reproduces no other run; say with \`of\` (\`--of\`) which run it is to be held against, or reproduce it first`,
+      { code: "NOT_A_REPRODUCTION", httpStatus: 409, details: { runId } },
+    );
+  }
+}
+
+export interface ReproduceRequest {
+  readonly runId: string;
+  readonly team: string;
+  readonly actor: string;
+  readonly idempotencyKey?: string;
+}
+
+/**
+ * Repeats a run from its record: the same job, code and dataset version, from the first step, without the cache. The
+ * new run ends after its evaluation and registers nothing. A dataset version that was deprecated in the meantime is
+ * accepted.
+ *
+ * @throws RunNotFoundError, NotTrainedError, IdempotencyConflictError
+ */
+export async function reproduceRun(dependencies: SubmitDependencies, request: ReproduceRequest): Promise<Run> {
+  const { runs, datasets } = dependencies;
+  const { runId, team, actor, idempotencyKey } = request;
+  const requestDigest = digestOf({ reproduce: runId });
+  const known = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
+  if (known) return known;
+
+  const details = await runs.findDetails(runId);
+  if (!details) throw new RunNotFoundError(runId, "training");
+  if (!findOutput<TrainingOutput>(details, "LaunchTraining")) throw new NotTrainedError(runId);
+  const { job, model, dataset, code, environment, fineTunedFrom } = details.run;
+  return submitRun(dependencies, {
+    // Runs of earlier versions have a model although their job does not name it.
+    job: {
+      ...job,
+      ...(model === undefined ? {} : { registerAs: model }),
+      dataset: `${dataset.name}@${dataset.version}`,
+    },
+    dataset: await getDatasetVersion(datasets, dataset.name, dataset.version),
+    code,
+    ...(environment ? { environment } : {}),
+    noCache: true,
+    team,
+    actor,
+    idempotencyKey,
+    requestDigest,
+    reproducedFrom: runId,
+    ...(fineTunedFrom ? { fineTunedFrom } : {}),
+  });
+}

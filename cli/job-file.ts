@@ -1,0 +1,133 @@
+import { type Document, isMap, parse } from "yaml";
+import * as z from "zod";
+import { maxQueryLength } from "../core/datasets/shapes";
+import { InvalidInputError, type Problem } from "../core/errors";
+import { type Job, jobSchema } from "../core/runs/job";
+import { parseFeatureView } from "../core/views/view-file";
+import { parseYamlInput } from "../core/yaml-input";
+
+const text = z.string().min(1).max(4_096);
+
+const described = z
+  .strictObject({
+    /** Files, folders, globs or URLs. */
+    path: z.union([text, z.array(text).min(1).max(1_000)]).optional(),
+    /** A database, whose rows the query selects. */
+    from: text.optional(),
+    sql: z.string().min(1).max(maxQueryLength).optional(),
+    schema: text.optional(),
+    label: text.optional(),
+    missing: z.array(z.string().min(1).max(64)).max(100).optional(),
+    size: z
+      .string()
+      .regex(/^[1-9]\d{0,4}x[1-9]\d{0,4}(x[13])?$/, "must be a size such as 32x32 or 32x32x3")
+      .optional(),
+    allowSchemaChange: z.boolean().optional(),
+  })
+  .superRefine(({ path, from, sql }, context) => {
+    const refuse = (message: string, key: string, input?: unknown): void =>
+      context.addIssue({ code: "custom", path: [key], message, input });
+    if (path === undefined && from === undefined && sql === undefined) {
+      refuse("is required: files or a URL; or from and sql for a query", "path");
+    } else if (path !== undefined && (from !== undefined || sql !== undefined)) {
+      refuse("must be left out where from and sql name a query", "path", path);
+    } else if (path === undefined && from === undefined) refuse("is required: the database of the query", "from");
+    else if (path === undefined && sql === undefined) refuse("is required: the query whose rows are read", "sql");
+    if (from !== undefined && hidePassword(from) !== from) {
+      const rule = "must have no password, because job files are recorded with their code; set PGPASSWORD instead";
+      refuse(rule, "from", hidePassword(from));
+    }
+  });
+
+/** The source of a job's data, as a job file names it: paths and URLs, or a mapping with the options of a push. */
+const dataSourceSchema = z.union([text, z.array(text).min(1).max(1_000), described]);
+
+/** Data that becomes a dataset version before a job is submitted. */
+export interface DataSource extends Omit<z.output<typeof described>, "path"> {
+  readonly paths: readonly string[];
+}
+
+function dataSourceOf(input: z.output<typeof dataSourceSchema>): DataSource {
+  if (typeof input === "string" || Array.isArray(input)) return { paths: [input].flat() };
+  const { path = [], ...options } = input;
+  return { ...options, paths: [path].flat() };
+}
+
+/** Returns a database's URL with its password, and any parameter named so, as `***`. */
+function hidePassword(url: string): string {
+  return url
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*):[^/?#]*(@)/i, "$1:***$2")
+    .replaceAll(/([?&](?:[a-z_-]*password|sslkey))=[^&#]*/gi, "$1=***");
+}
+
+/** A job file's content: the job, and the data that becomes a version of its dataset first. */
+export interface JobFile {
+  readonly job: Job;
+  readonly dataSource?: DataSource;
+}
+
+/** The schema of a job file. The data's source is no part of the job: its version is. */
+const jobFileSchema = jobSchema.safeExtend({ data_source: dataSourceSchema.optional() }).refine(() => false, {
+  path: ["dataset"],
+  when: ({ value }) => hasVersionAndSource(value),
+  error: "must be the dataset's NAME where data_source is given, whose version the run uses",
+});
+
+function hasVersionAndSource(value: unknown): boolean {
+  const { dataset, data_source: source } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return source !== undefined && typeof dataset === "string" && dataset.includes("@");
+}
+
+/**
+ * Reads a job file.
+ *
+ * @param overrides `path=value` pairs, as in `--set resources.workers=3`; values are YAML
+ * @param readView reads the file of a view that the job names, whose content becomes a part of the job
+ * @throws InvalidInputError with every problem: line, path, value, rule
+ */
+export function parseJobFile(
+  fileName: string,
+  text: string,
+  overrides: readonly string[] = [],
+  readView?: (file: string) => string,
+): JobFile {
+  const settings = overrides.map(parseOverride);
+  const { value } = parseYamlInput(fileName, text, jobFileSchema, (document) => {
+    for (const { path, value } of settings) set(document, path, value);
+    const view = document.getIn(["features", "view"]);
+    if (readView && typeof view === "string") {
+      document.setIn(["features", "view"], document.createNode(parseFeatureView(readView(view), view)));
+    }
+  });
+  const { data_source: source, ...job } = value;
+  return { job, ...(source === undefined ? {} : { dataSource: dataSourceOf(source) }) };
+}
+
+function parseOverride(text: string): { readonly path: readonly string[]; readonly value: unknown } {
+  const at = text.indexOf("=");
+  const path = text.slice(0, at).split(".");
+  if (at < 1 || path.some((part) => part === ""))
+    throw badOverride(text, "must be PATH=VALUE, e.g. resources.workers=3");
+  try {
+    return { path, value: parse(text.slice(at + 1)) };
+  } catch (cause) {
+    throw badOverride(text, "must have a YAML value after the =", cause);
+  }
+}
+
+/** Creates sections that the file omits. A plain value on the path is an error of its own. */
+function set(document: Document, path: readonly string[], value: unknown): void {
+  for (let depth = 1; depth < path.length; depth += 1) {
+    const section = path.slice(0, depth);
+    const node: unknown = document.getIn(section, true);
+    if (node === undefined || node === null) document.setIn(section, document.createNode({}));
+    else if (!isMap(node))
+      throw badOverride(`${path.join(".")}=…`, `cannot be set: ${section.join(".")} is not a mapping`);
+  }
+  document.setIn(path, value);
+}
+
+function badOverride(text: string, rule: string, cause?: unknown): InvalidInputError {
+  const problems: readonly Problem[] = [{ path: "--set", value: text, rule }];
+  return new InvalidInputError("the override is not valid", problems, cause);
+}

@@ -1,0 +1,216 @@
+import { RingmasterError } from "./errors";
+import type { ModelArtifact } from "./evaluation/model-artifact";
+import type { RowPredictor } from "./evaluation/predict";
+import type { RawRow } from "./features/transform";
+import type { Task } from "./runs/model-definition";
+import type { StepKind } from "./views/shapes";
+
+export type OnnxData = Float32Array | Float64Array | BigInt64Array | Uint8Array | readonly string[];
+
+export interface OnnxTensor {
+  readonly data: OnnxData;
+  readonly dims: readonly number[];
+}
+export type OnnxInput = OnnxTensor & { readonly type: "float" | "double" | "string" };
+
+/** Runs ONNX files with an independent implementation. */
+export interface OnnxRuntime {
+  /** @returns the outputs by name */
+  run(file: Uint8Array, inputs: Readonly<Record<string, OnnxInput>>): Promise<Readonly<Record<string, OnnxTensor>>>;
+  close(): Promise<void>;
+}
+
+/** The files of a trained model. */
+interface TrainedFiles {
+  /** Content of `topology.json`. */
+  readonly topology: string;
+  /** Weights as safetensors. */
+  readonly weights: Uint8Array;
+}
+
+/** A trained model, loaded, with its layers and weights. */
+export interface ExportableModel extends RowPredictor {
+  readonly network: Network;
+  /** Layers that stock TensorFlow.js lacks. */
+  readonly ownLayers: readonly { readonly name: string; readonly className: string }[];
+  /** All weights, in TensorFlow.js's order and with its names: `dense_1/kernel`. */
+  readonly weights: readonly {
+    readonly name: string;
+    readonly shape: readonly number[];
+    readonly data: Float32Array;
+  }[];
+  dispose(): void;
+}
+
+/** The tools that create and check exports. */
+export interface ExportTools {
+  loadModel(files: TrainedFiles): Promise<ExportableModel>;
+  startOnnxRuntime(): OnnxRuntime;
+  /**
+   * Runs a TensorFlow.js layers model with stock TensorFlow.js.
+   *
+   * @returns probabilities or values, like a predictor
+   */
+  runLayersModel(
+    files: { readonly modelJson: string; readonly weights: Uint8Array; readonly task: Task },
+    inputs: Float32Array,
+    rows: number,
+  ): Promise<Float32Array>;
+}
+
+/**
+ * A network for exporters: layers in the order of computation, with nested models expanded, each with its shapes and
+ * weights. The last layer's output is logits or values.
+ */
+export interface Network {
+  /** Shape of one row of the input. */
+  readonly inputShape: readonly number[];
+  readonly input: string;
+  readonly output: string;
+  readonly layers: readonly NetworkLayer[];
+}
+
+export interface NetworkLayer {
+  /** Id of this application of the layer. A layer that is applied twice appears twice. */
+  readonly id: string;
+  readonly name: string;
+  /** TensorFlow.js's class name: `Conv2D`. */
+  readonly className: string;
+  /** TensorFlow.js's configuration, in camel case. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Ids of layers, or the network's input. */
+  readonly inputs: readonly string[];
+  /** Shape of one row. */
+  readonly outputShape: readonly number[];
+  /**
+   * Weights by the last part of their names: `kernel`, `moving_mean`. Those of a Bidirectional are `forward_kernel`,
+   * `backward_kernel`, ….
+   */
+  readonly weights: Readonly<Record<string, NetworkWeight>>;
+}
+
+export interface NetworkWeight {
+  /** Name in the whole model: `dense_1/kernel`. */
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly data: Float32Array;
+}
+
+export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow", "savedmodel"] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+/** The input of an exporter. */
+export interface ExportSource {
+  readonly artifact: ModelArtifact;
+  readonly files: TrainedFiles;
+  readonly model: ExportableModel;
+  /** Rows with which every file is checked, and the platform's predictions for them. */
+  readonly check: CheckRows;
+  readonly tools: ExportTools;
+}
+
+/** Raw rows, their dense inputs `[rows, width]`, and the predictions: probabilities or values, `[rows, outputs]`. */
+export interface CheckRows {
+  readonly rows: readonly RawRow[];
+  readonly dense: Float32Array;
+  readonly predicted: Float32Array;
+}
+
+export interface ExportedFile {
+  /** Relative to the export's directory. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: Uint8Array | string;
+  /** The largest difference that the check found, if the file was run. */
+  readonly difference?: number;
+}
+
+/** Creates a format's files and runs those that can be run. A function of its source. */
+export type Exporter = (source: ExportSource) => Promise<readonly ExportedFile[]>;
+
+/**
+ * Thrown when a version was logged from elsewhere, or its artifact cannot be read, so that there is nothing to export.
+ */
+export class NothingToExportError extends RingmasterError {
+  constructor(what: string, cause?: unknown) {
+    super(`${what}; an export needs a version that a training run registered, with all its files in the store`, {
+      code: "NOTHING_TO_EXPORT",
+      httpStatus: 409,
+      cause,
+    });
+  }
+}
+
+/** Thrown when ONNX lacks the function of a plan's step. */
+export class UnsupportedStepError extends RingmasterError {
+  constructor(feature: string, kind: StepKind) {
+    super(
+      `the feature '${feature}' (${kind}) cannot be exported to ONNX or as a SavedModel: ONNX has no such function of texts; export the formats tfjs or safetensors, which take any plan`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { feature, kind } },
+    );
+  }
+}
+
+/** Thrown when the format cannot express a layer, or the exporter does not support it. */
+export class UnsupportedLayerError extends RingmasterError {
+  constructor(layer: { readonly name: string; readonly className: string }, why: string) {
+    super(
+      `the layer '${layer.name}' (${layer.className}) cannot be exported to ONNX or as a SavedModel: ${why}; export the format safetensors, which takes any layer, or tfjs, which takes TensorFlow.js's own`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { layer: layer.name, className: layer.className } },
+    );
+  }
+}
+
+/** Thrown when stock TensorFlow.js lacks a layer's class, so that it could not load the file. */
+export class NotInTensorFlowJsError extends RingmasterError {
+  constructor({ name, className }: { readonly name: string; readonly className: string }) {
+    super(
+      `the layer '${name}' (${className}) cannot be exported for TensorFlow.js: the layer is the platform's own, and stock TensorFlow.js cannot load it; export the formats onnx, savedmodel or safetensors`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { layer: name, className } },
+    );
+  }
+}
+
+/** Thrown when an operator of a network's ONNX graph cannot be written to a SavedModel. */
+export class UnsupportedOperatorError extends RingmasterError {
+  constructor(operator: string, why: string) {
+    super(
+      `the operator ${operator} cannot be exported as a SavedModel: ${why}; export the formats onnx, tfjs and safetensors`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { operator } },
+    );
+  }
+}
+
+/** Thrown when the runtime that checks exported files rejects one. */
+export class ExportRefusedError extends RingmasterError {
+  constructor(reason: string) {
+    super(
+      `onnxruntime cannot run the exported file: ${reason}; the file was discarded; please report the model's layers`,
+      {
+        code: "EXPORT_DIFFERS",
+        httpStatus: 409,
+        details: { reason },
+      },
+    );
+  }
+}
+
+/** Thrown when an exported file's predictions differ from the platform's. */
+export class ExportParityError extends RingmasterError {
+  constructor(file: string, difference: number, tolerance: number, row: number) {
+    super(
+      `${file} differs from the platform's own prediction by ${difference} in row ${row} of the check, and at most ${tolerance} is allowed; the file was discarded; please report the model's layers`,
+      { code: "EXPORT_DIFFERS", httpStatus: 409, details: { file, difference: String(difference), tolerance, row } },
+    );
+  }
+}
+
+/** Thrown when the model is too large. An export is made in a function's memory while the caller waits. */
+export class ExportTooLargeError extends RingmasterError {
+  constructor(bytes: number, limit: number) {
+    super(
+      `the model's weights are ${bytes} bytes, and an export can have at most ${limit}; download the stored weights, which are in the safetensors format: \`GET /contents/{sha256}\``,
+      { code: "EXPORT_TOO_LARGE", httpStatus: 409, details: { bytes, limit } },
+    );
+  }
+}

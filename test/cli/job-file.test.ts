@@ -1,0 +1,318 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parseJobFile } from "../../cli/job-file";
+import { InvalidInputError } from "../../core/errors";
+import { jobSchema } from "../../core/runs/job";
+
+const good = `experiment: digits
+dataset: digits@1
+model:
+  type: mlp
+  hidden: [32]
+hyperparameters:
+  learningRate: 0.01
+  batchSize: 64
+resources:
+  workers: 2
+`;
+
+function problemsOf(text: string, overrides: readonly string[] = []) {
+  try {
+    parseJobFile("job.yaml", text, overrides);
+  } catch (error) {
+    if (error instanceof InvalidInputError) return error.details.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("the job file", () => {
+  it("fills in every default", () => {
+    const { job } = parseJobFile("job.yaml", good);
+    expect(job.hyperparameters).toMatchObject({ optimizer: "adam", learningRate: 0.01, batchSize: 64, epochs: 5 });
+    expect(job.resources).toMatchObject({ workers: 2, market: "spot", microshards: 8 });
+    expect(job.seed).toBe(0);
+  });
+
+  it("is accepted as docs/jobs.md shows it", () => {
+    const page = readFileSync(path.join(__dirname, "../../docs/jobs.md"), "utf8");
+    const [, shown] = /```yaml\n(experiment: [\s\S]*?)```/.exec(page) ?? [];
+    expect(problemsOf(shown!)).toEqual([]);
+    expect(parseJobFile("job.yaml", shown!).job.hyperparameters).toMatchObject({
+      beta1: 0.9,
+      beta2: 0.999,
+      epsilon: 1e-8,
+    });
+  });
+
+  it("reports all problems of a plan with their lines", () => {
+    const plan = `features:
+  plan:
+    - { kind: bucketize, column: a }
+    - { kind: log, column: a, name: b }
+    - { kind: log, column: c, name: b }
+`;
+    expect(problemsOf(good + plan)).toMatchObject([
+      { path: "features.plan[0].boundaries", line: 13, rule: expect.stringContaining("quantiles is required") },
+      { path: "features.plan[2].name", line: 15, value: "b", rule: expect.stringContaining("must differ") },
+    ]);
+    expect(problemsOf(`${good}features: { plan: [{ kind: square, column: a }, { kind: log }] }`)).toMatchObject([
+      { path: "features.plan[0].kind", line: 11, value: "square" },
+      { path: "features.plan[1].column", line: 11, rule: "is required" },
+    ]);
+  });
+
+  it("has the content of the view that it names", () => {
+    const view = "name: houses\nsteps: [{ kind: log, column: price }]\n";
+    const read = (file: string) => (file === "views/houses.yaml" ? view : "name: x\nsteps: [{ kind: log }]\n");
+    const { features } = parseJobFile("job.yaml", `${good}features: { view: views/houses.yaml }`, [], read).job;
+    expect(features.view).toMatchObject({
+      name: "houses",
+      steps: [{ kind: "log", column: "price", name: "price_log" }],
+    });
+    expect(() => parseJobFile("job.yaml", `${good}features: { view: x.yaml }`, [], read)).toThrow(
+      /x\.yaml has a problem/,
+    );
+    expect(problemsOf(`${good}features: { view: x.yaml }`)).toMatchObject([{ path: "features.view", line: 11 }]);
+  });
+
+  it("records TF32 where a worker has a GPU, and nothing of it where it has none", () => {
+    const tf32Of = (...overrides: string[]) => parseJobFile("job.yaml", good, overrides).job.resources.tf32;
+    expect(tf32Of()).toBeUndefined();
+    expect(tf32Of("resources.gpusPerWorker=1")).toBe(false);
+    expect(tf32Of("resources.gpusPerWorker=1", "resources.tf32=true")).toBe(true);
+  });
+
+  it("gives a worker with a GPU 8 GiB of memory, and refuses less than 4", () => {
+    const memoryOf = (...overrides: string[]) =>
+      parseJobFile("job.yaml", good, overrides).job.resources.memoryMbPerWorker;
+    const gpu = "resources.gpusPerWorker=1";
+    expect([memoryOf(), memoryOf(gpu)]).toEqual([2_048, 8_192]);
+    expect(memoryOf(gpu, "resources.memoryMbPerWorker=4096")).toBe(4_096);
+    expect(problemsOf(good, [gpu, "resources.memoryMbPerWorker=2048"])).toEqual([
+      expect.objectContaining({
+        path: "resources.memoryMbPerWorker",
+        value: 2_048,
+        rule: expect.stringMatching(/^must be at least 4096 where resources.gpusPerWorker is above 0/),
+      }),
+    ]);
+    expect(problemsOf(good, [gpu, "resources.memoryMbPerWorker=x", "resources.workers=0"]).length).toBe(2);
+  });
+
+  it("gives a host with several GPUs as many workers, each with a GPU", () => {
+    const { resources } = parseJobFile("job.yaml", good, [
+      "resources.gpu={class: A100, count: 8}",
+      "resources.workers=8",
+    ]).job;
+    expect(resources).toMatchObject({ workers: 8, gpusPerWorker: 1, memoryMbPerWorker: 8_192 });
+    const { experiment, dataset, model } = parseJobFile("job.yaml", good, []).job;
+    const job = jobSchema.parse({ experiment, dataset, model, resources: { gpu: { count: 4 } } });
+    expect(job.resources).toMatchObject({ workers: 4, gpusPerWorker: 1, gpu: { count: 4 } });
+    expect(jobSchema.parse(job)).toEqual(job);
+  });
+
+  it("takes overrides, also of sections that the file lacks", () => {
+    const { job } = parseJobFile("job.yaml", good, [
+      "resources.workers=3",
+      "checkpoint.everySteps=7",
+      "model.hidden=[8, 4]",
+    ]);
+    expect(job.resources.workers).toBe(3);
+    expect(job.checkpoint.everySteps).toBe(7);
+    expect(job.model).toMatchObject({ hidden: [8, 4] });
+  });
+
+  it("tells every problem at once, each with its line", () => {
+    const problems = problemsOf(`experiment: Digits!
+dataset: digits@0
+model:
+  type: mlp
+  hiden: [32]
+hyperparameters:
+  learningRate: -1
+  batchSize: 60
+resources:
+  workers: 9
+`);
+    expect(problems.map(({ line, path }) => [line, path])).toEqual([
+      [1, "experiment"],
+      [2, "dataset"],
+      [5, "model.hiden"],
+      [7, "hyperparameters.learningRate"],
+      [10, "resources.workers"],
+    ]);
+    expect(problems.find(({ path }) => path === "hyperparameters.learningRate")).toMatchObject({
+      value: -1,
+      rule: "must be more than 0",
+    });
+  });
+
+  it("has the source of the data next to the job", () => {
+    const sourceOf = (text: string) =>
+      parseJobFile("job.yaml", `${good.replace("@1", "")}data_source: ${text}\n`).dataSource;
+    expect(sourceOf("s3://bucket/raw/")).toEqual({ paths: ["s3://bucket/raw/"] });
+    expect(sourceOf("[a.csv, b.csv]")).toEqual({ paths: ["a.csv", "b.csv"] });
+    expect(sourceOf("{ path: a.csv, label: y, missing: [NA] }")).toEqual({
+      paths: ["a.csv"],
+      label: "y",
+      missing: ["NA"],
+    });
+    const query = "{ from: postgres://ada@db/shop, sql: SELECT 1, schema: s.yaml }";
+    expect(sourceOf(query)).toEqual({ paths: [], from: "postgres://ada@db/shop", sql: "SELECT 1", schema: "s.yaml" });
+    expect(parseJobFile("job.yaml", good)).not.toHaveProperty("dataSource");
+    expect(parseJobFile("job.yaml", `${good.replace("@1", "")}data_source: a.csv`).job).not.toHaveProperty(
+      "data_source",
+    );
+  });
+
+  it("tells every problem of the data's source with those of the job", () => {
+    expect(problemsOf(`${good}data_source: a.csv\nseed: -1`)).toMatchObject([
+      { path: "dataset", line: 2, value: "digits@1", rule: expect.stringContaining("where data_source is given") },
+      { path: "seed", line: 12 },
+    ]);
+    const source = (text: string) => problemsOf(`${good.replace("@1", "")}data_source: ${text}\n`);
+    expect(source("7")).toMatchObject([{ path: "data_source", value: 7, line: 11 }]);
+    expect(source("{}")).toMatchObject([{ path: "data_source.path", rule: expect.stringContaining("is required") }]);
+    expect(source("{ path: a.csv, colour: red, size: big }")).toMatchObject([
+      { path: "data_source.size", value: "big" },
+      { path: "data_source.colour", rule: expect.stringContaining("not a known key") },
+    ]);
+    expect(source("{ path: a.csv, sql: SELECT 1 }")).toMatchObject([{ path: "data_source.path", value: "a.csv" }]);
+    expect(source("{ from: a.duckdb }")).toMatchObject([{ path: "data_source.sql" }]);
+    expect(source("{ sql: SELECT 1 }")).toMatchObject([{ path: "data_source.from" }]);
+    expect(source("{ from: 'postgres://ada:secret@db/shop', sql: SELECT 1 }")).toEqual([
+      {
+        path: "data_source.from",
+        line: 11,
+        value: "postgres://ada:***@db/shop",
+        rule: expect.stringContaining("must have no password"),
+      },
+    ]);
+  });
+
+  it.each([
+    ["workers more than microshards", ["resources.workers=9"], "resources.workers", 9],
+    ["a batch that does not divide", ["hyperparameters.batchSize=60"], "hyperparameters.batchSize", 60],
+    ["fewer workers than the least", ["resources.minWorkers=3"], "resources.minWorkers", 3],
+    ["WebAssembly on a GPU", ["resources.gpusPerWorker=1", "resources.backend=wasm"], "resources.backend", "wasm"],
+    ["a cluster on spot", ["resources.placement=cluster"], "resources.placement", "cluster"],
+    ["workers that do not fill their hosts", ["resources.gpu.count=4", "resources.workers=6"], "resources.workers", 6],
+    ["a GPU class without GPUs", ["resources.gpu.class=L4", "resources.gpusPerWorker=0"], "resources.gpusPerWorker", 0],
+    ["an unknown GPU class", ["resources.gpu.class=V100"], "resources.gpu.class", "V100"],
+    [
+      "more GPUs than a host",
+      ["resources.gpu={class: L4, count: 6}", "resources.workers=6", "resources.vcpusPerWorker=99"],
+      "resources.gpu",
+      { class: "L4", count: 6 },
+    ],
+    [
+      "more memory than a host",
+      ["resources.gpu={count: 8}", "resources.workers=8", "resources.memoryMbPerWorker=262144"],
+      "resources.gpu",
+      { count: 8 },
+    ],
+    ["TF32 without a GPU", ["resources.tf32=true"], "resources.tf32", true],
+    ["an unknown precision", ["hyperparameters.precision=int8"], "hyperparameters.precision", "int8"],
+    [
+      "16 bits on WebAssembly",
+      ["hyperparameters.precision=bfloat16", "resources.backend=wasm"],
+      "hyperparameters.precision",
+      "bfloat16",
+    ],
+    [
+      "a loss scale with a sharded optimizer",
+      ["hyperparameters.precision=float16", "resources.shardOptimizer=true"],
+      "hyperparameters.precision",
+      "float16",
+    ],
+    [
+      "16 bits with TF32",
+      ["hyperparameters.precision=bfloat16", "resources.gpusPerWorker=1", "resources.tf32=true"],
+      "hyperparameters.precision",
+      "bfloat16",
+    ],
+    [
+      "a narrow format with a sharded optimizer",
+      ["hyperparameters.gradientFormat=bfloat16", "resources.shardOptimizer=true"],
+      "hyperparameters.gradientFormat",
+      "bfloat16",
+    ],
+    ["an even kernel", ["model.type=cnn", "model.kernelSize=4", "model.hidden=[8]"], "model.kernelSize", 4],
+    [
+      "options that no row can hold",
+      [`model={ type: module, path: x.ts, options: { x: ${"y".repeat(100_000)} } }`],
+      "model.options",
+      expect.anything(),
+    ],
+    ["a tag without end", [`tags.a=${"y".repeat(1_001)}`], "tags.a", expect.anything()],
+    [
+      "tags without number",
+      [`tags={ ${Array.from({ length: 51 }, (_, i) => `t${i}: x`)} }`],
+      "tags",
+      expect.anything(),
+    ],
+  ])("refuses %s", (_name, overrides, path, value) => {
+    expect(problemsOf(good, overrides)).toEqual([expect.objectContaining({ path, value })]);
+  });
+
+  it.each<[string[], string, unknown, string]>([
+    [
+      ["optimizer=adam", "nesterov=true"],
+      "nesterov",
+      true,
+      "must be left out where optimizer is adam: it has an effect only with momentum",
+    ],
+    [
+      ["optimizer=sgd", "beta1=0.5"],
+      "beta1",
+      0.5,
+      "must be left out where optimizer is sgd: it has an effect only with adam and adamw",
+    ],
+    [["optimizer=momentum", "beta2=0.5"], "beta2", 0.5, "must be left out where optimizer is momentum"],
+    [["optimizer=sgd", "epsilon=1e-8"], "epsilon", 1e-8, "must be left out where optimizer is sgd"],
+    [
+      ["minLearningRate=0"],
+      "minLearningRate",
+      0,
+      "must be left out where schedule is constant: it has an effect only with cosine",
+    ],
+    [["schedule=cosine", "minLearningRate=0.01"], "minLearningRate", 0.01, "must be less than learningRate (0.01)"],
+    [
+      ["schedule=cosine", "gamma=0.5"],
+      "gamma",
+      0.5,
+      "must be left out where schedule is cosine: it has an effect only with step",
+    ],
+    [["stepSize=10"], "stepSize", 10, "must be left out where schedule is constant"],
+    [["schedule=step"], "stepSize", undefined, "is required where schedule is step: the number of optimizer steps"],
+    [["optimizer=momentum", "momentum=0", "nesterov=true"], "nesterov", true, "must be false where momentum is 0"],
+    [["epsilon=0"], "epsilon", 0, "must be at least 1e-30"],
+    [["beta1=1"], "beta1", 1, "must be less than 1"],
+    [["schedule=step", "stepSize=1", "gamma=1"], "gamma", 1, "must be less than 1"],
+  ])("refuses the hyperparameters %o", (given, field, value, rule) => {
+    const overrides = given.map((one) => `hyperparameters.${one}`);
+    const [problem, ...more] = problemsOf(good, overrides);
+    expect(more).toEqual([]);
+    expect(problem).toMatchObject({ path: `hyperparameters.${field}`, rule: expect.stringContaining(rule) });
+    expect(problem?.value).toBe(value);
+  });
+
+  it("says which file is no YAML, and where", () => {
+    expect(problemsOf("experiment: [1,\n  2")[0]).toMatchObject({ line: expect.any(Number) });
+  });
+
+  it.each([
+    ["an alias of nothing", "experiment: *nothing", /Unresolved alias/],
+    [
+      "aliases that unfold without end",
+      `a: &a [1]\nb: &b [${"*a,".repeat(20)}]\nc: &c [${"*b,".repeat(20)}]\nd: [${"*c,".repeat(20)}]`,
+      /alias count/,
+    ],
+  ])("refuses %s", (_name, text, rule) => {
+    expect(problemsOf(text)).toEqual([{ path: "", rule: expect.stringMatching(rule) }]);
+  });
+
+  it.each(["resources.workers", "=3", "a..b=1", "experiment.deep=1"])("refuses the override %s", (override) => {
+    expect(problemsOf(good, [override])).toEqual([expect.objectContaining({ path: "--set" })]);
+  });
+});
