@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -96,5 +96,5 @@ export class Signer {
 const emptySha256 = sha256("");
 
 function sha256(data: string | Buffer): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data, "hex");
 }

@@ -98,7 +98,8 @@ async function answer(
     for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, String(value));
     for (const [name, values] of Object.entries(result.multiValueHeaders ?? {}))
       response.setHeader(name, values.map(String));
-    response.writeHead(result.statusCode);
+    // Unlike after `writeHead`, the answer has its length instead of chunks, and is one write.
+    response.statusCode = result.statusCode;
     response.end(result.isBase64Encoded ? Buffer.from(result.body, "base64") : result.body);
   } catch (error) {
     if (error instanceof RingmasterError && !response.headersSent) {

@@ -153,6 +153,9 @@ function textOf(body: Readable): Promise<string> {
     body.on("data", (chunk: Buffer) => chunks.push(chunk));
     body.once("end", () => resolve((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString("utf8")));
     body.once("error", reject);
-    body.once("close", () => reject(new NotAnswered()));
+    // Also emitted after the end. An error takes a stack trace.
+    body.once("close", () => {
+      if (!body.readableEnded) reject(new NotAnswered());
+    });
   });
 }

@@ -53,8 +53,9 @@ interface WaitingRead {
 }
 
 /**
- * Reads items. Reads that arrive while a request is in progress are sent together in the next one: with several callers
- * at a time, requests take most of the time. A read alone is a request of its own.
+ * Reads items. Reads that arrive in the same turn of the event loop, or while a request is in progress, are sent
+ * together in the next one: with several callers at a time, requests take most of the time. A read alone is a request
+ * of its own.
  */
 class GroupedReads {
   private waiting: WaitingRead[] = [];
@@ -65,23 +66,23 @@ class GroupedReads {
   get(key: Key): Promise<Item | undefined> {
     return new Promise((settle, fail) => {
       this.waiting.push({ key, settle, fail });
-      if (!this.busy) void this.pump();
+      if (this.busy) return;
+      this.busy = true;
+      setImmediate(() => void this.pump());
     });
   }
 
   private async pump(): Promise<void> {
-    this.busy = true;
-    while (this.waiting.length > 0) {
-      const group = this.waiting.splice(0, maxKeys);
-      try {
-        const keys = new Map(group.map(({ key }) => [key.pk, key]));
-        const found = new Map((await this.table.batchGet([...keys.values()])).map((item) => [item["pk"], item]));
-        for (const { key, settle } of group) settle(found.get(key.pk));
-      } catch (error) {
-        for (const { fail } of group) fail(error);
-      }
+    const group = this.waiting.splice(0, maxKeys);
+    try {
+      const keys = new Map(group.map(({ key }) => [key.pk, key]));
+      const found = new Map((await this.table.batchGet([...keys.values()])).map((item) => [item["pk"], item]));
+      for (const { key, settle } of group) settle(found.get(key.pk));
+    } catch (error) {
+      for (const { fail } of group) fail(error);
     }
-    this.busy = false;
+    this.busy = this.waiting.length > 0;
+    if (this.busy) setImmediate(() => void this.pump());
   }
 }
 

@@ -11,12 +11,15 @@ export interface SignedPayload {
   readonly chunks?: ChunkVerifier;
 }
 
-const payloads = new WeakMap<IncomingMessage, SignedPayload>();
+/** The statement about a request. With a `WeakMap` as its place, V8 keeps many requests until it collects old objects. */
+const statement = Symbol("signedPayload");
+
+type Verified = IncomingMessage & { [statement]?: SignedPayload };
 
 export function setSignedPayload(request: IncomingMessage, payload: SignedPayload): void {
-  payloads.set(request, payload);
+  (request as Verified)[statement] = payload;
 }
 
 export function signedPayloadOf(request: IncomingMessage): SignedPayload {
-  return payloads.get(request) ?? {};
+  return (request as Verified)[statement] ?? {};
 }

@@ -31,7 +31,7 @@ describe("the API's server", () => {
   function ask(
     path: string,
     headers: Record<string, string> = {},
-  ): Promise<{ status: number; body: string; challenge?: string }> {
+  ): Promise<{ status: number; body: string; challenge?: string; length?: string }> {
     return new Promise((answered, failed) => {
       http
         .get(
@@ -43,6 +43,7 @@ describe("the API's server", () => {
               status: response.statusCode ?? 0,
               body,
               challenge: response.headers["www-authenticate"]?.split(" ")[0],
+              length: response.headers["content-length"],
             });
           },
         )
@@ -82,6 +83,11 @@ describe("the API's server", () => {
   it.each(["http://[bad/", "//"])("refuses the path %s and continues to serve", async (path) => {
     expect(await ask(path)).toMatchObject({ status: 400, body: expect.stringContaining("BAD_REQUEST") });
     expect((await ask("/api/v1/health")).status).toBe(200);
+  });
+
+  it("states the length of an answer", async () => {
+    const { length, body } = await ask("/api/v1/models", { "x-ringmaster-actor": "ünï" });
+    expect(length).toBe(String(Buffer.byteLength(body)));
   });
 
   it("without tokens accepts the caller's name and team", async () => {
