@@ -1,6 +1,7 @@
 /**
  * Builds the binding against the C library inside TensorFlow's Python wheel, which contains the headers. Compiles the
- * package's two C++ files directly, because node-gyp would download more for the same call of the compiler.
+ * package's two C++ files directly, because node-gyp would download more for the same call of the compiler. The binding
+ * also contains `operations.cc`, operations of ours.
  */
 const fs = require("node:fs");
 const path = require("node:path");
@@ -47,12 +48,15 @@ async function buildAgainstWheel(staging, library, deadline, wheelFolder) {
 }
 
 async function compile(compiler, headers, staging, deadline) {
-  const sources = ["tfjs_backend.cc", "tfjs_binding.cc"].map((file) => path.join(packageFolder, "binding", file));
+  const published = ["tfjs_backend.cc", "tfjs_binding.cc"].map((file) => path.join(packageFolder, "binding", file));
+  const sources = [...published, path.join(__dirname, "operations.cc")];
   const include = [headers, path.join(staging, "tensorflow", "include"), packageFolder].map((folder) => `-I${folder}`);
   const link = isMac
     ? ["-undefined", "dynamic_lookup", "-Wl,-rpath,@loader_path", ...libraries.map((name) => path.join(staging, name))]
     : ["-Wl,-rpath,$ORIGIN", `-L${staging}`, ...[...libraries].reverse().map((name) => `-l:${name}`)];
-  const flags = ["-std=c++17", "-O2", "-fPIC", "-shared", `-DNAPI_VERSION=${napiVersion}`];
+  // Vector registers of any width round equally if a product and a sum are not contracted.
+  const arithmetic = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"];
+  const flags = ["-std=c++17", ...arithmetic, "-pthread", "-fPIC", "-shared", `-DNAPI_VERSION=${napiVersion}`];
   const output = ["-o", path.join(staging, "tfjs_binding.node")];
   await run(compiler, [...flags, ...include, ...sources, ...output, ...link], { deadline });
 }
