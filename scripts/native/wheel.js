@@ -16,7 +16,13 @@ const libraries = isMac
   : ["libtensorflow_framework.so.2", "libtensorflow_cc.so.2"];
 
 /** Headers that the binding reaches; all of them would be 268 MB. */
-const headerFolders = ["tensorflow/c/", "tensorflow/core/platform/", "xla/tsl/", "tsl/"];
+const headerFolders = [
+  "tensorflow/c/",
+  "tensorflow/core/common_runtime/next_pluggable_device/c/",
+  "tensorflow/core/platform/",
+  "xla/tsl/",
+  "tsl/",
+];
 
 const unpackScript = `
 import sys, zipfile
