@@ -1,6 +1,7 @@
 /** TensorFlow operations of ours (`scripts/native/operations.cc`) by hand. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
+import { describeCpu } from "../../../trainer-container/engine/cpu";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { attributesOf, type NativeBackend } from "../../../trainer-container/engine/native/op";
 import { Operations } from "../../../trainer-container/engine/native/operations";
@@ -178,5 +179,32 @@ suite("operations of ours", () => {
       ).dataSync(),
     );
     expect(found).toEqual(expected[0]);
+  });
+
+  const hasProductSum = describeCpu().features.includes("avx512f") && process.platform === "linux";
+  (hasProductSum ? it : it.skip)("add products of transposed matrices in the canonical order", () => {
+    const [terms, rows, columns, width] = [3, 5, 7, 70]; // tiles of 4 × 64 with rests
+    // Whole numbers: every product and sum is exact.
+    const matrix = (size: number, key: string) => random(size, key).map((value) => Math.round(8 * value));
+    const left = Array.from({ length: terms }, (_, index) => matrix(rows * columns, `left ${index}`));
+    const right = Array.from({ length: terms }, (_, index) => matrix(rows * width, `right ${index}`));
+    const expected = new Float32Array(columns * width);
+    for (let term = 0; term < terms; term++)
+      for (let k = 0; k < rows; k++)
+        for (let i = 0; i < columns; i++)
+          for (let j = 0; j < width; j++)
+            expected[i * width + j]! += left[term]![k * columns + i]! * right[term]![k * width + j]!;
+    const { integers } = attributesOf(backend.binding);
+    const additions = canonicalAdditions(terms).flatMap(({ into, from }) => [into, from]);
+    const attributes = [{ ...integers("N", []), value: terms }, integers("additions", additions)];
+    const multiply = (rightRows: number) => {
+      const inputs = [
+        ...left.map((values) => operations.tensor([rows, columns], values)),
+        ...right.map((values) => operations.tensor([rightRows, (rows * width) / rightRows], values)),
+      ];
+      return operations.read(operations.run("RingmasterProductSum", attributes, inputs));
+    };
+    expect(multiply(rows)).toEqual(expected);
+    expect(() => multiply(7)).toThrow(/factors have different sizes/);
   });
 });
