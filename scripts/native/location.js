@@ -10,7 +10,7 @@ const packageFolder = path.dirname(require.resolve("@tensorflow/tfjs-node-gpu/pa
 /** Node-API 8 is stable from Node 12.22 on: one build serves every version this project runs on. */
 const napiVersion = 8;
 
-/** Number of the binding's build, increased when `operations.cc` or the compiler's options change. */
+/** Number of the binding's build, increased when a file of `operations/` or the compiler's options change. */
 const build = 2;
 
 /** @param {"cpu" | "gpu"} library */

@@ -1,7 +1,7 @@
 /**
  * Builds the binding against the C library inside TensorFlow's Python wheel, which contains the headers. Compiles the
  * package's two C++ files directly, because node-gyp would download more for the same call of the compiler. The binding
- * also contains `operations.cc`, operations of ours.
+ * also contains operations of ours.
  */
 const fs = require("node:fs");
 const path = require("node:path");
@@ -55,7 +55,8 @@ async function buildAgainstWheel(staging, library, deadline, wheelFolder) {
 
 async function compile(compiler, headers, staging, deadline) {
   const published = ["tfjs_backend.cc", "tfjs_binding.cc"].map((file) => path.join(packageFolder, "binding", file));
-  const sources = [...published, path.join(__dirname, "operations.cc")];
+  const own = ["adam.cc", "sums.cc"].map((file) => path.join(__dirname, "operations", file));
+  const sources = [...published, ...own];
   const include = [headers, path.join(staging, "tensorflow", "include"), packageFolder].map((folder) => `-I${folder}`);
   const link = isMac
     ? ["-undefined", "dynamic_lookup", "-Wl,-rpath,@loader_path", ...libraries.map((name) => path.join(staging, name))]

@@ -158,7 +158,8 @@ suite("rewrites of graphs", () => {
     const draw = (shape: [number, number], seed: number) => tf.randomUniform(shape, -1, 1, "float32", seed);
     const [a, b, c, d] = [draw([16, 9], 1), draw([16, 9], 2), draw([16, 70], 3), draw([16, 70], 4)];
     const inputs = [a, b, c, d];
-    const product = (left: tf.Tensor2D, right: tf.Tensor2D) => tf.reshape(tf.matMul(left, right, true), [-1]);
+    const product = (left: tf.Tensor, right: tf.Tensor) =>
+      tf.reshape(tf.matMul(left as tf.Tensor2D, right as tf.Tensor2D, true), [-1]);
     const sumOf = (second: () => tf.Tensor) => record(inputs, () => [treeSum(backend, [product(a, c), second()])]);
     const products = sumOf(() => product(b, d));
     const joined = { ...products, nodes: joinProductsAndSums(products.nodes) };

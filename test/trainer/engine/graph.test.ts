@@ -496,16 +496,14 @@ suite("recorded graphs", () => {
         layers.embedding({ inputDim: 40, outputDim: 3, inputShape: [6] }),
         layers.flatten(),
       ]);
-      const [alone, summing] = [1, 2].map(() => {
+      const create = () => {
         const layers = new LayersTrainable(buildModel(definition, 1), definition);
         const backend = tf.backend() as unknown as NativeBackend;
         const model = new ProgramTrainable(layers, new GraphProgram(backend, definition, layers, true, undefined));
         created.push(model);
         return { model, ...attach(model, { type: "adam" }, 0.1) };
-      }) as [
-        ReturnType<typeof attach> & { model: TrainableModel },
-        ReturnType<typeof attach> & { model: TrainableModel },
-      ];
+      };
+      const [alone, summing] = [create(), create()];
       const leaf = new Float32Array(alone.model.parameterCount);
       for (let step = 1; step <= 4; step++) {
         const batch = randomBatch(definition, 4, `${step}`);

@@ -1,4 +1,4 @@
-/** TensorFlow operations of ours (`scripts/native/operations.cc`) by hand. Runs where the native binding is installed. */
+/** TensorFlow operations of ours (`scripts/native/operations/`) by hand. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { describeCpu } from "../../../trainer-container/engine/cpu";

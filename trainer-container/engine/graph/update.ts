@@ -22,7 +22,7 @@ const defaults = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, momentum: 0.9, adamw
 export const constantCount = 9;
 
 /**
- * Returns the numbers of a step that its nodes take as a vector, in the order of `Constants` in `scripts/native/operations.cc`. They
+ * Returns the numbers of a step that its nodes take as a vector, in the order of `Constants` in `scripts/native/operations/adam.cc`. They
  * are computed in double precision.
  */
 export function updateConstants({ config, clipNorm = 0 }: OptimizerSettings, update: StepUpdate): readonly number[] {
@@ -40,7 +40,7 @@ export function updateConstants({ config, clipNorm = 0 }: OptimizerSettings, upd
 /** λ of an L2 penalty. */
 const penaltyOf = (config: OptimizerConfig): number => (config.type === "adamw" ? 0 : (config.weightDecay ?? 0));
 
-/** Where an optimizer step is added. */
+/** The graph to which an optimizer step is added, and its settings. */
 export interface UpdateOptions {
   readonly builder: GraphBuilder;
   readonly variables: Variables;
@@ -49,7 +49,7 @@ export interface UpdateOptions {
   readonly ownOperations: boolean;
 }
 
-/** What a step depends on. */
+/** The values that a step takes. */
 export interface StepInputs {
   readonly updated: readonly Updated[];
   /** Vector of `updateConstants`. */
@@ -84,7 +84,7 @@ export function addUpdate(options: UpdateOptions, inputs: StepInputs): Value {
   return builder.add("Identity", [taken], undefined, [merged]);
 }
 
-/** Adds the step as one operation (`scripts/native/operations.cc`). It changes the memory that reading a variable gives. */
+/** Adds the step as one operation (`scripts/native/operations/adam.cc`). It changes the memory that reading a variable gives. */
 function addFusedAdam({ builder, variables }: UpdateOptions, { updated, constants, loss, flat }: StepInputs): Value {
   const trainable = updated.filter((each) => each.trainable);
   const none = builder.integers([]);

@@ -5,7 +5,7 @@ import { attributesOf, type NativeBackend } from "./op";
 import { Operations } from "./operations";
 
 /**
- * Whether the binding contains the operations of `scripts/native/operations.cc` and TensorFlow is on a CPU. Tested on one
+ * Whether the binding contains the operations of `scripts/native/operations/` and TensorFlow is on a CPU. Tested on one
  * weight of 0.5, whose gradient of 0.5 counts twice.
  */
 export function hasOwnOperations(binding: NativeBinding): boolean {

@@ -1,7 +1,7 @@
 import type { GraphNode, Value } from "../../../../core/saved-model/graph-def";
 
 /**
- * Replaces sums of weights' gradients, which are products of matrices, by `RingmasterProductSum` (`scripts/native/operations.cc`).
+ * Replaces sums of weights' gradients, which are products of matrices, by `RingmasterProductSum` (`scripts/native/operations/sums.cc`).
  * It exists on some CPUs only, and a product may have other bits than TensorFlow's.
  */
 export function joinProductsAndSums(nodes: readonly GraphNode[]): readonly GraphNode[] {
