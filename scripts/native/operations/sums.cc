@@ -87,23 +87,20 @@ class TreeSum {
 constexpr int64_t kTileColumns = 64;
 constexpr int64_t kTileRows = 4;
 
-/** Computes a tile of leftᵀ·right. Each element adds its products in the order of the rows, each with one rounding. */
+/**
+ * Computes a tile of leftᵀ·right. Each element adds its products in the order of the rows, each with one rounding.
+ *
+ * @param packed the tile's columns of `right`, row by row
+ */
 template <int Rows>
-__attribute__((target("avx512f"))) void multiplyTile(const Matrix& left, const Matrix& right, int64_t row, int64_t column,
-                                                     int64_t columns, float* tile) {
-  __mmask16 masks[4];
-  for (int64_t part = 0; part < 4; ++part) {
-    const int64_t count = std::max<int64_t>(0, std::min<int64_t>(16, columns - 16 * part));
-    masks[part] = static_cast<__mmask16>((1u << count) - 1);
-  }
+__attribute__((target("avx512f"))) void multiplyTile(const Matrix& left, const float* packed, int64_t row, float* tile) {
   __m512 sums[Rows][4];
   for (int i = 0; i < Rows; ++i)
     for (int part = 0; part < 4; ++part) sums[i][part] = _mm512_setzero_ps();
   const float* factors = left.data + row;
-  const float* values = right.data + column;
-  for (int64_t k = 0; k < left.rows; ++k, factors += left.columns, values += right.columns) {
+  for (int64_t k = 0; k < left.rows; ++k, factors += left.columns, packed += kTileColumns) {
     __m512 loaded[4];
-    for (int part = 0; part < 4; ++part) loaded[part] = _mm512_maskz_loadu_ps(masks[part], values + 16 * part);
+    for (int part = 0; part < 4; ++part) loaded[part] = _mm512_loadu_ps(packed + 16 * part);
     for (int i = 0; i < Rows; ++i) {
       const __m512 factor = _mm512_set1_ps(factors[i]);
       for (int part = 0; part < 4; ++part) sums[i][part] = _mm512_fmadd_ps(factor, loaded[part], sums[i][part]);
@@ -113,12 +110,11 @@ __attribute__((target("avx512f"))) void multiplyTile(const Matrix& left, const M
     for (int part = 0; part < 4; ++part) _mm512_storeu_ps(tile + i * kTileColumns + 16 * part, sums[i][part]);
 }
 
-void multiplyTile(int64_t rows, const Matrix& left, const Matrix& right, int64_t row, int64_t column, int64_t columns,
-                  float* tile) {
-  if (rows == 4) return multiplyTile<4>(left, right, row, column, columns, tile);
-  if (rows == 3) return multiplyTile<3>(left, right, row, column, columns, tile);
-  if (rows == 2) return multiplyTile<2>(left, right, row, column, columns, tile);
-  return multiplyTile<1>(left, right, row, column, columns, tile);
+void multiplyTile(int64_t rows, const Matrix& left, const float* packed, int64_t row, float* tile) {
+  if (rows == 4) return multiplyTile<4>(left, packed, row, tile);
+  if (rows == 3) return multiplyTile<3>(left, packed, row, tile);
+  if (rows == 2) return multiplyTile<2>(left, packed, row, tile);
+  return multiplyTile<1>(left, packed, row, tile);
 }
 
 class ProductSum {
@@ -139,7 +135,7 @@ class ProductSum {
     for (int64_t i = 0; i < terms; ++i) {
       left.push_back(inputs.matrix(i));
       right.push_back(inputs.matrix(terms + i));
-      if (left[i].rows != right[i].rows || left[i].columns != left[0].columns || right[i].columns != right[0].columns)
+      if (left[i].rows != left[0].rows || right[i].rows != left[0].rows || left[i].columns != left[0].columns || right[i].columns != right[0].columns)
         return TF_SetStatus(status, TF_INVALID_ARGUMENT, "the factors have different sizes");
     }
     const int64_t rows = left[0].columns, columns = right[0].columns, elements = rows * columns;
@@ -151,15 +147,21 @@ class ProductSum {
       constexpr int64_t size = kTileRows * kTileColumns;
       std::vector<float> memory(terms * size), total(size);
       std::vector<const float*> places(terms);
+      // Rows of a matrix often have an equal place in the cache, and would displace each other.
+      const int64_t packedSize = left[0].rows * kTileColumns;
+      std::vector<float> packed(terms * packedSize);
       for (int64_t column = 0; column < columns; column += kTileColumns) {
         const int64_t width = std::min(kTileColumns, columns - column);
+        for (int64_t i = 0; i < terms; ++i)
+          for (int64_t k = 0; k < left[0].rows; ++k)
+            std::copy_n(right[i].data + k * columns + column, width, packed.data() + i * packedSize + k * kTileColumns);
         for (int64_t block = first; block < end; ++block) {
           const int64_t row = block * kTileRows, height = std::min(kTileRows, rows - row);
           for (int64_t i = 0; i < terms; ++i) places[i] = memory.data() + i * size;
           {
             const Subnormals areZero(true);  // as in TensorFlow's products
             for (int64_t i = 0; i < terms; ++i)
-              multiplyTile(height, left[i], right[i], row, column, width, memory.data() + i * size);
+              multiplyTile(height, left[i], packed.data() + i * packedSize, row, memory.data() + i * size);
           }
           additions_.add(places, memory.data(), size, total.data(), height * kTileColumns);
           for (int64_t i = 0; i < height; ++i)
