@@ -1,6 +1,7 @@
 /**
  * Builds the binding against the C library inside TensorFlow's Python wheel, which contains the headers. Compiles the
- * package's two C++ files directly, because node-gyp would download more for the same call of the compiler.
+ * package's two C++ files directly, because node-gyp would download more for the same call of the compiler. The binding
+ * also contains operations of ours.
  */
 const fs = require("node:fs");
 const path = require("node:path");
@@ -15,7 +16,13 @@ const libraries = isMac
   : ["libtensorflow_framework.so.2", "libtensorflow_cc.so.2"];
 
 /** Headers that the binding reaches; all of them would be 268 MB. */
-const headerFolders = ["tensorflow/c/", "tensorflow/core/platform/", "xla/tsl/", "tsl/"];
+const headerFolders = [
+  "tensorflow/c/",
+  "tensorflow/core/common_runtime/next_pluggable_device/c/",
+  "tensorflow/core/platform/",
+  "xla/tsl/",
+  "tsl/",
+];
 
 const unpackScript = `
 import sys, zipfile
@@ -47,12 +54,16 @@ async function buildAgainstWheel(staging, library, deadline, wheelFolder) {
 }
 
 async function compile(compiler, headers, staging, deadline) {
-  const sources = ["tfjs_backend.cc", "tfjs_binding.cc"].map((file) => path.join(packageFolder, "binding", file));
+  const published = ["tfjs_backend.cc", "tfjs_binding.cc"].map((file) => path.join(packageFolder, "binding", file));
+  const own = ["adam.cc", "sums.cc"].map((file) => path.join(__dirname, "operations", file));
+  const sources = [...published, ...own];
   const include = [headers, path.join(staging, "tensorflow", "include"), packageFolder].map((folder) => `-I${folder}`);
   const link = isMac
     ? ["-undefined", "dynamic_lookup", "-Wl,-rpath,@loader_path", ...libraries.map((name) => path.join(staging, name))]
     : ["-Wl,-rpath,$ORIGIN", `-L${staging}`, ...[...libraries].reverse().map((name) => `-l:${name}`)];
-  const flags = ["-std=c++17", "-O2", "-fPIC", "-shared", `-DNAPI_VERSION=${napiVersion}`];
+  // Vector registers of any width round equally if a product and a sum are not contracted.
+  const arithmetic = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"];
+  const flags = ["-std=c++17", ...arithmetic, "-pthread", "-fPIC", "-shared", `-DNAPI_VERSION=${napiVersion}`];
   const output = ["-o", path.join(staging, "tfjs_binding.node")];
   await run(compiler, [...flags, ...include, ...sources, ...output, ...link], { deadline });
 }

@@ -42,6 +42,8 @@ export interface NativeBinding {
 }
 
 const packageName = "@tensorflow/tfjs-node-gpu";
+/** See `build` in `scripts/native/location.js`. */
+const build = 2;
 
 /**
  * Returns the folder where `scripts/native.js` stores the binding: a cache folder of the user that survives `npm ci`.
@@ -51,7 +53,7 @@ export function nativeFolder(library: "cpu" | "gpu", environment: NodeJS.Process
   const { version } = require(`${packageName}/package.json`) as { version: string };
   const cache = environment.XDG_CACHE_HOME || path.join(os.homedir(), ".cache");
   const root = environment.RINGMASTER_NATIVE_DIR || path.join(cache, "ringmaster", "native");
-  return path.join(root, `${version}-${library}-${process.platform}-${process.arch}`);
+  return path.join(root, `${version}-${build}-${library}-${process.platform}-${process.arch}`);
 }
 
 /** Finds the installed binding's file. The GPU library also serves the CPU. A copy inside the package comes last. */

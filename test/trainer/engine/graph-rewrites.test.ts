@@ -1,13 +1,16 @@
 /** Rewritten graphs against the graphs before. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
 import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
+import { describeCpu } from "../../../trainer-container/engine/cpu";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
 import { batchMicroshards } from "../../../trainer-container/engine/graph/rewrites/batch";
 import { sumInLevels } from "../../../trainer-container/engine/graph/rewrites/column-sums";
 import { fuseElementwise } from "../../../trainer-container/engine/graph/rewrites/fuse";
+import { joinProductsAndSums } from "../../../trainer-container/engine/graph/rewrites/product-sums";
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
+import { treeSum } from "../../../trainer-container/engine/native/own-operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 
 interface Graph {
@@ -149,6 +152,22 @@ suite("rewrites of graphs", () => {
     found?.forEach((value, at) => {
       expect(value).toBeCloseTo(expected?.[at] as number, 3);
     });
+  });
+
+  it("computes products and their sum as one operation, unless a term is another operation", () => {
+    const draw = (shape: [number, number], seed: number) => tf.randomUniform(shape, -1, 1, "float32", seed);
+    const [a, b, c, d] = [draw([16, 9], 1), draw([16, 9], 2), draw([16, 70], 3), draw([16, 70], 4)];
+    const inputs = [a, b, c, d];
+    const product = (left: tf.Tensor, right: tf.Tensor) =>
+      tf.reshape(tf.matMul(left as tf.Tensor2D, right as tf.Tensor2D, true), [-1]);
+    const sumOf = (second: () => tf.Tensor) => record(inputs, () => [treeSum(backend, [product(a, c), second()])]);
+    const products = sumOf(() => product(b, d));
+    const joined = { ...products, nodes: joinProductsAndSums(products.nodes) };
+    const sums = ({ nodes }: Graph) => nodes.map(({ op }) => op).filter((op) => op.endsWith("Sum"));
+    expect(sums(joined)).toEqual(["RingmasterProductSum"]);
+    if (describeCpu().features.includes("avx512f")) expect(run(joined, inputs)).toEqual(run(products, inputs));
+    const mixed = sumOf(() => tf.reshape(tf.matMul(b, tf.relu(d), true).square(), [-1]));
+    expect(joinProductsAndSums(mixed.nodes)).toEqual(mixed.nodes);
   });
 
   describe("of equal operations of microshards", () => {

@@ -9,6 +9,7 @@ import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-co
 import type { Batch, Engine, Execution, StepUpdate, TrainableModel } from "../../../trainer-container/engine/engine";
 import { GraphBuilder } from "../../../trainer-container/engine/graph/builder";
 import { GraphProgram } from "../../../trainer-container/engine/graph/program";
+import { constantCount } from "../../../trainer-container/engine/graph/update";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
 import { findBinding, type NativeBinding } from "../../../trainer-container/engine/native-binding";
@@ -489,6 +490,40 @@ suite("recorded graphs", () => {
     }
   }
 
+  it("take the steps of an embedding in one call, from its rows, with the bits of its whole gradient", () =>
+    counted((counts) => {
+      const definition = moduleOf((layers) => [
+        layers.embedding({ inputDim: 40, outputDim: 3, inputShape: [6] }),
+        layers.flatten(),
+      ]);
+      const create = () => {
+        const layers = new LayersTrainable(buildModel(definition, 1), definition);
+        const backend = tf.backend() as unknown as NativeBackend;
+        const model = new ProgramTrainable(layers, new GraphProgram(backend, definition, layers, true, undefined));
+        created.push(model);
+        return { model, ...attach(model, { type: "adam" }, 0.1) };
+      };
+      const [alone, summing] = [create(), create()];
+      const leaf = new Float32Array(alone.model.parameterCount);
+      for (let step = 1; step <= 4; step++) {
+        const batch = randomBatch(definition, 4, `${step}`);
+        batch.inputs.forEach((_, i) => {
+          batch.inputs[i] = (7 * i + step) % 5; // most rows of the table have no gradient
+        });
+        summing.model.gradients(batch, `${step}`, leaf);
+        const norm = summing.optimizer.apply(leaf, update(step, 4));
+        if (step === 1) alone.model.gradients(batch, `${step}`, leaf);
+        counts.runs = 0;
+        const begun = alone.optimizer.beginStep(1);
+        begun.add(batch, `${step}`);
+        expect(begun.finish(update(step, 4)).gradientNorm).toBe(norm);
+        if (step > 1) expect(counts.runs).toBe(1);
+      }
+      for (const { optimizer } of [alone, summing]) optimizer.read();
+      expect(alone.weights).toEqual(summing.weights);
+      expect(alone.state).toEqual(summing.state);
+    }));
+
   it.each([
     ["in shared memory", true],
     ["on a device", false],
@@ -523,7 +558,7 @@ suite("recorded graphs", () => {
       for (let call = 0; call < 2; call++) for (const take of [stepAlone, stepOfSum]) take();
       const tensors = backend.binding.getNumOfTensors();
       const inputs = microshards * (rows * (96 + 1) + 1 + 2) + 1; // rows, labels, the weight's sum, the key; the factor of the loss
-      const [results, constants, taken] = [microshards * 2, 5, 2];
+      const [results, constants, taken] = [microshards * 2, constantCount, 2];
       const gradient = model.parameterCount;
       for (const [take, given, read] of [
         [stepAlone, inputs + constants, results + taken],

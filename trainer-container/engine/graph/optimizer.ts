@@ -8,7 +8,7 @@ import { floatType, type GraphBuilder } from "./builder";
 import type { HostWeights } from "./host-weights";
 import { namesOf } from "./loaded-graph";
 import type { GraphSession } from "./session";
-import { addUpdate, constantCount, updateConstants } from "./update";
+import { addUpdate, constantCount, type UpdateOptions, updateConstants } from "./update";
 
 /** The nodes of a step whose gradients are computed in the same call. */
 export interface StepNodes {
@@ -27,6 +27,8 @@ interface ModelVariables {
   readonly operations: Operations;
   readonly reader: TensorReader;
   readonly layout: readonly ParameterSlot[];
+  /** See `hasOwnOperations`. */
+  readonly ownOperations: boolean;
   /** Handle of each slot of the layout. */
   readonly handles: readonly Value[];
 }
@@ -68,18 +70,23 @@ export class GraphOptimizer {
       }),
     );
     const constants = builder.placeholder([constantCount]);
-    const taken = addUpdate(builder, variables, settings, this.updated(parts), constants);
+    const taken = addUpdate(this.options(), { updated: this.updated(parts), constants, flat: sum });
     this.applyInputs = namesOf([sum, constants]);
     this.applyOutput = namesOf([taken]);
   }
 
   /** Adds a step to a pass. @param numbers `Traced.results[0]` @param gradients `Traced.gradients` */
   addStep(numbers: Value, microshards: number, gradients: readonly Value[]): StepNodes {
-    const { builder, variables } = this.model.session;
+    const { builder } = this.model.session;
     const loss = sumOfLosses(builder, numbers, microshards);
     const constants = builder.placeholder([constantCount]);
-    const taken = addUpdate(builder, variables, this.settings, this.updated(gradients), constants, loss);
+    const taken = addUpdate(this.options(), { updated: this.updated(gradients), constants, loss });
     return { input: namesOf([constants]), outputs: namesOf([numbers, taken]), exact: undefined };
+  }
+
+  private options(): UpdateOptions {
+    const { session, ownOperations } = this.model;
+    return { builder: session.builder, variables: session.variables, settings: this.settings, ownOperations };
   }
 
   private updated(gradients: readonly Value[]) {
@@ -106,7 +113,7 @@ export class GraphOptimizer {
   }
 
   constants(update: StepUpdate): TensorId {
-    this.numbers.set(updateConstants(this.settings.config, update));
+    this.numbers.set(updateConstants(this.settings, update));
     return this.model.reader.feed([constantCount], this.numbers);
   }
 

@@ -14,6 +14,8 @@ interface LoadOptions {
   readonly precision?: NarrowPrecision | undefined;
   /** Whether the rows of a sum's microshards are computed together. Default true. */
   readonly batched?: boolean;
+  /** See `joinProductsAndSums`. Default false. */
+  readonly joinsProducts?: boolean;
   /** See `RematerialiseOptions`. Default: none. */
   readonly cuts?: readonly number[];
 }
@@ -34,7 +36,7 @@ export class PassLoader {
   load(
     staging: Staging,
     recording: Recording<Recorded>,
-    { precision, batched = true, cuts = [] }: LoadOptions = {},
+    { precision, batched = true, joinsProducts = false, cuts = [] }: LoadOptions = {},
   ): Pass | Error {
     const { session, handles, optimizer } = this;
     const { placeholders, result } = recording;
@@ -44,6 +46,7 @@ export class PassLoader {
       const { nodes, placed: rewritten } = rewrite(recording.nodes, [...placeholders, ...fetched], {
         gpu: this.gpu,
         precision,
+        joinsProducts,
         rematerialise: { forward: result.outputs.slice(0, 1), backward: result.gradients, cuts },
         batch: batched && microshards > 1 ? { microshards, rows } : undefined,
       });

@@ -1,9 +1,11 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { Value } from "../../../core/saved-model/graph-def";
+import { canonicalAdditions } from "../../reduction/tree";
 import type { ParameterSlot } from "../engine";
 import { ModelError, RecordingDiffers } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import { attributesOf, type NativeBackend } from "../native/op";
+import { hasOwnOperations, treeSum } from "../native/own-operations";
 import { bytesOfPass, chooseCuts, memoryLimit } from "./cuts";
 import { inputShapes, type PassShape, trace } from "./passes";
 import { type IsCut, Recorder, type Recording } from "./recorder";
@@ -30,11 +32,14 @@ const sampleRows = 2;
 export class PassRecorder {
   /** Whether passes are cut if `rematerialise` is `auto`. By rows of a microshard. */
   private readonly chosen = new Map<number, IsCut>();
+  private readonly ownOperations: boolean;
 
   constructor(
     private readonly backend: NativeBackend,
     private readonly layers: LayersTrainable,
-  ) {}
+  ) {
+    this.ownOperations = hasOwnOperations(backend.binding);
+  }
 
   /** Records a pass with the layers' present weights. Call it within `tf.tidy`. */
   record(staging: Staging): Recording<Recorded> {
@@ -88,8 +93,8 @@ export class PassRecorder {
     return new Recorder(this.backend, isCut, expected).record(
       [...Object.values(tensors), ...this.layers.weightTensors()],
       (recorder) => {
-        const { results, gradients, metrics } = trace(this.layers, shape, tensors, (tensor) =>
-          this.flatten(tensor, tensors.vector),
+        const { results, gradients, metrics } = trace(this.layers, shape, tensors, (terms) =>
+          this.ownOperations ? treeSum(this.backend, terms) : this.addTerms(terms, tensors.vector),
         );
         const valuesOf = (all: readonly tf.Tensor[]) => all.map((each) => recorder.valueOf(each));
         return { outputs: valuesOf(results), gradients: valuesOf(gradients), tensors: results, metrics };
@@ -97,9 +102,15 @@ export class PassRecorder {
     );
   }
 
-  private flatten(tensor: tf.Tensor, shape: tf.Tensor): tf.Tensor {
+  /** Adds in the canonical order. TensorFlow's graph optimizer reorders sums of tensors whose shapes it knows. */
+  private addTerms(terms: readonly tf.Tensor[], shape: tf.Tensor): tf.Tensor {
     const { float, int32 } = attributesOf(this.backend.binding);
-    return this.backend.executeSingleOutput("Reshape", [float("T"), int32("Tshape")], [tensor, shape]);
+    const attributes = [float("T"), int32("Tshape")];
+    const slots = terms.map((term) => this.backend.executeSingleOutput("Reshape", attributes, [term, shape]));
+    for (const { into, from } of canonicalAdditions(slots.length)) {
+      slots[into] = tf.add(slots[into] as tf.Tensor, slots[from] as tf.Tensor);
+    }
+    return slots[0] as tf.Tensor;
   }
 
   /** Returns why a graph would differ from the model: user code may compute something else in each call. */

@@ -1,7 +1,6 @@
 /** A model's passes as operations of the tape, ready to be recorded. */
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import { canonicalAdditions } from "../../reduction/tree";
 import type { Differentiated, LayersTrainable } from "../layers-trainable";
 import { type BatchTensors, correctRows, type Scored } from "../score";
 
@@ -50,13 +49,13 @@ const flat = (tensors: readonly tf.Tensor[]): tf.Tensor => tf.concat1d(tensors.m
 /**
  * Computes a pass on the tape. Call it within `tf.tidy`.
  *
- * @param flatten returns a tensor as a vector whose length the graph does not know
+ * @param addTerms adds vectors in the canonical order
  */
 export function trace(
   layers: LayersTrainable,
   { kind, rows, microshards }: PassShape,
   inputs: PassInputs,
-  flatten: (tensor: tf.Tensor) => tf.Tensor,
+  addTerms: (terms: readonly tf.Tensor[]) => tf.Tensor,
 ): Traced {
   const batches = Array.from({ length: microshards }, (_, index) => batchOf(inputs, rows, microshards, index));
   const all = batches.map((batch, index): Scored & Partial<Differentiated> => {
@@ -71,8 +70,8 @@ export function trace(
   const numbers = tf.stack(all.map(numbersOf));
   if (kind === "evaluation") return { results: [numbers], gradients: [], metrics };
   const gradients = layers.layout.map(({ size }, slot) => {
-    const terms = all.map((each) => each.gradients?.[slot] ?? tf.zeros([size]));
-    return microshards === 1 ? tf.reshape(terms[0] as tf.Tensor, [-1]) : treeSum(terms.map(flatten));
+    const terms = all.map((each) => tf.reshape(each.gradients?.[slot] ?? tf.zeros([size]), [-1]));
+    return microshards === 1 ? (terms[0] as tf.Tensor) : addTerms(terms);
   });
   return { results: [numbers, tf.reshape(flat(gradients), [1, -1])], gradients, metrics };
 }
@@ -91,15 +90,6 @@ function batchOf(all: PassInputs, rows: number, microshards: number, index: numb
 function slice(tensor: tf.Tensor, first: number, count: number): tf.Tensor {
   const [, ...rest] = tensor.shape;
   return tf.slice(tensor, [first, ...rest.map(() => 0)], [count, ...rest]);
-}
-
-/** Adds in the canonical order. TensorFlow's graph optimizer reorders sums of tensors whose shapes it knows. */
-function treeSum(terms: readonly tf.Tensor[]): tf.Tensor {
-  const slots = [...terms];
-  for (const { into, from } of canonicalAdditions(slots.length)) {
-    slots[into] = tf.add(slots[into] as tf.Tensor, slots[from] as tf.Tensor);
-  }
-  return slots[0] as tf.Tensor;
 }
 
 /** Returns the shapes of a pass's inputs, in the order of `PassInputs`. */

@@ -19,6 +19,7 @@ import { ModelError, needsGraph } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import type { NativeBackend } from "../native/op";
 import { Operations } from "../native/operations";
+import { hasOwnOperations } from "../native/own-operations";
 import { TensorReader } from "../native/shared-tensors";
 import { HostWeights } from "./host-weights";
 import { GraphOptimizer } from "./optimizer";
@@ -118,7 +119,8 @@ export class GraphProgram {
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
     const { session, weights, operations, reader, handles } = this;
-    const model = { session, weights, operations, reader, handles, layout: this.layers.layout };
+    const ownOperations = hasOwnOperations(this.backend.binding);
+    const model = { session, weights, operations, reader, handles, layout: this.layers.layout, ownOperations };
     const optimizer = new GraphOptimizer(model, settings, memory);
     this.loader.optimizer = optimizer;
     const isActive = () => this.runner.gradientMs < Number.POSITIVE_INFINITY;
@@ -268,8 +270,11 @@ export class GraphProgram {
     into.set(gradients[0] as Float32Array);
     const pass = this.recorded(staging, (recording) => {
       if (recording.obstacle) return undefined;
-      for (const batched of [true, false]) {
-        const loaded = this.loader.load(staging, recording, { precision: this.precision, batched });
+      const { precision } = this;
+      // The fastest first. A product of rounded factors stays TensorFlow's.
+      const joined = precision ? [] : [{ batched: true, joinsProducts: true }];
+      for (const options of [...joined, { batched: true }, { batched: false }]) {
+        const loaded = this.loader.load(staging, recording, { precision, ...options });
         if (!(loaded instanceof Error) && this.computes(loaded, into)) return loaded;
       }
       return undefined;

@@ -1,8 +1,8 @@
-/** An optimizer step as nodes of a graph, by TensorFlow's fused operations. */
-import type { Attribute, Value } from "../../../core/saved-model/graph-def";
+/** An optimizer step as nodes of a graph, by TensorFlow's fused operations, or on a CPU by our own for Adam. */
+import type { Attribute, GraphNode, Value } from "../../../core/saved-model/graph-def";
 import type { OptimizerConfig } from "../../optimizer/optimizer";
 import type { OptimizerSettings, StepUpdate } from "../engine";
-import { floatType, type GraphBuilder } from "./builder";
+import { floatType, type GraphBuilder, integersOf } from "./builder";
 import type { Variables } from "./variables";
 
 /** A variable of the model, and the sum of its gradients over the microshards. */
@@ -19,52 +19,145 @@ export interface Updated {
 
 const defaults = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, momentum: 0.9, adamwDecay: 0.01 } as const;
 /** Number of elements of `updateConstants`. */
-export const constantCount = 5;
+export const constantCount = 9;
 
-/** Returns the numbers of a step that its nodes take as a vector. They are computed in double precision. */
-export function updateConstants(config: OptimizerConfig, update: StepUpdate): readonly number[] {
+/**
+ * Returns the numbers of a step that its nodes take as a vector, in the order of `Constants` in `scripts/native/operations/adam.cc`. They
+ * are computed in double precision.
+ */
+export function updateConstants({ config, clipNorm = 0 }: OptimizerSettings, update: StepUpdate): readonly number[] {
   const { step, learningRate, mean, unscaled } = update;
   const common = [unscaled, mean];
-  if (config.type === "sgd" || config.type === "momentum") return [...common, learningRate, 0, 0];
+  if (config.type === "sgd" || config.type === "momentum") return [...common, learningRate, 0, 0, 0, 0, 0, 0];
   const { beta1 = defaults.beta1, beta2 = defaults.beta2, epsilon = defaults.epsilon } = config;
   // η·m̂ / (√v̂ + ε) = rate·m / (√v + ε·√(1 − β₂ᵗ)), because the operation corrects neither moment nor ε.
   const root = Math.sqrt(1 - beta2 ** step);
   const decay = config.type === "adamw" ? learningRate * (config.weightDecay ?? defaults.adamwDecay) : 0;
-  return [...common, (learningRate * root) / (1 - beta1 ** step), epsilon * root, decay];
+  const rate = (learningRate * root) / (1 - beta1 ** step);
+  return [...common, rate, epsilon * root, decay, 1 - beta1, 1 - beta2, penaltyOf(config), clipNorm];
+}
+
+/** λ of an L2 penalty. */
+const penaltyOf = (config: OptimizerConfig): number => (config.type === "adamw" ? 0 : (config.weightDecay ?? 0));
+
+/** The graph to which an optimizer step is added, and its settings. */
+export interface UpdateOptions {
+  readonly builder: GraphBuilder;
+  readonly variables: Variables;
+  readonly settings: OptimizerSettings;
+  /** See `hasOwnOperations`. */
+  readonly ownOperations: boolean;
+}
+
+/** The values that a step takes. */
+export interface StepInputs {
+  readonly updated: readonly Updated[];
+  /** Vector of `updateConstants`. */
+  readonly constants: Value;
+  /** A number that must be finite too. It follows from all that reads weights, except for gradients. Default: 0. */
+  readonly loss?: Value;
+  /** All gradients as one vector, in the order of `updated`, if there is one. */
+  readonly flat?: Value;
 }
 
 /**
- * Adds an optimizer step with the meaning of `Optimizer.step` and `applyStatistics`. Its operations are TensorFlow's own,
- * so its bits differ from those of JavaScript. They are the same wherever the gradients come from.
+ * Adds an optimizer step with the meaning of `Optimizer.step` and `applyStatistics`. Its bits differ from those of JavaScript.
+ * They are the same wherever the gradients come from.
  *
- * @param constants vector of `updateConstants`
- * @param loss a number that must be finite too
  * @returns a vector: the norm of the mean gradient before clipping, and 0 after the update of all variables. It is 1 if
  *   nothing was changed, because norm or loss is not finite.
  */
-export function addUpdate(
-  builder: GraphBuilder,
-  variables: Variables,
-  { config, clipNorm }: OptimizerSettings,
-  updated: readonly Updated[],
-  constants: Value,
-  loss?: Value,
-): Value {
-  const add = builder.add.bind(builder);
-  const unpacked = add("Unpack", [constants], {
-    num: { kind: "int", value: constantCount },
+export function addUpdate(options: UpdateOptions, inputs: StepInputs): Value {
+  const { builder, settings, ownOperations } = options;
+  const { type } = settings.config;
+  if (!ownOperations || (type !== "adam" && type !== "adamw")) return addSeparateUpdate(options, inputs);
+  const { updated, constants } = inputs;
+  const taken = addFusedAdam(options, inputs);
+  const statistics = updated.filter((each) => !each.trainable);
+  if (statistics.length === 0) return taken;
+  const skipped = { node: unpack(builder, taken, 2).node, output: 1 };
+  const finite = builder.add("Equal", [skipped, builder.number(0)]);
+  const mean = builder.add("Switch", [{ node: unpack(builder, constants, constantCount).node, output: 1 }, finite]);
+  const passed: Value = { node: mean.node, output: 1 };
+  const done = builder.add("Identity", [passed], undefined, addStatistics(builder, statistics, passed));
+  const merged = builder.add("Merge", [done, mean], { T: floatType, N: { kind: "int", value: 2 } });
+  return builder.add("Identity", [taken], undefined, [merged]);
+}
+
+/** Adds the step as one operation (`scripts/native/operations/adam.cc`). It changes the memory that reading a variable gives. */
+function addFusedAdam({ builder, variables }: UpdateOptions, { updated, constants, loss, flat }: StepInputs): Value {
+  const trainable = updated.filter((each) => each.trainable);
+  const none = builder.integers([]);
+  const given = trainable.map(({ gradient }) => (flat ? undefined : rowsOf(builder.nodes, gradient)));
+  const gradients = flat ? [flat] : trainable.map(({ gradient }, index) => given[index]?.rows ?? gradient);
+  const ids = given.map((rows) => rows?.ids ?? none);
+  const read = (handles: readonly Value[]) => handles.map((handle) => variables.reading(handle));
+  const slotsAt = (index: number) => trainable.map(({ slots }) => slots[index] as Value);
+  return builder.add(
+    "RingmasterAdam",
+    [
+      constants,
+      loss ?? builder.number(0),
+      ...read(trainable.map(({ weight }) => weight)),
+      ...read(slotsAt(0)),
+      ...read(slotsAt(1)),
+      ...gradients,
+      ...ids,
+    ],
+    { N: { kind: "int", value: trainable.length }, G: { kind: "int", value: gradients.length } },
+  );
+}
+
+/** Returns the rows that an embedding's gradient sums, and their ids; undefined: it is another gradient. */
+function rowsOf(
+  nodes: readonly GraphNode[],
+  gradient: Value,
+): { readonly rows: Value; readonly ids: Value } | undefined {
+  const { op, inputs, attributes } = nodes[gradient.node] as GraphNode;
+  const [from, ids] = inputs as [Value, Value];
+  const keepsOrder = (): boolean => integersOf(nodes[ids.node] as GraphNode)?.every((axis, at) => axis === at) === true;
+  if (op === "Reshape" || (op === "Transpose" && keepsOrder())) return rowsOf(nodes, from);
+  const indices = attributes["Tindices"];
+  if (op !== "UnsortedSegmentSum" || indices?.kind !== "type" || indices.value !== int32) return undefined;
+  return { rows: from, ids };
+}
+
+const int32 = 3;
+
+/** Adds a node whose outputs are the elements of a vector. */
+function unpack(builder: GraphBuilder, vector: Value, elements: number): Value {
+  return builder.add("Unpack", [vector], {
+    num: { kind: "int", value: elements },
     T: floatType,
     axis: { kind: "int", value: 0 },
   });
+}
+
+const shaped = (builder: GraphBuilder, { gradient, shape }: Updated): Value =>
+  builder.add("Reshape", [gradient, builder.integers(shape)], { T: floatType, Tshape: { kind: "type", value: int32 } });
+
+/** Adds the updates of running statistics. @param mean factor of their gradients */
+function addStatistics(builder: GraphBuilder, statistics: readonly Updated[], mean: Value): readonly Value[] {
+  return statistics.map((each) => {
+    const change = builder.add("Mul", [shaped(builder, each), mean]);
+    return builder.add("AssignSubVariableOp", [each.weight, change], { dtype: floatType });
+  });
+}
+
+/** Adds a step with an operation of TensorFlow for each weight. */
+function addSeparateUpdate(
+  { builder, variables, settings: { config, clipNorm } }: UpdateOptions,
+  { updated, constants, loss }: StepInputs,
+): Value {
+  const add = builder.add.bind(builder);
+  const unpacked = unpack(builder, constants, constantCount);
   const constant = (output: number): Value => ({ node: unpacked.node, output });
-  const shaped = ({ gradient, shape }: Updated): Value =>
-    add("Reshape", [gradient, builder.integers(shape)], { T: floatType, Tshape: { kind: "type", value: 3 } });
 
   const trainable = updated.filter((each) => each.trainable);
   // Without a pass over the gradient if the factor is 1, see `Replica.gradientScale`.
   const needsNone = add("Equal", [constant(0), builder.number(1)], { T: floatType });
   const scaled = trainable.map((each) => {
-    const { node } = add("Switch", [shaped(each), needsNone]);
+    const { node } = add("Switch", [shaped(builder, each), needsNone]);
     const product = add("Mul", [{ node, output: 0 }, constant(0)]);
     return add("Merge", [product, { node, output: 1 }], { T: floatType, N: { kind: "int", value: 2 } });
   });
@@ -83,14 +176,16 @@ export function addUpdate(
     const gradient = scaled[index] as Value;
     return addStep(context, config, each, factor ? add("Mul", [gradient, factor]) : gradient);
   });
-  const statistics = updated
-    .filter((each) => !each.trainable)
-    .map((each) => add("AssignSubVariableOp", [each.weight, add("Mul", [shaped(each), mean])], { dtype: floatType }));
+  const statistics = addStatistics(
+    builder,
+    updated.filter((each) => !each.trainable),
+    mean,
+  );
   const done = add("Identity", [rate], undefined, [...steps, ...statistics]);
   const skipped: Value = { node: rate.node, output: 0 };
   const merged = add("Merge", [done, skipped], { T: floatType, N: { kind: "int", value: 2 } });
   const outcome = add("Cast", [{ node: merged.node, output: 1 }], {
-    SrcT: { kind: "type", value: 3 },
+    SrcT: { kind: "type", value: int32 },
     DstT: floatType,
     Truncate: { kind: "bool", value: false },
   });
@@ -114,7 +209,7 @@ function addStep(
   { weight, slots }: Updated,
   gradient: Value,
 ): Value {
-  const penalty = config.type === "adamw" ? 0 : (config.weightDecay ?? 0);
+  const penalty = penaltyOf(config);
   const scaledWeight = (factor: Value): Value => builder.add("Mul", [variables.reading(weight), factor]);
   const direction = penalty === 0 ? gradient : builder.add("AddV2", [gradient, scaledWeight(builder.number(penalty))]);
   switch (config.type) {

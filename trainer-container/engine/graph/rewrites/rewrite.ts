@@ -4,6 +4,7 @@ import { batchMicroshards, type Rewritten } from "./batch";
 import { sumInLevels } from "./column-sums";
 import { fuseElementwise } from "./fuse";
 import { roundProducts } from "./precision";
+import { joinProductsAndSums } from "./product-sums";
 import { type RematerialiseOptions, rematerialise } from "./rematerialise";
 
 export interface RewriteOptions {
@@ -13,6 +14,8 @@ export interface RewriteOptions {
   readonly precision?: NarrowPrecision | undefined;
   /** The microshards of a sum, whose rows may be computed together. Default: they are not. */
   readonly batch?: { readonly microshards: number; readonly rows: number } | undefined;
+  /** See `joinProductsAndSums`. Default: no. */
+  readonly joinsProducts?: boolean;
 }
 
 /**
@@ -24,12 +27,13 @@ export interface RewriteOptions {
 export function rewrite(
   nodes: readonly GraphNode[],
   fetched: readonly Value[],
-  { gpu, precision, batch, rematerialise: cutting }: RewriteOptions,
+  { gpu, precision, batch, joinsProducts = false, rematerialise: cutting }: RewriteOptions,
 ): Rewritten {
   const fused = gpu ? nodes : fuseElementwise(nodes, fetched);
   const batched = batch && batchMicroshards(fused, batch.microshards, batch.rows, fetched);
   const { nodes: all, placed } = batched ?? { nodes: fused, placed: (value: Value) => value };
-  const fast = gpu ? all : sumInLevels(all);
+  const joined = joinsProducts ? joinProductsAndSums(all) : all;
+  const fast = gpu ? joined : sumInLevels(joined);
   // Last: XLA leaves out a rounding and its reversal within a fused group.
   const rounded = precision ? roundProducts(fast, precision, gpu) : fast;
   if (batched) return { nodes: rounded, placed };
