@@ -56,7 +56,10 @@ export const labelEncoding = z
     z.object({
       kind: z.literal("value"),
       column: z.string(),
-      mean: z.number().optional().meta({ description: "Mean of the training rows, if the job standardises the label." }),
+      mean: z
+        .number()
+        .optional()
+        .meta({ description: "Mean of the training rows, if the job standardises the label." }),
       deviation: z.number().optional(),
     }),
   ])
