@@ -98,7 +98,7 @@ async function answer(
     for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, String(value));
     for (const [name, values] of Object.entries(result.multiValueHeaders ?? {}))
       response.setHeader(name, values.map(String));
-    // Unlike after `writeHead`, the answer has its length instead of chunks, and is one write.
+    // Unlike after `writeHead`, the answer has its length instead of chunks.
     response.statusCode = result.statusCode;
     response.end(result.isBase64Encoded ? Buffer.from(result.body, "base64") : result.body);
   } catch (error) {
