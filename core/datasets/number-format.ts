@@ -13,12 +13,19 @@ export function numberFormatProblem(format: string): string | undefined {
   return undefined;
 }
 
+export interface NumberReading {
+  readonly pattern: string;
+  readonly group: string;
+  readonly decimal: string;
+}
+
 /**
  * Returns how text in a format that breaks no rule becomes a plain number: replace what matches the pattern (in RE2's
  * syntax) as a whole by the groups 1 to 3, remove `group`, and replace `decimal` by a point.
  */
-export function numberReading(format: string): { readonly pattern: string; group: string; decimal: string } {
-  const [, before = "", group = "", decimal = ".", after = ""] = example.exec(format) ?? [];
+export function numberReading(format: string): NumberReading {
+  const [, before = "", group = "", shown, after = ""] = example.exec(format) ?? [];
+  const decimal = shown ?? (group === "." ? "," : ".");
   const grouped = group === "" ? "" : `[1-9][0-9]{0,2}(?:${escaped(group)}[0-9]{3})+|`;
   const digits = `(?:${grouped}[0-9]+)(?:${escaped(decimal)}[0-9]*)?(?:[eE][+-]?[0-9]+)?`;
   const pattern = `([+-]?)${escaped(before)}([+-]?)(${digits})${escaped(after)}`;

@@ -69,8 +69,6 @@ function listed(values: readonly (string | number)[]): string {
   return shown.join(", ") + (values.length > shown.length ? `, … (${values.length} values)` : "");
 }
 
-/** Rules for reading text from a file: tokens for missing values, and formats of dates. */
-
 /** Tokens as people write them in YAML: `null` and numbers mean their text. */
 export const missingTokens = z
   .array(z.union([z.string().max(64), z.number(), z.null()]).transform(String))
