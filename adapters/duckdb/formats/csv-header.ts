@@ -1,13 +1,20 @@
 const delimiters = [",", ";", "\t", "|"] as const;
 
+/** Name of a first column whose header is empty, as pandas and R write the column of their row names. */
+const rowNames = "column_1";
+
 /**
  * Parses names and delimiter of a CSV file from its header alone. Nothing is guessed from a sample of the rows, so a
  * malformed row is an error in that row and never changes how other rows are read. Fields may be quoted with `"` (RFC
- * 4180).
+ * 4180). A first column without a name is called `column_1`.
  */
 export function parseCsvHeader(line: string): { readonly delimiter: string; readonly names: readonly string[] } {
   const readings = delimiters.map((delimiter) => ({ delimiter, names: splitFields(line, delimiter) }));
-  return readings.reduce((best, reading) => (reading.names.length > best.names.length ? reading : best));
+  const { delimiter, names } = readings.reduce((best, reading) =>
+    reading.names.length > best.names.length ? reading : best,
+  );
+  const [first, ...others] = names;
+  return { delimiter, names: first === "" && others.length > 0 ? [rowNames, ...others] : names };
 }
 
 /** Splits a line into its fields. */

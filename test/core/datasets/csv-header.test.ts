@@ -9,6 +9,10 @@ describe("parseCsvHeader", () => {
     ['"a, or ""b""",c', ",", ['a, or "b"', "c"]],
     ["only", ",", ["only"]],
     [" a , b ", ",", ["a", "b"]],
+    [",a,b", ",", ["column_1", "a", "b"]],
+    ['"";a', ";", ["column_1", "a"]],
+    ["a,,b", ",", ["a", "", "b"]],
+    ["", ",", [""]],
   ])("reads %j", (line, delimiter, names) => {
     expect(parseCsvHeader(line)).toEqual({ delimiter, names });
   });
