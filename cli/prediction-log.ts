@@ -9,7 +9,7 @@ import { type LoggedRow, maxServedRows } from "../core/drift/served-batch";
 import { InvalidInputError } from "../core/errors";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { inputColumns } from "../core/features/planned-rows";
-import type { RawRow } from "../core/raw-row";
+import type { RawRow } from "../core/row-values";
 import type { Prediction } from "./predict";
 import { timeBefore } from "./served-rows";
 

@@ -1,5 +1,4 @@
 import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
-import { containerIndexOf, containerOf } from "../core/runs/members";
 import { workersPerHost } from "../core/runs/resources";
 import { isOpen } from "../core/runs/run-states";
 import type { RunDetails } from "../core/runs/shapes";
@@ -7,6 +6,7 @@ import { findOutput } from "../core/runs/step";
 import type { TrainingOutput } from "../core/runs/training-task";
 import { totalUsage } from "../core/runs/usage";
 import type { MetricSummary } from "../core/tracking/metric-store";
+import { containerIndexOf, containerOf } from "../platform/members";
 import { attemptsSoFar } from "./attempts";
 
 /** Returns the whole record of a run, the most important fields first. */

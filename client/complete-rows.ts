@@ -7,7 +7,7 @@ import type { FeatureValue } from "../core/feature-store/shapes";
 import { storedValue } from "../core/feature-store/values";
 import { type OriginatedColumn, viewsOfColumns } from "../core/feature-store/view-columns";
 import { inputColumns } from "../core/features/planned-rows";
-import type { RawRow } from "../core/raw-row";
+import type { RawRow } from "../core/row-values";
 import type { PlanColumn } from "../core/views/shapes";
 import type { ApiClient } from "./api-client";
 

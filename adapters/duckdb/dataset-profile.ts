@@ -1,7 +1,7 @@
-import { compareCategories } from "../../core/category";
 import { type Category, type DatasetProfile, exactProfileRows } from "../../core/datasets/profile";
 import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/shapes";
 import { categoryAt } from "../../core/features/values";
+import { compareCategories } from "../../core/row-values";
 import { hashRows, profileColumns } from "./profile";
 import { RepeatedRows } from "./repeated-rows";
 import { readColumns } from "./row-reader";

@@ -1,6 +1,6 @@
 import type { ModelChange } from "../../core/registry/change";
 import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
-import type { ModelPolicy } from "../../core/registry/policy-shapes";
+import type { ModelPolicy } from "../../core/registry/policy";
 import type { ModelRepository, Once } from "../../core/registry/repository";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";

@@ -1,7 +1,7 @@
 import { CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
-import { containerIndexOf } from "../../core/runs/members";
 import type { WorkerLogs } from "../../core/runs/ports";
 import type { LogPage } from "../../core/runs/shapes";
+import { containerIndexOf } from "../../platform/members";
 import { readJobLogs } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { modelPolicy } from "../../core/registry/policy-shapes";
+import { modelPolicy } from "../../core/registry/policy";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
 import { reason, versionNumber } from "../schemas/common";

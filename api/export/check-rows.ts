@@ -1,4 +1,3 @@
-import type { Category } from "../../core/category";
 import { elementsOf, isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mulberry32 } from "../../core/datasets/split";
@@ -7,6 +6,7 @@ import type { CheckRows, ExportableModel } from "../../core/export";
 import { inputColumns } from "../../core/features/planned-rows";
 import type { FeatureTransform } from "../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
+import type { Category } from "../../core/row-values";
 import { textsOf } from "../../core/views/compile";
 import type { FittedPlan } from "../../core/views/shapes";
 

@@ -1,11 +1,11 @@
 import { DatasetNotFoundError } from "../../core/datasets/errors";
 import { getDatasetVersion, resolveDataset } from "../../core/datasets/repository";
 import { InvalidInputError } from "../../core/errors";
-import { checkOrigins } from "../../core/feature-store/origins";
 import { registerFrom } from "../../core/lineage/register-from";
 import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/datasets";
 import { defineRoute } from "../http/route";
+import { checkOrigins } from "../services/view-origins";
 
 export const datasetRoutes = [
   defineRoute(contracts.registerDatasetVersion, async ({ platform, params: { name }, body, actor }) => {

@@ -3,7 +3,7 @@ import { columnSchema } from "../../core/datasets/shapes";
 import { modelArtifact, outputSchema } from "../../core/evaluation/model-artifact";
 import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/labels";
 import { model, modelSignature, modelVersion, version } from "../../core/registry/model";
-import { approvalRules } from "../../core/registry/policy-shapes";
+import { approvalRules } from "../../core/registry/policy";
 import { policyRulesSchema } from "../../core/runs/gate-rules";
 import { count, metrics, sha256 } from "../../core/shapes";
 import { reason } from "./common";

@@ -1,6 +1,6 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { type ModelBaseline, measureModelDrift, sampleBaseline } from "../../core/drift/measure-model";
-import type { ServedRow } from "../../core/drift/served-rows";
+import type { ServedRow } from "../../core/drift/served-batch";
 import { normalDraw, uniformDraws } from "../../core/evaluation/draws";
 import { monitorDefinition } from "../../core/monitors/shapes";
 import { numbersVersion } from "../../test/core/drift/columns-source";

@@ -1,7 +1,7 @@
-import type { Category } from "../category";
+import type { Category } from "../row-values";
 import type { ColumnType, SplitName } from "./shapes";
 
-export type { Category } from "../category";
+export type { Category } from "../row-values";
 
 /** Maximum number of distinct values of a one-hot, a label's classes or a slice. */
 export const valueLimit = 1_000;

@@ -11,7 +11,7 @@ import type { ContentReference } from "../shapes";
 import { jointColumnsOf } from "./joint";
 import { measureSamples, pairsOf, referenceOf } from "./measure";
 import { Collector, type ColumnSample, readSample, type Sample } from "./sample";
-import { type ServedRow, ServedRows } from "./served-rows";
+import { type ServedRow, ServedRows } from "./served-batch";
 import type { DriftThresholds, ModelDriftReport, SchemaChange } from "./shapes";
 
 /** Served rows of a version. */

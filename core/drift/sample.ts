@@ -1,5 +1,5 @@
 import type { ColumnSchema, DatasetManifest } from "../datasets/shapes";
-import { rowHash } from "../features/row-hash";
+import { rowHash } from "../features/row-sample";
 import { type ColumnValues, categoryAt, type RowSource } from "../features/values";
 
 /** Values of a column: sorted numbers, or rows by category. */

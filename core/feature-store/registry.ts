@@ -3,12 +3,11 @@ import { digestOf } from "../digest";
 import { InvalidInputError } from "../errors";
 import { type Clock, isoTime } from "../ports";
 import type { Warning } from "../shapes";
-import { incompatibilities } from "./compatibility";
 import { checkDefinition } from "./definition";
 import { ViewBusyError, ViewIncompatibleError, ViewNotFoundError, ViewVersionNotFoundError } from "./errors";
 import { compileFeatures } from "./features";
 import type { ViewRepository } from "./ports";
-import type { ViewDefinition, ViewVersion } from "./shapes";
+import type { Feature, ViewDefinition, ViewVersion } from "./shapes";
 
 export interface RegisterViewDependencies {
   readonly views: ViewRepository;
@@ -92,4 +91,42 @@ export async function resolveView(
   if (!newest) throw new ViewNotFoundError(name);
   if (number !== undefined) throw new ViewVersionNotFoundError(name, Number(number), newest.version);
   return newest;
+}
+
+/**
+ * Returns the changes that break readers of a version or its stored rows; empty for a compatible definition. New columns,
+ * new features and another TTL are compatible: older rows lack the new values.
+ */
+export function incompatibilities(
+  before: Pick<ViewVersion, "definition" | "features">,
+  next: { readonly definition: ViewDefinition; readonly features: readonly Feature[] },
+): readonly string[] {
+  const changes: string[] = [];
+  const [old, now] = [before.definition, next.definition];
+  const differs = (what: string, a: string | undefined, b: string | undefined) => {
+    if (a !== b) changes.push(`${what} was ${a ?? "none"}, and is ${b ?? "none"}`);
+  };
+  differs("entities", old.entities.join(", "), now.entities.join(", "));
+  differs("eventTime", old.eventTime, now.eventTime);
+  differs("creationTime", old.creationTime, now.creationTime);
+  const columns = ({ columns }: ViewDefinition) => Object.entries(columns).map(([name, type]) => ({ name, type }));
+  changes.push(...removedOrRetyped("column", columns(old), columns(now)));
+  const isColumn = ({ name }: Feature) => Object.hasOwn(old.columns, name);
+  changes.push(
+    ...removedOrRetyped(
+      "feature",
+      before.features.filter((one) => !isColumn(one)),
+      next.features,
+    ),
+  );
+  return changes;
+}
+
+function removedOrRetyped(what: string, before: readonly Feature[], next: readonly Feature[]): readonly string[] {
+  const types = new Map(next.map(({ name, type }) => [name, type]));
+  return before.flatMap(({ name, type }) => {
+    const now = types.get(name);
+    if (now === type) return [];
+    return [now === undefined ? `${what} ${name} is gone` : `${what} ${name} was ${type}, and is ${now}`];
+  });
 }

@@ -1,4 +1,4 @@
-import { timeOf } from "../raw-row";
+import { timeOf } from "../row-values";
 import { canonicalText } from "../views/compile";
 import type { PlanColumn } from "../views/shapes";
 

@@ -1,7 +1,7 @@
-import { compareCategories } from "../category";
 import { type Category, valueLimit } from "../datasets/profile";
 import { elementsOf } from "../datasets/rules";
 import type { SplitName } from "../datasets/shapes";
+import { compareCategories } from "../row-values";
 import type { FeatureSettings } from "../runs/feature-settings";
 import { TooManyValuesError } from "./errors";
 import { fitPieces, type Piecewise } from "./piecewise";

@@ -1,12 +1,12 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import type { Problem } from "../errors";
-import type { RawRow } from "../raw-row";
+import type { RawRow } from "../row-values";
 import { type Column, columnOf, numbersOf, type RowColumns } from "../views/columns";
 import { canonicalText, compilePlan } from "../views/compile";
 import { duckdb } from "../views/dialects";
 import type { FittedPlan } from "../views/shapes";
 import { encodedColumnsOf } from "../views/view-file";
-import { batchColumns } from "./batch-columns";
+import { batchColumns } from "./planned-fit";
 import type { FeatureOutput, FeatureTransform } from "./shapes";
 import { readRaw } from "./transform-values";
 import type { ColumnBatch } from "./values";

@@ -1,5 +1,3 @@
-import { rowHash } from "./row-hash";
-
 /** Numbers of one row, by column; `null` is missing. */
 type Numbers = readonly (number | null)[];
 /** The sampled rows as JSON: each row's hash and numbers. */
@@ -50,4 +48,12 @@ export class RowSample {
     this.rows = this.rows.slice(0, this.capacity);
     if (this.rows.length === this.capacity) this.below = this.rows.at(-1)![0];
   }
+}
+
+/** Returns a whole number below 2^32 that looks random: the finalizer of MurmurHash3, which is one-to-one below 2^32. */
+export function rowHash(row: number): number {
+  let mixed = row | 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
 }

@@ -1,7 +1,7 @@
-import type { Category } from "../category";
 import { elementsOf, isNullable, rulesOf } from "../datasets/rules";
 import type { ColumnSchema } from "../datasets/shapes";
-import { timeOf } from "../raw-row";
+import type { Category } from "../row-values";
+import { timeOf } from "../row-values";
 
 /** A raw value as numbers or as a category, or the rule that it breaks. */
 export interface RawValue {

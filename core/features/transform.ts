@@ -1,6 +1,6 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
-import type { RawRow } from "../raw-row";
+import type { RawRow } from "../row-values";
 import { codeLookup } from "./category-codes";
 import { writePieces } from "./piecewise";
 import { plannedRow } from "./planned-rows";
@@ -8,7 +8,7 @@ import type { FeatureOutput, FeatureTransform } from "./shapes";
 import { type RawValue, readRaw } from "./transform-values";
 import { partOf } from "./values";
 
-export type { RawRow } from "../raw-row";
+export type { RawRow } from "../row-values";
 export { readRaw } from "./transform-values";
 
 export type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;

@@ -1,5 +1,5 @@
-import { compareCategories } from "../category";
 import { type Category, valueLimit } from "../datasets/profile";
+import { compareCategories } from "../row-values";
 import { TooManyValuesError } from "./errors";
 import type { FeaturePlan } from "./plan";
 import type { FeatureOutput } from "./shapes";

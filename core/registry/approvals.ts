@@ -1,7 +1,7 @@
 import { isNamed, type Person } from "../access/principals";
 import type { Actor, Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
+import type { ApprovalRules } from "./policy";
 import { approvalRulesOf, comparesPeople } from "./policy";
-import type { ApprovalRules } from "./policy-shapes";
 
 /** The result of people's approvals and rejections of a version under its model's policy. */
 export type Decision =

@@ -1,6 +1,6 @@
 import { ModelNotFoundError, VersionNotFoundError } from "./errors";
 import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
-import type { ModelPolicy } from "./policy-shapes";
+import type { ModelPolicy } from "./policy";
 
 /** A model with the versions that a decision needs. */
 export interface ModelState {

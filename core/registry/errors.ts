@@ -2,7 +2,7 @@ import { RingmasterError } from "../errors";
 import type { Decision, DecisionRefusal } from "./approvals";
 import type { GateVerdict } from "./gates/verdict";
 import type { Actor, ApprovalsWithdrawn, ModelVersion } from "./model";
-import type { ApprovalRules } from "./policy-shapes";
+import type { ApprovalRules } from "./policy";
 
 type Named = Pick<ModelVersion, "model" | "version">;
 

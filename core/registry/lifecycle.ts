@@ -20,8 +20,8 @@ import {
   VersionNotFoundError,
 } from "./errors";
 import type { Actor, Model, ModelVersion } from "./model";
+import type { ApprovalRules, ModelPolicy } from "./policy";
 import { areLooser, missingRequests } from "./policy";
-import type { ApprovalRules, ModelPolicy } from "./policy-shapes";
 
 /** Returns the model of a name that was never used, before its first change. */
 export function emptyModel(name: string, team: string, { by, at }: Pick<Actor, "by" | "at">): Model {

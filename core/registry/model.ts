@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Person } from "../access/principals";
 import { contentReference, count, instant, metrics, metricValue, type Shape, sha256, texts } from "../shapes";
 import { gateVerdict } from "./gates/verdict";
-import { type ModelPolicy, modelPolicy, type PolicyProposal, policyProposal } from "./policy-shapes";
+import { type ModelPolicy, modelPolicy, type PolicyProposal, policyProposal } from "./policy";
 import { traffic } from "./serving/shapes";
 
 /** The stages of a model version. */

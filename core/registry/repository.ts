@@ -1,6 +1,6 @@
 import type { ModelChange } from "./change";
 import type { HistoryEntry, Model, ModelVersion } from "./model";
-import type { ModelPolicy } from "./policy-shapes";
+import type { ModelPolicy } from "./policy";
 import type { Rename } from "./rename";
 
 /** The keys that make a change idempotent. */

@@ -1,4 +1,4 @@
-import type { Category } from "../category";
+import type { Category } from "../row-values";
 import type { Expression, NumberExpression } from "./expression";
 import type { Reference } from "./references";
 import type { FittedValues } from "./shapes";

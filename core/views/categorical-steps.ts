@@ -1,4 +1,4 @@
-import { type Category, compareCategories } from "../category";
+import { type Category, compareCategories } from "../row-values";
 import { type BoundStep, codeResult, fixed, numberResult } from "./bound-step";
 import { TooManyCategoriesError } from "./errors";
 import { coalesce, number, type TextExpression, text, wholeText } from "./expression";

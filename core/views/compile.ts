@@ -1,5 +1,5 @@
 import { InvalidInputError, type Problem } from "../errors";
-import { type RawRow, timeOf } from "../raw-row";
+import { type RawRow, timeOf } from "../row-values";
 import { bindStep, intermediatesOf } from "./bind";
 import type { Intermediate, Output } from "./bound-step";
 import type { Dialect } from "./dialects";

@@ -8,7 +8,6 @@ import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards } from "../../adapters/duckdb/shard-source";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
-import { compareCategories } from "../../core/category";
 import { findColumn } from "../../core/datasets/contract/applicability";
 import { type ContractReport, decideContract } from "../../core/datasets/contract/report";
 import type { AppliedContract } from "../../core/datasets/contract/stored";
@@ -21,6 +20,7 @@ import { splitOfRange } from "../../core/datasets/split-index";
 import { WholeSplitCheck } from "../../core/datasets/whole-split";
 import { ColumnMerger, type ColumnState } from "../../core/features/column-state";
 import type { ObjectStore } from "../../core/ports";
+import { compareCategories } from "../../core/row-values";
 import type { Rounds } from "../../core/runs/rounds";
 
 /** Rows that a message names for each violated rule. */

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { teamNamePattern, teamNameRule } from "../../core/access/principals";
-import { memberIdOf } from "../../core/runs/members";
 import { wholeJobOf } from "../../core/runs/ports";
 import { functionNameIn } from "../functions";
+import { memberIdOf } from "../members";
 import { ConfigurationError } from "./errors";
 import type { PlatformConfig } from "./platform";
 

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { startsPerContainer } from "../../core/runs/members";
 import { trainerExitCodes } from "../../core/runs/training-task";
+import { startsPerContainer } from "../../platform/members";
 import { visibleDevices } from "../engine/gpu";
 import { type Interruption, pause } from "./interruption";
 

@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { initializers, layers } from "@tensorflow/tfjs-layers";
-import { causalMask } from "../../../core/features/positions";
 import { type LayerOptions, OwnLayer, type Shape, shown } from "./own-layer";
+import { causalMask } from "./sequence-constants";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   readonly heads: number;

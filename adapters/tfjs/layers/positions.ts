@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { initializers } from "@tensorflow/tfjs-layers";
-import { sinusoidalPositions } from "../../../core/features/positions";
 import { type LayerOptions, OwnLayer, type Shape, shown } from "./own-layer";
+import { sinusoidalPositions } from "./sequence-constants";
 
 export interface PositionalEncodingOptions extends LayerOptions {
   /** Wavelength of the slowest sine, over 2π. Default: 10,000. */

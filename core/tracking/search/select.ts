@@ -1,10 +1,9 @@
 import { compileFilter, type SearchContext } from "./evaluate";
 import type { Expression, OrderTerm } from "./expression";
 import { nativeLanguage } from "./native";
-import { orderComparator, pageTokenOf, type Ranked, ranker, readPageToken } from "./order";
+import { ambiguityCheck, fieldReader, orderComparator, pageTokenOf, type Ranked, ranker, readPageToken } from "./order";
 import type { QueryLanguage, SearchQuery } from "./query";
 import type { SearchRow } from "./row";
-import { ambiguityCheck, fieldReader } from "./row-values";
 
 /** A parsed query. */
 export interface PlannedQuery {

@@ -1,6 +1,6 @@
 import { nextSteps } from "../../../api/services/next-steps";
 import type { Model, ModelVersion } from "../../../core/registry/model";
-import type { ModelPolicy } from "../../../core/registry/policy-shapes";
+import type { ModelPolicy } from "../../../core/registry/policy";
 import { verdictOn, versionRow } from "../../support/registry";
 
 const at = "2026-01-01T00:00:00.000Z";

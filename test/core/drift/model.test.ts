@@ -2,7 +2,7 @@ import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { aucOf, normalTail } from "../../../core/drift/distributions";
 import { measureDrift } from "../../../core/drift/measure";
 import { type ModelBaseline, measureModelDrift, sampleBaseline } from "../../../core/drift/measure-model";
-import type { ServedRow } from "../../../core/drift/served-rows";
+import type { ServedRow } from "../../../core/drift/served-batch";
 import { defaultThresholds } from "../../../core/drift/shapes";
 import { normalDraw, uniformDraws } from "../../../core/evaluation/draws";
 import type { RawRow } from "../../../core/features/transform";

@@ -1,4 +1,4 @@
-import { murmurHash3 } from "../../../core/features/murmur-hash";
+import { murmurHash3 } from "../../../core/features/category-codes";
 
 // Values of the reference implementation (smhasher) and of scikit-learn's murmurhash3_32.
 it.each([

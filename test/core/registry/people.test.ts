@@ -3,8 +3,8 @@ import { decisionOn } from "../../../core/registry/approvals";
 import type { ModelState } from "../../../core/registry/change";
 import { emptyModel, setPolicy } from "../../../core/registry/lifecycle";
 import type { Approval, Model, ModelVersion } from "../../../core/registry/model";
+import type { ApprovalRules } from "../../../core/registry/policy";
 import { defaultApprovals, noRules } from "../../../core/registry/policy";
-import type { ApprovalRules } from "../../../core/registry/policy-shapes";
 import { decideApproval, promote } from "../../../core/registry/transitions";
 import { verdictOn, versionRow } from "../../support/registry";
 

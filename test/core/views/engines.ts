@@ -1,6 +1,6 @@
 import { DuckDBTimestampValue } from "@duckdb/node-api";
 import { type DuckDbSession, quoteName } from "../../../adapters/duckdb/session";
-import type { RawRow } from "../../../core/raw-row";
+import type { RawRow } from "../../../core/row-values";
 import { intermediatesOf } from "../../../core/views/bind";
 import { columnOf, columnsOf, valueIn } from "../../../core/views/columns";
 import {
@@ -12,13 +12,12 @@ import {
 } from "../../../core/views/compile";
 import { duckdb } from "../../../core/views/dialects";
 import type { CanonicalRow } from "../../../core/views/expression";
-import { fitPlan, type Measure } from "../../../core/views/fit";
-import { createAccumulator } from "../../../core/views/row-statistics";
-import { addWindows } from "../../../core/views/row-windows";
+import { createAccumulator, fitPlan, type Measure } from "../../../core/views/fit";
 import type { FeatureView, FittedPlan, PlanColumn, PlanStep } from "../../../core/views/shapes";
-import { measureTable, type Query, type ResultRow } from "../../../core/views/statistic-queries";
 import type { State, Statistic } from "../../../core/views/statistics";
 import { parseFeatureView } from "../../../core/views/view-file";
+import { addWindows } from "./row-windows";
+import { measureTable, type Query, type ResultRow } from "./statistic-queries";
 
 /** Measures statistics on rows in memory, as `measureTable` does in SQL. */
 export function measureRows(statistics: readonly Statistic[], rows: readonly CanonicalRow[]): readonly State[] {

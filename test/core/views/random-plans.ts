@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { RawRow } from "../../../core/raw-row";
+import type { RawRow } from "../../../core/row-values";
 import type { PlanColumn } from "../../../core/views/shapes";
 
 export const columns: readonly PlanColumn[] = [

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
-import type { RawRow } from "../../../core/raw-row";
+import type { RawRow } from "../../../core/row-values";
 import type { PlanColumn } from "../../../core/views/shapes";
 import { agree, applyRows, applyTable, type Features, fitRows, fitTable, viewOf, writeTable } from "./engines";
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import type { NetworkInterfaceInfo } from "node:os";
 import { CorruptObjectError, StorageFullError } from "../../../core/object-documents";
-import { containerOf } from "../../../core/runs/members";
 import { readTrainerConfig as read } from "../../../platform/config";
+import { containerOf } from "../../../platform/members";
 import { BackendUnavailableError, ModelError } from "../../../trainer-container/engine/errors";
 import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
 import { advertisedHost } from "../../../trainer-container/host/advertised-host";

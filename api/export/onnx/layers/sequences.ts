@@ -1,4 +1,4 @@
-import { causalMask, sinusoidalPositions } from "../../../../core/features/positions";
+import { causalMask, sinusoidalPositions } from "../../../../adapters/tfjs/layers/sequence-constants";
 import { applied } from "./activations";
 import { type Conversion, type Converter, channelsLast, numberOf, only } from "./convert";
 import { weight } from "./dense";

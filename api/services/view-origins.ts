@@ -1,11 +1,11 @@
-import type { ColumnSchema } from "../datasets/shapes";
-import { mapLimited } from "../each-limited";
-import { InvalidInputError, type Problem } from "../errors";
-import { ViewNotFoundError, ViewVersionNotFoundError } from "./errors";
-import type { ViewRepository } from "./ports";
-import { resolveView } from "./registry";
-import type { ViewVersion } from "./shapes";
-import { type OriginatedColumn, viewsOfColumns } from "./view-columns";
+import type { ColumnSchema } from "../../core/datasets/shapes";
+import { mapLimited } from "../../core/each-limited";
+import { InvalidInputError, type Problem } from "../../core/errors";
+import { ViewNotFoundError, ViewVersionNotFoundError } from "../../core/feature-store/errors";
+import type { ViewRepository } from "../../core/feature-store/ports";
+import { resolveView } from "../../core/feature-store/registry";
+import type { ViewVersion } from "../../core/feature-store/shapes";
+import { type OriginatedColumn, viewsOfColumns } from "../../core/feature-store/view-columns";
 
 const maxViews = 100;
 const readsAtOnce = 8;

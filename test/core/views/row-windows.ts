@@ -1,8 +1,8 @@
-import type { RawRow } from "../raw-row";
-import { canonicalRow } from "./compile";
-import { columnReference, numberOf, type Scope } from "./references";
-import { durationMs, type FeatureView, type PlanColumn, type StepOf } from "./shapes";
-import { windowName } from "./time-steps";
+import type { RawRow } from "../../../core/row-values";
+import { canonicalRow } from "../../../core/views/compile";
+import { columnReference, numberOf, type Scope } from "../../../core/views/references";
+import { durationMs, type FeatureView, type PlanColumn, type StepOf } from "../../../core/views/shapes";
+import { windowName } from "../../../core/views/time-steps";
 
 /** Returns the rows with the values of the view's windows; see `windowsOf`. The rows may be in any order. */
 export function addWindows(

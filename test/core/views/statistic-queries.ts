@@ -1,6 +1,6 @@
-import type { Dialect } from "./dialects";
-import { TooManyCategoriesError } from "./errors";
-import type { NumberExpression } from "./expression";
+import type { Dialect } from "../../../core/views/dialects";
+import { TooManyCategoriesError } from "../../../core/views/errors";
+import type { NumberExpression } from "../../../core/views/expression";
 import {
   addToCell,
   type Categories,
@@ -14,7 +14,7 @@ import {
   type State,
   type Statistic,
   type TargetCell,
-} from "./statistics";
+} from "../../../core/views/statistics";
 
 export type ResultRow = Readonly<Record<string, unknown>>;
 
