@@ -18,17 +18,22 @@ const dates: readonly (readonly [format: string, pattern: string])[] = [
   ["%Y%m%d", "(19|20)[0-9]{6}"],
   ["%d %b %Y", "[0-9]{1,2} [A-Za-z]{3} [0-9]{4}"],
   ["%d-%b-%Y", "[0-9]{1,2}-[A-Za-z]{3}-[0-9]{4}"],
+  ["%d-%b-%y", "[0-9]{1,2}-[A-Za-z]{3}-[0-9]{2}"],
   ["%d %B %Y", "[0-9]{1,2} [A-Za-z]+ [0-9]{4}"],
-  ["%b %d, %Y", "[A-Za-z]{3} [0-9]{1,2}, [0-9]{4}"],
-  ["%B %d, %Y", "[A-Za-z]+ [0-9]{1,2}, [0-9]{4}"],
+  ...["", ","].flatMap((comma) => [
+    [`%b %d${comma} %Y`, `[A-Za-z]{3} [0-9]{1,2}${comma} [0-9]{4}`] as const,
+    [`%B %d${comma} %Y`, `[A-Za-z]+ [0-9]{1,2}${comma} [0-9]{4}`] as const,
+  ]),
 ];
 const times: readonly (readonly [format: string, pattern: string])[] = [
   ["", ""],
-  [" %H:%M", " [0-9]{1,2}:[0-9]{2}"],
-  [" %H:%M:%S", " [0-9]{1,2}:[0-9]{2}:[0-9]{2}"],
-  [" %H:%M:%S.%f", " [0-9]{1,2}:[0-9]{2}:[0-9]{2}[.][0-9]+"],
-  [" %I:%M %p", " [0-9]{1,2}:[0-9]{2} [AaPp][Mm]"],
-  [" %I:%M:%S %p", " [0-9]{1,2}:[0-9]{2}:[0-9]{2} [AaPp][Mm]"],
+  ...[" ", ", "].flatMap((before) => [
+    [`${before}%H:%M`, `${before}[0-9]{1,2}:[0-9]{2}`] as const,
+    [`${before}%H:%M:%S`, `${before}[0-9]{1,2}:[0-9]{2}:[0-9]{2}`] as const,
+    [`${before}%H:%M:%S.%f`, `${before}[0-9]{1,2}:[0-9]{2}:[0-9]{2}[.][0-9]+`] as const,
+    [`${before}%I:%M %p`, `${before}[0-9]{1,2}:[0-9]{2} [AaPp][Mm]`] as const,
+    [`${before}%I:%M:%S %p`, `${before}[0-9]{1,2}:[0-9]{2}:[0-9]{2} [AaPp][Mm]`] as const,
+  ]),
 ];
 const formats = dates.flatMap(([date, datePattern]) =>
   times.map(([time, timePattern]) => ({ format: date + time, pattern: datePattern + timePattern })),
@@ -46,7 +51,9 @@ export async function fittingFormats(session: DuckDbSession, table: string, raw:
   const values = `SELECT trim(CAST(${raw} AS VARCHAR)) AS ${text} FROM ${table}`;
   const sample = `${values} WHERE ${raw} IS NOT NULL LIMIT ${sampledValues}`;
   const candidates = await fitting(session, sample, formats);
-  return (await fitting(session, values, candidates)).map(({ format }) => format);
+  const fit = (await fitting(session, values, candidates)).map(({ format }) => format);
+  // "May" is a short and a full name.
+  return fit.filter((format) => !format.includes("%B") || !fit.includes(format.replace("%B", "%b")));
 }
 
 async function fitting(session: DuckDbSession, values: string, candidates: typeof formats): Promise<typeof formats> {

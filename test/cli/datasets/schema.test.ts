@@ -113,6 +113,26 @@ describe("ringmaster datasets schema", () => {
     );
   });
 
+  it.each([
+    ["%b %d %Y", (day: number) => `Jan ${day} 2024`],
+    ["%b %d %Y", (day: number) => `May ${day} 2024`],
+    ["%B %d, %Y", (day: number) => `"January ${day}, 2024"`],
+    ["%d-%b-%y", (day: number) => `${day}-JAN-24`],
+    ["%m/%d/%Y, %I:%M:%S %p", (day: number) => `"1/${day}/2024, 1:05:09 PM"`],
+    ["%d.%m.%Y, %H:%M", (day: number) => `"${day}.1.2024, 13:05"`],
+  ])("finds the format %s, and a push reads it", async (format, date) => {
+    const rows = Array.from({ length: 40 }, (_, i) => `${date(1 + (i % 28))},${i % 2}`);
+    const file = write("dates.csv", ["when,y", ...rows].join("\n"));
+    const text = await suggest(file, "y");
+    expect(text).not.toContain("fits as well");
+    expect((await accepted(file, text)).columns[0]).toEqual({
+      name: "when",
+      type: "timestamp",
+      role: "feature",
+      format,
+    });
+  });
+
   it("finds formats of numbers, and a push reads them", async () => {
     const money = (i: number): string => `"${1 + (i % 7)},${String(100 + i)}.50"`;
     const rows = Array.from({ length: 40 }, (_, i) =>
