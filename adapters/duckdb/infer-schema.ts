@@ -81,13 +81,14 @@ export async function inferSchema(
   const { types, name: file, columns: own } = await openSource(session, files, [], size);
   const labelled = own?.find(({ role }) => role === "label");
   if (own && labelled?.name === (label ?? labelled?.name)) return { columns: own, missing: [] };
+  const names = [...types.keys()].slice(0, 30).join(", ");
   if (label === undefined) {
-    const rule = "is required: name the column to predict";
+    const rule = `is required: name the column of ${file} to predict: ${names}`;
     throw new InvalidInputError("no schema can be suggested", [{ path: "--label", rule }]);
   }
   const columns = [...types.keys()].map((name): ColumnSchema => ({ name, type: "string", role: "feature" }));
   if (!types.has(label)) {
-    const rule = `must be a column of ${file}: ${[...types.keys()].slice(0, 30).join(", ")}`;
+    const rule = `must be a column of ${file}: ${names}`;
     throw new InvalidInputError("no schema can be suggested", [{ path: "--label", value: label, rule }]);
   }
   const source = await openSource(session, files, columns, size);
