@@ -566,8 +566,7 @@ suite("recorded graphs", () => {
       ] as const) {
         Object.assign(counts, { calls: 0, runs: 0, given: 0, taken: 0 });
         take();
-        if (sharing)
-          expect(counts).toMatchObject({ runs: take === stepAlone ? 1 : 2, given: 0, taken: 4 * (results + taken) });
+        if (sharing) expect(counts).toMatchObject({ runs: 1, given: 0, taken: 4 * (results + taken) });
         else expect(counts).toMatchObject({ given: 4 * given, taken: 4 * read });
         if (sharing) expect(counts.calls).toBeLessThanOrEqual(10);
       }

@@ -102,7 +102,7 @@ export class PassRunner {
       const [numbers = -1, taken = -1] = computeModel(this.definition, () =>
         session.run(`${pass.inputs},${input}`, inputs, outputs),
       );
-      operations.adopt([numbers]);
+      operations.adopt([numbers, taken]);
       const gradientNorm = optimizer.normOf(taken);
       return { results: this.resultsOf(pass, numbers), gradientNorm };
     } finally {
