@@ -84,7 +84,7 @@ export class GraphProgram {
         host: () => this.weights.memory.subarray(offset, offset + size),
       })),
     );
-    this.loader = new PassLoader(this.session, this.handles, binding.isUsingGpuDevice());
+    this.loader = new PassLoader(this.session, this.handles, layers.parameterCount, binding.isUsingGpuDevice());
   }
 
   /**
