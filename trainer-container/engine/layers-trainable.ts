@@ -80,6 +80,14 @@ export class LayersTrainable implements TrainableModel {
     this.rowSize = definition.inputShape.reduce((product, side) => product * side, 1);
   }
 
+  /** Returns the bytes of the layers' outputs for a number of rows. */
+  outputBytes(rows: number): number {
+    const shapes = this.model.layers.flatMap(({ inboundNodes }) => inboundNodes.flatMap((node) => node.outputShapes));
+    const elements = (shape: readonly (number | null)[]) =>
+      shape.reduce<number>((all, side) => all * (side ?? 1), rows);
+    return Float32Array.BYTES_PER_ELEMENT * sum(shapes.map((shape) => elements(shape as readonly (number | null)[])));
+  }
+
   /** Returns the variables' present tensors, in the layout's order. */
   weightTensors(): readonly tf.Tensor[] {
     return this.variables.map((variable) => variable.read());

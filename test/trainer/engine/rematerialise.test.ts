@@ -5,6 +5,7 @@ import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, Engine, Execution, TrainableModel } from "../../../trainer-container/engine/engine";
 import { PassRunner } from "../../../trainer-container/engine/graph/pass-runner";
+import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { findBinding, type NativeBinding } from "../../../trainer-container/engine/native-binding";
 import { randomBatch } from "./contract";
 
@@ -125,6 +126,14 @@ suite("rematerialisation", () => {
     }
     const segments = executions.map((each) => each.engine === "graph" && (each.rematerialised ?? 0));
     expect(segments).toEqual([0, ...lists.map((list) => list.length)]);
+  });
+
+  it("gives the same bits in a pass whose rows the tape does not compute", async () => {
+    const batches = ["a", "b"].map((key) => randomBatch(residual, 12, key));
+    const expected = train(await create(residual, "none"), batches);
+    jest.spyOn(LayersTrainable.prototype, "outputBytes").mockReturnValue(Number.POSITIVE_INFINITY);
+    expect(train(await create(residual, ["stem", "block2"]), batches)).toEqual(expected);
+    expect(executions.at(-1)).toMatchObject({ engine: "graph", rematerialised: 2 });
   });
 
   it("keeps all values if a bit would differ", async () => {

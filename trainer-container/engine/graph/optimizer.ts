@@ -3,12 +3,14 @@ import type { Value } from "../../../core/saved-model/graph-def";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import type { OptimizerMemory, OptimizerSettings, ParameterSlot, StepUpdate } from "../engine";
 import type { Operations, TensorId } from "../native/operations";
+import { adamAttributes } from "../native/own-operations";
 import type { TensorReader } from "../native/shared-tensors";
+import type { NativeBinding } from "../native-binding";
 import { floatType, type GraphBuilder } from "./builder";
 import type { HostWeights } from "./host-weights";
 import { namesOf } from "./loaded-graph";
 import type { GraphSession } from "./session";
-import { addUpdate, constantCount, type UpdateOptions, updateConstants } from "./update";
+import { addUpdate, constantCount, takesOwnAdam, type UpdateOptions, updateConstants } from "./update";
 
 /** The nodes of a step whose gradients are computed in the same call. */
 export interface StepNodes {
@@ -22,6 +24,7 @@ export interface StepNodes {
 
 /** A model's weights as variables of a session. */
 interface ModelVariables {
+  readonly binding: NativeBinding;
   readonly session: GraphSession;
   readonly weights: HostWeights;
   readonly operations: Operations;
@@ -38,9 +41,11 @@ export class GraphOptimizer {
   private readonly slotNames: readonly string[];
   /** By position in the layout, in the order of the slots' names. */
   private readonly slots: readonly (readonly Value[])[];
+  /** Number of parameters. */
+  private readonly total: number;
   private readonly numbers = allocateSum(constantCount);
-  private readonly applyInputs: string;
-  private readonly applyOutput: string;
+  /** Applies a sum. */
+  private readonly take: (sum: TensorId, constants: TensorId) => TensorId;
 
   constructor(
     private readonly model: ModelVariables,
@@ -48,7 +53,7 @@ export class GraphOptimizer {
     private readonly memory: OptimizerMemory,
   ) {
     const { session, layout } = model;
-    const { builder, variables } = session;
+    const { variables } = session;
     this.slotNames = Object.keys(memory.slots).sort();
     this.slots = layout.map(({ name, shape, offset, size, trainable }) =>
       trainable
@@ -61,8 +66,33 @@ export class GraphOptimizer {
           )
         : [],
     );
-    const total = layout.reduce((sum, { size }) => sum + size, 0);
-    const sum = builder.placeholder([total]);
+    this.total = layout.reduce((sum, { size }) => sum + size, 0);
+    this.take =
+      takesOwnAdam(this.options()) && layout.every(({ trainable }) => trainable)
+        ? this.takeOutside()
+        : this.takeInGraph();
+  }
+
+  /** Applies a sum by one operation: a call of the graph costs several times as much as a small model's step. */
+  private takeOutside(): (sum: TensorId, constants: TensorId) => TensorId {
+    const { binding, session, operations, handles } = this.model;
+    const attributes = adamAttributes(binding, handles.length, 1);
+    const shared = [
+      ...handles,
+      ...this.slotNames.flatMap((_, slot) => this.slots.map((slots) => slots[slot] as Value)),
+    ];
+    return (sum, constants) => {
+      const ids = handles.map(() => operations.integers([]));
+      // The loss was checked before, so any finite number stands for it.
+      const inputs = [constants, constants, ...session.share(shared), sum, ...ids];
+      return operations.run("RingmasterAdam", attributes, inputs);
+    };
+  }
+
+  private takeInGraph(): (sum: TensorId, constants: TensorId) => TensorId {
+    const { session, operations, layout } = this.model;
+    const { builder } = session;
+    const sum = builder.placeholder([this.total]);
     const parts = layout.map(({ offset, size }) =>
       builder.add("Slice", [sum, builder.integers([offset]), builder.integers([size])], {
         T: { kind: "type", value: 1 },
@@ -71,8 +101,12 @@ export class GraphOptimizer {
     );
     const constants = builder.placeholder([constantCount]);
     const taken = addUpdate(this.options(), { updated: this.updated(parts), constants, flat: sum });
-    this.applyInputs = namesOf([sum, constants]);
-    this.applyOutput = namesOf([taken]);
+    const [inputs, output] = [namesOf([sum, constants]), namesOf([taken])];
+    return (...given) => {
+      const taken = session.run(inputs, given, output);
+      operations.adopt(taken);
+      return taken[0] as TensorId;
+    };
   }
 
   /** Adds a step to a pass. @param numbers `Traced.results[0]` @param gradients `Traced.gradients` */
@@ -101,12 +135,10 @@ export class GraphOptimizer {
 
   /** See `EngineOptimizer.apply`. */
   apply(sum: Float32Array, update: StepUpdate): number {
-    const { operations, session, reader, layout } = this.model;
+    const { operations, reader } = this.model;
     try {
-      const total = layout.reduce((elements, { size }) => elements + size, 0);
-      const inputs = [reader.feed([total], sum.subarray(0, total)), this.constants(update)];
-      const [taken = -1] = session.run(this.applyInputs, inputs, this.applyOutput);
-      return this.normOf(taken);
+      const gradient = reader.feed([this.total], sum.subarray(0, this.total));
+      return this.normOf(this.take(gradient, this.constants(update)));
     } finally {
       operations.release();
     }
@@ -117,9 +149,8 @@ export class GraphOptimizer {
     return this.model.reader.feed([constantCount], this.numbers);
   }
 
-  /** Reads the vector of `addUpdate`, and releases it with the operations. */
+  /** Reads the vector of `addUpdate`. */
   normOf(taken: TensorId): number {
-    this.model.operations.adopt([taken]);
     const [norm, skipped] = this.model.operations.read(taken);
     if (skipped !== 0) return Number.NaN;
     this.model.session.variables.graphChanged();

@@ -3,7 +3,7 @@ import type { Value } from "../../../core/saved-model/graph-def";
 import { namesOf } from "./loaded-graph";
 import type { GraphOptimizer } from "./optimizer";
 import type { Recorded } from "./pass-recorder";
-import type { Pass } from "./pass-runner";
+import type { Pass, WrittenNodes } from "./pass-runner";
 import type { Recording } from "./recorder";
 import { rewrite } from "./rewrites/rewrite";
 import type { GraphSession } from "./session";
@@ -29,6 +29,7 @@ export class PassLoader {
     private readonly session: GraphSession,
     /** Handle of each slot of the layout. */
     private readonly handles: readonly Value[],
+    private readonly parameters: number,
     private readonly gpu: boolean,
   ) {}
 
@@ -56,7 +57,7 @@ export class PassLoader {
       const appended = builder.append(nodes, new Map(reads));
       const placed = (value: Value): Value => appended(rewritten(value));
       const outputs = result.outputs.map(placed);
-      const [numbers] = outputs as [Value];
+      const [numbers, gradient] = outputs as [Value, Value?];
       const step =
         kind === "gradients" && optimizer
           ? optimizer.addStep(numbers, microshards, result.gradients.map(placed))
@@ -66,8 +67,17 @@ export class PassLoader {
         metrics: result.metrics,
         inputs: namesOf(inputs.map(placed)),
         outputs: namesOf(outputs),
+        written: gradient && this.addWrite(numbers, gradient),
         step,
       };
     });
+  }
+
+  /** Adds nodes that write the gradient to memory of the caller. */
+  private addWrite(numbers: Value, gradient: Value): WrittenNodes {
+    const { builder } = this.session;
+    const into = builder.placeholder([1, this.parameters]);
+    const written = builder.add("InplaceUpdate", [into, builder.integers([0]), gradient]);
+    return { input: namesOf([into]), outputs: namesOf([numbers, written]) };
   }
 }

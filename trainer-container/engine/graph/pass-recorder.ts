@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
-import type { Value } from "../../../core/saved-model/graph-def";
+import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
 import { canonicalAdditions } from "../../reduction/tree";
 import type { ParameterSlot } from "../engine";
 import { ModelError, RecordingDiffers } from "../errors";
@@ -9,12 +9,13 @@ import { hasOwnOperations, treeSum } from "../native/own-operations";
 import { bytesOfPass, chooseCuts, memoryLimit } from "./cuts";
 import { inputShapes, type PassShape, trace } from "./passes";
 import { type IsCut, Recorder, type Recording } from "./recorder";
+import { comparable, scaledNodes } from "./scaled-nodes";
 import { Staging } from "./staging";
 
 export interface Recorded {
   readonly outputs: readonly Value[];
-  /** The outputs, as the tape computed them. */
-  readonly tensors: readonly tf.Tensor[];
+  /** The outputs, as the tape computed them; undefined: it did not, see `PassRecorder.recordMore`. */
+  readonly tensors: readonly tf.Tensor[] | undefined;
   /** See `Traced.gradients`. */
   readonly gradients: readonly Value[];
   readonly metrics: readonly string[];
@@ -25,8 +26,12 @@ export const vectorShape = [-1];
 /** Factor of the loss in a recording. */
 export const recordedLossScale = 1;
 
-/** Rows of the pass that is recorded to estimate the memory of others. */
+/** Rows of the pass that is recorded to predict others, or to estimate their memory. */
 const sampleRows = 2;
+/** Rows of a pass that is compared with the tape instead of one of more rows. */
+const comparedRows = 8;
+/** The tape holds several times the layers' outputs, and then spends most of its time on new memory. */
+const maxTapeBytes = 128 * 1024 * 1024;
 
 /** Records a model's passes from its layers. */
 export class PassRecorder {
@@ -44,6 +49,38 @@ export class PassRecorder {
   /** Records a pass with the layers' present weights. Call it within `tf.tidy`. */
   record(staging: Staging): Recording<Recorded> {
     return this.recordCut(staging, this.cutsOf(staging.shape));
+  }
+
+  /** Returns the first rows of a microshard that is too large for the tape; undefined: the tape computes it as a whole. */
+  headOf(staging: Staging): Staging | undefined {
+    const { rows, microshards } = staging.shape;
+    if (microshards > 1 || rows <= comparedRows || this.layers.outputBytes(rows) <= maxTapeBytes) return undefined;
+    return staging.head(comparedRows);
+  }
+
+  /**
+   * Records a pass without computing it, from that of its first rows. Each of its nodes must be that pass's, except for the
+   * numbers that are proportional to the rows, and for other constants than integers.
+   *
+   * @returns undefined if it must be computed
+   */
+  recordMore(staging: Staging, head: Staging, { nodes }: Recording<Recorded>): Recording<Recorded> | undefined {
+    const { rows } = staging.shape;
+    const sample = head.head(sampleRows);
+    try {
+      const isCut = this.cutsOf(staging.shape);
+      const small = tf.tidy(() => this.recordCut(sample, () => false).nodes as unknown as tf.TensorContainer);
+      const samples = [
+        { nodes: small as unknown as typeof nodes, rows: sampleRows },
+        { nodes, rows: head.shape.rows },
+      ];
+      const expected = scaledNodes(samples[0]!, samples[1]!, rows);
+      return expected && this.recordCut(staging, isCut, staging.keys, expected, comparable);
+    } catch {
+      return undefined; // an error of the model appears when it is computed
+    } finally {
+      sample.dispose(this.backend.binding);
+    }
   }
 
   private cutsOf({ kind, rows, weighted, microshards }: PassShape): IsCut {
@@ -78,6 +115,7 @@ export class PassRecorder {
     isCut: IsCut,
     drawKeys = staging.keys,
     expected?: Recording<Recorded>["nodes"],
+    form?: (node: GraphNode) => GraphNode,
   ): Recording<Recorded> {
     const { shape, weights, lossScale } = staging;
     const shapes = inputShapes(this.layers.definition, shape);
@@ -90,14 +128,15 @@ export class PassRecorder {
       ...(lossScale === undefined ? {} : { lossScale: tf.fill([...shapes.lossScale], recordedLossScale) }),
       vector: tf.tensor1d([...vectorShape], "int32"),
     };
-    return new Recorder(this.backend, isCut, expected).record(
+    return new Recorder(this.backend, isCut, expected, form).record(
       [...Object.values(tensors), ...this.layers.weightTensors()],
       (recorder) => {
         const { results, gradients, metrics } = trace(this.layers, shape, tensors, (terms) =>
           this.ownOperations ? treeSum(this.backend, terms) : this.addTerms(terms, tensors.vector),
         );
         const valuesOf = (all: readonly tf.Tensor[]) => all.map((each) => recorder.valueOf(each));
-        return { outputs: valuesOf(results), gradients: valuesOf(gradients), tensors: results, metrics };
+        const found = { outputs: valuesOf(results), gradients: valuesOf(gradients), metrics };
+        return { ...found, tensors: expected ? undefined : results };
       },
     );
   }
@@ -115,6 +154,7 @@ export class PassRecorder {
 
   /** Returns why a graph would differ from the model: user code may compute something else in each call. */
   changes(staging: Staging, first: Recording<Recorded>): Error | undefined {
+    if (first.result.tensors === undefined) return undefined; // the pass of its first rows was checked
     const otherKeys = staging.keys.map((half) => ~half);
     try {
       tf.tidy(() => void this.recordCut(staging, () => false, otherKeys, first.nodes));
@@ -127,13 +167,14 @@ export class PassRecorder {
 }
 
 /**
- * @param found values of the recorded outputs
+ * @param tensors the outputs, as the tape computed them
+ * @param found their values in the graph
  * @param lossScale power of two by which found gradients are multiplied, but not running statistics
  * @param tolerance largest accepted difference, relative to the largest element, or absolute below 1
  * @throws ModelError if they are not those of the tape
  */
 export function requireEqual(
-  { tensors }: Recorded,
+  tensors: readonly tf.Tensor[],
   found: readonly ArrayLike<number>[],
   layout: readonly ParameterSlot[],
   lossScale = 1,

@@ -12,6 +12,14 @@ import { recordedLossScale, vectorShape } from "./pass-recorder";
 import type { GraphSession } from "./session";
 import type { Staging } from "./staging";
 
+/** The nodes of a pass that writes its gradient to the caller's memory. */
+export interface WrittenNodes {
+  /** Tensor of that memory, see `TensorReader.sink`. */
+  readonly input: string;
+  /** As `Pass.outputs`, but the gradient is that tensor. */
+  readonly outputs: string;
+}
+
 /** A recorded pass. */
 export interface Pass {
   readonly staging: Staging;
@@ -21,6 +29,8 @@ export interface Pass {
   readonly inputs: string;
   /** Names of `Traced.results`. */
   readonly outputs: string;
+  /** Only of gradients. */
+  readonly written: WrittenNodes | undefined;
   /** The optimizer's step with the gradient of this pass. */
   readonly step: StepNodes | undefined;
 }
@@ -48,11 +58,14 @@ export class PassRunner {
   run(pass: Pass, into?: Float32Array, check?: (found: readonly TensorId[]) => void): readonly BatchResult[] {
     const startedAt = performance.now();
     try {
-      const found = computeModel(this.definition, () => this.execute(pass));
+      const sink = into && this.reader.sink(into);
+      const found = computeModel(this.definition, () =>
+        sink === undefined ? this.execute(pass) : this.write(pass, sink),
+      );
       check?.(found);
       const [numbers = -1, gradient] = found;
       if (into) {
-        this.reader.copy(gradient as TensorId, into, true);
+        if (sink === undefined) into.set(this.operations.read(gradient as TensorId));
         const ms = performance.now() - startedAt;
         this.gradientMs = Math.min(this.gradientMs, ms / pass.staging.shape.microshards);
       }
@@ -87,6 +100,14 @@ export class PassRunner {
     return results;
   }
 
+  /** Runs a pass whose gradient is written to a tensor. */
+  private write({ staging, inputs, written }: Pass, sink: TensorId): readonly TensorId[] {
+    const { input, outputs } = written as WrittenNodes;
+    const results = this.session.run(`${inputs},${input}`, [...this.feeds(staging), sink], outputs);
+    this.operations.adopt(results);
+    return results;
+  }
+
   private feeds(staging: Staging, lossScale = this.lossScale): readonly TensorId[] {
     const { operations } = this;
     staging.lossScale?.fill(lossScale);
@@ -102,7 +123,7 @@ export class PassRunner {
       const [numbers = -1, taken = -1] = computeModel(this.definition, () =>
         session.run(`${pass.inputs},${input}`, inputs, outputs),
       );
-      operations.adopt([numbers]);
+      operations.adopt([numbers, taken]);
       const gradientNorm = optimizer.normOf(taken);
       return { results: this.resultsOf(pass, numbers), gradientNorm };
     } finally {

@@ -84,7 +84,7 @@ export class GraphProgram {
         host: () => this.weights.memory.subarray(offset, offset + size),
       })),
     );
-    this.loader = new PassLoader(this.session, this.handles, binding.isUsingGpuDevice());
+    this.loader = new PassLoader(this.session, this.handles, layers.parameterCount, binding.isUsingGpuDevice());
   }
 
   /**
@@ -119,8 +119,9 @@ export class GraphProgram {
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
     const { session, weights, operations, reader, handles } = this;
-    const ownOperations = hasOwnOperations(this.backend.binding);
-    const model = { session, weights, operations, reader, handles, layout: this.layers.layout, ownOperations };
+    const { binding } = this.backend;
+    const ownOperations = hasOwnOperations(binding);
+    const model = { binding, session, weights, operations, reader, handles, layout: this.layers.layout, ownOperations };
     const optimizer = new GraphOptimizer(model, settings, memory);
     this.loader.optimizer = optimizer;
     const isActive = () => this.runner.gradientMs < Number.POSITIVE_INFINITY;
@@ -203,7 +204,8 @@ export class GraphProgram {
   }
 
   /**
-   * Records a pass, loads it and compares its first results with the tape's.
+   * Records a pass, loads it and compares its first results with the tape's, or those of its first rows if it has too many for
+   * the tape.
    *
    * @returns the pass, and those results if they are also the pass's
    */
@@ -215,10 +217,11 @@ export class GraphProgram {
       const { length } = builder.nodes;
       const exact =
         recording.obstacle ?? this.recorder.changes(staging, recording) ?? this.loader.load(staging, recording);
-      const result = exact instanceof Error ? undefined : this.compare(exact, recording.result, into);
-      const { precision } = this;
+      const precision = kind === "gradients" ? this.precision : undefined;
+      const isUsed = precision === undefined || recording.result.tensors !== undefined;
+      const result = exact instanceof Error || !isUsed ? undefined : this.compare(exact, recording.result, into);
       let pass = exact;
-      if (kind === "gradients" && precision) {
+      if (precision) {
         if (exact instanceof Error) throw new ModelError(needsGraph(precision, exact.message), exact);
         builder.truncate(length); // only the rounded graph is used from now on
         pass = this.loader.load(staging, recording, { precision });
@@ -297,15 +300,36 @@ export class GraphProgram {
     const weights = new Float32Array(this.layers.parameterCount);
     this.weights.read(weights);
     this.layers.writeWeights(weights);
-    return tf.tidy(() => use(this.recorder.record(staging)) as unknown as tf.TensorContainer) as unknown as T;
+    const record = () => this.recordLarge(staging) ?? this.recorder.record(staging);
+    return tf.tidy(() => use(record()) as unknown as tf.TensorContainer) as unknown as T;
+  }
+
+  /** Records a pass of too many rows for the tape, after that of its first rows was compared. @returns undefined if it cannot */
+  private recordLarge(staging: Staging): Recording<Recorded> | undefined {
+    const head = this.recorder.headOf(staging);
+    if (head === undefined) return undefined;
+    const { builder } = this.session;
+    const { length } = builder.nodes;
+    try {
+      const recording = this.recorder.record(head);
+      if (recording.obstacle ?? this.recorder.changes(head, recording)) return undefined;
+      const pass = this.loader.load(head, recording);
+      if (pass instanceof Error) return undefined;
+      this.compare(pass, recording.result);
+      return this.recorder.recordMore(staging, head, recording);
+    } finally {
+      builder.truncate(length);
+      head.dispose(this.backend.binding);
+    }
   }
 
   /** Runs a pass for the first time. @throws ModelError if its results are not the tape's */
-  private compare(pass: Pass, recorded: Recorded, into?: Float32Array): BatchResult | undefined {
+  private compare(pass: Pass, { tensors }: Recorded, into?: Float32Array): BatchResult | undefined {
     const { layout } = this.layers;
     return this.runner.run(pass, into, (found) => {
+      if (tensors === undefined) return; // those of the first rows were compared
       const values = found.map((id) => this.operations.read(id));
-      requireEqual(recorded, values, layout, this.runner.lossScale, this.tolerance);
+      requireEqual(tensors, values, layout, this.runner.lossScale, this.tolerance);
     })[0];
   }
 

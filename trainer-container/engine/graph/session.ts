@@ -1,4 +1,4 @@
-import type { GraphNode } from "../../../core/saved-model/graph-def";
+import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
 import type { TensorId } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
 import { GraphBuilder } from "./builder";
@@ -41,6 +41,13 @@ export class GraphSession {
     return graph.run(inputNames, inputs, outputNames);
   }
 
+  /** Returns tensors that share the memory of the newest variables. They are valid until the next call. See `Variables.share`. */
+  share(handles: readonly Value[]): readonly TensorId[] {
+    const graph = this.load();
+    this.variables.push(graph);
+    return this.variables.share(graph, handles);
+  }
+
   /** See `Variables.pull`. */
   pull(): void {
     if (this.graph) this.variables.pull(this.graph);
@@ -60,6 +67,7 @@ export class GraphSession {
   }
 
   dispose(): void {
+    this.variables.endSharing();
     this.graph?.dispose();
     this.graph = undefined;
   }

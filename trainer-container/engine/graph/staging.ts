@@ -97,6 +97,21 @@ export class Staging {
     this.filled += 1;
   }
 
+  /** Returns the first rows of the only microshard in memory of their own. */
+  head(rows: number): Staging {
+    const head = new Staging(this.definition, { ...this.shape, rows });
+    const parts = [
+      [head.inputs, this.inputs],
+      [head.labels, this.labels],
+      [head.weights, this.weights],
+    ] as const;
+    for (const [into, from] of parts) if (into && from) into.set(from.subarray(0, into.length));
+    head.keys.set(this.keys);
+    head.weight[0] = weightOf(head.batch(0));
+    head.filled = 1;
+    return head;
+  }
+
   /** Takes one microshard of another staging instead of its own. */
   copy(other: Staging, index: number): void {
     const { inputs, labels } = other.batch(index);

@@ -68,9 +68,8 @@ export interface StepInputs {
  *   nothing was changed, because norm or loss is not finite.
  */
 export function addUpdate(options: UpdateOptions, inputs: StepInputs): Value {
-  const { builder, settings, ownOperations } = options;
-  const { type } = settings.config;
-  if (!ownOperations || (type !== "adam" && type !== "adamw")) return addSeparateUpdate(options, inputs);
+  const { builder } = options;
+  if (!takesOwnAdam(options)) return addSeparateUpdate(options, inputs);
   const { updated, constants } = inputs;
   const taken = addFusedAdam(options, inputs);
   const statistics = updated.filter((each) => !each.trainable);
@@ -82,6 +81,12 @@ export function addUpdate(options: UpdateOptions, inputs: StepInputs): Value {
   const done = builder.add("Identity", [passed], undefined, addStatistics(builder, statistics, passed));
   const merged = builder.add("Merge", [done, mean], { T: floatType, N: { kind: "int", value: 2 } });
   return builder.add("Identity", [taken], undefined, [merged]);
+}
+
+/** Whether the step is one operation of our own. */
+export function takesOwnAdam({ settings, ownOperations }: Pick<UpdateOptions, "settings" | "ownOperations">): boolean {
+  const { type } = settings.config;
+  return ownOperations && (type === "adam" || type === "adamw");
 }
 
 /** Adds the step as one operation (`scripts/native/operations/adam.cc`). It changes the memory that reading a variable gives. */

@@ -1,4 +1,5 @@
 import type { Value } from "../../../core/saved-model/graph-def";
+import type { TensorId } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
 import { floatType, type GraphBuilder } from "./builder";
 import { type LoadedGraph, namesOf } from "./loaded-graph";
@@ -18,6 +19,8 @@ export class Variables {
   private readonly all: Variable[] = [];
   /** Nodes that report that all variables of a call of `add` have been written. */
   private readonly written: Value[] = [];
+  /** See `share`. */
+  private shared: readonly TensorId[] | undefined;
   /** Place of the newest values. */
   private newest: "host" | "graph" | "both" = "host";
 
@@ -71,11 +74,32 @@ export class Variables {
   /** Writes JavaScript's values to the graph, if they are newer. TensorFlow may use their memory until the next write. */
   push(graph: LoadedGraph): void {
     if (this.newest !== "host") return;
+    this.endSharing(); // the variables get other memory
     const { binding, all, written } = this;
     const ids = all.map(({ shape, host }) => binding.createTensor(shape, binding.TF_FLOAT, host()));
     const done = graph.run(namesOf(all.map(({ placeholder }) => placeholder)), ids, namesOf(written));
     for (const id of [...ids, ...done]) binding.deleteTensor(id);
     this.newest = "both";
+  }
+
+  /**
+   * Returns tensors that share the memory of variables, valid until the next call of `push`. An operation outside of the graph may
+   * change them; report it by `graphChanged`.
+   *
+   * @param handles the same in each call. The graph itself changes their memory in place, if at all
+   */
+  share(graph: LoadedGraph, handles: readonly Value[]): readonly TensorId[] {
+    if (this.shared === undefined) {
+      const contents = handles.map((handle) => this.all.find((each) => each.handle === handle)?.content as Value);
+      this.shared = graph.run("", [], namesOf(contents));
+    }
+    return this.shared;
+  }
+
+  /** Deletes the tensors of `share`. */
+  endSharing(): void {
+    for (const id of this.shared ?? []) this.binding.deleteTensor(id);
+    this.shared = undefined;
   }
 
   /** Copies the graph's values to JavaScript's memory, if they are newer. */

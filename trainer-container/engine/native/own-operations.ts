@@ -1,7 +1,7 @@
 import type * as tf from "@tensorflow/tfjs-core";
 import { canonicalAdditions } from "../../reduction/tree";
 import type { NativeBinding } from "../native-binding";
-import { attributesOf, type NativeBackend } from "./op";
+import { attributesOf, type NativeBackend, type OpAttribute } from "./op";
 import { Operations } from "./operations";
 
 /**
@@ -11,20 +11,25 @@ import { Operations } from "./operations";
 export function hasOwnOperations(binding: NativeBinding): boolean {
   if (binding.isUsingGpuDevice()) return false;
   const operations = new Operations(binding);
-  const { integers } = attributesOf(binding);
   const vector = (...values: readonly number[]) => operations.tensor([values.length], Float32Array.from(values));
   try {
     const [weight, first, second, gradient, loss] = [vector(0.5), vector(0.5), vector(0.5), vector(0.5), vector(0.5)];
     const constants = vector(2, 0, 1, 0, 0, 1, 1, 0, 0);
     const inputs = [constants, loss, weight, first, second, gradient, operations.integers([])];
-    const attributes = ["N", "G"].map((name) => ({ ...integers(name, []), value: 1 }));
-    const [norm, skipped] = operations.read(operations.run("RingmasterAdam", attributes, inputs));
+    const [norm, skipped] = operations.read(operations.run("RingmasterAdam", adamAttributes(binding, 1, 1), inputs));
     return norm === 1 && skipped === 0;
   } catch {
     return false; // another build of the binding
   } finally {
     operations.dispose();
   }
+}
+
+/** Returns the attributes of an execution of `RingmasterAdam`. */
+export function adamAttributes(binding: NativeBinding, weights: number, gradients: number): readonly OpAttribute[] {
+  const { integers } = attributesOf(binding);
+  const counts = { N: weights, G: gradients };
+  return Object.entries(counts).map(([name, value]) => ({ ...integers(name, []), value }));
 }
 
 /** Adds vectors in the canonical order. */

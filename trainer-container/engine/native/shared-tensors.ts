@@ -134,10 +134,10 @@ export class TensorReader {
     this.attributes = [{ name: "T", type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }];
   }
 
-  /** @param isRow whether the tensor has the shape `[1, elements]` */
-  copy(id: TensorId, into: Float32Array, isRow = false): void {
+  copy(id: TensorId, into: Float32Array): void {
     const { operations } = this;
-    if (!this.sharing || into.length < worthSharing || !isAligned(into) || !inSumMemory(into)) {
+    const sink = this.sink(into);
+    if (sink === undefined) {
       into.set(operations.read(id));
       return;
     }
@@ -145,9 +145,14 @@ export class TensorReader {
       ...this.attributes,
       { name: "Tshape", type: this.binding.TF_ATTR_TYPE, value: this.binding.TF_INT32 },
     ];
-    const row = isRow ? id : operations.run("Reshape", reshape, [id, operations.integers([1, into.length])]);
-    const sink = this.sharedTensor(this.sinks, [1, into.length], into);
+    const row = operations.run("Reshape", reshape, [id, operations.integers([1, into.length])]);
     operations.run("InplaceUpdate", this.attributes, [sink, operations.integers([0]), row]);
+  }
+
+  /** Returns a tensor of the shape `[1, elements]` for `InplaceUpdate`, which then writes to the array; undefined: none can. */
+  sink(into: Float32Array): TensorId | undefined {
+    if (!this.sharing || into.length < worthSharing || !isAligned(into) || !inSumMemory(into)) return undefined;
+    return this.sharedTensor(this.sinks, [1, into.length], into);
   }
 
   /** Returns a tensor with the present values of an array, until `Operations.release`. It may share the array's memory. */
