@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { mapLimited } from "../../core/each-limited";
 import type { Labels } from "../../core/feature-store/replay";
-import { type EntityLabels, findValues, type Search } from "./as-of-search";
+import { type EntityLabels, type FoundValues, findValues, type Search } from "./as-of-search";
 import type { DuckDbSession } from "./session";
 
 /** Searches at the same time. Each holds the values of a view, so there are few. */
@@ -17,16 +17,14 @@ export interface SearchThreadData {
 export interface SearchRequest extends Labels {
   readonly id: number;
   readonly search: Search;
-  readonly order: Uint32Array;
   /** Numbers of the entities (`EntityNumbers`). */
   readonly table: Int32Array<SharedArrayBuffer>;
 }
 
-export type SearchAnswer = { readonly id: number } & ({ readonly columns: FoundColumns } | { readonly error: unknown });
+export type SearchAnswer = { readonly id: number } & ({ readonly found: FoundValues } | { readonly error: unknown });
 
-type FoundColumns = readonly Float64Array[];
 /** `findValues` */
-type Find = (search: Search, labels: EntityLabels) => Promise<FoundColumns>;
+type Find = (search: Search, labels: EntityLabels) => Promise<FoundValues>;
 
 export interface ViewSearch {
   readonly search: Search;
@@ -35,8 +33,8 @@ export interface ViewSearch {
   readonly isLocal: boolean;
 }
 
-/** Returns the columns of all searches (`findValues`). */
-export type FindAll = (searches: readonly ViewSearch[]) => Promise<FoundColumns>;
+/** Returns what each search finds (`findValues`). */
+export type FindAll = (searches: readonly ViewSearch[]) => Promise<readonly FoundValues[]>;
 
 export interface ViewSearcherOptions {
   readonly views: number;
@@ -64,7 +62,7 @@ export async function withViewSearcher<Result>(
   const all = [here, ...threads.map(({ find }) => find)];
   // A thread replays rows of one view while DuckDB reads those of another.
   const idle = [...all, ...all].slice(0, maxSearches);
-  const searched: Promise<FoundColumns>[] = [];
+  const searched: Promise<FoundValues>[] = [];
   let isOver = false;
   const find = async ({ search, labels, isLocal }: ViewSearch) => {
     if (isOver) throw new Error("another search has failed");
@@ -81,7 +79,7 @@ export async function withViewSearcher<Result>(
     // One thread reads rows in their order.
     await session.run("SET threads = 1");
     try {
-      return (await mapLimited(searches, idle.length, find)).flat();
+      return await mapLimited(searches, idle.length, find);
     } finally {
       isOver = true;
       // A query waits for the thread that visits its chunks, so no thread ends before its searches.
@@ -98,7 +96,7 @@ export async function withViewSearcher<Result>(
 
 function startThread(script: string, workerData: SearchThreadData) {
   const worker = new Worker(script, { workerData });
-  const waiting = new Map<number, { resolve(columns: FoundColumns): void; reject(error: unknown): void }>();
+  const waiting = new Map<number, { resolve(found: FoundValues): void; reject(error: unknown): void }>();
   let searches = 0;
   let end: unknown;
   const fail = (error: unknown) => {
@@ -111,7 +109,7 @@ function startThread(script: string, workerData: SearchThreadData) {
     const { resolve, reject } = waiting.get(answer.id)!;
     waiting.delete(answer.id);
     if ("error" in answer) reject(answer.error);
-    else resolve(answer.columns);
+    else resolve(answer.found);
   });
   const find: Find = (search, { numbers, ...labels }) =>
     new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ const session = openDuckDb(directory, { memoryMb });
 
 async function answer({ id, search, table, ...labels }: SearchRequest): Promise<SearchAnswer> {
   try {
-    return { id, columns: await findValues(await session, search, { ...labels, numbers: new EntityNumbers(table) }) };
+    return { id, found: await findValues(await session, search, { ...labels, numbers: new EntityNumbers(table) }) };
   } catch (error) {
     return { id, error };
   }
