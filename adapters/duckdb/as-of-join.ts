@@ -5,14 +5,7 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
-import {
-  createKeys,
-  type EntityLabels,
-  type FoundValues,
-  type KeyColumns,
-  type Keys,
-  readLabels,
-} from "./as-of-search";
+import { createKeys, type FoundValues, type Keys, readLabels } from "./as-of-search";
 import { type FindAll, type ViewSearch, withViewSearcher } from "./as-of-threads";
 import { canonicalTypes, castTo } from "./cast";
 import { originsOption } from "./column-origins";
@@ -103,11 +96,8 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
     names,
     own,
   );
-  const keyed = new Map<string, { readonly keys: Keys; readonly labels: EntityLabels }>();
-  const readKeys = async (columns: KeyColumns, type: string) => {
-    const keys = await createKeys(session, columns, type);
-    return { keys, labels: await readLabels(session, rows, keys.of(columns)) };
-  };
+  const keyed = new Map<string, Keys>();
+  const labelKeys = new Set<string>();
   const searches: ViewSearch[] = [];
   const [features, joins]: [string[], string[]] = [[], []];
   let width = 0;
@@ -123,8 +113,8 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
     }
     const columns = entities[index]!;
     const id = JSON.stringify(columns);
-    const known = keyed.get(id) ?? (await readKeys(columns, `keys_${keyed.size}`));
-    keyed.set(id, known);
+    const keys = keyed.get(id) ?? (await createKeys(session, columns, `keys_${keyed.size}`));
+    keyed.set(id, keys);
     const { table, viewRows } = await arrivedRows(session, files, definition);
     const view = featuresOf(version, table);
     const numbers = numberFeatures(version);
@@ -145,11 +135,12 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
     }
     width += values.length;
     const isOrdered = files.length === 1 && definition.creationTime === undefined;
-    const { keys, labels } = known;
     const search = { ...searchOf(definition, keys), view, viewRows, values, isOrdered };
-    if (values.length > 0) searches.push({ search, labels, isLocal: keys.isLocal });
+    const key = keys.of(columns);
+    labelKeys.add(key);
+    if (values.length > 0) searches.push({ search, labels: [...labelKeys].indexOf(key), isLocal: keys.isLocal });
   }
-  const found = await findAll(searches);
+  const found = searches.length === 0 ? [] : await findAll(searches, () => readLabels(session, rows, [...labelKeys]));
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
   return { rows, columns, joins, values: found };
 }

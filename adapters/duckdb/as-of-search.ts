@@ -35,14 +35,14 @@ export interface Search {
 }
 
 /**
- * Finds the values of a view's row for each label.
+ * Finds the values of a view's row for each label. Reads rows before the labels are known, and keeps them until then.
  *
  * @param session DuckDB with one thread, which reads rows in their order
  */
 export async function findValues(
   session: Pick<DuckDbSession, "connect">,
   search: Search,
-  labels: EntityLabels,
+  labels: Promise<EntityLabels>,
 ): Promise<FoundValues> {
   const { key, event, creation, ttlMs, view, viewRows, values, isOrdered } = search;
   const width = values.length;
@@ -52,48 +52,96 @@ export async function findValues(
     ...(isOrdered ? [] : ['CAST("arrival#" AS DOUBLE)']),
   ];
   const order = isOrdered ? "" : `ORDER BY ${creation === undefined ? event : `greatest(${event}, ${creation})`}`;
-  const replay = new Replay(labels, viewRows, width, ttlMs);
+  const query = `SELECT ${[...columns, ...values].join(", ")} FROM ${view} ${order}`;
   const entities = new Int32Array(rowsPerChunk);
   // Arrays that are made once: DuckDB's chunks are many, and each array costs the collector of garbage.
-  const numbers = columns.map(() => new Float64Array(rowsPerChunk));
-  const [keys, eventTimes, ...rest] = numbers;
-  const creationTimes = creation === undefined ? undefined : rest.shift();
-  const rows = { entities, eventTimes: eventTimes!, creationTimes, arrivals: rest[0] };
-  const query = `SELECT ${[...columns, ...values].join(", ")} FROM ${view} ${order}`;
-  const connection = await session.connect();
+  const read = roomFor(columns.length, width);
+  let known: { readonly replay: Replay; readonly numbers: EntityNumbers } | undefined;
+  const early: RowsRead[] = [];
   let isInOrder = true;
+  const add = ({ count, numbers, wanted }: RowsRead) => {
+    if (known === undefined || !isInOrder) return;
+    const { replay, numbers: ofEntities } = known;
+    const [keys, eventTimes, ...rest] = numbers as [Float64Array, Float64Array, ...Float64Array[]];
+    const creationTimes = creation === undefined ? undefined : rest.shift();
+    ofEntities.ofAll(keys, count, entities);
+    replay.values.set(count === rowsPerChunk ? wanted : wanted.subarray(0, count * width), replay.room(count) * width);
+    isInOrder = replay.add({ count, entities, eventTimes, creationTimes, arrivals: rest[0] });
+  };
+  const starting = labels.then(({ numbers, ...some }) => {
+    known = { replay: new Replay(some, viewRows, width, ttlMs), numbers };
+    for (const rows of early.splice(0)) add(rows);
+    return known.replay;
+  });
+  // Rows are of no use without labels.
+  starting.catch(() => {
+    isInOrder = false;
+  });
+  const connection = await session.connect();
   try {
     await visitChunks(connection, query, columns.length + width, (chunk) => {
       if (!isInOrder) return;
-      const count = chunk.rowCount;
-      for (let index = 0; index < columns.length; index += 1) copyNumbers(chunk, index, numbers[index]!);
-      labels.numbers.ofAll(keys!, count, entities);
-      const first = replay.room(count) * width;
-      for (let k = 0; k < width; k += 1) copyNumbers(chunk, columns.length + k, replay.values, first + k, width);
-      isInOrder = replay.add({ count, ...rows });
+      const { numbers, wanted } = known === undefined ? roomFor(columns.length, width) : read;
+      for (const [index, column] of numbers.entries()) copyNumbers(chunk, index, column);
+      for (let k = 0; k < width; k += 1) copyNumbers(chunk, columns.length + k, wanted, k, width);
+      const rows = { count: chunk.rowCount, numbers, wanted };
+      if (known === undefined) early.push(rows);
+      else add(rows);
     });
   } finally {
     connection.closeSync();
   }
+  const replay = await starting;
   if (!isInOrder) return findValues(session, { ...search, isOrdered: false }, labels);
   replay.end();
   return { width, values: replay.valuesByPlace() };
 }
 
-/** Reads the labels. @param key SQL of the entity's number (`Keys`) */
-export async function readLabels(session: DuckDbSession, rows: number, key: string): Promise<EntityLabels> {
-  const [entities, times] = [new Int32Array(rows), new Float64Array(rows)];
-  const numbers = new EntityNumbers();
-  const [keys, labels, found] = [0, 1, 2].map(() => new Float64Array(rowsPerChunk));
-  const read = new Int32Array(rowsPerChunk);
-  const query = `SELECT ${key}, CAST("label#" AS DOUBLE), CAST("at#" AS DOUBLE) FROM labels`;
-  await visitChunks(session.connection, query, 3, (chunk) => {
-    for (const [column, to] of [keys!, labels!, found!].entries()) copyNumbers(chunk, column, to);
-    numbers.addAll(keys!, chunk.rowCount, read);
-    scatter(read, found!, chunk.rowCount, labels!, entities, times);
+/** Rows of a chunk. */
+interface RowsRead {
+  readonly count: number;
+  /** Columns of keys and times. */
+  readonly numbers: readonly Float64Array[];
+  /** Values, one row after another. */
+  readonly wanted: Float64Array;
+}
+
+function roomFor(columns: number, width: number) {
+  const numbers = Array.from({ length: columns }, () => new Float64Array(rowsPerChunk));
+  return { numbers, wanted: new Float64Array(rowsPerChunk * width) };
+}
+
+/**
+ * Reads the labels.
+ *
+ * @param keys SQL of the entities' numbers (`Keys`)
+ * @returns the labels with the entities of each key
+ */
+export async function readLabels(
+  session: DuckDbSession,
+  rows: number,
+  keys: readonly string[],
+): Promise<readonly EntityLabels[]> {
+  const times = new Float64Array(rows);
+  const entities = keys.map(() => ({ numbers: new EntityNumbers(), ofLabels: new Int32Array(rows) }));
+  const read = new Float64Array(rowsPerChunk);
+  const [entitiesRead, labelsRead] = [new Int32Array(rowsPerChunk), new Int32Array(rowsPerChunk)];
+  const columns = ['"label#"', '"at#"', ...keys].map((column) => `CAST(${column} AS DOUBLE)`);
+  await visitChunks(session.connection, `SELECT ${columns.join(", ")} FROM labels`, columns.length, (chunk) => {
+    const count = chunk.rowCount;
+    copyNumbers(chunk, 0, labelsRead);
+    copyNumbers(chunk, 1, read);
+    scatter(read, count, labelsRead, times);
+    for (const [index, { numbers, ofLabels }] of entities.entries()) {
+      copyNumbers(chunk, 2 + index, read);
+      numbers.addAll(read, count, entitiesRead);
+      scatter(entitiesRead, count, labelsRead, ofLabels);
+    }
   });
   const { numbers: sorted, places } = sortAscending(times);
-  return { places, numbers, entityCount: numbers.count, entities: gather(entities, places), times: sorted };
+  return entities.map(({ numbers, ofLabels }) => ({
+    ...{ numbers, entityCount: numbers.count, entities: gather(ofLabels, places), times: sorted, places },
+  }));
 }
 
 /** A function of its own, because a loop in an asynchronous function is slow. */
@@ -103,20 +151,8 @@ function gather(entities: Int32Array, places: Uint32Array): Int32Array {
   return gathered;
 }
 
-/** Writes entities and times to the places of their labels. */
-function scatter(
-  entities: Int32Array,
-  times: Float64Array,
-  count: number,
-  labels: Float64Array,
-  toEntities: Int32Array,
-  toTimes: Float64Array,
-): void {
-  for (let at = 0; at < count; at += 1) {
-    const label = labels[at]!;
-    toEntities[label] = entities[at]!;
-    toTimes[label] = times[at]!;
-  }
+function scatter<To extends Float64Array | Int32Array>(from: To, count: number, places: Int32Array, to: To): void {
+  for (let at = 0; at < count; at += 1) to[places[at]!] = from[at]!;
 }
 
 /** Columns of an entity. */
