@@ -5,13 +5,14 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
-import { createKeys, type EntityLabels, type KeyColumns, type Keys, readLabels } from "./as-of-search";
+import { createKeys, type FoundValues, type Keys, readLabels } from "./as-of-search";
 import { type FindAll, type ViewSearch, withViewSearcher } from "./as-of-threads";
 import { canonicalTypes, castTo } from "./cast";
 import { originsOption } from "./column-origins";
+import { formatOf } from "./formats/source-files";
 import { withFoundValues } from "./found-values";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
-import { openSource } from "./source";
+import { openSource, type Source } from "./source";
 import { viewTable } from "./view-rows";
 
 /** Days of event times (UTC), both inclusive. */
@@ -61,7 +62,7 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
         fullNames,
       )})`;
   const write = async (found: string) => {
-    const label = `SELECT *, rowid AS "label#", ${found} AS "found#" FROM labels`;
+    const label = `SELECT *, ${found} AS "found#" FROM labels`;
     // A scan gives the labels in their order; a join may not.
     const order = joins.length === 0 ? "" : 'ORDER BY labels."label#"';
     await session.run(
@@ -70,7 +71,7 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     );
   };
   if (values.length === 0) await write("NULL");
-  else await withFoundValues(session.connection, values, (name) => write(`${name}(CAST(rowid AS DOUBLE))`));
+  else await withFoundValues(session.connection, values, (name) => write(`${name}(CAST("label#" AS DOUBLE))`));
   return rows;
 }
 
@@ -81,37 +82,29 @@ interface FoundFeatures {
   /** SQL of the columns. */
   readonly columns: readonly string[];
   readonly joins: readonly string[];
-  /** Columns of the values that were found, by the number of the label. */
-  readonly values: readonly Float64Array[];
+  readonly values: readonly FoundValues[];
 }
 
 /** Reads the labels into the table `labels`, and finds the values of their features. */
 async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: FindAll): Promise<FoundFeatures> {
   const { views, fullNames = false, maxValues = defaultMaxValues } = join;
   const source = await openSource(session, join.labels, []);
-  const { own, entities } = await openLabels(session, join, [...source.types.keys()]);
+  const { own, entities, rows, first, last } = await openLabels(session, join, [...source.types.keys()]);
   const names = views.map(({ version }) => namesIn(version, fullNames));
   assertDistinct(
     views.map(({ version }) => version),
     names,
     own,
   );
-  const [span] = await session.rows(
-    `SELECT count(*)::DOUBLE AS "rows#", min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#" FROM labels`,
-  );
-  const rows = Number(span!["rows#"]);
-  const keyed = new Map<string, { readonly keys: Keys; readonly labels: EntityLabels }>();
-  const readKeys = async (columns: KeyColumns, type: string) => {
-    const keys = await createKeys(session, columns, type);
-    return { keys, labels: await readLabels(session, rows, keys.of(columns)) };
-  };
+  const keyed = new Map<string, Keys>();
+  const labelKeys = new Set<string>();
   const searches: ViewSearch[] = [];
   const [features, joins]: [string[], string[]] = [[], []];
   let width = 0;
   for (const [index, { version, fetch }] of views.entries()) {
     const { definition } = version;
     const shown = names[index]!;
-    const files = await fetch(daysOf(definition, Number(span!["first#"]), Number(span!["last#"])));
+    const files = await fetch(daysOf(definition, first, last));
     if (files.length === 0) {
       for (const { name, type } of version.features) {
         features.push(`CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(shown.get(name)!)}`);
@@ -120,8 +113,8 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
     }
     const columns = entities[index]!;
     const id = JSON.stringify(columns);
-    const known = keyed.get(id) ?? (await readKeys(columns, `keys_${keyed.size}`));
-    keyed.set(id, known);
+    const keys = keyed.get(id) ?? (await createKeys(session, columns, `keys_${keyed.size}`));
+    keyed.set(id, keys);
     const { table, viewRows } = await arrivedRows(session, files, definition);
     const view = featuresOf(version, table);
     const numbers = numberFeatures(version);
@@ -142,11 +135,12 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
     }
     width += values.length;
     const isOrdered = files.length === 1 && definition.creationTime === undefined;
-    const { keys, labels } = known;
     const search = { ...searchOf(definition, keys), view, viewRows, values, isOrdered };
-    searches.push({ search, labels, isLocal: keys.isLocal });
+    const key = keys.of(columns);
+    labelKeys.add(key);
+    if (values.length > 0) searches.push({ search, labels: [...labelKeys].indexOf(key), isLocal: keys.isLocal });
   }
-  const found = await findAll(searches);
+  const found = searches.length === 0 ? [] : await findAll(searches, () => readLabels(session, rows, [...labelKeys]));
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
   return { rows, columns, joins, values: found };
 }
@@ -211,8 +205,8 @@ const defaultMaxValues = 1 << 25;
 const maxDictionary = 2_000;
 
 /**
- * Reads the file into the table `labels`: its own columns, `at#` in milliseconds, and a column for each entity column and
- * type. The number of a label is its `rowid`.
+ * Opens the file as the view `labels`: its own columns, `at#` in milliseconds, a column for each entity column and type, and
+ * `label#`, the number of the row from 0.
  */
 async function openLabels(session: DuckDbSession, { labels: file, time, views }: AsOfJoin, own: readonly string[]) {
   const reserved = own.filter((name) => name.endsWith("#"));
@@ -238,38 +232,73 @@ async function openLabels(session: DuckDbSession, { labels: file, time, views }:
   }
   const at = `epoch_ms(${castTo({ name: time, type: "timestamp", role: "feature" }, types.get(time)!)})`;
   const selected = [...casts].map(([name, sql]) => `${sql} AS ${quoteName(name)}`);
-  await source.reading(() =>
-    session.run(
-      `CREATE OR REPLACE TEMP TABLE labels AS
-       SELECT ${[...own.map(quoteName), `${at} AS "at#"`, ...selected].join(", ")} FROM ${table}`,
-    ),
-  );
-  await refuseUnfit(session, file, [
+  const rowsFrom = (number: string) =>
+    `SELECT ${[...own.map(quoteName), `${at} AS "at#"`, ...selected, `${number} AS "label#"`].join(", ")} FROM ${table}`;
+  if (await isReadByGroups(session, source)) {
+    await session.run(`CREATE OR REPLACE TEMP VIEW labels AS ${rowsFrom("file_row_number")}`);
+  } else {
+    await source.reading(() =>
+      session.run(`CREATE OR REPLACE TEMP TABLE label_rows AS ${rowsFrom("row_number() OVER () - 1")}`),
+    );
+    await session.run("CREATE OR REPLACE TEMP VIEW labels AS SELECT * FROM label_rows");
+  }
+  const checks: readonly Check[] = [
     { name: time, cast: "at#", rule: "must be a date or time in ISO 8601, and not missing" },
     ...keys
       .flat()
       .map((key) => ({ name: key.name, cast: nameOf(key), rule: `must be of type ${key.type}`, optional: true })),
-  ]);
-  return { own, entities: keys.map((some) => some.map((key) => ({ column: nameOf(key), type: key.type }))) };
+  ];
+  const [found] = await source.reading(() =>
+    session.rows(
+      `SELECT count(*)::DOUBLE AS "rows#", min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#",
+         count_if(${checks.map(isUnfit).join(" OR ")})::DOUBLE AS "unfit#" FROM labels`,
+    ),
+  );
+  if (found!["unfit#"] !== 0) await refuseUnfit(session, file, checks);
+  const [rows, first, last] = ["rows#", "first#", "last#"].map((name) => Number(found![name])) as [
+    number,
+    number,
+    number,
+  ];
+  const entities = keys.map((some) => some.map((key) => ({ column: nameOf(key), type: key.type })));
+  return { own, entities, rows, first, last };
 }
 
-async function refuseUnfit(
-  session: DuckDbSession,
-  file: string,
-  checks: readonly {
-    readonly name: string;
-    readonly cast: string;
-    readonly rule: string;
-    readonly optional?: boolean;
-  }[],
-): Promise<void> {
+/** Rows of a row group up to which threads share the rows of a Parquet file well. */
+const maxGroupRows = 1 << 18;
+
+/** Returns whether the rows are read from the file each time, which takes less time than a table of them. */
+async function isReadByGroups(session: DuckDbSession, { files, types }: Source): Promise<boolean> {
+  const [file] = files;
+  if (files.length !== 1 || file === undefined || formatOf(file) !== "parquet") return false;
+  if ([...types.keys()].some((name) => name.toLowerCase() === "file_row_number")) return false;
+  const [found] = await session.rows(
+    `SELECT max(row_group_num_rows)::DOUBLE AS "most#" FROM parquet_metadata([${quoteText(file)}])`,
+  );
+  return Number(found!["most#"]) <= maxGroupRows;
+}
+
+/** A column and its value of another type, which is missing for a value that does not fit. */
+interface Check {
+  readonly name: string;
+  readonly cast: string;
+  readonly rule: string;
+  readonly optional?: boolean;
+}
+
+function isUnfit({ name, cast, optional }: Check): string {
+  return `(${quoteName(cast)} IS NULL${optional ? ` AND ${quoteName(name)} IS NOT NULL` : ""})`;
+}
+
+/** @throws InvalidInputError with a row of each column that has an unfit value */
+async function refuseUnfit(session: DuckDbSession, file: string, checks: readonly Check[]): Promise<void> {
   const problems: Problem[] = [];
-  for (const { name, cast, rule, optional } of checks) {
-    const given = `CAST(${quoteName(name)} AS VARCHAR)`;
+  for (const check of checks) {
     const [found] = await session.rows(
-      `SELECT rowid::DOUBLE + 1 AS "row#", ${given} AS "value#" FROM labels
-       WHERE ${quoteName(cast)} IS NULL ${optional ? `AND ${given} IS NOT NULL` : ""} LIMIT 1`,
+      `SELECT "label#"::DOUBLE + 1 AS "row#", CAST(${quoteName(check.name)} AS VARCHAR) AS "value#" FROM labels
+       WHERE ${isUnfit(check)} ORDER BY "label#" LIMIT 1`,
     );
+    const { name, rule } = check;
     if (found) problems.push({ path: `column ${name}, row ${found["row#"]}`, value: found["value#"], rule });
   }
   if (problems.length > 0) throw new InvalidInputError(`${file} cannot be joined`, problems);

@@ -1,18 +1,19 @@
-import { type Labels, Replay, sharedNumbers } from "../../core/feature-store/replay";
-import { ascendingOrder } from "../../core/feature-store/time-order";
+import { type Labels, Replay } from "../../core/feature-store/replay";
+import { sortAscending } from "../../core/feature-store/time-order";
 import { EntityNumbers } from "./entity-numbers";
-import { copyNumbers, numbersIn } from "./number-columns";
+import { copyNumbers, rowsPerChunk } from "./number-columns";
 import { visitChunks } from "./scalar-functions";
 import { type DuckDbSession, quoteName } from "./session";
 
-/** Rows of DuckDB's chunks, at most. */
-const rowsPerChunk = 2_048;
-
-/** Labels with the numbers of their entities. The arrays are in shared memory. */
+/** Labels with the numbers of their entities. Their places are those in the file. The arrays are in shared memory. */
 export interface EntityLabels extends Labels {
   readonly numbers: EntityNumbers;
-  /** Number of each label in the file, from 0, in the order of times. */
-  readonly order: Uint32Array;
+}
+
+/** Values that a search has found, one label after another. NaN: a missing value, or a label without a row. */
+export interface FoundValues {
+  readonly width: number;
+  readonly values: Float64Array;
 }
 
 /** A search of a view, as plain data. */
@@ -34,96 +35,124 @@ export interface Search {
 }
 
 /**
- * Finds the row of a view for each label.
+ * Finds the values of a view's row for each label. Reads rows before the labels are known, and keeps them until then.
  *
  * @param session DuckDB with one thread, which reads rows in their order
- * @returns columns of its values, by the number of the label; NaN for a missing value, and for a label without a row
  */
 export async function findValues(
   session: Pick<DuckDbSession, "connect">,
   search: Search,
-  labels: EntityLabels,
-): Promise<readonly Float64Array[]> {
+  labels: Promise<EntityLabels>,
+): Promise<FoundValues> {
   const { key, event, creation, ttlMs, view, viewRows, values, isOrdered } = search;
+  const width = values.length;
   const columns = [
     ...[key, event],
     ...(creation === undefined ? [] : [creation]),
     ...(isOrdered ? [] : ['CAST("arrival#" AS DOUBLE)']),
   ];
   const order = isOrdered ? "" : `ORDER BY ${creation === undefined ? event : `greatest(${event}, ${creation})`}`;
-  const replay = new Replay(labels, viewRows, values.length, ttlMs);
+  const query = `SELECT ${[...columns, ...values].join(", ")} FROM ${view} ${order}`;
   const entities = new Int32Array(rowsPerChunk);
   // Arrays that are made once: DuckDB's chunks are many, and each array costs the collector of garbage.
-  const numbers = columns.map(() => new Float64Array(rowsPerChunk));
-  const [keys, eventTimes, ...rest] = numbers;
-  const creationTimes = creation === undefined ? undefined : rest.shift();
-  const rows = { entities, eventTimes: eventTimes!, creationTimes, arrivals: rest[0] };
-  const query = `SELECT ${[...columns, ...values].join(", ")} FROM ${view} ${order}`;
-  const connection = await session.connect();
+  const read = roomFor(columns.length, width);
+  let known: { readonly replay: Replay; readonly numbers: EntityNumbers } | undefined;
+  const early: RowsRead[] = [];
   let isInOrder = true;
+  const add = ({ count, numbers, wanted }: RowsRead) => {
+    if (known === undefined || !isInOrder) return;
+    const { replay, numbers: ofEntities } = known;
+    const [keys, eventTimes, ...rest] = numbers as [Float64Array, Float64Array, ...Float64Array[]];
+    const creationTimes = creation === undefined ? undefined : rest.shift();
+    ofEntities.ofAll(keys, count, entities);
+    replay.values.set(count === rowsPerChunk ? wanted : wanted.subarray(0, count * width), replay.room(count) * width);
+    isInOrder = replay.add({ count, entities, eventTimes, creationTimes, arrivals: rest[0] });
+  };
+  const starting = labels.then(({ numbers, ...some }) => {
+    known = { replay: new Replay(some, viewRows, width, ttlMs), numbers };
+    for (const rows of early.splice(0)) add(rows);
+    return known.replay;
+  });
+  // Rows are of no use without labels.
+  starting.catch(() => {
+    isInOrder = false;
+  });
+  const connection = await session.connect();
   try {
-    await visitChunks(connection, query, columns.length + values.length, (chunk) => {
+    await visitChunks(connection, query, columns.length + width, (chunk) => {
       if (!isInOrder) return;
-      const count = chunk.rowCount;
-      for (let index = 0; index < columns.length; index += 1) copyNumbers(chunk, index, numbers[index]!, 0);
-      labels.numbers.ofAll(keys!, count, entities);
-      const first = replay.room(count);
-      for (const [k, column] of replay.values.entries()) copyNumbers(chunk, columns.length + k, column, first);
-      isInOrder = replay.add({ count, ...rows });
+      const { numbers, wanted } = known === undefined ? roomFor(columns.length, width) : read;
+      for (const [index, column] of numbers.entries()) copyNumbers(chunk, index, column);
+      for (let k = 0; k < width; k += 1) copyNumbers(chunk, columns.length + k, wanted, k, width);
+      const rows = { count: chunk.rowCount, numbers, wanted };
+      if (known === undefined) early.push(rows);
+      else add(rows);
     });
   } finally {
     connection.closeSync();
   }
+  const replay = await starting;
   if (!isInOrder) return findValues(session, { ...search, isOrdered: false }, labels);
   replay.end();
-  return valuesByLabel(replay, labels.order);
+  return { width, values: replay.valuesByPlace() };
 }
 
-function valuesByLabel({ values, found }: Replay, order: Uint32Array): readonly Float64Array[] {
-  const rows = new Int32Array(found.length);
-  for (let at = 0; at < found.length; at += 1) rows[order[at]!] = found[at]!;
-  return values.map((column) => valuesOf(column, rows));
+/** Rows of a chunk. */
+interface RowsRead {
+  readonly count: number;
+  /** Columns of keys and times. */
+  readonly numbers: readonly Float64Array[];
+  /** Values, one row after another. */
+  readonly wanted: Float64Array;
 }
 
-/** A function of its own for one type of arrays each, which V8 makes twice as fast as for several. */
-function valuesOf(column: Float64Array, rows: Int32Array): Float64Array {
-  const values = sharedNumbers(rows.length);
-  for (let label = 0; label < rows.length; label += 1) values[label] = column[rows[label]!]!;
-  return values;
+function roomFor(columns: number, width: number) {
+  const numbers = Array.from({ length: columns }, () => new Float64Array(rowsPerChunk));
+  return { numbers, wanted: new Float64Array(rowsPerChunk * width) };
 }
 
-/** Reads the labels. @param key SQL of the entity's number (`Keys`) */
-export async function readLabels(session: DuckDbSession, rows: number, key: string): Promise<EntityLabels> {
-  const [entities, times] = [new Int32Array(rows), new Float64Array(rows)];
-  const numbers = new EntityNumbers();
-  const read = new Int32Array(rowsPerChunk);
-  const query = `SELECT ${key}, CAST(rowid AS DOUBLE), CAST("at#" AS DOUBLE) FROM labels`;
-  await visitChunks(session.connection, query, 3, (chunk) => {
-    const labels = numbersIn(chunk, 1);
-    numbers.addAll(numbersIn(chunk, 0), chunk.rowCount, read);
-    scatter(read, labels, entities);
-    scatter(numbersIn(chunk, 2), labels, times);
+/**
+ * Reads the labels.
+ *
+ * @param keys SQL of the entities' numbers (`Keys`)
+ * @returns the labels with the entities of each key
+ */
+export async function readLabels(
+  session: DuckDbSession,
+  rows: number,
+  keys: readonly string[],
+): Promise<readonly EntityLabels[]> {
+  const times = new Float64Array(rows);
+  const entities = keys.map(() => ({ numbers: new EntityNumbers(), ofLabels: new Int32Array(rows) }));
+  const read = new Float64Array(rowsPerChunk);
+  const [entitiesRead, labelsRead] = [new Int32Array(rowsPerChunk), new Int32Array(rowsPerChunk)];
+  const columns = ['"label#"', '"at#"', ...keys].map((column) => `CAST(${column} AS DOUBLE)`);
+  await visitChunks(session.connection, `SELECT ${columns.join(", ")} FROM labels`, columns.length, (chunk) => {
+    const count = chunk.rowCount;
+    copyNumbers(chunk, 0, labelsRead);
+    copyNumbers(chunk, 1, read);
+    scatter(read, count, labelsRead, times);
+    for (const [index, { numbers, ofLabels }] of entities.entries()) {
+      copyNumbers(chunk, 2 + index, read);
+      numbers.addAll(read, count, entitiesRead);
+      scatter(entitiesRead, count, labelsRead, ofLabels);
+    }
   });
-  const order = new Uint32Array(new SharedArrayBuffer(rows * Uint32Array.BYTES_PER_ELEMENT));
-  order.set(ascendingOrder(times));
-  return {
-    ...{ order, numbers, entityCount: numbers.count },
-    entities: gather(entities, order, new Int32Array(new SharedArrayBuffer(entities.byteLength))),
-    times: gather(times, order, sharedNumbers(rows)),
-  };
+  const { numbers: sorted, places } = sortAscending(times);
+  return entities.map(({ numbers, ofLabels }) => ({
+    ...{ numbers, entityCount: numbers.count, entities: gather(ofLabels, places), times: sorted, places },
+  }));
 }
-
-type Values = Float64Array | Int32Array;
-type Places = Float64Array | Int32Array | Uint32Array;
 
 /** A function of its own, because a loop in an asynchronous function is slow. */
-function gather<To extends Values>(from: Values, places: Places, to: To): To {
-  for (let at = 0; at < places.length; at += 1) to[at] = from[places[at]!]!;
-  return to;
+function gather(entities: Int32Array, places: Uint32Array): Int32Array {
+  const gathered = new Int32Array(new SharedArrayBuffer(entities.byteLength));
+  for (let at = 0; at < gathered.length; at += 1) gathered[at] = entities[places[at]!]!;
+  return gathered;
 }
 
-function scatter<To extends Values>(from: To, places: Places, to: To): void {
-  for (let at = 0; at < places.length; at += 1) to[places[at]!] = from[at]!;
+function scatter<To extends Float64Array | Int32Array>(from: To, count: number, places: Int32Array, to: To): void {
+  for (let at = 0; at < count; at += 1) to[places[at]!] = from[at]!;
 }
 
 /** Columns of an entity. */

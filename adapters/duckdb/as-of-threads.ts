@@ -1,42 +1,63 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { mapLimited } from "../../core/each-limited";
 import type { Labels } from "../../core/feature-store/replay";
-import { type EntityLabels, findValues, type Search } from "./as-of-search";
+import { type EntityLabels, type FoundValues, findValues, type Search } from "./as-of-search";
 import type { DuckDbSession } from "./session";
 
 /** Searches at the same time. Each holds the values of a view, so there are few. */
 const maxSearches = 4;
+/** Numbers of a view up to which its rows are read before the labels are known, and kept until then. 128 MB. */
+const maxEarlyNumbers = 1 << 24;
+
+function isReadEarly({ viewRows, values }: Search): boolean {
+  return viewRows * (4 + values.length) <= maxEarlyNumbers;
+}
 
 export interface SearchThreadData {
   readonly directory: string;
   readonly memoryMb: number;
 }
 
-export interface SearchRequest extends Labels {
+/** A search, whose labels follow. */
+export interface SearchRequest {
   readonly id: number;
   readonly search: Search;
-  readonly order: Uint32Array;
-  /** Numbers of the entities (`EntityNumbers`). */
-  readonly table: Int32Array<SharedArrayBuffer>;
 }
 
-export type SearchAnswer = { readonly id: number } & ({ readonly columns: FoundColumns } | { readonly error: unknown });
+/** The labels of a search. */
+export interface SearchLabels {
+  readonly id: number;
+  /** Absent if the thread cannot have the labels, so that the search is of no use. */
+  readonly labels?: Labels & {
+    /** Numbers of the entities (`EntityNumbers`). */
+    readonly table: Int32Array<SharedArrayBuffer>;
+  };
+}
 
-type FoundColumns = readonly Float64Array[];
-/** `findValues` */
-type Find = (search: Search, labels: EntityLabels) => Promise<FoundColumns>;
+export interface SearchAnswer {
+  readonly id: number;
+  /** Absent if the thread cannot have the labels. */
+  readonly found?: FoundValues;
+  readonly failure?: { readonly error: unknown };
+}
+
+/** `findValues`; `undefined` if the thread cannot have the labels */
+type Find = (search: Search, labels: Promise<EntityLabels>) => Promise<FoundValues | undefined>;
 
 export interface ViewSearch {
   readonly search: Search;
-  readonly labels: EntityLabels;
+  /** Which of the labels (`FindAll`) are those of the search. */
+  readonly labels: number;
   /** Whether the search needs this session's DuckDB. */
   readonly isLocal: boolean;
 }
 
-/** Returns the columns of all searches (`findValues`). */
-export type FindAll = (searches: readonly ViewSearch[]) => Promise<FoundColumns>;
+/** Reads the labels, and returns what each search finds (`findValues`). */
+export type FindAll = (
+  searches: readonly ViewSearch[],
+  read: () => Promise<readonly EntityLabels[]>,
+) => Promise<readonly FoundValues[]>;
 
 export interface ViewSearcherOptions {
   readonly views: number;
@@ -45,8 +66,8 @@ export interface ViewSearcherOptions {
 
 /**
  * Runs `work` with a searcher of views, which shares them among this thread and others: as many as DuckDB has, if the
- * script exists. Entities that are texts or large numbers are searched in this
- * thread, because threads cannot share them.
+ * script exists. The others read rows of views while this thread reads the labels. Entities that are texts or large numbers
+ * are searched in this thread, because threads cannot share them.
  */
 export async function withViewSearcher<Result>(
   session: DuckDbSession,
@@ -60,32 +81,52 @@ export async function withViewSearcher<Result>(
     const workerData: SearchThreadData = { directory: join(session.directory, `search-${index}`), memoryMb };
     return startThread(script, workerData);
   });
-  const here: Find = (search, labels) => findValues(session, search, labels);
-  const all = [here, ...threads.map(({ find }) => find)];
-  // A thread replays rows of one view while DuckDB reads those of another.
-  const idle = [...all, ...all].slice(0, maxSearches);
-  const searched: Promise<FoundColumns>[] = [];
-  let isOver = false;
-  const find = async ({ search, labels, isLocal }: ViewSearch) => {
-    if (isOver) throw new Error("another search has failed");
-    const free = idle.shift()!;
-    const found = (isLocal || labels.numbers.table === undefined ? here : free)(search, labels);
-    searched.push(found);
+  const here = (search: Search, labels: Promise<EntityLabels>) => findValues(session, search, labels);
+  const findAll: FindAll = async (searches, read) => {
+    let labels: readonly EntityLabels[] | undefined;
+    const reading = read().then(async (found) => {
+      // One thread reads rows in their order.
+      await session.run("SET threads = 1");
+      labels = found;
+      return found;
+    });
+    const left = new Set(searches);
+    const found = new Map<ViewSearch, FoundValues>();
+    const isShared = ({ search, isLocal, labels: index }: ViewSearch) => {
+      if (isLocal) return false;
+      return labels === undefined ? isReadEarly(search) : labels[index]!.numbers.table !== undefined;
+    };
+    const take = async (find: Find, mayTake: (one: ViewSearch) => boolean) => {
+      for (;;) {
+        const next = [...left].find(mayTake);
+        if (next === undefined) {
+          if (labels !== undefined) return;
+          await reading;
+          continue;
+        }
+        left.delete(next);
+        const ofNext = reading.then((read) => read[next.labels]!);
+        found.set(next, (await find(next.search, ofNext)) ?? (await here(next.search, ofNext)));
+      }
+    };
+    const takeHere = async () => {
+      await reading;
+      await take(here, (one) => !isShared(one));
+      if (threads.length === 0) await take(here, () => true);
+    };
+    const taken = [
+      ...threads.map(({ find }) => take(find, isShared)),
+      // This thread replays rows of one view while DuckDB reads those of another.
+      takeHere(),
+      takeHere().then(() => take(here, () => true)),
+    ];
     try {
-      return await found;
+      await Promise.all(taken);
+      return searches.map((one) => found.get(one)!);
     } finally {
-      idle.push(free);
-    }
-  };
-  const findAll: FindAll = async (searches) => {
-    // One thread reads rows in their order.
-    await session.run("SET threads = 1");
-    try {
-      return (await mapLimited(searches, idle.length, find)).flat();
-    } finally {
-      isOver = true;
+      left.clear();
       // A query waits for the thread that visits its chunks, so no thread ends before its searches.
-      await Promise.allSettled(searched);
+      await Promise.allSettled(taken);
       await session.run(`SET threads = ${session.threads}`);
     }
   };
@@ -98,7 +139,7 @@ export async function withViewSearcher<Result>(
 
 function startThread(script: string, workerData: SearchThreadData) {
   const worker = new Worker(script, { workerData });
-  const waiting = new Map<number, { resolve(columns: FoundColumns): void; reject(error: unknown): void }>();
+  const waiting = new Map<number, { resolve(found: FoundValues | undefined): void; reject(error: unknown): void }>();
   let searches = 0;
   let end: unknown;
   const fail = (error: unknown) => {
@@ -107,19 +148,24 @@ function startThread(script: string, workerData: SearchThreadData) {
   };
   worker.on("error", fail);
   worker.on("exit", (code) => fail(new Error(`a thread that searches views ended with code ${code}`)));
-  worker.on("message", (answer: SearchAnswer) => {
-    const { resolve, reject } = waiting.get(answer.id)!;
-    waiting.delete(answer.id);
-    if ("error" in answer) reject(answer.error);
-    else resolve(answer.columns);
+  worker.on("message", ({ id, found, failure }: SearchAnswer) => {
+    const { resolve, reject } = waiting.get(id)!;
+    waiting.delete(id);
+    if (failure) reject(failure.error);
+    else resolve(found);
   });
-  const find: Find = (search, { numbers, ...labels }) =>
+  const find: Find = (search, labels) =>
     new Promise((resolve, reject) => {
       if (end !== undefined) return reject(end);
       const id = searches;
       searches += 1;
       waiting.set(id, { resolve, reject });
-      worker.postMessage({ ...labels, id, search, table: numbers.table! } satisfies SearchRequest);
+      worker.postMessage({ id, search } satisfies SearchRequest);
+      const send = (message: SearchLabels) => worker.postMessage(message);
+      labels.then(
+        ({ numbers: { table }, ...some }) => send({ id, ...(table ? { labels: { ...some, table } } : {}) }),
+        () => send({ id }),
+      );
     });
   return { worker, find };
 }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { findValues } from "./as-of-search";
-import type { SearchAnswer, SearchRequest, SearchThreadData } from "./as-of-threads";
+import { type EntityLabels, findValues } from "./as-of-search";
+import type { SearchAnswer, SearchLabels, SearchRequest, SearchThreadData } from "./as-of-threads";
 import { EntityNumbers } from "./entity-numbers";
 import { openDuckDb } from "./session";
 
@@ -8,12 +8,28 @@ import { openDuckDb } from "./session";
 const { directory, memoryMb } = workerData as SearchThreadData;
 const session = openDuckDb(directory, { memoryMb });
 
-async function answer({ id, search, table, ...labels }: SearchRequest): Promise<SearchAnswer> {
+/** Get the labels of searches. */
+const waiting = new Map<number, (labels: SearchLabels["labels"]) => void>();
+
+async function answer({ id, search }: SearchRequest): Promise<SearchAnswer> {
+  let isOfUse = true;
+  const labels = new Promise<EntityLabels>((resolve, reject) => {
+    waiting.set(id, (given) => {
+      isOfUse = given !== undefined;
+      if (given === undefined) return reject(new Error("the thread cannot have the labels"));
+      const { table, ...some } = given;
+      resolve({ ...some, numbers: new EntityNumbers(table) });
+    });
+  });
   try {
-    return { id, columns: await findValues(await session, search, { ...labels, numbers: new EntityNumbers(table) }) };
+    return { id, found: await findValues(await session, search, labels) };
   } catch (error) {
-    return { id, error };
+    return isOfUse ? { id, failure: { error } } : { id };
   }
 }
 
-parentPort?.on("message", async (request: SearchRequest) => parentPort?.postMessage(await answer(request)));
+parentPort?.on("message", async (message: SearchRequest | SearchLabels) => {
+  if ("search" in message) return parentPort?.postMessage(await answer(message));
+  waiting.get(message.id)?.(message.labels);
+  waiting.delete(message.id);
+});

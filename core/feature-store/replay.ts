@@ -1,3 +1,5 @@
+import { sharedNumbers } from "./shared-arrays";
+
 /** Rows that may be added at once. */
 export const maxRowsAtOnce = 1 << 16;
 
@@ -7,6 +9,8 @@ export interface Labels {
   readonly entities: Int32Array;
   /** Times, ascending. */
   readonly times: Float64Array;
+  /** Place of each label in the results. */
+  readonly places: Uint32Array;
   /** Number of different entities. */
   readonly entityCount: number;
 }
@@ -33,8 +37,8 @@ export interface ViewRows {
  * view.
  */
 export class Replay {
-  /** Columns of the values of rows, NaN for a missing one. */
-  readonly values: readonly Float64Array[];
+  /** Values of rows, one row after another; NaN for a missing one. */
+  readonly values: Float64Array;
   /** Row of `values` of each label. The first row, whose values are missing, is that of a label without a row. */
   readonly found: Int32Array;
   private readonly capacity: number;
@@ -56,14 +60,13 @@ export class Replay {
   constructor(
     private readonly labels: Labels,
     viewRows: number,
-    width: number,
+    readonly width: number,
     private readonly ttlMs = Number.POSITIVE_INFINITY,
   ) {
     // At least half of the rows can be dropped when there is no room.
     const kept = labels.times.length + labels.entityCount;
     this.capacity = Math.min(viewRows, 2 * kept + maxRowsAtOnce) + 1;
-    this.values = Array.from({ length: width }, () => sharedNumbers(this.capacity));
-    for (const column of this.values) column[0] = Number.NaN;
+    this.values = sharedNumbers(this.capacity * width).fill(Number.NaN, 0, width);
     this.found = new Int32Array(labels.times.length);
     this.latest = new Int32Array(labels.entityCount);
     // No row is before -Infinity.
@@ -85,7 +88,7 @@ export class Replay {
    */
   add({ count, entities, eventTimes, creationTimes = eventTimes, arrivals }: ViewRows): boolean {
     const { labels, found, latest, events, filled, ttlMs } = this;
-    const labelCount = labels.times.length;
+    const { times } = labels;
     // Each row is later than all before it if rows come in the order of their event times and of their arrival.
     const isLatest = creationTimes === eventTimes && arrivals === undefined;
     let label = this.next;
@@ -97,9 +100,9 @@ export class Replay {
       const available = event > creation ? event : creation;
       if (available < last) return false;
       last = available;
-      for (; label < labelCount && labels.times[label]! < available; label += 1) {
+      for (; label < times.length && times[label]! < available; label += 1) {
         const entity = labels.entities[label]!;
-        if (entity >= 0 && events[entity]! >= labels.times[label]! - ttlMs) found[label] = latest[entity]!;
+        if (entity >= 0 && events[entity]! >= times[label]! - ttlMs) found[label] = latest[entity]!;
       }
       const entity = entities[row]!;
       if (entity < 0 || !(isLatest || this.isLater(entity, event, creation, arrivals?.[row] ?? this.arrived + row)))
@@ -120,6 +123,22 @@ export class Replay {
     this.add({ count: 1, entities, eventTimes });
   }
 
+  /**
+   * Returns the values of all labels by their places, one label after another. They are copied in the order of times: rows
+   * of near times are near each other, so only the writes miss the processor's cache.
+   */
+  valuesByPlace(): Float64Array {
+    const { values, width, found } = this;
+    const { places } = this.labels;
+    const all = sharedNumbers(found.length * width);
+    for (let label = 0; label < found.length; label += 1) {
+      const from = found[label]! * width;
+      const to = places[label]! * width;
+      for (let k = 0; k < width; k += 1) all[to + k] = values[from + k]!;
+    }
+    return all;
+  }
+
   /** Returns whether a row is later than the latest of its entity, and takes its creation time and arrival if so. */
   private isLater(entity: number, event: number, creation: number, arrival: number): boolean {
     const { events, creations, arrivals } = this;
@@ -131,7 +150,7 @@ export class Replay {
   }
 
   private drop(): void {
-    const { values, found, latest } = this;
+    const { values, width, found, latest } = this;
     const isKept = new Uint8Array(this.filled);
     for (const row of latest) isKept[row] = 1;
     for (const row of found) isKept[row] = 1;
@@ -139,16 +158,11 @@ export class Replay {
     let kept = 1;
     for (let row = kept; row < places.length; row += 1) {
       if (isKept[row] === 0) continue;
-      for (const column of values) column[kept] = column[row]!;
+      values.copyWithin(kept * width, row * width, (row + 1) * width);
       places[row] = kept;
       kept += 1;
     }
     for (const rows of [latest, found]) for (let at = 0; at < rows.length; at += 1) rows[at] = places[rows[at]!]!;
     this.filled = kept;
   }
-}
-
-/** Returns numbers in shared memory, which another thread can read. It does not make V8 collect garbage, as large arrays do. */
-export function sharedNumbers(length: number): Float64Array<SharedArrayBuffer> {
-  return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
 }

@@ -1,5 +1,5 @@
 import { Replay } from "../../../core/feature-store/replay";
-import { ascendingOrder } from "../../../core/feature-store/time-order";
+import { sortAscending } from "../../../core/feature-store/time-order";
 import { type ArrivedRow, latestAt } from "./oracle";
 
 /** Returns numbers from 0 to 1 that look random (an LCG). */
@@ -27,16 +27,14 @@ describe("a replay of a view", () => {
     const replayed = [...rows].sort((a, b) => available(a) - available(b));
     const times = Float64Array.from({ length: labelCount }, () => whole(rowCount)).sort();
     const entities = Int32Array.from(times, () => whole(entityCount + 1) - 1);
-    const replay = new Replay({ entities, times, entityCount }, rowCount, 2, ttlMs);
-    expect(replay.values[0]!.length).toBeLessThan(rowCount);
+    const places = Uint32Array.from(times, (_, label) => labelCount - 1 - label);
+    const replay = new Replay({ entities, times, places, entityCount }, rowCount, 2, ttlMs);
+    expect(replay.values.length).toBeLessThan(rowCount);
     for (let first = 0; first < rowCount; first += 2_000) {
       const some = replayed.slice(first, first + 2_000);
-      const at = replay.room(some.length);
-      const values = some.map(({ value }) => value);
-      replay.values[0]!.set(values, at);
-      replay.values[1]!.set(
-        values.map((value) => -value),
-        at,
+      replay.values.set(
+        some.flatMap(({ value }) => [value, -value]),
+        2 * replay.room(some.length),
       );
       const added = replay.add({
         ...{ count: some.length, entities: Int32Array.from(some, ({ entity }) => Number(entity)) },
@@ -51,15 +49,16 @@ describe("a replay of a view", () => {
       expect(added).toBe(true);
     }
     replay.end();
+    const found = replay.valuesByPlace();
     for (let label = 0; label < labelCount; label += 1) {
       const value = latestAt(rows, entities[label]!, times[label]!, ttlMs)?.value ?? Number.NaN;
-      const at = replay.found[label]!;
-      expect(replay.values.map((column) => column[at])).toEqual([value, -value]);
+      const at = 2 * places[label]!;
+      expect([...found.subarray(at, at + 2)]).toEqual([value, -value]);
     }
   });
 
   it("reports rows that were available before earlier ones", () => {
-    const labels = { entities: Int32Array.of(0), times: Float64Array.of(9), entityCount: 1 };
+    const labels = { entities: Int32Array.of(0), times: Float64Array.of(9), places: Uint32Array.of(0), entityCount: 1 };
     const replay = new Replay(labels, 2, 0);
     const rows = { count: 2, entities: Int32Array.of(0, 0), eventTimes: Float64Array.of(2, 1) };
     expect(replay.add(rows)).toBe(false);
@@ -72,5 +71,7 @@ it.each([
   ["a range above 32 bits", [2 ** 45, -(2 ** 45), 7, 2 ** 33, 7, 0, 2_047, 2_048]],
 ])("orders %s as a stable sort does", (_, numbers) => {
   const sorted = [...numbers.keys()].sort((a, b) => numbers[a]! - numbers[b]! || a - b);
-  expect([...ascendingOrder(Float64Array.from(numbers))]).toEqual(sorted);
+  const found = sortAscending(Float64Array.from(numbers));
+  expect([...found.places]).toEqual(sorted);
+  expect([...found.numbers]).toEqual(sorted.map((place) => numbers[place]));
 });
