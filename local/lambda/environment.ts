@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { Clock } from "../clock";
 import type { LogAppender } from "../service";
+import { endingWithParent } from "./end-with-parent";
 import { functionEnvironment, logGroup } from "./environment-variables";
 import {
   endOfOutput,
@@ -12,6 +13,7 @@ import {
   type InvocationOutcome,
   type InvokeMessage,
   type RuntimeMessage,
+  watchParentOption,
 } from "./types";
 
 const tailBytes = 4096;
@@ -59,9 +61,11 @@ export class ExecutionEnvironment {
     this.launchedAt = clock.now();
     const day = new Date(this.launchedAt).toISOString().slice(0, 10).replaceAll("-", "/");
     this.logStream = `${day}/[$LATEST]${randomUUID().replaceAll("-", "")}`;
-    this.child = fork(deps.runtimePath, [config.bundle], {
+    const flags = [`--max-old-space-size=${config.memoryMb ?? 128}`];
+    const ending = endingWithParent(flags);
+    this.child = fork(deps.runtimePath, [config.bundle, ...(ending ? [] : [watchParentOption])], {
       env: functionEnvironment(config, this.logStream),
-      execArgv: [`--max-old-space-size=${config.memoryMb ?? 128}`],
+      ...(ending ?? { execArgv: flags }),
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     for (const stream of [this.child.stdout!, this.child.stderr!]) {

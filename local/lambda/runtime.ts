@@ -1,11 +1,18 @@
 /**
- * The process of one execution environment (`lambda-runtime.js <bundle>`). It loads the handler once, then serves one
- * invocation at a time over IPC. It ends when the stack ends.
+ * The process of one execution environment (`lambda-runtime.js <bundle> [--watch-parent]`). It loads the handler once, then
+ * serves one invocation at a time over IPC. It ends when the stack ends.
  */
 import "../start/preload";
 import { writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { endOfOutput, type FunctionError, type InvokeMessage, type RuntimeMessage, responseLimit } from "./types";
+import {
+  endOfOutput,
+  type FunctionError,
+  type InvokeMessage,
+  type RuntimeMessage,
+  responseLimit,
+  watchParentOption,
+} from "./types";
 
 type Handler = (event: unknown, context: object, callback: (error: unknown, result?: unknown) => void) => unknown;
 
@@ -116,14 +123,14 @@ function watchParent(): void {
   new Worker(code, { eval: true, execArgv: [], env: {} }).unref();
 }
 
-function main(bundle: string): void {
+function main(bundle: string, option?: string): void {
   process.on("disconnect", () => process.exit(0));
   process.on("uncaughtException", (error) => die(describe(error), 129));
   process.on("unhandledRejection", (reason) => {
     const { trace } = describe(reason);
     die({ errorType: "Runtime.UnhandledPromiseRejection", errorMessage: String(reason), trace }, 128);
   });
-  watchParent();
+  if (option === watchParentOption) watchParent();
   let handler: Handler;
   try {
     handler = load(bundle);
@@ -138,4 +145,4 @@ function main(bundle: string): void {
   send({ type: "ready" });
 }
 
-main(process.argv[2] ?? "");
+main(process.argv[2] ?? "", process.argv[3]);

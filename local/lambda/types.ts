@@ -82,3 +82,6 @@ export const endOfOutput = "\u0000end-of-invocation";
 export const syncPayloadLimit = 6 * 1024 * 1024 + 100;
 export const responseLimit = 6_291_556;
 export const asyncPayloadLimit = 1024 * 1024;
+
+/** Makes the runtime watch for the end of the stack, where the kernel does not (`end-with-parent.ts`). */
+export const watchParentOption = "--watch-parent";

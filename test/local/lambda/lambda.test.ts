@@ -33,6 +33,8 @@ const handlers: Readonly<Record<string, string>> = {
   together:
     "const fs = require('fs'); exports.handler = async ({ file, count }) => { fs.appendFileSync(file, '.'); while (fs.statSync(file).size < count) await new Promise((r) => setTimeout(r, 5)); return process.pid; };",
   large: "exports.handler = async (e) => 'x'.repeat(e.size);",
+  // 80 MB.
+  grows: "exports.handler = async () => Array.from({ length: 1000 }, (_, i) => new Array(1e4).fill(i)).length;",
   flaky:
     "const fs = require('fs'); exports.handler = async (e) => { fs.appendFileSync(e.file, '.'); if (fs.readFileSync(e.file).length < e.until) throw new Error('not yet'); };",
 };
@@ -40,6 +42,7 @@ const configs: Readonly<Record<string, object>> = {
   env: { environment: { TABLE: "Catalog" }, memoryMb: 256 },
   slow: { timeoutSeconds: 0.2 },
   spins: { timeoutSeconds: 0.2 },
+  grows: { memoryMb: 24, timeoutSeconds: 60 },
   reserved: { reservedConcurrency: 1 },
 };
 
@@ -139,6 +142,7 @@ describe("lambda", () => {
       },
     ],
     ["killed", { errorType: "Runtime.ExitError", errorMessage: expect.stringMatching(/signal: killed$/) }],
+    ["grows", { errorType: "Runtime.ExitError", errorMessage: expect.stringMatching(/signal: SIGABRT$/) }],
     ["rejects", { errorType: "Runtime.UnhandledPromiseRejection", errorMessage: "Error: lost" }],
     ["broken", { errorType: "TypeError", errorMessage: "at load" }],
     ["nohandler", { errorType: "Runtime.HandlerNotFound" }],
@@ -253,24 +257,30 @@ describe("lambda", () => {
     expect(dry.StatusCode).toBe(204);
   });
 
-  it("leaves no process behind when the stack is killed, even one whose handler never yields", async () => {
-    const file = join(directory, "forever.js");
-    writeFileSync(
-      file,
-      "exports.handler = async () => { process.stdout.write('pid ' + process.pid + '\\n'); for (;;); };",
-    );
-    const args = [file, join(directory, "killed"), bundle("local/lambda/runtime.ts", directory)];
-    const env = { ...process.env, NODE_PATH: resolve("node_modules") };
-    const stack = fork(bundle("test/local/lambda/stack-fixture.ts", directory), args, { env });
-    const pid = await new Promise<number>((found) => {
-      stack.on("message", (line: string) => {
-        if (line.startsWith("pid ")) found(Number(line.slice(4)));
+  it.each([
+    ["by setpriv", process.env["PATH"]],
+    ["by a thread, on a machine without setpriv", directory],
+  ])(
+    "leaves no process behind when the stack is killed, even one whose handler never yields: %s",
+    async (_how, PATH) => {
+      const file = join(directory, "forever.js");
+      writeFileSync(
+        file,
+        "exports.handler = async () => { process.stdout.write('pid ' + process.pid + '\\n'); for (;;); };",
+      );
+      const args = [file, join(directory, "killed"), bundle("local/lambda/runtime.ts", directory)];
+      const env = { ...process.env, PATH, NODE_PATH: resolve("node_modules") };
+      const stack = fork(bundle("test/local/lambda/stack-fixture.ts", directory), args, { env });
+      const pid = await new Promise<number>((found) => {
+        stack.on("message", (line: string) => {
+          if (line.startsWith("pid ")) found(Number(line.slice(4)));
+        });
       });
-    });
-    expect(alive(pid)).toBe(true);
-    stack.kill("SIGKILL");
-    await until(() => !alive(pid));
-  });
+      expect(alive(pid)).toBe(true);
+      stack.kill("SIGKILL");
+      await until(() => !alive(pid));
+    },
+  );
 
   it("removes an environment that has been idle for a minute", async () => {
     const clock = new ManualClock(0);

@@ -16,9 +16,9 @@ beforeEach(() => {
 afterEach(() => rmSync(bundles, { recursive: true }));
 
 /** Runs a bundle of the directory with the preload; returns its output. */
-function run(code?: string, name = "main.js"): string {
+function run(code?: string, name = "main.js", ...flags: readonly string[]): string {
   if (code !== undefined) writeFileSync(join(bundles, name), code + ballast);
-  const args = ["--require", join(bundles, "preload.js"), join(bundles, name)];
+  const args = [...flags, "--require", join(bundles, "preload.js"), join(bundles, name)];
   return execFileSync(process.execPath, args, { encoding: "utf8" }).trim();
 }
 
@@ -76,6 +76,15 @@ describe("compiled code", () => {
       setInterval(() => found() && process.kill(process.pid, 'SIGKILL'), 20);`;
     expect(() => run(killed, "killed.js")).toThrow(expect.objectContaining({ signal: "SIGKILL" }));
   });
+});
+
+it("a limit of the heap holds, but Node.js's own modules are loaded from compiled code as without one", () => {
+  const code =
+    "const v8 = require('v8'); console.log(v8.cachedDataVersionTag(), v8.getHeapStatistics().heap_size_limit >> 20);";
+  const [unlimited] = run(code).split(" ");
+  const [limited, megabytes] = run(undefined, "main.js", "--max-old-space-size=64").split(" ");
+  expect(limited).toBe(unlimited);
+  expect(Number(megabytes)).toBeLessThan(200);
 });
 
 describe("a stack trace", () => {
