@@ -30,6 +30,8 @@ export class PassLoader {
     /** Handle of each slot of the layout. */
     private readonly handles: readonly Value[],
     private readonly gpu: boolean,
+    /** See `hasOwnProducts`. */
+    private readonly ownProducts: boolean,
   ) {}
 
   /** Returns the pass, or TensorFlow's reason for a refusal. */
@@ -46,7 +48,8 @@ export class PassLoader {
       const { nodes, placed: rewritten } = rewrite(recording.nodes, [...placeholders, ...fetched], {
         gpu: this.gpu,
         precision,
-        joinsProducts,
+        ownProducts: this.ownProducts,
+        joinsProducts: joinsProducts && this.ownProducts,
         rematerialise: { forward: result.outputs.slice(0, 1), backward: result.gradients, cuts },
         batch: batched && microshards > 1 ? { microshards, rows } : undefined,
       });
