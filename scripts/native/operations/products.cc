@@ -276,9 +276,17 @@ class DenseGradient {
   }
 };
 
-/** A microshard's sums of products for a tile. */
-template <int W>
-AVX512 void multiplyTerm(const float* left, const float* right, int64_t rows, float* tile) {
+/** Where the elements of a tile go. */
+struct Place {
+  float* data;
+  int64_t stride;
+  int64_t rows;
+  int64_t columns;
+};
+
+/** Computes a microshard's sums of products for a tile. @tparam Whole whether the place has all elements of a tile */
+template <int W, bool Whole>
+AVX512 void multiplyTerm(const float* left, const float* right, int64_t rows, const Place& place) {
   __m512 sums[kTileRows][W];
 #pragma GCC unroll 8
   for (int i = 0; i < kTileRows; ++i)
@@ -286,9 +294,15 @@ AVX512 void multiplyTerm(const float* left, const float* right, int64_t rows, fl
     for (int part = 0; part < W; ++part) sums[i][part] = _mm512_setzero_ps();
   addProducts<W>(sums, [&](int i, int64_t k) { return left[k * kTileRows + i]; }, right, rows);
 #pragma GCC unroll 8
-  for (int i = 0; i < kTileRows; ++i)
+  for (int i = 0; i < kTileRows; ++i) {
+    if (!Whole && i >= place.rows) break;
 #pragma GCC unroll 3
-    for (int part = 0; part < W; ++part) _mm512_store_ps(tile + (i * W + part) * kLanes, sums[i][part]);
+    for (int part = 0; part < W; ++part) {
+      float* target = place.data + i * place.stride + part * kLanes;
+      if (Whole) _mm512_storeu_ps(target, sums[i][part]);  // loads wait for stores with masks
+      else _mm512_mask_storeu_ps(target, maskOf(place.columns - part * kLanes), sums[i][part]);
+    }
+  }
 }
 
 /** Adds 2ⁿ registers that are `stride` apart, halves first. */
@@ -299,38 +313,52 @@ AVX512_INLINE __m512 balancedSum(const float* terms, int64_t stride) {
     return _mm512_add_ps(balancedSum<Terms / 2>(terms, stride), balancedSum<Terms / 2>(terms + Terms / 2 * stride, stride));
 }
 
-template <int Terms>
-AVX512 void addBalanced(float* tiles, int64_t stride, int64_t registers) {
-  for (int64_t i = 0; i < registers * kLanes; i += kLanes) _mm512_store_ps(tiles + i, balancedSum<Terms>(tiles + i, stride));
+/**
+ * Adds the tiles of microshards, which have rows of `W` registers. The first tile becomes the sum.
+ *
+ * @tparam Terms number of tiles if halves are added to each other first, else 0
+ */
+template <int W, int Terms>
+AVX512 void addTiles(float* tiles, int64_t rows, const Additions& additions) {
+  const int64_t size = rows * W * kLanes;
+  if constexpr (Terms == 0) {
+    for (const Addition& each : additions.all())
+      for (int64_t i = 0; i < size; i += kLanes) {
+        float* into = tiles + each.into * size + i;
+        _mm512_store_ps(into, _mm512_add_ps(_mm512_load_ps(into), _mm512_load_ps(tiles + each.from * size + i)));
+      }
+  } else {
+    for (int64_t i = 0; i < size; i += kLanes) _mm512_store_ps(tiles + i, balancedSum<Terms>(tiles + i, size));
+  }
 }
 
-AVX512 void addTiles(float* tiles, int64_t stride, int64_t registers, const Additions& additions) {
-  for (const Addition& each : additions.all())
-    for (int64_t i = 0; i < registers * kLanes; i += kLanes) {
-      float* into = tiles + each.into * stride + i;
-      _mm512_store_ps(into, _mm512_add_ps(_mm512_load_ps(into), _mm512_load_ps(tiles + each.from * stride + i)));
-    }
-}
-
-/** The sums of the terms, whose first one becomes the whole. */
-struct TileSum {
-  explicit TileSum(const Additions& additions) : additions(additions), terms(additions.all().size() + 1) {
-    for (int64_t size = 1; size < terms; size *= 2)
-      for (int64_t into = 0; into < terms; into += 2 * size) halves.push_back({into, into + size});
-    isBalanced = std::is_permutation(
-        halves.begin(), halves.end(), additions.all().begin(), additions.all().end(),
+/** The sum of microshards' tiles in the canonical order. */
+class TileSum {
+ public:
+  TileSum(TF_OpKernelConstruction* construction, TF_Status* status) : additions_(construction, status) {
+    std::vector<Addition> halves;
+    for (int64_t size = 1; size < terms(); size *= 2)
+      for (int64_t into = 0; into < terms(); into += 2 * size) halves.push_back({into, into + size});
+    isBalanced_ = std::is_permutation(
+        halves.begin(), halves.end(), additions_.all().begin(), additions_.all().end(),
         [](const Addition& a, const Addition& b) { return a.into == b.into && a.from == b.from; });
   }
-  void operator()(float* tiles, int64_t stride, int64_t registers) const {
-    if (isBalanced && terms == 2) return addBalanced<2>(tiles, stride, registers);
-    if (isBalanced && terms == 4) return addBalanced<4>(tiles, stride, registers);
-    if (isBalanced && terms == 8) return addBalanced<8>(tiles, stride, registers);
-    addTiles(tiles, stride, registers, additions);
+
+  int64_t terms() const { return additions_.all().size() + 1; }
+  bool fits() const { return additions_.fit(terms()); }
+
+  template <int W>
+  void add(float* tiles, int64_t rows) const {
+    const Subnormals kept(false);  // as in the sums of several workers
+    if (isBalanced_ && terms() == 2) return addTiles<W, 2>(tiles, rows, additions_);
+    if (isBalanced_ && terms() == 4) return addTiles<W, 4>(tiles, rows, additions_);
+    if (isBalanced_ && terms() == 8) return addTiles<W, 8>(tiles, rows, additions_);
+    addTiles<W, 0>(tiles, rows, additions_);
   }
-  const Additions& additions;
-  const int64_t terms;
-  std::vector<Addition> halves;
-  bool isBalanced = false;
+
+ private:
+  Additions additions_;
+  bool isBalanced_ = false;
 };
 
 class ProductSum {
@@ -341,14 +369,14 @@ class ProductSum {
   static constexpr const char* kInputs[] = {"left: float", "right: float"};
   static constexpr const char* kOutput = "sum: float";
 
-  ProductSum(TF_OpKernelConstruction* construction, TF_Status* status) : additions_(construction, status), sum_(additions_) {}
+  ProductSum(TF_OpKernelConstruction* construction, TF_Status* status) : sum_(construction, status) {}
 
   void compute(TF_OpKernelContext* context, TF_Status* status) const {
     const Inputs inputs(context, status);
     if (TF_GetCode(status) != TF_OK) return;
     const Matrix left = inputs.matrix(0), right = inputs.matrix(1);
-    if (!additions_.fit(sum_.terms)) return TF_SetStatus(status, TF_INVALID_ARGUMENT, "an addition has no such term");
-    if (left.rows != right.rows || left.rows % sum_.terms != 0)
+    if (!sum_.fits()) return TF_SetStatus(status, TF_INVALID_ARGUMENT, "an addition has no such term");
+    if (left.rows != right.rows || left.rows % sum_.terms() != 0)
       return TF_SetStatus(status, TF_INVALID_ARGUMENT, "the factors have different sizes");
     float* sum = allocate(context, {left.columns, right.columns}, status);
     if (sum == nullptr) return;
@@ -366,18 +394,18 @@ class ProductSum {
 
  private:
   /** Copies columns of tiles: all rows of a tile, then those of the next. */
-  static const float* packLeft(const Matrix& left, int64_t first, int64_t end) {
-    float* packed = scratch<1>((end - first) * left.rows * kTileRows);
-    // Two tiles at a time share a line of the cache.
+  AVX512 static const float* packLeft(const Matrix& left, int64_t first, int64_t end) {
+    const int64_t size = left.rows * kTileRows;
+    float* packed = scratch<1>((end - first + 1) * size);  // one more, for the second half of the last register
+    // Two tiles at a time, because they share a line of the cache.
     for (int64_t block = first; block < end; block += 2) {
-      const int64_t column = block * kTileRows, width = std::min((end - block) * kTileRows, left.columns - column);
-      float* target = packed + (block - first) * left.rows * kTileRows;
-      float* next = target + left.rows * kTileRows;
-      for (int64_t row = 0; row < left.rows; ++row) {
-        const float* source = left.data + row * left.columns + column;
-        for (int i = 0; i < kTileRows; ++i) target[row * kTileRows + i] = i < width ? source[i] : 0.0f;
-        if (block + 1 < end)
-          for (int i = 0; i < kTileRows; ++i) next[row * kTileRows + i] = kTileRows + i < width ? source[kTileRows + i] : 0.0f;
+      const int64_t column = block * kTileRows;
+      const __mmask16 mask = maskOf(left.columns - column);
+      float* target = packed + (block - first) * size;
+      for (int64_t row = 0; row < left.rows; ++row, target += kTileRows) {
+        const __m512 both = _mm512_maskz_loadu_ps(mask, left.data + row * left.columns + column);
+        _mm256_store_ps(target, _mm512_castps512_ps256(both));
+        _mm256_store_ps(target + size, _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(both), 1)));
       }
     }
     return packed;
@@ -387,26 +415,29 @@ class ProductSum {
   void addPanel(const float* packedLeft, int64_t first, int64_t end, const Matrix& left, const Matrix& right, int64_t column,
                 float* sum) const {
     constexpr int64_t size = kTileRows * W * kLanes;
-    const int64_t terms = sum_.terms, rows = left.rows / terms;
+    const int64_t terms = sum_.terms(), rows = left.rows / terms;
     float* packed = scratch<0>(left.rows * W * kLanes);
     float* tiles = scratch<2>(terms * size);
     packRows<W>(right, 0, right.rows, column, packed);
     for (int64_t block = first; block < end; ++block) {
       const float* factors = packedLeft + (block - first) * left.rows * kTileRows;
-      for (int64_t term = 0; term < terms; ++term)
-        multiplyTerm<W>(factors + term * rows * kTileRows, packed + term * rows * W * kLanes, rows, tiles + term * size);
-      if (terms > 1) {
-        const Subnormals kept(false);  // as in the sums of several workers
-        sum_(tiles, size, kTileRows * W);
+      const int64_t row = block * kTileRows;
+      const Place result = {sum + row * right.columns + column, right.columns, left.columns - row, right.columns - column};
+      if (terms == 1) {
+        const bool isWhole = result.rows >= kTileRows && result.columns >= W * kLanes;
+        const auto multiply = isWhole ? multiplyTerm<W, true> : multiplyTerm<W, false>;
+        multiply(factors, packed, rows, result);
+        continue;
       }
-      const int64_t row = block * kTileRows, height = std::min<int64_t>(kTileRows, left.columns - row);
-      for (int64_t i = 0; i < height; ++i)
-        std::copy_n(tiles + i * W * kLanes, std::min<int64_t>(W * kLanes, right.columns - column),
-                    sum + (row + i) * right.columns + column);
+      for (int64_t term = 0; term < terms; ++term)
+        multiplyTerm<W, true>(factors + term * rows * kTileRows, packed + term * rows * W * kLanes, rows,
+                              {tiles + term * size, W * kLanes, kTileRows, W * kLanes});
+      sum_.add<W>(tiles, kTileRows);
+      for (int64_t i = 0; i < std::min<int64_t>(kTileRows, result.rows); ++i)
+        std::copy_n(tiles + i * W * kLanes, std::min<int64_t>(W * kLanes, result.columns), result.data + i * result.stride);
     }
   }
 
-  Additions additions_;
   TileSum sum_;
 };
 
@@ -434,14 +465,14 @@ class ColumnSum {
   static constexpr const char* kInputs[] = {"rows: float"};
   static constexpr const char* kOutput = "sum: float";
 
-  ColumnSum(TF_OpKernelConstruction* construction, TF_Status* status) : additions_(construction, status), sum_(additions_) {}
+  ColumnSum(TF_OpKernelConstruction* construction, TF_Status* status) : sum_(construction, status) {}
 
   void compute(TF_OpKernelContext* context, TF_Status* status) const {
     const Inputs inputs(context, status);
     if (TF_GetCode(status) != TF_OK) return;
     const Matrix all = inputs.matrix(0);
-    const int64_t terms = sum_.terms, rows = all.rows / terms;
-    if (!additions_.fit(terms)) return TF_SetStatus(status, TF_INVALID_ARGUMENT, "an addition has no such term");
+    const int64_t terms = sum_.terms(), rows = all.rows / terms;
+    if (!sum_.fits()) return TF_SetStatus(status, TF_INVALID_ARGUMENT, "an addition has no such term");
     if (all.rows % terms != 0) return TF_SetStatus(status, TF_INVALID_ARGUMENT, "the microshards have different sizes");
     float* sum = allocate(context, {all.columns}, status);
     if (sum == nullptr) return;
@@ -452,15 +483,11 @@ class ColumnSum {
       for (int64_t term = 0; term < terms; ++term)
         sumRows(all.data + term * rows * all.columns, rows, all.columns, all.columns, memory + term * stride);
     }
-    {
-      const Subnormals kept(false);
-      if (terms > 1) sum_(memory, stride, registers);
-    }
+    if (terms > 1) sum_.add<1>(memory, registers);
     std::copy_n(memory, all.columns, sum);
   }
 
  private:
-  Additions additions_;
   TileSum sum_;
 };
 
