@@ -213,7 +213,8 @@ class Adam {
       const float factor = constants.clip > 0 && norm > constants.clip ? constants.clip / norm : 1.0f;
       const float scale = constants.unscaled * factor;
       inParallel(blocks.size(), elements, true, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) moveBlock(blocks[i], scale, constants);
+        // Backwards: the last gradients are still in the cache.
+        for (int64_t i = end; i-- > begin;) moveBlock(blocks[i], scale, constants);
       });
     }
     const int64_t shape[] = {2};

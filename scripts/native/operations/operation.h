@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 

@@ -1,16 +1,15 @@
 /** Rewritten graphs against the graphs before. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
 import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
-import { describeCpu } from "../../../trainer-container/engine/cpu";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
 import { batchMicroshards } from "../../../trainer-container/engine/graph/rewrites/batch";
 import { sumInLevels } from "../../../trainer-container/engine/graph/rewrites/column-sums";
 import { fuseElementwise } from "../../../trainer-container/engine/graph/rewrites/fuse";
-import { joinProductsAndSums } from "../../../trainer-container/engine/graph/rewrites/product-sums";
+import { joinProductsAndSums, useOwnProducts } from "../../../trainer-container/engine/graph/rewrites/own-products";
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
-import { treeSum } from "../../../trainer-container/engine/native/own-operations";
+import { hasOwnProducts, treeSum } from "../../../trainer-container/engine/native/own-operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 
 interface Graph {
@@ -165,9 +164,110 @@ suite("rewrites of graphs", () => {
     const joined = { ...products, nodes: joinProductsAndSums(products.nodes) };
     const sums = ({ nodes }: Graph) => nodes.map(({ op }) => op).filter((op) => op.endsWith("Sum"));
     expect(sums(joined)).toEqual(["RingmasterProductSum"]);
-    if (describeCpu().features.includes("avx512f")) expect(run(joined, inputs)).toEqual(run(products, inputs));
+    if (hasOwnProducts(backend.binding)) expect(run(joined, inputs)).toEqual(run(products, inputs));
     const mixed = sumOf(() => tf.reshape(tf.matMul(b, tf.relu(d), true).square(), [-1]));
     expect(joinProductsAndSums(mixed.nodes)).toEqual(mixed.nodes);
+  });
+
+  describe("with products of our own", () => {
+    const [rows, microshards] = [16, 3];
+    const draw = (shape: [number, number], seed: number) =>
+      tf.randomUniform(shape, -1, 1, "float32", seed) as tf.Tensor2D;
+    const inputs = () => [draw([rows * microshards, 20], 1), draw([20, 70], 2), draw([1, 70], 3), draw([70, 5], 4)];
+    const own = /^Ringmaster/;
+
+    /** Records the gradients of two dense layers over microshards, and adds them. */
+    const layers = (given: readonly tf.Tensor[], shards: number): Graph => {
+      const [all, first, bias, second] = given as [tf.Tensor2D, tf.Tensor2D, tf.Tensor2D, tf.Tensor2D];
+      return record(given, () => {
+        const flatBias = tf.reshape(bias, [-1]);
+        const terms = Array.from({ length: shards }, (_, index) => {
+          const count = (rows * microshards) / shards;
+          const x = shards === 1 ? all : tf.slice(all, [index * count, 0], [count, 20]);
+          const loss = (...[w1, b1, w2]: tf.Tensor[]) =>
+            tf.sum(
+              tf.square(
+                tf.matMul(tf.relu(tf.add(tf.matMul(x, w1 as tf.Tensor2D), b1!)) as tf.Tensor2D, w2 as tf.Tensor2D),
+              ),
+            );
+          return tf
+            .grads(loss as never)([first, flatBias, second])
+            .map((gradient) => tf.reshape(gradient, [-1]));
+        });
+        return terms[0]!.map((term, slot) =>
+          shards === 1
+            ? term
+            : treeSum(
+                backend,
+                terms.map((each) => each[slot] as tf.Tensor),
+              ),
+        );
+      });
+    };
+    const withOwn = (graph: Graph): Graph => ({
+      ...graph,
+      nodes: useOwnProducts(graph.nodes, [...graph.placeholders, ...graph.outputs]),
+    });
+    const opsOf = ({ nodes, outputs }: Graph) => {
+      const live = new Set(outputs.map(({ node }) => node));
+      for (const index of live) for (const { node } of nodes[index]!.inputs) live.add(node);
+      return [...live]
+        .sort((a, b) => a - b)
+        .map((index) => nodes[index]!.op)
+        .filter((op) => own.test(op) || /MatMul|Relu|Bias|Sum/.test(op));
+    };
+
+    it("computes bias, ReLU and their gradients within the products", () => {
+      const given = inputs();
+      const graph = layers(given, 1);
+      const found = withOwn(graph);
+      expect(opsOf(found)).toEqual([
+        "RingmasterDense",
+        "RingmasterDense",
+        "RingmasterProductSum",
+        "RingmasterDenseGradient",
+        "RingmasterColumnSum",
+        "RingmasterProductSum",
+      ]);
+      if (!hasOwnProducts(backend.binding)) return;
+      const [expected, values] = [run(graph, given), run(found, given)];
+      for (const [index, each] of expected.entries())
+        for (const [at, value] of each.entries()) expect(values[index]![at]).toBeCloseTo(value, 3);
+    });
+
+    it("keeps a product whose result is read elsewhere, and TensorFlow's products for many rows", () => {
+      const [x, w] = [draw([16, 20], 1), draw([20, 70], 2)];
+      const twice = record([x, w], () => {
+        const product = tf.matMul(x, w);
+        return [tf.relu(product), product];
+      });
+      expect(opsOf(withOwn(twice))).toEqual(["RingmasterDense", "Relu"]);
+      const many = draw([257, 20], 1);
+      expect(opsOf(withOwn(record([many, w], () => [tf.matMul(many, w)])))).toEqual(["BatchMatMulV2"]);
+    });
+
+    it.each([
+      ["adds the gradients of microshards of 16 rows in one operation", rows, microshards, 0],
+      ["joins the rows of microshards that are computed alone", rows / 2, 2 * microshards, 1],
+    ])("%s", (_, count, shards, joined) => {
+      const given = inputs();
+      const single = withOwn(layers(given, shards));
+      const fetched = [...single.placeholders, ...single.outputs];
+      const batched = batchMicroshards(single.nodes, shards, count, fetched);
+      const placed = batched?.placed ?? ((value: Value) => value);
+      const found: Graph = {
+        nodes: joinProductsAndSums(batched?.nodes ?? single.nodes),
+        placeholders: single.placeholders.map(placed),
+        outputs: single.outputs.map(placed),
+      };
+      expect(
+        opsOf(found)
+          .filter((op) => op.endsWith("Sum"))
+          .sort(),
+      ).toEqual(["RingmasterColumnSum", "RingmasterProductSum", "RingmasterProductSum"]);
+      expect(opsOf(found).filter((op) => op === "RingmasterDense")).toHaveLength(joined === 1 ? 2 * shards : 2);
+      if (hasOwnProducts(backend.binding)) expect(run(found, given)).toEqual(run(single, given));
+    });
   });
 
   describe("of equal operations of microshards", () => {

@@ -181,30 +181,137 @@ suite("operations of ours", () => {
     expect(found).toEqual(expected[0]);
   });
 
-  const hasProductSum = describeCpu().features.includes("avx512f") && process.platform === "linux";
-  (hasProductSum ? it : it.skip)("add products of transposed matrices in the canonical order", () => {
-    const [terms, rows, columns, width] = [3, 5, 7, 70]; // tiles of 4 × 64 with rests
-    // Whole numbers: every product and sum is exact.
-    const matrix = (size: number, key: string) => random(size, key).map((value) => Math.round(8 * value));
-    const left = Array.from({ length: terms }, (_, index) => matrix(rows * columns, `left ${index}`));
-    const right = Array.from({ length: terms }, (_, index) => matrix(rows * width, `right ${index}`));
-    const expected = new Float32Array(columns * width);
-    for (let term = 0; term < terms; term++)
-      for (let k = 0; k < rows; k++)
-        for (let i = 0; i < columns; i++)
-          for (let j = 0; j < width; j++)
-            expected[i * width + j]! += left[term]![k * columns + i]! * right[term]![k * width + j]!;
-    const { integers } = attributesOf(backend.binding);
-    const additions = canonicalAdditions(terms).flatMap(({ into, from }) => [into, from]);
-    const attributes = [{ ...integers("N", []), value: terms }, integers("additions", additions)];
-    const multiply = (rightRows: number) => {
-      const inputs = [
-        ...left.map((values) => operations.tensor([rows, columns], values)),
-        ...right.map((values) => operations.tensor([rightRows, (rows * width) / rightRows], values)),
-      ];
-      return operations.read(operations.run("RingmasterProductSum", attributes, inputs));
+  const hasProducts = describeCpu().features.includes("avx512f") && process.platform === "linux";
+  (hasProducts ? describe : describe.skip)("for products of matrices", () => {
+    interface Matrix {
+      readonly rows: number;
+      readonly columns: number;
+      readonly values: Float32Array;
+    }
+    const matrix = (rows: number, columns: number, key: string, scale = 8): Matrix => {
+      // Whole numbers: every product and sum is exact.
+      const values = random(rows * columns, key).map((value) => (scale === 0 ? value : Math.round(scale * value)));
+      return { rows, columns, values };
     };
-    expect(multiply(rows)).toEqual(expected);
-    expect(() => multiply(7)).toThrow(/factors have different sizes/);
+    const transposed = ({ rows, columns, values }: Matrix): Matrix => ({
+      rows: columns,
+      columns: rows,
+      values: values.map((_, at) => values[(at % rows) * columns + Math.floor(at / rows)]!),
+    });
+    const product = (left: Matrix, right: Matrix): Float32Array =>
+      Float32Array.from({ length: left.rows * right.columns }, (_, at) => {
+        const [i, j] = [Math.floor(at / right.columns), at % right.columns];
+        let sum = 0;
+        for (let k = 0; k < left.columns; k++)
+          sum += left.values[i * left.columns + k]! * right.values[k * right.columns + j]!;
+        return sum;
+      });
+    const tensor = ({ rows, columns, values }: Matrix) => operations.tensor([rows, columns], values);
+
+    function run(
+      op: string,
+      given: Readonly<Record<string, number | boolean | readonly number[]>>,
+      inputs: readonly Matrix[],
+    ) {
+      const { integers, flag } = attributesOf(backend.binding);
+      const attributes = Object.entries(given).map(([name, value]) => {
+        if (typeof value === "boolean") return flag(name, value);
+        return typeof value === "number" ? { ...integers(name, []), value } : integers(name, value);
+      });
+      const found = operations.read(operations.run(op, attributes, inputs.map(tensor))).slice();
+      operations.release();
+      return found;
+    }
+    const additionsOf = (terms: number) => canonicalAdditions(terms).flatMap(({ into, from }) => [into, from]);
+
+    // Tiles have 8 rows and 48 columns; products are added in parts of at most 128. Each has a rest.
+    const [x, weights] = [matrix(11, 131, "x"), matrix(131, 70, "weights")];
+    const bias = matrix(1, 70, "bias", 500);
+
+    it("multiply rows and weights, add a bias and cut off negative results", () => {
+      const products = product(x, weights);
+      expect(run("RingmasterDense", { relu: false, N: 0 }, [x, weights])).toEqual(products);
+      const biased = products.map((value, at) => Math.max(0, value + bias.values[at % 70]!));
+      expect(biased.filter((value) => value === 0).length).toBeGreaterThan(100);
+      expect(run("RingmasterDense", { relu: true, N: 1 }, [x, weights, bias])).toEqual(biased);
+    });
+
+    it("keep values that are not numbers", () => {
+      const values = x.values.slice();
+      values[131] = Number.NaN;
+      const found = run("RingmasterDense", { relu: true, N: 1 }, [{ ...x, values }, weights, bias]);
+      expect([...found.keys()].filter((at) => Number.isNaN(found[at]!)).map((at) => Math.floor(at / 70))).toEqual(
+        Array.from({ length: 70 }, () => 1),
+      );
+    });
+
+    it("multiply a gradient by transposed weights, where outputs are above 0", () => {
+      const gradient = matrix(11, 70, "gradient");
+      const products = product(gradient, transposed(weights));
+      expect(run("RingmasterDenseGradient", { N: 0 }, [gradient, weights])).toEqual(products);
+      const outputs = x.values.slice();
+      outputs[0] = Number.NaN;
+      const gated = products.map((value, at) => (outputs[at]! > 0 ? value : 0));
+      expect(run("RingmasterDenseGradient", { N: 1 }, [gradient, weights, { ...x, values: outputs }])).toEqual(gated);
+    });
+
+    it("give a row the same bits alone and among others, on several threads and on one", () => {
+      const [many, wide] = [matrix(256, 256, "many", 0), matrix(256, 257, "wide", 0)];
+      const threads = process.env["TF_NUM_INTRAOP_THREADS"];
+      const results = ["1", "3"].map((count) => {
+        process.env["TF_NUM_INTRAOP_THREADS"] = count;
+        const dense = run("RingmasterDense", { relu: false, N: 0 }, [many, wide]);
+        return [dense, run("RingmasterProductSum", { additions: [] }, [many, wide])].map((each) =>
+          Buffer.from(each.buffer),
+        );
+      });
+      process.env["TF_NUM_INTRAOP_THREADS"] = threads;
+      for (const [index, one] of results[0]!.entries()) expect(one.equals(results[1]![index]!)).toBe(true);
+      const last = { rows: 1, columns: 256, values: many.values.subarray(255 * 256) };
+      const alone = run("RingmasterDense", { relu: false, N: 0 }, [last, wide]);
+      expect(Buffer.from(alone.buffer).equals(results[0]![0]!.subarray(-alone.byteLength))).toBe(true);
+    });
+
+    it.each([1, 2, 3, 7, 8])("add the gradients of %i microshards in the canonical order", (terms) => {
+      const rows = 35;
+      const [left, right] = [matrix(terms * rows, 13, "left", 0), matrix(terms * rows, 70, "right", 0)];
+      const part = ({ columns, values }: Matrix, index: number): Matrix => ({
+        rows,
+        columns,
+        values: values.subarray(index * rows * columns, (index + 1) * rows * columns),
+      });
+      for (const [op, factors] of [
+        ["RingmasterProductSum", [left, right]],
+        ["RingmasterColumnSum", [right]],
+      ] as const) {
+        const single = Array.from({ length: terms }, (_, index) =>
+          run(
+            op,
+            { additions: [] },
+            factors.map((factor) => part(factor, index)),
+          ),
+        );
+        for (const { into, from } of canonicalAdditions(terms))
+          single[into] = single[into]!.map((value, at) => f(value + single[from]![at]!));
+        expect(run(op, { additions: additionsOf(terms) }, factors)).toEqual(single[0]);
+      }
+    });
+
+    it("multiply transposed matrices and add rows", () => {
+      const right = matrix(11, 70, "right");
+      const ones = { rows: 1, columns: 11, values: new Float32Array(11).fill(1) };
+      expect(run("RingmasterProductSum", { additions: [] }, [x, right])).toEqual(product(transposed(x), right));
+      expect(run("RingmasterColumnSum", { additions: [] }, [right])).toEqual(product(ones, right));
+    });
+
+    it("refuse factors that do not fit", () => {
+      const wrong = /factors have different sizes/;
+      expect(() => run("RingmasterDense", { relu: false, N: 0 }, [x, x])).toThrow(wrong);
+      expect(() => run("RingmasterDense", { relu: false, N: 1 }, [x, weights, x])).toThrow(wrong);
+      expect(() => run("RingmasterDenseGradient", { N: 0 }, [x, weights])).toThrow(wrong);
+      expect(() => run("RingmasterProductSum", { additions: [] }, [x, weights])).toThrow(wrong);
+      expect(() => run("RingmasterProductSum", { additions: [0, 1] }, [x, x])).toThrow(wrong);
+      expect(() => run("RingmasterColumnSum", { additions: [0, 1] }, [x])).toThrow(/microshards have different sizes/);
+    });
   });
 });

@@ -31,6 +31,8 @@ export class PassLoader {
     private readonly handles: readonly Value[],
     private readonly parameters: number,
     private readonly gpu: boolean,
+    /** See `hasOwnProducts`. */
+    private readonly ownProducts: boolean,
   ) {}
 
   /** Returns the pass, or TensorFlow's reason for a refusal. */
@@ -47,7 +49,8 @@ export class PassLoader {
       const { nodes, placed: rewritten } = rewrite(recording.nodes, [...placeholders, ...fetched], {
         gpu: this.gpu,
         precision,
-        joinsProducts,
+        ownProducts: this.ownProducts,
+        joinsProducts: joinsProducts && this.ownProducts,
         rematerialise: { forward: result.outputs.slice(0, 1), backward: result.gradients, cuts },
         batch: batched && microshards > 1 ? { microshards, rows } : undefined,
       });

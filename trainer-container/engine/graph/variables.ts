@@ -45,7 +45,8 @@ export class Variables {
         shared_name: { kind: "string", value: name },
         container: { kind: "string", value: "" },
       });
-      return { handle, shape, host, placeholder: builder.placeholder(shape), content: this.reading(handle) };
+      const content = builder.add("ReadVariableOp", [handle], { dtype: floatType });
+      return { handle, shape, host, placeholder: builder.placeholder(shape), content };
     });
     const assigned = added.map(({ handle, placeholder }) =>
       builder.add("AssignVariableOp", [handle, placeholder], { dtype: floatType }),
@@ -56,9 +57,11 @@ export class Variables {
     return added.map(({ handle }) => handle);
   }
 
-  /** Adds a node that reads a variable. */
+  /** Returns the value that a variable has before a call changes it. */
   reading(handle: Value): Value {
-    return this.builder.add("ReadVariableOp", [handle], { dtype: floatType });
+    const found = this.all.find((each) => each.handle.node === handle.node);
+    if (found === undefined) throw new RangeError("no variable has this handle");
+    return found.content;
   }
 
   /** Reports that JavaScript's memory has the newest values. */

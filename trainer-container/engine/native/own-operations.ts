@@ -32,6 +32,22 @@ export function adamAttributes(binding: NativeBinding, weights: number, gradient
   return Object.entries(counts).map(([name, value]) => ({ ...integers(name, []), value }));
 }
 
+/** Whether there are our products of matrices, too, which need a CPU with AVX-512. Tested on 0.5 × 0.5. */
+export function hasOwnProducts(binding: NativeBinding): boolean {
+  if (binding.isUsingGpuDevice()) return false;
+  const operations = new Operations(binding);
+  const { flag, integers } = attributesOf(binding);
+  try {
+    const factor = operations.tensor([1, 1], Float32Array.of(0.5));
+    const attributes = [flag("relu", false), { ...integers("N", []), value: 0 }];
+    return operations.read(operations.run("RingmasterDense", attributes, [factor, factor]))[0] === 0.25;
+  } catch {
+    return false;
+  } finally {
+    operations.dispose();
+  }
+}
+
 /** Adds vectors in the canonical order. */
 export function treeSum(backend: NativeBackend, terms: readonly tf.Tensor[]): tf.Tensor {
   const { integers } = attributesOf(backend.binding);

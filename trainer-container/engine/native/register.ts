@@ -9,7 +9,7 @@ import { registerGather } from "./gather";
 import { registerMaxPool } from "./max-pool";
 import { attributesOf, type NativeBackend, replaceKernel } from "./op";
 import { Operations } from "./operations";
-import { hasOwnOperations } from "./own-operations";
+import { hasOwnOperations, hasOwnProducts } from "./own-operations";
 import { sharesMemory } from "./shared-tensors";
 
 /** Registers softmax cross-entropy of class indices: one operation takes `labels` and `logits`, and gives loss and gradient. */
@@ -26,7 +26,7 @@ function registerCrossEntropy(backend: NativeBackend): void {
 const kernelsVersion = "13";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
-const graphVersion = "4";
+const graphVersion = "5";
 
 /** Capabilities of this process's native backend, also for the numerics record. */
 export interface NativeKernels {
@@ -56,6 +56,7 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
     sharing: sharing ? "on" : "off",
     graph: graphVersion,
     operations: hasOwnOperations(binding) ? "own" : "stock",
+    products: hasOwnProducts(binding) ? "own" : "stock",
   };
   return { sharing, switches };
 }

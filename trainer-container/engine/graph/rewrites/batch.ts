@@ -55,7 +55,7 @@ export function batchMicroshards(
 }
 
 const isProduct = (node: GraphNode | undefined): boolean =>
-  node !== undefined && /^(BatchMatMulV2|MatMul|Conv2D|DepthwiseConv2dNative)/.test(node.op);
+  node !== undefined && /^(BatchMatMulV2|MatMul|RingmasterDense|Conv2D|DepthwiseConv2dNative)/.test(node.op);
 
 class Analysis {
   /** Positions of an operation's nodes, by microshard. */

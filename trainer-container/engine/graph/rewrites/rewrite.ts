@@ -3,8 +3,8 @@ import type { GraphNode, Value } from "../../../../core/saved-model/graph-def";
 import { batchMicroshards, type Rewritten } from "./batch";
 import { sumInLevels } from "./column-sums";
 import { fuseElementwise } from "./fuse";
+import { joinProductsAndSums, useOwnProducts } from "./own-products";
 import { roundProducts } from "./precision";
-import { joinProductsAndSums } from "./product-sums";
 import { type RematerialiseOptions, rematerialise } from "./rematerialise";
 
 export interface RewriteOptions {
@@ -14,6 +14,8 @@ export interface RewriteOptions {
   readonly precision?: NarrowPrecision | undefined;
   /** The microshards of a sum, whose rows may be computed together. Default: they are not. */
   readonly batch?: { readonly microshards: number; readonly rows: number } | undefined;
+  /** See `useOwnProducts`; not with a narrow precision. */
+  readonly ownProducts: boolean;
   /** See `joinProductsAndSums`. Default: no. */
   readonly joinsProducts?: boolean;
 }
@@ -27,9 +29,10 @@ export interface RewriteOptions {
 export function rewrite(
   nodes: readonly GraphNode[],
   fetched: readonly Value[],
-  { gpu, precision, batch, joinsProducts = false, rematerialise: cutting }: RewriteOptions,
+  { gpu, precision, batch, ownProducts, joinsProducts = false, rematerialise: cutting }: RewriteOptions,
 ): Rewritten {
-  const fused = gpu ? nodes : fuseElementwise(nodes, fetched);
+  const own = ownProducts && !precision ? useOwnProducts(nodes, fetched) : nodes;
+  const fused = gpu ? own : fuseElementwise(own, fetched);
   const batched = batch && batchMicroshards(fused, batch.microshards, batch.rows, fetched);
   const { nodes: all, placed } = batched ?? { nodes: fused, placed: (value: Value) => value };
   const joined = joinsProducts ? joinProductsAndSums(all) : all;
