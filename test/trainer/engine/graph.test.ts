@@ -524,7 +524,7 @@ suite("recorded graphs", () => {
     backend.binding = Object.create(binding, { executeOp: { value: executeOp } }) as NativeBinding;
     try {
       const stock = resultsOf(new LayersTrainable(buildModel(small, 1), small));
-      expect(called.some((op) => missing.test(op))).toBe(true); // asked for, but not used
+      expect(called.some((op) => missing.test(op))).toBe(true); // tried, but not used
       expectClose(stock.total, own.total);
       expect(stock.maxSum).toBeGreaterThanOrEqual(microshards);
       for (const { into, from } of canonicalAdditions(microshards))
