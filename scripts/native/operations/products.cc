@@ -46,6 +46,20 @@ float* scratch(int64_t size) {
   return memory.get();
 }
 
+/** A matrix's columns as panels of about equal width, in registers. */
+class Panels {
+ public:
+  explicit Panels(int64_t columns) : registers_((columns + kLanes - 1) / kLanes) {}
+  int64_t count() const { return (registers_ + kMost - 1) / kMost; }
+  int64_t column(int64_t panel) const { return registers_ * panel / count() * kLanes; }
+  /** Returns 1, 2 or 3. */
+  int64_t width(int64_t panel) const { return (column(panel + 1) - column(panel)) / kLanes; }
+
+ private:
+  static constexpr int64_t kMost = kTileColumns / kLanes;
+  int64_t registers_;
+};
+
 /** Selects the columns of a register that exist. */
 inline __mmask16 maskOf(int64_t columns) {
   return columns >= kLanes ? 0xffff : columns <= 0 ? 0 : static_cast<__mmask16>((1u << columns) - 1);
@@ -198,14 +212,14 @@ void multiplyPanel(const Matrix& left, int64_t first, int64_t end, const Matrix&
 
 /** Computes left·right, or left·rightᵀ. */
 void multiply(const Matrix& left, const Matrix& right, bool transposed, const Matrix& result, const Last& last) {
-  const int64_t panels = (result.columns + kTileColumns - 1) / kTileColumns;
+  const Panels panels(result.columns);
   const int64_t rows = std::max<int64_t>(1, kLeftElements / std::max<int64_t>(1, left.columns) / kTileRows) * kTileRows;
-  inParallel(panels, left.rows * left.columns * result.columns / kProductsPerElement, true, [&](int64_t begin, int64_t end) {
+  inParallel(panels.count(), left.rows * left.columns * result.columns / kProductsPerElement, true, [&](int64_t begin, int64_t end) {
     for (int64_t row = 0; row < left.rows; row += rows) {
       for (int64_t panel = begin; panel < end; ++panel) {
-        const int64_t column = panel * kTileColumns, width = result.columns - column;
-        const auto compute = width <= kLanes ? multiplyPanel<1> : width <= 2 * kLanes ? multiplyPanel<2> : multiplyPanel<3>;
-        compute(left, row, std::min(row + rows, left.rows), right, transposed, result, column, last);
+        const int64_t width = panels.width(panel);
+        const auto compute = width == 1 ? multiplyPanel<1> : width == 2 ? multiplyPanel<2> : multiplyPanel<3>;
+        compute(left, row, std::min(row + rows, left.rows), right, transposed, result, panels.column(panel), last);
       }
     }
   });
@@ -384,10 +398,13 @@ class ProductSum {
     const int64_t products = left.rows * left.columns * right.columns;
     inParallel(blocks, products / kProductsPerElement, true, [&](int64_t first, int64_t end) {
       const float* packedLeft = packLeft(left, first, end);
-      for (int64_t column = 0; column < right.columns; column += kTileColumns) {
-        const int64_t width = right.columns - column;
-        const auto compute = width <= kLanes ? &ProductSum::addPanel<1> : width <= 2 * kLanes ? &ProductSum::addPanel<2> : &ProductSum::addPanel<3>;
-        (this->*compute)(packedLeft, first, end, left, right, column, sum);
+      const Panels panels(right.columns);
+      for (int64_t panel = 0; panel < panels.count(); ++panel) {
+        const int64_t width = panels.width(panel);
+        const auto compute = width == 1   ? &ProductSum::addPanel<1>
+                             : width == 2 ? &ProductSum::addPanel<2>
+                                          : &ProductSum::addPanel<3>;
+        (this->*compute)(packedLeft, first, end, left, right, panels.column(panel), sum);
       }
     });
   }
