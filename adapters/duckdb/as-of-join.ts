@@ -52,8 +52,10 @@ export interface AsOfJoin {
  */
 export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<number> {
   const { views, fullNames = false, output, script } = join;
-  const { rows, columns, joins, values } = await withViewSearcher(session, { views: views.length, script }, (findAll) =>
-    findFeatures(session, join, findAll),
+  const { source, rows, columns, joins, values } = await withViewSearcher(
+    session,
+    { views: views.length, script },
+    (findAll) => findFeatures(session, join, findAll),
   );
   const format = /\.csv$/i.test(output)
     ? "(FORMAT csv, HEADER)"
@@ -65,10 +67,16 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     const label = `SELECT *, ${found} AS "found#" FROM labels`;
     // A scan gives the labels in their order; a join may not.
     const order = joins.length === 0 ? "" : 'ORDER BY labels."label#"';
-    await session.run(
-      `COPY (SELECT ${columns.join(", ")} FROM (${label}) AS labels ${joins.join(" ")} ${order})
-       TO ${quoteText(output)} ${format}`,
-    );
+    try {
+      await session.run(
+        `COPY (SELECT ${columns.join(", ")} FROM (${label}) AS labels ${joins.join(" ")} ${order})
+         TO ${quoteText(output)} ${format}`,
+      );
+    } catch (error) {
+      // The labels may be damaged in a column that only the output reads.
+      await source.reading(() => session.run(`SELECT count(hash(COLUMNS(*))) FROM labels`));
+      throw error;
+    }
   };
   if (values.length === 0) await write("NULL");
   else await withFoundValues(session.connection, values, (name) => write(`${name}(CAST("label#" AS DOUBLE))`));
@@ -77,6 +85,7 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
 
 /** Parts of the query that writes the joined rows. */
 interface FoundFeatures {
+  readonly source: Source;
   /** Number of labels. */
   readonly rows: number;
   /** SQL of the columns. */
@@ -85,11 +94,11 @@ interface FoundFeatures {
   readonly values: readonly FoundValues[];
 }
 
-/** Reads the labels into the table `labels`, and finds the values of their features. */
+/** Opens the view `labels`, and finds the values of their features. */
 async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: FindAll): Promise<FoundFeatures> {
   const { views, fullNames = false, maxValues = defaultMaxValues } = join;
-  const source = await openSource(session, join.labels, []);
-  const { own, entities, rows, first, last } = await openLabels(session, join, [...source.types.keys()]);
+  const { types } = await openSource(session, join.labels, []);
+  const { source, own, entities, rows, first, last } = await openLabels(session, join, [...types.keys()]);
   const names = views.map(({ version }) => namesIn(version, fullNames));
   assertDistinct(
     views.map(({ version }) => version),
@@ -142,7 +151,7 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
   }
   const found = searches.length === 0 ? [] : await findAll(searches, () => readLabels(session, rows, [...labelKeys]));
   const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
-  return { rows, columns, joins, values: found };
+  return { source, rows, columns, joins, values: found };
 }
 
 function searchOf({ entities, columns, eventTime, creationTime, ttl }: ViewVersion["definition"], keys: Keys) {
@@ -261,7 +270,7 @@ async function openLabels(session: DuckDbSession, { labels: file, time, views }:
     number,
   ];
   const entities = keys.map((some) => some.map((key) => ({ column: nameOf(key), type: key.type })));
-  return { own, entities, rows, first, last };
+  return { source, own, entities, rows, first, last };
 }
 
 /** Rows of a row group up to which threads share the rows of a Parquet file well. */

@@ -47,7 +47,7 @@ type Find = (search: Search, labels: Promise<EntityLabels>) => Promise<FoundValu
 
 export interface ViewSearch {
   readonly search: Search;
-  /** Which of the labels (`FindAll`) are those of the search. */
+  /** Index of the labels that `FindAll` reads. */
   readonly labels: number;
   /** Whether the search needs this session's DuckDB. */
   readonly isLocal: boolean;

@@ -280,3 +280,68 @@ describe("threads that search views", () => {
     );
   });
 });
+
+describe("labels in a Parquet file", () => {
+  const columns = `(row % 2)::BIGINT AS customer, TIMESTAMP '2026-01-02' AS "at", row AS file_row_number, -row AS rowid`;
+
+  /** Writes a view with a row of customer 0 and 3,000 labels. */
+  async function files(session: DuckDbSession, name: string, label: string, options = "") {
+    const [view, labels] = [`${name}-view`, `${name}-labels`].map((file) => join(directory, `${file}.parquet`));
+    const row = `0::BIGINT AS customer, TIMESTAMP '2026-01-01' AS "at", 7::BIGINT AS spend`;
+    await session.run(`COPY (SELECT ${row}) TO ${quoteText(view!)} (FORMAT parquet)`);
+    await session.run(
+      `COPY (SELECT ${label} FROM range(3000) AS rows(row))
+       TO ${quoteText(labels!)} (FORMAT parquet, COMPRESSION zstd ${options})`,
+    );
+    const views = [{ version: viewOf(false, undefined), fetch: async () => [view!] }];
+    return { labels: labels!, time: "at", views, output: join(directory, `${name}-output.parquet`) };
+  }
+
+  it.each([
+    ["small row groups", columns.replace("file_row_number", "row"), ", ROW_GROUP_SIZE 2048"],
+    ["a column with the name of a row's number", columns, ""],
+  ])("are joined in their order: %s", async (name, label, options) => {
+    await withDuckDb(async (session) => {
+      const join = await files(session, name, label, options);
+      expect(await joinAsOf(session, join)).toBe(3_000);
+      const found = await session.rows(
+        `SELECT (-rowid)::INTEGER AS row, spend FROM read_parquet(${quoteText(join.output)})`,
+      );
+      const expected = Array.from({ length: 3_000 }, (_, row) => ({ row, spend: row % 2 === 0 ? 7n : null }));
+      expect(found).toEqual(expected);
+    });
+  });
+
+  it("are refused with the row of each column that has an unfit value", async () => {
+    await withDuckDb(async (session) => {
+      const customer = `CASE row WHEN 2999 THEN 'x' WHEN 5 THEN NULL ELSE '1' END AS customer`;
+      const join = await files(session, "unfit", `${customer}, CASE WHEN row < 2500 THEN '2026-01-02' END AS "at"`);
+      await expect(joinAsOf(session, join)).rejects.toMatchObject({
+        details: {
+          problems: [
+            { path: "column at, row 2501", rule: "must be a date or time in ISO 8601, and not missing" },
+            { path: "column customer, row 3000", value: "x", rule: "must be of type int" },
+          ],
+        },
+      });
+    });
+  });
+
+  it("are refused if a column is damaged that only the output has", async () => {
+    await withDuckDb(async (session) => {
+      const join = await files(
+        session,
+        "damaged",
+        `1::BIGINT AS customer, TIMESTAMP '2026-01-02' AS "at", repeat(hash(row)::VARCHAR, 3) AS note`,
+      );
+      const bytes = fs.readFileSync(join.labels);
+      const [place] = await session.rows(
+        `SELECT data_page_offset::DOUBLE AS "page#" FROM parquet_metadata(${quoteText(join.labels)}) WHERE path_in_schema = 'note'`,
+      );
+      // After the header of the page.
+      bytes.fill(0xff, Number(place!["page#"]) + 64, Number(place!["page#"]) + 1_000);
+      fs.writeFileSync(join.labels, bytes);
+      await expect(joinAsOf(session, join)).rejects.toThrow(/damaged-labels\.parquet cannot be read/);
+    });
+  });
+});
