@@ -28,6 +28,7 @@ const pure = [
   "adapters/duckdb/repeated-rows.ts",
   "adapters/files/sealed-document.ts",
   "adapters/metric-log/",
+  "adapters/saved-model/",
   "adapters/tfjs/layers/sequence-constants.ts",
   "api/compare/",
   "api/export/",

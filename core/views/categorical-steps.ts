@@ -1,7 +1,7 @@
 import { type Category, compareCategories } from "../row-values";
 import { type BoundStep, codeResult, fixed, numberResult } from "./bound-step";
-import { TooManyCategoriesError } from "./errors";
 import { coalesce, number, type TextExpression, text, wholeText } from "./expression";
+import { TooManyCategoriesError } from "./fit";
 import { numberOf, type Scope, textOf } from "./references";
 import type { FittedValues, NamedStep, StepOf } from "./shapes";
 import type { Categories, TargetCell, Targets } from "./statistics";

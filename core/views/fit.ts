@@ -1,7 +1,7 @@
+import { RingmasterError } from "../errors";
 import { bindStep } from "./bind";
 import type { BoundStep } from "./bound-step";
 import { asDictionary, columnOf, numbersOf, type RowColumns } from "./columns";
-import { TooManyCategoriesError } from "./errors";
 import { checkTypes, columnsRead, createScopes } from "./references";
 import type { FeatureView, FittedPlan, FittedValues, NamedStep, PlanColumn } from "./shapes";
 import {
@@ -195,4 +195,14 @@ const smallNumbers = 1 << 14;
 /** Returns whether a value is measured. NaN, a missing value, is not below any number. */
 function isMeasured(value: number): boolean {
   return Math.abs(value) <= maxMagnitude;
+}
+
+/** Thrown when a column has more categories than an encoding takes. */
+export class TooManyCategoriesError extends RingmasterError {
+  constructor(step: string, found: number, limit: number) {
+    super(
+      `step ${step} has ${found} categories in the training rows, and its maximum is ${limit}; set minCount to omit rare ones, or use hash, which needs no vocabulary`,
+      { code: "TOO_MANY_VALUES", httpStatus: 400, details: { step, found, limit } },
+    );
+  }
 }

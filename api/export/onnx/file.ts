@@ -8,7 +8,7 @@ import {
   messageField,
   textField,
   varintField,
-} from "../../../core/protobuf";
+} from "../../../adapters/saved-model/protobuf";
 
 /** IR 8 came with opset 17, which onnxruntime 1.12 (2022) and all later versions read. */
 const irVersion = 8;

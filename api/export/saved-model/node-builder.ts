@@ -4,7 +4,7 @@ import {
   elementTypes,
   type GraphNode,
   type Signature,
-} from "../../../core/saved-model/graph-def";
+} from "../../../adapters/saved-model/graph-def";
 
 /** The first output of a node. */
 export interface Tensor {

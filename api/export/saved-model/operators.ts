@@ -1,5 +1,5 @@
+import type { ElementType } from "../../../adapters/saved-model/graph-def";
 import { UnsupportedOperatorError } from "../../../core/export";
-import type { ElementType } from "../../../core/saved-model/graph-def";
 import { range } from "../onnx/value";
 import { type NodeBuilder, type Tensor, typeOf } from "./node-builder";
 import { constantIntegers, float, integer, integerList, type Translator, textList } from "./translation";

@@ -1,5 +1,5 @@
+import { type SignaturePort, savedModel } from "../../../adapters/saved-model/graph-def";
 import { UnsupportedOperatorError } from "../../../core/export";
-import { type SignaturePort, savedModel } from "../../../core/saved-model/graph-def";
 import type { OnnxGraph, Port, TensorValue } from "../onnx/file";
 import { NodeBuilder, prune, type Tensor } from "./node-builder";
 import { operators } from "./operators";

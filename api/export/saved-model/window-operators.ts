@@ -1,5 +1,5 @@
+import type { Attribute } from "../../../adapters/saved-model/graph-def";
 import { UnsupportedOperatorError } from "../../../core/export";
-import type { Attribute } from "../../../core/saved-model/graph-def";
 import type { TensorValue } from "../onnx/file";
 import { range } from "../onnx/value";
 import { type NodeBuilder, type Tensor, typeOf } from "./node-builder";

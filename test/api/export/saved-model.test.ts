@@ -1,8 +1,8 @@
+import { savedModel } from "../../../adapters/saved-model/graph-def";
 import { GraphBuilder } from "../../../api/export/onnx/builder";
 import { NodeBuilder, prune } from "../../../api/export/saved-model/node-builder";
 import { toSavedModelFile } from "../../../api/export/saved-model/translate";
 import { UnsupportedOperatorError } from "../../../core/export";
-import { savedModel } from "../../../core/saved-model/graph-def";
 
 const countOf = (file: Uint8Array, text: string): number => Buffer.from(file).toString("latin1").split(text).length - 1;
 

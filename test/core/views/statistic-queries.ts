@@ -1,6 +1,6 @@
 import type { Dialect } from "../../../core/views/dialects";
-import { TooManyCategoriesError } from "../../../core/views/errors";
 import type { NumberExpression } from "../../../core/views/expression";
+import { TooManyCategoriesError } from "../../../core/views/fit";
 import {
   addToCell,
   type Categories,

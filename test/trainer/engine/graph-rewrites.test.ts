@@ -1,6 +1,6 @@
 /** Rewritten graphs against the graphs before. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
-import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
+import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";

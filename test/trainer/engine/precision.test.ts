@@ -1,8 +1,8 @@
 /** Gradients with products in 16 bits. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
+import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
-import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";

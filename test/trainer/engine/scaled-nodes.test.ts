@@ -1,4 +1,4 @@
-import type { GraphNode } from "../../../core/saved-model/graph-def";
+import type { GraphNode } from "../../../adapters/saved-model/graph-def";
 import { constantNode } from "../../../trainer-container/engine/graph/builder";
 import { comparable, scaledNodes } from "../../../trainer-container/engine/graph/scaled-nodes";
 

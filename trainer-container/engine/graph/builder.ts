@@ -1,4 +1,4 @@
-import type { Attribute, GraphNode, Value } from "../../../core/saved-model/graph-def";
+import type { Attribute, GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 
 /** Element types by the numbers of types.proto. */
 const float32 = 1;

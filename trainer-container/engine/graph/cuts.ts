@@ -1,6 +1,6 @@
 /** Chooses where the forward pass is cut so that its values can be computed again (`rewrites/rematerialise.ts`). */
 import os from "node:os";
-import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
+import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import { bytesOf } from "./rewrites/rematerialise";
 import { ancestorsOf } from "./rewrites/schedule";
 

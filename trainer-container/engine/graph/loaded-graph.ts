@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { type GraphNode, referenceTo, savedModel, tag, type Value } from "../../../core/saved-model/graph-def";
+import { type GraphNode, referenceTo, savedModel, tag, type Value } from "../../../adapters/saved-model/graph-def";
 import type { TensorId } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Value } from "../../../core/saved-model/graph-def";
+import type { Value } from "../../../adapters/saved-model/graph-def";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import type { OptimizerMemory, OptimizerSettings, ParameterSlot, StepUpdate } from "../engine";
 import type { Operations, TensorId } from "../native/operations";

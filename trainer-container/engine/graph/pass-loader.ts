@@ -1,5 +1,5 @@
+import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
-import type { Value } from "../../../core/saved-model/graph-def";
 import { namesOf } from "./loaded-graph";
 import type { GraphOptimizer } from "./optimizer";
 import type { Recorded } from "./pass-recorder";

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
-import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
+import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import { canonicalAdditions } from "../../reduction/tree";
 import type { ParameterSlot } from "../engine";
 import { ModelError, RecordingDiffers } from "../errors";

@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
+import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import type { Value } from "../../../core/saved-model/graph-def";
 import { add } from "../../collective/add";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { canonicalAdditions } from "../../reduction/tree";

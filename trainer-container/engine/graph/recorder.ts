@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import * as tf from "@tensorflow/tfjs-core";
-import type { Attribute, GraphNode, OutputType, Value } from "../../../core/saved-model/graph-def";
+import type { Attribute, GraphNode, OutputType, Value } from "../../../adapters/saved-model/graph-def";
 import { RecordingDiffers } from "../errors";
 import { type ComputationObserver, observing } from "../layer-scopes";
 import { isExact } from "../layers/exact";

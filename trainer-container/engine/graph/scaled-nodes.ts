@@ -2,7 +2,7 @@
  * Predicts the nodes of a pass of many rows from two recordings with few rows. Each number of a shape, of a list of integers
  * or of an attribute must be equal in both, or proportional to the rows.
  */
-import type { GraphNode } from "../../../core/saved-model/graph-def";
+import type { GraphNode } from "../../../adapters/saved-model/graph-def";
 import { integersOf } from "./builder";
 
 /** A recorded pass, and the rows of its microshard. */

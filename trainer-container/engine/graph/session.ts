@@ -1,4 +1,4 @@
-import type { GraphNode, Value } from "../../../core/saved-model/graph-def";
+import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import type { TensorId } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
 import { GraphBuilder } from "./builder";

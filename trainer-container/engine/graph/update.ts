@@ -1,5 +1,5 @@
 /** An optimizer step as nodes of a graph, by TensorFlow's fused operations, or on a CPU by our own for Adam. */
-import type { Attribute, GraphNode, Value } from "../../../core/saved-model/graph-def";
+import type { Attribute, GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import type { OptimizerConfig } from "../../optimizer/optimizer";
 import type { OptimizerSettings, StepUpdate } from "../engine";
 import { floatType, type GraphBuilder, integersOf } from "./builder";

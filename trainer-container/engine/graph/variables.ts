@@ -1,4 +1,4 @@
-import type { Value } from "../../../core/saved-model/graph-def";
+import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { TensorId } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
 import { floatType, type GraphBuilder } from "./builder";

@@ -3,7 +3,7 @@
  * all rows instead of one for each microshard. What mixes rows, e.g. the gradients of weights, gets each microshard's rows.
  */
 import { createHash } from "node:crypto";
-import { type GraphNode, type OutputType, savedModel, type Value } from "../../../../core/saved-model/graph-def";
+import { type GraphNode, type OutputType, savedModel, type Value } from "../../../../adapters/saved-model/graph-def";
 import { constantNode, integersOf } from "../builder";
 import { computesRows, type RowInput, shapeInputOf } from "./rows";
 

@@ -1,5 +1,5 @@
 /** Groups a graph's elementwise operations so that each group can run as one operation. */
-import type { GraphNode } from "../../../../core/saved-model/graph-def";
+import type { GraphNode } from "../../../../adapters/saved-model/graph-def";
 import { isElementwise, takesShape } from "./elementwise";
 
 /** Elements from which a group is worth its call. */

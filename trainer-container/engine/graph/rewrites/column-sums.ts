@@ -2,7 +2,7 @@
  * Computes sums of many rows in levels of at most 32 rows. TensorFlow adds the rows of a column one after the other,
  * which is less precise, and for wide rows several times slower.
  */
-import type { GraphNode, Value } from "../../../../core/saved-model/graph-def";
+import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import { constantNode, integersOf } from "../builder";
 
 /** Rows from which a sum has levels. */

@@ -1,5 +1,5 @@
 /** The operations that one loop over elements can compute, with the names of their outputs in TensorFlow's definitions. */
-import type { GraphNode } from "../../../../core/saved-model/graph-def";
+import type { GraphNode } from "../../../../adapters/saved-model/graph-def";
 
 const outputNames: Readonly<Record<string, string>> = {
   Abs: "y",

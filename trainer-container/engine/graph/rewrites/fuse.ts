@@ -15,7 +15,7 @@ import {
   referenceTo,
   savedModel,
   type Value,
-} from "../../../../core/saved-model/graph-def";
+} from "../../../../adapters/saved-model/graph-def";
 import { clusterNodes, elementsOf } from "./clusters";
 import { computesElements, outputNameOf, sharesInput } from "./elementwise";
 

@@ -2,7 +2,7 @@
  * Replaces the products of dense layers by operations of our own (`scripts/native/operations/products.cc`), which exist on some CPUs.
  * They compute bias, ReLU and ReLU's gradient before a result leaves the registers, and add the gradients of microshards in the cache.
  */
-import type { Attribute, GraphNode, Value } from "../../../../core/saved-model/graph-def";
+import type { Attribute, GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import { canonicalAdditions } from "../../../reduction/tree";
 import { constantNode, integersOf } from "../builder";
 

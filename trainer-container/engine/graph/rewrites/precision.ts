@@ -6,8 +6,9 @@
  * values. TensorFlow's CPU has 16-bit kernels for all of these operations, but how they add depends on the CPU's instruction
  * sets, and the float16 gradient of a convolution took 400 times as long as in float32.
  */
+
+import { type Attribute, type GraphNode, referenceTo, type Value } from "../../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../../core/runs/hyperparameters";
-import { type Attribute, type GraphNode, referenceTo, type Value } from "../../../../core/saved-model/graph-def";
 
 const float32 = 1;
 /** Element types by the numbers of types.proto. */

@@ -5,7 +5,7 @@
  * Cuts divide the forward pass into segments. A value that a later segment reads is kept. When the backward pass arrives at
  * a segment, a copy of the segment's nodes runs, and the backward nodes read the copies. The last segment is not copied.
  */
-import type { GraphNode, Value } from "../../../../core/saved-model/graph-def";
+import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import { isElementwise } from "./elementwise";
 import { ancestorsOf, type Schedule, scheduleOf } from "./schedule";
 

@@ -1,5 +1,5 @@
+import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../../core/runs/hyperparameters";
-import type { GraphNode, Value } from "../../../../core/saved-model/graph-def";
 import { batchMicroshards, type Rewritten } from "./batch";
 import { sumInLevels } from "./column-sums";
 import { fuseElementwise } from "./fuse";

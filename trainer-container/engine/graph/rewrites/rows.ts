@@ -1,5 +1,5 @@
 /** Operations that compute each row of their output from the same row of their inputs. A row is an index of the first axis. */
-import type { Attribute, GraphNode, OutputType } from "../../../../core/saved-model/graph-def";
+import type { Attribute, GraphNode, OutputType } from "../../../../adapters/saved-model/graph-def";
 import { computesElements } from "./elementwise";
 
 /** One input of a node. */

@@ -1,4 +1,4 @@
-import type { GraphNode } from "../../../../core/saved-model/graph-def";
+import type { GraphNode } from "../../../../adapters/saved-model/graph-def";
 
 export interface Schedule {
   /** All nodes, each after its inputs. */

@@ -11,7 +11,7 @@ import {
   messageField,
   textField,
   varintField,
-} from "../protobuf";
+} from "./protobuf";
 
 /** An output of a node. */
 export interface Value {
