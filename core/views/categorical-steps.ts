@@ -1,10 +1,9 @@
 import { type Category, compareCategories } from "../row-values";
 import { type BoundStep, codeResult, fixed, numberResult } from "./bound-step";
 import { coalesce, number, type TextExpression, text, wholeText } from "./expression";
-import { TooManyCategoriesError } from "./fit";
 import { numberOf, type Scope, textOf } from "./references";
 import type { FittedValues, NamedStep, StepOf } from "./shapes";
-import type { Categories, TargetCell, Targets } from "./statistics";
+import { type Categories, type TargetCell, type Targets, TooManyCategoriesError } from "./statistics";
 import { bucketOf, join, lookup, separator } from "./text-expressions";
 
 /** Maximum number of categories of a one-hot, and of other encodings. */

@@ -1,4 +1,3 @@
-import { RingmasterError } from "../errors";
 import { bindStep } from "./bind";
 import type { BoundStep } from "./bound-step";
 import { asDictionary, columnOf, numbersOf, type RowColumns } from "./columns";
@@ -15,6 +14,7 @@ import {
   type Statistic,
   type Summary,
   type TargetCell,
+  TooManyCategoriesError,
 } from "./statistics";
 
 /** Measures statistics on the training rows; returns a state for each. */
@@ -195,14 +195,4 @@ const smallNumbers = 1 << 14;
 /** Returns whether a value is measured. NaN, a missing value, is not below any number. */
 function isMeasured(value: number): boolean {
   return Math.abs(value) <= maxMagnitude;
-}
-
-/** Thrown when a column has more categories than an encoding takes. */
-export class TooManyCategoriesError extends RingmasterError {
-  constructor(step: string, found: number, limit: number) {
-    super(
-      `step ${step} has ${found} categories in the training rows, and its maximum is ${limit}; set minCount to omit rare ones, or use hash, which needs no vocabulary`,
-      { code: "TOO_MANY_VALUES", httpStatus: 400, details: { step, found, limit } },
-    );
-  }
 }

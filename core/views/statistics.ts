@@ -1,3 +1,4 @@
+import { RingmasterError } from "../errors";
 import type { NumberExpression, TextExpression } from "./expression";
 
 /** A measurement of a step on the training rows. Infinite numbers and those above 1e100 are omitted, like missing ones. */
@@ -216,5 +217,15 @@ export function stateOf(stored: StoredState): State {
       return { ...stored, counts: new Map(stored.counts) };
     case "targets":
       return { kind: stored.kind, cells: new Map(stored.cells.map(([category, folds]) => [category, new Map(folds)])) };
+  }
+}
+
+/** Thrown when a column has more categories than an encoding takes. */
+export class TooManyCategoriesError extends RingmasterError {
+  constructor(step: string, found: number, limit: number) {
+    super(
+      `step ${step} has ${found} categories in the training rows, and its maximum is ${limit}; set minCount to omit rare ones, or use hash, which needs no vocabulary`,
+      { code: "TOO_MANY_VALUES", httpStatus: 400, details: { step, found, limit } },
+    );
   }
 }

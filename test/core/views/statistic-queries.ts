@@ -1,6 +1,5 @@
 import type { Dialect } from "../../../core/views/dialects";
 import type { NumberExpression } from "../../../core/views/expression";
-import { TooManyCategoriesError } from "../../../core/views/fit";
 import {
   addToCell,
   type Categories,
@@ -14,6 +13,7 @@ import {
   type State,
   type Statistic,
   type TargetCell,
+  TooManyCategoriesError,
 } from "../../../core/views/statistics";
 
 export type ResultRow = Readonly<Record<string, unknown>>;
