@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
@@ -48,10 +49,11 @@ export interface AsOfJoin {
  * Texts are joined by the arrival of the row.
  *
  * @returns the number of rows
- * @throws InvalidInputError if the file lacks a column or has values of other types
+ * @throws InvalidInputError if the file lacks a column, has values of other types, or changes during the join
  */
 export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<number> {
-  const { views, fullNames = false, output, script } = join;
+  const { labels, views, fullNames = false, output, script } = join;
+  const unchanged = stateOf(labels);
   const { source, rows, columns, joins, values } = await withViewSearcher(
     session,
     { views: views.length, script },
@@ -80,7 +82,18 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
   };
   if (values.length === 0) await write("NULL");
   else await withFoundValues(session.connection, values, (name) => write(`${name}(CAST("label#" AS DOUBLE))`));
+  // The file has been read several times.
+  if (stateOf(labels) !== unchanged) {
+    const rule = "must not change while it is read; join it again";
+    throw new InvalidInputError("the rows cannot be joined", [{ path: labels, rule }]);
+  }
   return rows;
+}
+
+/** Returns what another write to a file changes; `undefined` if there is no such file. */
+function stateOf(file: string): string | undefined {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found && [found.dev, found.ino, found.size, found.mtimeNs].join();
 }
 
 /** Parts of the query that writes the joined rows. */

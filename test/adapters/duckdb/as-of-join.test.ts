@@ -344,4 +344,21 @@ describe("labels in a Parquet file", () => {
       await expect(joinAsOf(session, join)).rejects.toThrow(/damaged-labels\.parquet cannot be read/);
     });
   });
+
+  it("are refused if the file changes during the join", async () => {
+    await withDuckDb(async (session) => {
+      const join = await files(session, "changed", `1::BIGINT AS customer, TIMESTAMP '2026-01-02' AS "at"`);
+      const views = join.views.map(
+        (view): StoredView => ({
+          ...view,
+          fetch: () => {
+            fs.copyFileSync(join.labels, `${join.labels}.new`);
+            fs.renameSync(`${join.labels}.new`, join.labels);
+            return view.fetch();
+          },
+        }),
+      );
+      await expect(joinAsOf(session, { ...join, views })).rejects.toThrow(/changed-labels\.parquet must not change/);
+    });
+  });
 });
