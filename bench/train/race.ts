@@ -17,7 +17,7 @@ export interface Measures {
   readonly samplesPerSecond: number;
   /** CPU milliseconds of all workers per thousand samples. */
   readonly cpuMsPerThousand: number;
-  /** Median of each round's ratio to the peer in the same round. */
+  /** Median of the ratios to the peer in the rounds that both have. */
   readonly overPeer: number | undefined;
   readonly cpuOverPeer: number | undefined;
 }
@@ -57,12 +57,12 @@ export async function race(
   }
 }
 
-/** @param peer with at least as many rounds as the contender */
 export function measuresOf(contender: Contender, peer: Contender | undefined): Measures {
   const ratio = (of: "secondsPerStep" | "cpuPerStep", inverse: boolean) => {
     if (!peer) return undefined;
     const share = peer.samplesPerStep / contender.samplesPerStep;
-    const ratios = contender[of].map((value, round) => (value * share) / peer[of][round]!);
+    const rounds = Math.min(contender[of].length, peer[of].length);
+    const ratios = contender[of].slice(0, rounds).map((value, round) => (value * share) / peer[of][round]!);
     return median(inverse ? ratios.map((each) => 1 / each) : ratios);
   };
   return {
