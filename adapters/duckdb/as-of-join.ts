@@ -41,6 +41,8 @@ export interface AsOfJoin {
   readonly maxValues?: number;
   /** Bundle of `as-of-worker.ts`. Views are searched in this thread if there is no such file. */
   readonly script?: string;
+  /** See `ViewSearcherOptions`. */
+  readonly maxEarlyNumbers?: number;
 }
 
 /**
@@ -52,11 +54,11 @@ export interface AsOfJoin {
  * @throws InvalidInputError if the file lacks a column, has values of other types, or changes during the join
  */
 export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<number> {
-  const { labels, views, fullNames = false, output, script } = join;
+  const { labels, views, fullNames = false, output, script, maxEarlyNumbers } = join;
   const unchanged = stateOf(labels);
   const { source, rows, columns, joins, values } = await withViewSearcher(
     session,
-    { views: views.length, script },
+    { views: views.length, script, maxEarlyNumbers },
     (findAll) => findFeatures(session, join, findAll),
   );
   const format = /\.csv$/i.test(output)

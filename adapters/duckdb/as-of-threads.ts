@@ -7,12 +7,8 @@ import type { DuckDbSession } from "./session";
 
 /** Searches at the same time. Each holds the values of a view, so there are few. */
 const maxSearches = 4;
-/** Numbers of a view up to which its rows are read before the labels are known, and kept until then. 128 MB. */
-const maxEarlyNumbers = 1 << 24;
-
-function isReadEarly({ viewRows, values }: Search): boolean {
-  return viewRows * (4 + values.length) <= maxEarlyNumbers;
-}
+/** 128 MB. */
+const defaultMaxEarlyNumbers = 1 << 24;
 
 export interface SearchThreadData {
   readonly directory: string;
@@ -62,6 +58,8 @@ export type FindAll = (
 export interface ViewSearcherOptions {
   readonly views: number;
   readonly script?: string | undefined;
+  /** Numbers of a view up to which its rows are read before the labels are known, and kept until then. */
+  readonly maxEarlyNumbers?: number | undefined;
 }
 
 /**
@@ -71,7 +69,7 @@ export interface ViewSearcherOptions {
  */
 export async function withViewSearcher<Result>(
   session: DuckDbSession,
-  { views, script = join(__dirname, "as-of-worker.js") }: ViewSearcherOptions,
+  { views, script = join(__dirname, "as-of-worker.js"), maxEarlyNumbers = defaultMaxEarlyNumbers }: ViewSearcherOptions,
   work: (findAll: FindAll) => Promise<Result>,
 ): Promise<Result> {
   const others = existsSync(script) ? Math.min(views, session.threads, maxSearches) - 1 : 0;
@@ -94,7 +92,8 @@ export async function withViewSearcher<Result>(
     const found = new Map<ViewSearch, FoundValues>();
     const isShared = ({ search, isLocal, labels: index }: ViewSearch) => {
       if (isLocal) return false;
-      return labels === undefined ? isReadEarly(search) : labels[index]!.numbers.table !== undefined;
+      if (labels !== undefined) return labels[index]!.numbers.table !== undefined;
+      return search.viewRows * (4 + search.values.length) <= maxEarlyNumbers;
     };
     const take = async (find: Find, mayTake: (one: ViewSearch) => boolean) => {
       for (;;) {

@@ -211,7 +211,7 @@ describe("threads that search views", () => {
     { name: "both", entities: ["small", "name"], columns: { ...columns, small: "int" as const } },
   ].map((view) => viewVersionOf({ ...view, eventTime: "at", ttl: "90d" }));
 
-  it("find what one thread finds, for all kinds of entities", async () => {
+  it("find what one thread finds, for all kinds of entities, also where views are read after the labels", async () => {
     const labels = write(
       "threads.jsonl",
       Array.from({ length: labelCount }, (_, at) => ({
@@ -232,16 +232,17 @@ describe("threads that search views", () => {
           for (const [index, { path }] of files.entries()) fs.renameSync(path, paths[index]!);
           stored.push({ version, fetch: async () => paths });
         }
-        const outputs = [script, join(directory, "none.js")].map((given, index) => ({
-          ...{ labels, time: "when", views: stored, fullNames: true, script: given },
+        const ways = [{ script }, { script: join(directory, "none.js") }, { script, maxEarlyNumbers: 0 }];
+        const joins = ways.map((options, index) => ({
+          ...{ labels, time: "when", views: stored, fullNames: true, ...options },
           output: join(directory, `threads-${index}.parquet`),
         }));
-        for (const output of outputs) expect(await joinAsOf(session, output)).toBe(labelCount);
-        const [threads, alone] = outputs.map(({ output }) => fs.readFileSync(output));
-        expect(threads!.equals(alone!)).toBe(true);
+        for (const each of joins) expect(await joinAsOf(session, each)).toBe(labelCount);
+        const [threads, ...others] = joins.map(({ output }) => fs.readFileSync(output));
+        for (const other of others) expect(threads!.equals(other)).toBe(true);
         const [found] = await session.rows(
           `SELECT ${views.map(({ name }) => `count("${name}__spend")::INTEGER AS ${name}`).join(", ")}
-           FROM read_parquet(${quoteText(outputs[0]!.output)})`,
+           FROM read_parquet(${quoteText(joins[0]!.output)})`,
         );
         for (const { name } of views) expect(found![name]).toBeGreaterThan(labelCount / 2);
       },
