@@ -1,5 +1,7 @@
 import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
+import { hasOwnProducts } from "../native/own-operations";
+import type { NativeBinding } from "../native-binding";
 import { namesOf } from "./loaded-graph";
 import type { GraphOptimizer } from "./optimizer";
 import type { Recorded } from "./pass-recorder";
@@ -24,16 +26,19 @@ interface LoadOptions {
 export class PassLoader {
   /** Takes its steps in passes that are loaded from now on. */
   optimizer: GraphOptimizer | undefined;
+  private readonly gpu: boolean;
+  private readonly ownProducts: boolean;
 
   constructor(
+    binding: NativeBinding,
     private readonly session: GraphSession,
     /** Handle of each slot of the layout. */
     private readonly handles: readonly Value[],
     private readonly parameters: number,
-    private readonly gpu: boolean,
-    /** See `hasOwnProducts`. */
-    private readonly ownProducts: boolean,
-  ) {}
+  ) {
+    this.gpu = binding.isUsingGpuDevice();
+    this.ownProducts = hasOwnProducts(binding);
+  }
 
   /** Returns the pass, or TensorFlow's reason for a refusal. */
   load(

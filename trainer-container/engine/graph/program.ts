@@ -19,7 +19,7 @@ import { ModelError, needsGraph } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import type { NativeBackend } from "../native/op";
 import { Operations } from "../native/operations";
-import { hasOwnOperations, hasOwnProducts } from "../native/own-operations";
+import { hasOwnOperations } from "../native/own-operations";
 import { TensorReader } from "../native/shared-tensors";
 import { HostWeights } from "./host-weights";
 import { GraphOptimizer } from "./optimizer";
@@ -84,9 +84,7 @@ export class GraphProgram {
         host: () => this.weights.memory.subarray(offset, offset + size),
       })),
     );
-    const { parameterCount } = layers;
-    const gpu = binding.isUsingGpuDevice();
-    this.loader = new PassLoader(this.session, this.handles, parameterCount, gpu, hasOwnProducts(binding));
+    this.loader = new PassLoader(binding, this.session, this.handles, layers.parameterCount);
   }
 
   /**
