@@ -2,11 +2,12 @@ import { statSync } from "node:fs";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
+import type { FoundRows } from "../../core/feature-store/replay";
 import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
-import { createKeys, type FoundValues, type Keys, readLabels } from "./as-of-search";
+import { createKeys, type Keys, readLabels } from "./as-of-search";
 import { type FindAll, type ViewSearch, withViewSearcher } from "./as-of-threads";
 import { canonicalTypes, castTo } from "./cast";
 import { originsOption } from "./column-origins";
@@ -82,8 +83,11 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
       throw error;
     }
   };
+  // One more thread, because threads wait for this one, which looks up what the labels have found.
+  await session.run(`SET threads = ${session.threads + 1}`);
   if (values.length === 0) await write("NULL");
   else await withFoundValues(session.connection, values, (name) => write(`${name}(CAST("label#" AS DOUBLE))`));
+  await session.run(`SET threads = ${session.threads}`);
   // The file has been read several times.
   if (stateOf(labels) !== unchanged) {
     const rule = "must not change while it is read; join it again";
@@ -106,7 +110,7 @@ interface FoundFeatures {
   /** SQL of the columns. */
   readonly columns: readonly string[];
   readonly joins: readonly string[];
-  readonly values: readonly FoundValues[];
+  readonly values: readonly FoundRows[];
 }
 
 /** Opens the view `labels`, and finds the values of their features. */

@@ -1,4 +1,4 @@
-import { type Labels, Replay } from "../../core/feature-store/replay";
+import { type FoundRows, type Labels, Replay } from "../../core/feature-store/replay";
 import { sortAscending } from "../../core/feature-store/time-order";
 import { EntityNumbers } from "./entity-numbers";
 import { copyNumbers, rowsPerChunk } from "./number-columns";
@@ -8,12 +8,6 @@ import { type DuckDbSession, quoteName } from "./session";
 /** Labels with the numbers of their entities. Their places are those in the file. The arrays are in shared memory. */
 export interface EntityLabels extends Labels {
   readonly numbers: EntityNumbers;
-}
-
-/** Values that a search has found, one label after another. NaN: a missing value, or a label without a row. */
-export interface FoundValues {
-  readonly width: number;
-  readonly values: Float64Array;
 }
 
 /** A search of a view, as plain data. */
@@ -43,7 +37,7 @@ export async function findValues(
   session: Pick<DuckDbSession, "connect">,
   search: Search,
   labels: Promise<EntityLabels>,
-): Promise<FoundValues> {
+): Promise<FoundRows> {
   const { key, event, creation, ttlMs, view, viewRows, values, isOrdered } = search;
   const width = values.length;
   const columns = [
@@ -93,8 +87,7 @@ export async function findValues(
   }
   const replay = await starting;
   if (!isInOrder) return findValues(session, { ...search, isOrdered: false }, labels);
-  replay.end();
-  return { width, values: replay.valuesByPlace() };
+  return replay.end();
 }
 
 /** Rows of a chunk. */

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Labels } from "../../core/feature-store/replay";
-import { type EntityLabels, type FoundValues, findValues, type Search } from "./as-of-search";
+import type { FoundRows, Labels } from "../../core/feature-store/replay";
+import { type EntityLabels, findValues, type Search } from "./as-of-search";
 import type { DuckDbSession } from "./session";
 
 /** Searches at the same time. Each holds the values of a view, so there are few. */
@@ -34,12 +34,12 @@ export interface SearchLabels {
 export interface SearchAnswer {
   readonly id: number;
   /** Absent if the thread cannot have the labels. */
-  readonly found?: FoundValues;
+  readonly found?: FoundRows;
   readonly failure?: { readonly error: unknown };
 }
 
 /** `findValues`; `undefined` if the thread cannot have the labels */
-type Find = (search: Search, labels: Promise<EntityLabels>) => Promise<FoundValues | undefined>;
+type Find = (search: Search, labels: Promise<EntityLabels>) => Promise<FoundRows | undefined>;
 
 export interface ViewSearch {
   readonly search: Search;
@@ -53,7 +53,7 @@ export interface ViewSearch {
 export type FindAll = (
   searches: readonly ViewSearch[],
   read: () => Promise<readonly EntityLabels[]>,
-) => Promise<readonly FoundValues[]>;
+) => Promise<readonly FoundRows[]>;
 
 export interface ViewSearcherOptions {
   readonly views: number;
@@ -89,7 +89,7 @@ export async function withViewSearcher<Result>(
       return found;
     });
     const left = new Set(searches);
-    const found = new Map<ViewSearch, FoundValues>();
+    const found = new Map<ViewSearch, FoundRows>();
     const isShared = ({ search, isLocal, labels: index }: ViewSearch) => {
       if (isLocal) return false;
       if (labels !== undefined) return labels[index]!.numbers.table !== undefined;
@@ -138,7 +138,7 @@ export async function withViewSearcher<Result>(
 
 function startThread(script: string, workerData: SearchThreadData) {
   const worker = new Worker(script, { workerData });
-  const waiting = new Map<number, { resolve(found: FoundValues | undefined): void; reject(error: unknown): void }>();
+  const waiting = new Map<number, { resolve(found: FoundRows | undefined): void; reject(error: unknown): void }>();
   let searches = 0;
   let end: unknown;
   const fail = (error: unknown) => {

@@ -1,6 +1,6 @@
 import { DOUBLE, type DuckDBConnection, STRUCT } from "@duckdb/node-api";
 import duckdb from "@duckdb/node-bindings";
-import type { FoundValues } from "./as-of-search";
+import type { FoundRows } from "../../core/feature-store/replay";
 import { copyNumbers, isNaNumber, rowsPerChunk, writeNumbers } from "./number-columns";
 import { registerFunction } from "./scalar-functions";
 
@@ -13,7 +13,7 @@ import { registerFunction } from "./scalar-functions";
  */
 export async function withFoundValues(
   connection: DuckDBConnection,
-  found: readonly FoundValues[],
+  found: readonly FoundRows[],
   query: (name: string) => Promise<void>,
 ): Promise<void> {
   // The function outlives the query, but its values do not.
@@ -22,14 +22,16 @@ export async function withFoundValues(
   const type = STRUCT(Object.fromEntries(Array.from({ length: count }, (_, at) => [`v${at}`, DOUBLE])));
   // Arrays that are made once: DuckDB's chunks are many, and each array costs the collector of garbage.
   const labels = new Int32Array(rowsPerChunk);
+  const starts = new Int32Array(rowsPerChunk);
   const numbers = new Float64Array(rowsPerChunk);
   const name = registerFunction(connection, type, (chunk, output) => {
     const count = chunk.rowCount;
     copyNumbers(chunk, 0, labels);
     let column = 0;
-    for (const { width, values } of searches) {
+    for (const { width, values, rows } of searches) {
+      startsOf(rows, width, labels, starts, count);
       for (let k = 0; k < width; k += 1, column += 1) {
-        const isComplete = gather(values, width, k, labels, numbers, count);
+        const isComplete = gather(values, k, starts, numbers, count);
         writeNumbers(duckdb.struct_vector_get_child(output, column), numbers, count, isComplete);
       }
     }
@@ -41,22 +43,20 @@ export async function withFoundValues(
   }
 }
 
+/** Finds where the values of each label begin. */
+function startsOf(rows: Uint32Array, width: number, labels: Int32Array, to: Int32Array, count: number): void {
+  for (let at = 0; at < count; at += 1) to[at] = rows[labels[at]!]! * width;
+}
+
 /**
  * Copies the value `k` of labels. A function of its own, which V8 compiles for its types of arrays alone.
  *
  * @returns whether none is NaN
  */
-function gather(
-  values: Float64Array,
-  width: number,
-  k: number,
-  labels: Int32Array,
-  to: Float64Array,
-  count: number,
-): boolean {
+function gather(values: Float64Array, k: number, starts: Int32Array, to: Float64Array, count: number): boolean {
   let isComplete = true;
   for (let at = 0; at < count; at += 1) {
-    const value = values[labels[at]! * width + k]!;
+    const value = values[starts[at]! + k]!;
     to[at] = value;
     if (isNaNumber(value)) isComplete = false;
   }

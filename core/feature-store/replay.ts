@@ -1,4 +1,4 @@
-import { sharedNumbers } from "./shared-arrays";
+import { sharedNumbers, sharedPlaces } from "./shared-arrays";
 
 /** Rows that may be added at once. */
 export const maxRowsAtOnce = 1 << 16;
@@ -25,6 +25,15 @@ export interface ViewRows {
   readonly creationTimes?: Float64Array | undefined;
   /** Place of each row among all rows of the view. Absent if rows come in the order of their arrival. */
   readonly arrivals?: Float64Array | undefined;
+}
+
+/** Values that labels have found, in shared memory. */
+export interface FoundRows {
+  readonly width: number;
+  /** Values of rows, one row after another. NaN: a missing value, or a label without a row. */
+  readonly values: Float64Array;
+  /** Row of `values` of each label, by the place of the label. */
+  readonly rows: Uint32Array;
 }
 
 /**
@@ -117,26 +126,24 @@ export class Replay {
     return true;
   }
 
-  /** Ends the replay: the labels that are left see the last state. */
-  end(): void {
+  /** Ends the replay: the labels that are left see the last state. Returns what the labels have found. */
+  end(): FoundRows {
     const [entities, eventTimes] = [Int32Array.of(-1), Float64Array.of(Number.POSITIVE_INFINITY)];
     this.add({ count: 1, entities, eventTimes });
-  }
-
-  /**
-   * Returns the values of all labels by their places, one label after another. They are copied in the order of times: rows
-   * of near times are near each other, so only the writes miss the processor's cache.
-   */
-  valuesByPlace(): Float64Array {
-    const { values, width, found } = this;
+    this.filled -= 1;
+    const { found, width } = this;
     const { places } = this.labels;
-    const all = sharedNumbers(found.length * width);
-    for (let label = 0; label < found.length; label += 1) {
-      const from = found[label]! * width;
-      const to = places[label]! * width;
-      for (let k = 0; k < width; k += 1) all[to + k] = values[from + k]!;
+    const rows = sharedPlaces(found.length);
+    let { values } = this;
+    if (this.filled > found.length + 1) {
+      // No row counts as the latest any more. What is left has at most one row for each label.
+      this.latest.fill(0);
+      this.drop();
+      values = sharedNumbers(this.filled * width);
+      values.set(this.values.subarray(0, values.length));
     }
-    return all;
+    for (let label = 0; label < found.length; label += 1) rows[places[label]!] = found[label]!;
+    return { width, values, rows };
   }
 
   /** Returns whether a row is later than the latest of its entity, and takes its creation time and arrival if so. */
