@@ -177,6 +177,7 @@ function searchOf({ entities, columns, eventTime, creationTime, ttl }: ViewVersi
   const event = `CAST(epoch_ms(${quoteName(eventTime!)}) AS DOUBLE)`;
   return {
     key: keys.of(entities.map((name) => ({ column: name, type: columns[name]! }))),
+    enumeration: keys.enumeration,
     event,
     ...(creationTime === undefined
       ? {}

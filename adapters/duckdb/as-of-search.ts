@@ -1,19 +1,28 @@
+import { join } from "node:path";
 import { type FoundRows, type Labels, Replay } from "../../core/feature-store/replay";
 import { sortAscending } from "../../core/feature-store/time-order";
 import { EntityNumbers } from "./entity-numbers";
 import { copyNumbers, rowsPerChunk } from "./number-columns";
 import { visitChunks } from "./scalar-functions";
-import { type DuckDbSession, quoteName } from "./session";
+import { type DuckDbSession, quoteName, quoteText } from "./session";
 
 /** Labels with the numbers of their entities. Their places are those in the file. The arrays are in shared memory. */
 export interface EntityLabels extends Labels {
   readonly numbers: EntityNumbers;
 }
 
+/** An enumeration of texts, which a DuckDB creates from a Parquet file. */
+export interface Enumeration {
+  readonly name: string;
+  readonly file: string;
+}
+
 /** A search of a view, as plain data. */
 export interface Search {
   /** SQL of the entity's number (`Keys`). */
   readonly key: string;
+  /** Enumeration that the SQL of `key` needs. The thread that reads the labels has it. */
+  readonly enumeration?: Enumeration | undefined;
   /** SQL of the event time in milliseconds, of type DOUBLE. */
   readonly event: string;
   /** SQL of the creation time, if the view has one: the event time where it is missing. */
@@ -154,18 +163,22 @@ export type KeyColumns = readonly { readonly column: string; readonly type: stri
 /** SQL of an entity as a number of type DOUBLE. It is NULL where the entity is missing, or is a text that no label has. */
 export interface Keys {
   of(columns: KeyColumns): string;
-  /** Whether the SQL needs a type of this session. */
+  readonly enumeration?: Enumeration | undefined;
+  /** Whether only this session can have the enumeration. */
   readonly isLocal: boolean;
 }
+
+/** Texts of an enumeration up to which each thread has its own. A text takes about 100 bytes. */
+const maxSharedTexts = 1 << 20;
 
 /**
  * Returns the expressions of entities' numbers: one whole number is itself. Otherwise the texts of all labels become an
  * enumeration of DuckDB, which has a number for each, and finds it in less time than JavaScript takes to read the text.
  *
  * @param columns of the table `labels`
- * @param type name of the enumeration
+ * @param name of the enumeration
  */
-export async function createKeys(session: DuckDbSession, columns: KeyColumns, type: string): Promise<Keys> {
+export async function createKeys(session: DuckDbSession, columns: KeyColumns, name: string): Promise<Keys> {
   if (columns.length === 1) {
     const [{ type: only }] = columns as readonly [KeyColumns[number]];
     if (only === "int") return { isLocal: false, of: ([one]) => `CAST(${quoteName(one!.column)} AS DOUBLE)` };
@@ -174,9 +187,23 @@ export async function createKeys(session: DuckDbSession, columns: KeyColumns, ty
     }
   }
   const text = textOf(columns);
-  await session.run(`DROP TYPE IF EXISTS ${type}`);
-  await session.run(`CREATE TYPE ${type} AS ENUM (SELECT DISTINCT ${text} FROM labels WHERE ${text} IS NOT NULL)`);
-  return { isLocal: true, of: (some) => `CAST(enum_code(TRY_CAST(${textOf(some)} AS ${type})) AS DOUBLE)` };
+  const file = join(session.directory, `${name}.parquet`);
+  await session.run(
+    `COPY (SELECT DISTINCT ${text} AS text FROM labels WHERE ${text} IS NOT NULL) TO ${quoteText(file)} (FORMAT parquet)`,
+  );
+  await session.run(`DROP TYPE IF EXISTS ${name}`);
+  await createEnumeration(session, { name, file });
+  const [found] = await session.rows(`SELECT count(*)::DOUBLE AS "texts#" FROM ${quoteText(file)}`);
+  return {
+    enumeration: { name, file },
+    isLocal: Number(found!["texts#"]) > maxSharedTexts,
+    of: (some) => `CAST(enum_code(TRY_CAST(${textOf(some)} AS ${name})) AS DOUBLE)`,
+  };
+}
+
+/** Creates the enumeration. The texts have the same numbers in each session. */
+export function createEnumeration(session: DuckDbSession, { name, file }: Enumeration): Promise<void> {
+  return session.run(`CREATE TYPE ${name} AS ENUM (SELECT text FROM ${quoteText(file)})`);
 }
 
 function textOf(columns: KeyColumns): string {

@@ -45,7 +45,7 @@ export interface ViewSearch {
   readonly search: Search;
   /** Index of the labels that `FindAll` reads. */
   readonly labels: number;
-  /** Whether the search needs this session's DuckDB. */
+  /** Whether the search needs this session's enumeration. */
   readonly isLocal: boolean;
 }
 
@@ -64,8 +64,8 @@ export interface ViewSearcherOptions {
 
 /**
  * Runs `work` with a searcher of views, which shares them among this thread and others: as many as DuckDB has, if the
- * script exists. The others read rows of views while this thread reads the labels. Entities that are texts or large numbers
- * are searched in this thread, because threads cannot share them.
+ * script exists. The others read rows of views while this thread reads the labels. Entities that are large numbers, or a
+ * great many texts, are searched in this thread, because threads cannot share them.
  */
 export async function withViewSearcher<Result>(
   session: DuckDbSession,

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { type EntityLabels, findValues } from "./as-of-search";
+import { createEnumeration, type EntityLabels, findValues } from "./as-of-search";
 import type { SearchAnswer, SearchLabels, SearchRequest, SearchThreadData } from "./as-of-threads";
 import { EntityNumbers } from "./entity-numbers";
 import { openDuckDb } from "./session";
@@ -8,6 +8,8 @@ import { openDuckDb } from "./session";
 const { directory, memoryMb } = workerData as SearchThreadData;
 const session = openDuckDb(directory, { memoryMb });
 
+/** Names of enumerations that this thread has. */
+const enumerations = new Set<string>();
 /** Get the labels of searches. */
 const waiting = new Map<number, (labels: SearchLabels["labels"]) => void>();
 
@@ -21,7 +23,12 @@ async function answer({ id, search }: SearchRequest): Promise<SearchAnswer> {
       resolve({ ...some, numbers: new EntityNumbers(table) });
     });
   });
+  const { enumeration } = search;
   try {
+    if (enumeration && !enumerations.has(enumeration.name)) {
+      enumerations.add(enumeration.name);
+      await createEnumeration(await session, enumeration);
+    }
     return { id, found: await findValues(await session, search, labels) };
   } catch (error) {
     return isOfUse ? { id, failure: { error } } : { id };
