@@ -191,7 +191,6 @@ export async function createKeys(session: DuckDbSession, columns: KeyColumns, na
   await session.run(
     `COPY (SELECT DISTINCT ${text} AS text FROM labels WHERE ${text} IS NOT NULL) TO ${quoteText(file)} (FORMAT parquet)`,
   );
-  await session.run(`DROP TYPE IF EXISTS ${name}`);
   await createEnumeration(session, { name, file });
   const [found] = await session.rows(`SELECT count(*)::DOUBLE AS "texts#" FROM ${quoteText(file)}`);
   return {
@@ -201,9 +200,13 @@ export async function createKeys(session: DuckDbSession, columns: KeyColumns, na
   };
 }
 
-/** Creates the enumeration. The texts have the same numbers in each session. */
-export function createEnumeration(session: DuckDbSession, { name, file }: Enumeration): Promise<void> {
-  return session.run(`CREATE TYPE ${name} AS ENUM (SELECT text FROM ${quoteText(file)})`);
+/**
+ * Creates the enumeration, and removes that of an earlier join, which may still be in the session's files. The texts have
+ * the same numbers in each session.
+ */
+export async function createEnumeration(session: DuckDbSession, { name, file }: Enumeration): Promise<void> {
+  await session.run(`DROP TYPE IF EXISTS ${name}`);
+  await session.run(`CREATE TYPE ${name} AS ENUM (SELECT text FROM ${quoteText(file)})`);
 }
 
 function textOf(columns: KeyColumns): string {
