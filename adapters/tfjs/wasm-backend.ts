@@ -4,6 +4,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { type MultiplyAdd, multiplyAdd } from "../wasm/multiply-add";
 import { registerChainedOps } from "./chained-ops";
 import { registerWasmKernels } from "./kernels/register";
+import { type Heap, WasmMemoryError } from "./simd/buffers";
 import { kernelsVersion, simdOf } from "./simd/simd";
 
 export interface WasmBackendInfo {
@@ -59,12 +60,28 @@ async function start(): Promise<WasmBackendInfo> {
     }
   });
   if (!ok) throw new Error(`The WebAssembly backend of TensorFlow.js did not start from ${folder}.`);
-  simdOf(tf.backend() as wasm.BackendWasm); // Fails at the start if the machine or the package is not suitable.
+  const backend = tf.backend() as wasm.BackendWasm;
+  refuseNull(backend.wasm as unknown as Heap);
+  simdOf(backend); // Fails at the start if the machine or the package is not suitable.
   return {
     version: wasm.version_wasm,
     simd: await tf.env().getAsync("WASM_HAS_SIMD_SUPPORT").then(Boolean),
     threads: 1,
     kernels: kernelsVersion,
     multiplyAdd: multiplyAdd(),
+  };
+}
+
+/**
+ * Makes allocations throw if there is no memory left. TensorFlow.js does not check the result: a tensor at address 0 would
+ * overwrite the kernels' own data.
+ */
+function refuseNull(heap: { -readonly [key in keyof Heap]: Heap[key] }): void {
+  heap._free(heap._malloc(1)); // Emscripten's first call replaces the function.
+  const allocate = heap._malloc;
+  heap._malloc = (bytes) => {
+    const address = allocate(bytes);
+    if (address === 0) throw new WasmMemoryError(bytes);
+    return address;
   };
 }

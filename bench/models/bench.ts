@@ -29,21 +29,12 @@ async function measureModel(
 ): Promise<readonly Line[]> {
   const setup = { model, batchSize, backend: "native" as const, microshards: 1 };
   const contenders: Contender[] = [];
-  const failures: Line[] = [];
-  const identity = (who: string) => ({ model: label, batchSize, who });
   const add = async (who: string, start: Promise<TrainGang>) =>
     contenders.push(contenderOf(who, await start, batchSize));
   try {
     if (torch) {
       await add(peerName, startTorch(1, { ...setup, torch: "eager" }, torch));
-      const compiled = await startTorch(1, { ...setup, torch: "compile" }, torch);
-      try {
-        await compiled.measure({ steps: 1 });
-        contenders.push(contenderOf(compiledName, compiled, batchSize));
-      } catch (error) {
-        compiled.close();
-        failures.push({ ...identity(compiledName), failure: (error as Error).message });
-      }
+      await add(compiledName, startTorch(1, { ...setup, torch: "compile" }, torch));
     }
     for (const backend of options.backends) {
       await add(backend, startOurs(1, { ...setup, backend, asModule: true }));
@@ -55,12 +46,13 @@ async function measureModel(
   } finally {
     for (const { gang } of contenders) gang.close();
   }
-  const peer = contenders.find(({ who }) => who === peerName);
-  const measured = contenders.map((contender): Line => {
-    const { who, firstStepSeconds } = contender;
-    return { ...identity(who), ...measuresOf(contender, peer), ...(who === compiledName ? {} : { firstStepSeconds }) };
+  const peer = contenders.find(({ who, failure }) => who === peerName && failure === undefined);
+  return contenders.map((contender): Line => {
+    const { who, firstStepSeconds, failure } = contender;
+    const identity = { model: label, batchSize, who };
+    if (failure !== undefined) return { ...identity, failure };
+    return { ...identity, ...measuresOf(contender, peer), ...(who === compiledName ? {} : { firstStepSeconds }) };
   });
-  return [...measured, ...failures];
 }
 
 const columns = ["model", "batch", "", "samples/s", "÷ PyTorch", "CPU ms / 1,000", "÷ PyTorch", "first step, s"];
@@ -75,6 +67,9 @@ const cellsOf = (line: Line): readonly string[] => [
   line.cpuOverPeer?.toFixed(2) ?? "–",
   line.firstStepSeconds?.toFixed(2) ?? "–",
 ];
+
+const failureOf = ({ model, batchSize, who, failure }: Line): readonly string[] =>
+  failure === undefined ? [] : [`${who} skipped, ${model}, batches of ${batchSize}: ${failure}`];
 
 /** Measures training steps of user modules against PyTorch, eager and compiled. Options are in `options.ts`. */
 export async function benchModels(args: readonly string[]): Promise<void> {
@@ -96,7 +91,7 @@ export async function benchModels(args: readonly string[]): Promise<void> {
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
     return;
   }
-  const failures = new Set(lines.flatMap(({ who, failure }) => (failure ? [`${who} skipped: ${failure}`] : [])));
+  const failures = new Set(lines.flatMap(failureOf));
   const text = [
     `${machineLine(machine)} (${loadAverageAfter} at the end)`,
     typeof torch === "string" ? `peer skipped: ${torch}` : `peer: PyTorch ${torch.torch}, fused Adam`,

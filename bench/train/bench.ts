@@ -80,6 +80,7 @@ export async function benchTrain(args: readonly string[]): Promise<void> {
         }
         const theirs = contenders.find(({ who }) => who === peerName);
         for (const contender of contenders) {
+          if (contender.failure !== undefined) throw new Error(`${contender.who}: ${contender.failure}`);
           const identity = { model, batchSize, worldSize, who: contender.who };
           lines.push({ ...identity, ...measuresOf(contender, theirs), scaling: undefined });
         }

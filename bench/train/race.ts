@@ -10,6 +10,8 @@ export interface Contender {
   firstStepSeconds: number;
   readonly secondsPerStep: number[];
   readonly cpuPerStep: number[];
+  /** The reason why it cannot train. */
+  failure?: string;
 }
 
 export interface Measures {
@@ -28,7 +30,7 @@ export function contenderOf(who: string, gang: TrainGang, samplesPerStep: number
 
 /**
  * Runs all contenders in alternation, so that other load affects each. A round takes each about `seconds`, at least one
- * step. A contender whose steps exceed the time of all rounds takes part in fewer.
+ * step. A contender whose steps exceed the time of all rounds takes part in fewer. One that fails takes no further part.
  */
 export async function race(
   contenders: readonly Contender[],
@@ -36,15 +38,19 @@ export async function race(
 ): Promise<void> {
   const plans: { readonly contender: Contender; readonly steps: number; secondsLeft: number }[] = [];
   for (const contender of contenders) {
-    const { gang } = contender;
-    contender.firstStepSeconds = (await gang.measure({ steps: 1 })).seconds;
-    const second = await gang.measure({ steps: 1 });
+    const measure = async (steps: number) => (await contender.gang.measure({ steps })).seconds;
     const affordable = (limit: number, step: number) => Math.max(1, Math.min(limit, Math.round(seconds / step)));
-    await gang.measure({ steps: affordable(20, second.seconds) }); // warms caches
-    const trialSteps = affordable(10, second.seconds);
-    const trial = await gang.measure({ steps: trialSteps });
-    const steps = affordable(Number.POSITIVE_INFINITY, trial.seconds / trialSteps);
-    plans.push({ contender, steps, secondsLeft: 2 * rounds * seconds });
+    try {
+      contender.firstStepSeconds = await measure(1);
+      const second = await measure(1);
+      await measure(affordable(20, second)); // warms caches
+      const trialSteps = affordable(10, second);
+      const steps = affordable(Number.POSITIVE_INFINITY, (await measure(trialSteps)) / trialSteps);
+      plans.push({ contender, steps, secondsLeft: 2 * rounds * seconds });
+    } catch (error) {
+      contender.failure = (error as Error).message;
+      contender.gang.close();
+    }
   }
   for (let round = 0; round < rounds; round += 1) {
     for (const plan of plans) {

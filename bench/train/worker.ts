@@ -16,7 +16,7 @@ import { runChild, say } from "../support/child";
 import { benchPlan } from "../support/training-plan";
 import { memoryFeed } from "./memory-feed";
 import { batchesInMemory } from "./models";
-import type { Measured, Ready, Setup, Task } from "./protocol";
+import type { Failed, Measured, Ready, Setup, Task } from "./protocol";
 
 interface Start {
   readonly rank: number;
@@ -86,7 +86,8 @@ async function main(): Promise<void> {
   let trainer: Awaited<ReturnType<typeof createTrainer>> | undefined;
   for await (const line of createInterface({ input: process.stdin })) {
     if (trainer) {
-      say(await trainer.measure(JSON.parse(line) as Task));
+      const measured = trainer.measure(JSON.parse(line) as Task);
+      say(await measured.catch(({ message }: Error): Failed => ({ failure: message })));
       continue;
     }
     const { rank, ports } = JSON.parse(line) as Start;

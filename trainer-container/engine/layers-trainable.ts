@@ -15,6 +15,7 @@ import { rematerialiseOf } from "./rematerialisation";
 import { type BatchTensors, batchTensors, readScored, type Scored, scoreBatch } from "./score";
 import { withSeededRandom } from "./seeded-random";
 import { computeModel } from "./user-code";
+import { withinMemory } from "./wasm/memory";
 
 type LayerVariable = LayersModel["weights"][number];
 
@@ -110,18 +111,17 @@ export class LayersTrainable implements TrainableModel {
   gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult {
     this.checkBatch(batch);
     this.checkFlat(into);
-    return withSeededRandom(randomKey, () =>
-      tf.tidy(() => {
-        const key = tf.tensor1d(drawKey(randomKey), "int32");
-        const scored = this.differentiate(batchTensors(this.definition, batch), key);
-        this.layout.forEach(({ offset, size }, index) => {
-          const gradient = scored.gradients[index];
-          if (gradient) into.set(gradient.dataSync() as Float32Array, offset);
-          else into.fill(0, offset, offset + size);
-        });
-        return readScored(this.definition, batch, scored) as unknown as tf.TensorContainer;
-      }),
-    ) as unknown as BatchResult;
+    const pass = () => {
+      const key = tf.tensor1d(drawKey(randomKey), "int32");
+      const scored = this.differentiate(batchTensors(this.definition, batch), key);
+      this.layout.forEach(({ offset, size }, index) => {
+        const gradient = scored.gradients[index];
+        if (gradient) into.set(gradient.dataSync() as Float32Array, offset);
+        else into.fill(0, offset, offset + size);
+      });
+      return readScored(this.definition, batch, scored) as unknown as tf.TensorContainer;
+    };
+    return withinMemory(() => withSeededRandom(randomKey, () => tf.tidy(pass))) as unknown as BatchResult;
   }
 
   /**
@@ -175,10 +175,11 @@ export class LayersTrainable implements TrainableModel {
 
   evaluate(batch: Batch): BatchResult {
     this.checkBatch(batch);
-    return tf.tidy(() => {
+    const pass = () => {
       const scored = this.score(batchTensors(this.definition, batch));
       return readScored(this.definition, batch, scored) as unknown as tf.TensorContainer;
-    }) as unknown as BatchResult;
+    };
+    return withinMemory(() => tf.tidy(pass)) as unknown as BatchResult;
   }
 
   /** Makes one forward pass without training behaviour. Call it within `tf.tidy`. */

@@ -12,6 +12,7 @@ import type {
   TrainableModel,
 } from "./engine";
 import type { LayersTrainable } from "./layers-trainable";
+import { withinMemory } from "./wasm/memory";
 
 /** A model's passes as fixed sequences of a backend's operations, with their own weights. */
 export interface GradientProgram {
@@ -105,7 +106,8 @@ export class ProgramTrainable implements TrainableModel {
   gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
     this.tape.checkBatch(batch, this.takesSparse);
     this.tape.checkFlat(into);
-    return this.program.gradients(batch, randomKey, into, onFinal) ?? this.gradientsOfTape(batch, randomKey, into);
+    const computed = withinMemory(() => this.program.gradients(batch, randomKey, into, onFinal));
+    return computed ?? this.gradientsOfTape(batch, randomKey, into);
   }
 
   private gradientsOfTape(batch: Batch, randomKey: string, into: Float32Array): BatchResult {

@@ -4,6 +4,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../core/runs/model-definition";
 import { EngineError, ModelError, RecordingDiffers } from "./errors";
 import { placeOfKernel } from "./kernel-spy";
+import { isMemoryFull } from "./wasm/memory";
 
 /** Time in which a synchronous call of user code must return: nothing else runs in the thread until then. Tests change it. */
 export const timeLimit = { ms: 45_000 };
@@ -109,5 +110,6 @@ export function describeThrown(error: unknown): string {
 }
 
 function isOutOfMemory(error: unknown): boolean {
+  if (isMemoryFull(error)) return true;
   return /\bOOM\b|out of memory|allocation failed|memory access out of bounds/i.test(describeThrown(error));
 }

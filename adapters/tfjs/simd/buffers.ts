@@ -4,6 +4,13 @@ export interface Heap {
   _free(at: number): void;
 }
 
+/** WebAssembly's memory has no space for a tensor or a buffer. */
+export class WasmMemoryError extends RangeError {
+  constructor(bytes: number) {
+    super(`The WebAssembly heap has no ${bytes} bytes left.`);
+  }
+}
+
 /** The bytes of a cache line. Every buffer starts at one. */
 const line = 64;
 
@@ -26,7 +33,7 @@ export class Buffers<Name extends string> {
     if (known) this.heap._free(known.malloc);
     this.held.delete(name);
     const malloc = this.heap._malloc(bytes + line) >>> 0;
-    if (malloc === 0) throw new RangeError(`The WebAssembly heap has no ${bytes} bytes left for '${name}'.`);
+    if (malloc === 0) throw new WasmMemoryError(bytes);
     this.held.set(name, { bytes, malloc });
     return aligned(malloc);
   }

@@ -92,6 +92,13 @@ export class Simd {
   }
 }
 
+/** Returns the backend's memory. @throws Error if the backend does not expose it */
+export function memoryOf(backend: BackendWasm): WasmMemory {
+  const { memory } = (backend.wasm as unknown as EmscriptenModule).asm ?? {};
+  if (!memory) throw new Error("This version of @tensorflow/tfjs-backend-wasm does not expose its memory.");
+  return memory;
+}
+
 /** The kernels over the memory of the backend, which contains the tensors. */
 export class BackendSimd extends Simd {
   /**
@@ -99,13 +106,11 @@ export class BackendSimd extends Simd {
    * @throws Error if the backend does not expose its memory, CompileError if the machine has no WebAssembly SIMD
    */
   constructor(private readonly backend: BackendWasm) {
-    const module = backend.wasm as unknown as EmscriptenModule;
-    const memory = module.asm?.memory;
-    if (!memory) throw new Error("This version of @tensorflow/tfjs-backend-wasm does not expose its memory.");
+    const memory = memoryOf(backend);
     const call = instantiate(simdFunctions, { initial: 1, shared: false }, memory);
     super(
       call,
-      module,
+      backend.wasm as unknown as EmscriptenModule,
       () => memory.buffer,
       (values) => values.buffer === memory.buffer,
     );
