@@ -83,10 +83,9 @@ export class LayersTrainable implements TrainableModel {
 
   /** Returns the bytes of the layers' outputs for a number of rows. */
   outputBytes(rows: number): number {
-    const shapes = this.model.layers.flatMap(({ inboundNodes }) => inboundNodes.flatMap((node) => node.outputShapes));
     const elements = (shape: readonly (number | null)[]) =>
       shape.reduce<number>((all, side) => all * (side ?? 1), rows);
-    return Float32Array.BYTES_PER_ELEMENT * sum(shapes.map((shape) => elements(shape as readonly (number | null)[])));
+    return Float32Array.BYTES_PER_ELEMENT * sum(outputShapes(this.model.layers).map(elements));
   }
 
   /** Returns the variables' present tensors, in the layout's order. */
@@ -256,6 +255,17 @@ export class LayersTrainable implements TrainableModel {
       throw new BatchError(`${batch.rows} rows take ${batch.rows} weights; got ${batch.weights.length}.`);
     }
   }
+}
+
+/** Returns the shapes of all outputs, including those inside nested models. */
+function outputShapes(layers: LayersModel["layers"]): readonly (readonly (number | null)[])[] {
+  return layers.flatMap((layer) => {
+    const shapes = layer.inboundNodes.flatMap(({ outputShapes: found }) =>
+      // A model of one layer has the shape itself.
+      Array.isArray(found[0]) ? (found as (number | null)[][]) : [found as (number | null)[]],
+    );
+    return [...shapes, ...outputShapes((layer as Partial<LayersModel>).layers ?? [])];
+  });
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);

@@ -29,7 +29,7 @@ export const recordedLossScale = 1;
 /** Rows of the pass that is recorded to predict others, or to estimate their memory. */
 const sampleRows = 2;
 /** Rows of a pass that is compared with the tape instead of one of more rows. */
-const comparedRows = 8;
+const comparedRows = 4;
 /** The tape holds several times the layers' outputs, and then spends most of its time on new memory. */
 const maxTapeBytes = 128 * 1024 * 1024;
 
