@@ -20,6 +20,7 @@ const layers = {
   local: ["core", "platform", "adapters", "api", "lambdas"],
   client: ["core", "platform", "api"],
   cli: ["core", "platform", "adapters", "api", "client", "package.json"],
+  bench: ["core", "platform", "adapters", "api", "lambdas", "trainer-container", "local", "client", "cli", "test"],
 };
 
 /** Files and folders without I/O. They may import only each other and `purePackages`. */

@@ -1,31 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { faultsInARow } from "./chaos";
 import type { Crew } from "./crew";
-import { integerBelow, oneOf, type Random, someOf } from "./random";
-import type { Relay } from "./relay";
+import type { Disturbance, Trial } from "./disturbance";
+import { integerBelow, oneOf, someOf } from "./random";
 import type { Job } from "./task";
 import { totalSteps } from "./task";
-import { anyTimePoint, type Life, reached, type TimePoint, timePointOfTraining, timePointText } from "./time-point";
+import { anyTimePoint, reached, type TimePoint, timePointOfTraining, timePointText } from "./time-point";
 import type { Worker } from "./worker";
-
-/** A running trial as a disturbance sees it. */
-export interface Trial {
-  readonly crew: Crew;
-  readonly relay: Relay;
-  readonly random: Random;
-  readonly life: Life;
-  readonly job: Job;
-  /** Counts from 0. */
-  readonly index: number;
-}
-
-/** The disturbance of a trial. */
-export interface Disturbance {
-  readonly what: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly victims: readonly Worker[];
-}
 
 export interface Scenario {
   readonly title: string;

@@ -12,7 +12,7 @@ import { describeMachine, machineLine } from "../support/machine";
 import { findTorch, type PeerPython } from "../support/peer-python";
 import { markdownTable } from "../support/table";
 import { startTorch } from "../train/gangs";
-import type { BenchModel } from "../train/protocol";
+import type { BenchModel } from "../train/modules";
 import { type GpuCheckOptions, parseGpuCheckOptions } from "./options";
 import type { CheckReady, CheckResult, CheckSetup, CheckTask } from "./protocol";
 

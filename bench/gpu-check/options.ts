@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type { Precision } from "../../core/runs/hyperparameters";
 import { parseModelsOptions } from "../models/options";
 import { checked, list } from "../support/arguments";
-import type { BenchModel } from "../train/protocol";
+import type { BenchModel } from "../train/modules";
 
 export interface GpuCheckOptions {
   /** `cpu` tries the check itself on a machine without a GPU. */

@@ -1,6 +1,7 @@
 import type { Precision } from "../../core/runs/hyperparameters";
 import type { NumericsRecord } from "../../core/runs/shapes";
-import type { BenchModel, Task } from "../train/protocol";
+import type { BenchModel } from "../train/modules";
+import type { Task } from "../train/protocol";
 
 /** A process's training, known from its start. */
 export interface CheckSetup {

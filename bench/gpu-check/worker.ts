@@ -6,12 +6,12 @@ import { createEngine } from "../../trainer-container/engine/create-engine";
 import type { Execution } from "../../trainer-container/engine/engine";
 import { engineOptionsOf } from "../../trainer-container/host/prepare";
 import type { Replica } from "../../trainer-container/loop/replica";
-import { definitionOf } from "../models/modules";
 import { trainAlone } from "../support/alone";
 import { runChild, say } from "../support/child";
 import { benchPlan, benchTask } from "../support/training-plan";
 import { memoryFeed } from "../train/memory-feed";
 import { batchesInMemory } from "../train/models";
+import { definitionOf } from "../train/modules";
 import { type CheckReady, type CheckResult, type CheckSetup, type CheckTask, everySteps } from "./protocol";
 
 function bytesOf({ buffers, finishedSteps }: Replica): Buffer {

@@ -2,7 +2,7 @@ import { describeMachine, machineLine } from "../support/machine";
 import { findTorch, type PeerPython } from "../support/peer-python";
 import { markdownTable } from "../support/table";
 import { pinning, startOurs, startTorch, type TrainGang } from "../train/gangs";
-import type { BenchModel } from "../train/protocol";
+import type { BenchModel } from "../train/modules";
 import { type Contender, checkParameters, contenderOf, type Measures, measuresOf, race } from "../train/race";
 import { type ModelsOptions, parseModelsOptions } from "./options";
 

@@ -1,8 +1,7 @@
 import { parseArgs } from "node:util";
 import { checked, list } from "../support/arguments";
 import { benchModels as trainModels } from "../train/models";
-import type { BenchModel } from "../train/protocol";
-import type { BenchModule } from "./modules";
+import type { BenchModel, BenchModule } from "../train/modules";
 
 const classification = { outputs: 10, task: "classification" } as const;
 const image = { inputShape: [28, 28, 1], ...classification } as const;

@@ -1,8 +1,8 @@
 import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import type { ModelContext } from "../../trainer-container/engine/define-training";
-import { definitionOf } from "../models/modules";
 import { parseModelsOptions } from "../models/options";
 import { type Digits, digitModels, loadDigits } from "../reduction/digits";
+import { definitionOf } from "../train/modules";
 import { drawTokens } from "./tokens";
 
 const [rows, columns] = [28, 28];

@@ -8,15 +8,7 @@ import { LineProcess } from "../support/line-process";
 import { describeMachine, machineLine } from "../support/machine";
 import { markdownTable } from "../support/table";
 import { type DayLine, measureDay } from "./day";
-import { type CycleLine, measureCycles } from "./objects";
-
-export interface Services {
-  readonly pid: number;
-  readonly bucket: string;
-  readonly table: Table;
-  /** Sets S3's clock: its distance from the time in milliseconds. */
-  setClock(offset: number): Promise<void>;
-}
+import { type CycleLine, measureCycles, type Services } from "./objects";
 
 /** Measures reclamation. `--objects N` (100,000), `--only day|cycles`, `--json` for machines. */
 export async function benchReclamation(args: readonly string[]): Promise<void> {

@@ -8,7 +8,7 @@ import { createCheckpointer } from "../../trainer-container/checkpoint/checkpoin
 import { SnapshotSpace } from "../../trainer-container/checkpoint/snapshot";
 import { uploadHere } from "../../trainer-container/checkpoint/upload-protocol";
 import type { Replica } from "../../trainer-container/loop/replica";
-import type { Services } from "./bench";
+import type { Services } from "./objects";
 
 const checkpoints = 144;
 const keep = 3;

@@ -10,7 +10,15 @@ import { objectKeys } from "../../core/object-keys";
 import { type CycleState, graceMs } from "../../core/reclamation/ports";
 import { reclaim } from "../../core/reclamation/reclaim";
 import { processTimeOf } from "../support/cpu";
-import type { Services } from "./bench";
+
+/** The embedded services of the benchmark, in a process of their own. */
+export interface Services {
+  readonly pid: number;
+  readonly bucket: string;
+  readonly table: Table;
+  /** Sets S3's clock: its distance from the time in milliseconds. */
+  setClock(offset: number): Promise<void>;
+}
 
 const writesAtOnce = 32;
 const contentBytes = 1_024;

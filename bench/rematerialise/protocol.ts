@@ -1,5 +1,5 @@
 import type { Rematerialise } from "../../core/runs/model-definition";
-import type { BenchModule } from "../models/modules";
+import type { BenchModule } from "../train/modules";
 
 export interface Setup {
   readonly model: Extract<BenchModule, { readonly type: "transformer" }>;

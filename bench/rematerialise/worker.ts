@@ -6,8 +6,8 @@ import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import type { Batch } from "../../trainer-container/engine/engine";
 import { seededRandom } from "../../trainer-container/engine/seeded-random";
-import { definitionOf } from "../models/modules";
 import { runChild, say } from "../support/child";
+import { definitionOf } from "../train/modules";
 import type { Measured, Setup } from "./protocol";
 
 const learningRate = 1e-3;

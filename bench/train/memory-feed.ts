@@ -2,8 +2,8 @@ import { createBatch } from "../../trainer-container/data/direct-feed";
 import type { Feed } from "../../trainer-container/data/feed";
 import type { Batch } from "../../trainer-container/engine/engine";
 import { seededRandom } from "../../trainer-container/engine/seeded-random";
-import { vocabularyOf } from "../models/modules";
 import { batchesInMemory } from "./models";
+import { vocabularyOf } from "./modules";
 import type { Setup } from "./protocol";
 
 /** Feeds prepared microshards in turn. */

@@ -1,4 +1,4 @@
-import type { BenchModel } from "./protocol";
+import type { BenchModel } from "./modules";
 
 /** Number of global batches in memory, used in turn. */
 export const batchesInMemory = 8;

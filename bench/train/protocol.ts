@@ -1,14 +1,10 @@
 import type { Precision } from "../../core/runs/hyperparameters";
-import type { CnnDefinition, MlpDefinition } from "../../core/runs/model-definition";
-import type { BenchModule } from "../models/modules";
-
-/** A built-in model, or the layers of one of `modules.ts`, which `torch_models.py` builds as well. */
-export type BenchModel = MlpDefinition | CnnDefinition | BenchModule;
+import type { BenchModel } from "./modules";
 
 /** A rank's training, known from its start; `torch_rank.py` reads the same. */
 export interface Setup {
   readonly model: BenchModel;
-  /** Trains a built-in model's layers as a user's module does. */
+  /** See `definitionOf`. */
   readonly asModule?: boolean;
   /** Rows of a global batch. */
   readonly batchSize: number;

@@ -1,4 +1,4 @@
-"""The models of the benchmarks in PyTorch. `engine/built-in-models.ts` and `bench/models/modules.ts` build the same layers."""
+"""The models of the benchmarks in PyTorch. `engine/built-in-models.ts` and `bench/train/modules.ts` build the same layers."""
 
 import math
 

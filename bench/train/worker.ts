@@ -11,11 +11,11 @@ import { applyStep, finishTaken, updateOf } from "../../trainer-container/loop/a
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
-import { definitionOf } from "../models/modules";
 import { runChild, say } from "../support/child";
 import { benchPlan } from "../support/training-plan";
 import { memoryFeed } from "./memory-feed";
 import { batchesInMemory } from "./models";
+import { definitionOf } from "./modules";
 import type { Failed, Measured, Ready, Setup, Task } from "./protocol";
 
 interface Start {

@@ -1,5 +1,5 @@
-import { definitionOf, vocabularyOf } from "../../bench/models/modules";
 import { parseModelsOptions } from "../../bench/models/options";
+import { definitionOf, vocabularyOf } from "../../bench/train/modules";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 
 describe("the models of the benchmark", () => {

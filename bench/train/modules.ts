@@ -1,7 +1,6 @@
-import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
+import type { CnnDefinition, MlpDefinition, ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { buildCnn, buildMlp } from "../../trainer-container/engine/built-in-models";
 import type { ModelContext } from "../../trainer-container/engine/define-training";
-import type { BenchModel, Setup } from "../train/protocol";
 
 interface Shape {
   readonly inputShape: readonly number[];
@@ -40,8 +39,17 @@ interface WideAndDeep {
   readonly hidden: readonly number[];
 }
 
+/** A built-in model, or the layers of a module. `torch_models.py` builds the same. */
+export type BenchModel = MlpDefinition | CnnDefinition | BenchModule;
+
+interface Choice {
+  readonly model: BenchModel;
+  /** Trains a built-in model's layers as a user's module does. */
+  readonly asModule?: boolean;
+}
+
 /** Returns the definition that the engine trains. */
-export function definitionOf({ model, asModule = false }: Pick<Setup, "model" | "asModule">): ModelDefinition {
+export function definitionOf({ model, asModule = false }: Choice): ModelDefinition {
   if (!asModule && (model.type === "mlp" || model.type === "cnn")) return model;
   const { inputShape, outputs, task } = model;
   const factory = (context: ModelContext) => layersOf(model, context);
