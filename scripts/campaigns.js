@@ -23,7 +23,6 @@ const files = [
   "test/bench/gpu-check.test.ts",
   "test/e2e/cli.test.ts",
   "test/e2e/newcomer.test.ts",
-  "test/infra/gateway-schemas.test.ts",
   "test/peers/cfn-lint.test.ts",
   "test/peers/image.test.ts",
   "test/peers/moto.test.ts",

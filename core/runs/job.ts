@@ -160,24 +160,24 @@ export const jobSchema = z
       (plan === undefined && view === undefined) || (columns === undefined && drop === undefined),
     {
       path: ["features"],
-      when: whenValid({}),
+      when: whenValid({ features: featureSettings.optional() }),
       error: "must have no plan or view where columns or drop chooses columns: a plan names the columns that it uses",
     },
   )
   .refine(({ resources: { workers, microshards } }) => workers <= microshards, {
     path: ["resources", "workers"],
-    when: whenValid({ resources }),
+    when: whenValid({ resources: resources.optional() }),
     error: ({ input }) =>
       `must be at most resources.microshards (${microshardsOf(input)}), because a worker computes whole microshards: set fewer workers or more microshards`,
   })
   .refine(({ resources: { workers, minWorkers } }) => minWorkers <= workers, {
     path: ["resources", "minWorkers"],
-    when: whenValid({ resources }),
+    when: whenValid({ resources: resources.optional() }),
     error: "must be at most resources.workers",
   })
   .refine(({ hyperparameters: { batchSize }, resources: { microshards } }) => batchSize % microshards === 0, {
     path: ["hyperparameters", "batchSize"],
-    when: whenValid({ resources, hyperparameters }),
+    when: whenValid({ resources: resources.optional(), hyperparameters: hyperparameters.optional() }),
     error: ({ input }) =>
       `must be a multiple of resources.microshards (${microshardsOf(input)}), because all microshards have one shape`,
   })
@@ -186,7 +186,7 @@ export const jobSchema = z
       gradientFormat === "float32" || !shardOptimizer,
     {
       path: ["hyperparameters", "gradientFormat"],
-      when: whenValid({ resources, hyperparameters }),
+      when: whenValid({ resources: resources.optional(), hyperparameters: hyperparameters.optional() }),
       error: "must be float32 where resources.shardOptimizer is true: a sharded optimizer sums in float32",
     },
   )
@@ -194,7 +194,7 @@ export const jobSchema = z
     ({ hyperparameters: { precision }, resources: { shardOptimizer } }) => precision !== "float16" || !shardOptimizer,
     {
       path: ["hyperparameters", "precision"],
-      when: whenValid({ resources, hyperparameters }),
+      when: whenValid({ resources: resources.optional(), hyperparameters: hyperparameters.optional() }),
       error:
         "must not be float16 where resources.shardOptimizer is true: a sharded optimizer has no loss scale. Use bfloat16",
     },
@@ -204,7 +204,7 @@ export const jobSchema = z
       !isNarrow(precision) || backend !== "wasm",
     {
       path: ["hyperparameters", "precision"],
-      when: whenValid({ resources, hyperparameters }),
+      when: whenValid({ resources: resources.optional(), hyperparameters: hyperparameters.optional() }),
       error: "must be float32 or tf32 where resources.backend is wasm: 16 bits need the native backend",
     },
   )
@@ -212,18 +212,18 @@ export const jobSchema = z
     ({ hyperparameters: { precision }, resources: { tf32 } }) => tf32 !== true || (precision ?? "tf32") === "tf32",
     {
       path: ["hyperparameters", "precision"],
-      when: whenValid({ resources, hyperparameters }),
+      when: whenValid({ resources: resources.optional(), hyperparameters: hyperparameters.optional() }),
       error: "must be tf32 or left out where resources.tf32 is true: that is an earlier name of precision tf32",
     },
   )
   .refine(({ resources: { gpusPerWorker, backend } }) => gpusPerWorker === 0 || backend !== "wasm", {
     path: ["resources", "backend"],
-    when: whenValid({ resources }),
+    when: whenValid({ resources: resources.optional() }),
     error: "must be native or auto where resources.gpusPerWorker is above 0",
   })
   .refine(({ model, features }) => model.type !== "module" || features.standardizeLabel !== true, {
     path: ["features", "standardizeLabel"],
-    when: whenValid({}),
+    when: whenValid({ model: modelSpec, features: featureSettings.optional() }),
     error: "must be false or left out where the model is a module, whose loss computes with the labels as they are",
   })
   .overwrite((job) => (job.model.type === "mlp" ? { ...job, features: withMlpDefaults(job.features) } : job));
@@ -234,8 +234,8 @@ function microshardsOf(input: unknown): number {
 }
 
 /** Runs such a rule whenever its own sections are valid, even if others are not, so that a person sees all problems. */
-function whenValid(sections: Partial<Record<"resources" | "hyperparameters", z.ZodType>>) {
-  const schema = z.looseObject(Object.fromEntries(Object.entries(sections).map(([key, one]) => [key, one.optional()])));
+function whenValid(sections: z.ZodRawShape) {
+  const schema = z.looseObject(sections);
   return (payload: { readonly value: unknown }): boolean => schema.safeParse(payload.value).success;
 }
 

@@ -36,8 +36,9 @@ export async function beginTraining(
   const inputHash = inputHashOf(trainingStep, details);
   const known = details.run.noCache ? undefined : await cache.find("LaunchTraining", inputHash);
   if (known && details.attempts.length === 0) {
-    // Copied before the step's record, so that a run with completed training has all of its metrics.
-    await copyTrainingMetrics(dependencies.metrics, known.runId, runId);
+    // Copied before the step's record, so that a run with completed training has all of its metrics. An invocation that ran
+    // at the same time may have completed this run's own training.
+    if (known.runId !== runId) await copyTrainingMetrics(dependencies.metrics, known.runId, runId);
     await finishStep(dependencies, runId, trainingStep, inputHash, known, isoTime(clock));
     await tokens.succeed(taskToken, { runId });
     return { reusedFrom: known.runId };

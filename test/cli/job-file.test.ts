@@ -255,6 +255,16 @@ resources:
     expect(problemsOf(good, overrides)).toEqual([expect.objectContaining({ path, value })]);
   });
 
+  const sections = ["experiment", "dataset", "model", "hyperparameters", "features", "resources", "evaluation", "tags"];
+  it.each(sections.flatMap((section) => ["null", "[5]", "5"].map((value) => `${section}=${value}`)))(
+    "refuses %s, and nothing else",
+    (override) => expect(problemsOf(good, [override]).map(({ path }) => path)).toEqual([override.split("=")[0]]),
+  );
+
+  it("refuses a job without a model", () => {
+    expect(problemsOf("experiment: digits\ndataset: digits\n").map(({ path }) => path)).toEqual(["model"]);
+  });
+
   it.each<[string[], string, unknown, string]>([
     [
       ["optimizer=adam", "nesterov=true"],
