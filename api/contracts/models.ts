@@ -4,7 +4,7 @@ import { historyEntry, model, modelVersion } from "../../core/registry/model";
 import { nextToken } from "../../core/shapes";
 import { contractsFor } from "../contract";
 import { examples } from "../examples";
-import { pageQuery, reason, versionNumber } from "../schemas/common";
+import { pageQuery, reason } from "../schemas/common";
 import {
   aliasName,
   answerModel,
@@ -182,7 +182,7 @@ export const setModelAlias = contract("setModelAlias", "PUT /models/{name}/alias
   summary: "Let an alias name a version",
   description: "`champion` follows production from the first promotion on, and is refused to everybody else.",
   params: nameAndAlias,
-  body: z.strictObject({ version: versionNumber, reason }).meta({ id: "AliasRequest" }),
+  body: z.strictObject({ version: z.int().min(1).max(999_999_999), reason }).meta({ id: "AliasRequest" }),
   bodyExample: { version: 1 },
   responses: modelAnswer,
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "ALIAS_FOLLOWS_PRODUCTION", "REGISTRY_BUSY"],
