@@ -8,6 +8,7 @@ import { requireKey } from "../keys";
 import { childrenNamed, childText, parseXml } from "../xml";
 
 export async function deleteObject(call: Call): Promise<void> {
+  call.store.buckets.require(call.bucket);
   const announcement = announce(call, "Object Deleted", { key: call.key, reason: "DeleteObject" });
   const version = call.query.get("versionId") ?? "null";
   await call.store.remove(call.bucket, requireKey(call.key), announcement, {

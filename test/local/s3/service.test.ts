@@ -36,6 +36,14 @@ describe("beyond the contract", () => {
   });
   afterAll(() => s3.close());
 
+  it.each(["never-made", "x".repeat(300), "a\u0000b"])("has no bucket %j", async (name) => {
+    const target = { Bucket: name, Key: "k" };
+    for (const command of [new DeleteObjectCommand({ ...target, VersionId: "v" }), new GetObjectCommand(target)]) {
+      expect(await failure(s3.client.send(command))).toBe("404 NoSuchBucket");
+    }
+    expect(await failure(put(s3, name, "k"))).toBe("404 NoSuchBucket");
+  });
+
   /** Keys that S3 supports but MinIO does not, or not together. */
   const odd = [
     "a",

@@ -145,6 +145,8 @@ export function objectContract(target: () => Target): void {
       expect(await failure(text(target(), Bucket, "missing"))).toBe("404 NoSuchKey");
       expect(await failure(send(new HeadObjectCommand({ Bucket, Key: "missing" })))).toBe("404 NotFound");
       expect(await failure(text(target(), "never-made-bucket", "k"))).toBe("404 NoSuchBucket");
+      const nowhere = new DeleteObjectCommand({ Bucket: "never-made-bucket", Key: "k" });
+      expect(await failure(send(nowhere))).toBe("404 NoSuchBucket");
     });
 
     it("keeps and replaces tags", async () => {
