@@ -82,6 +82,16 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         ),
       ],
       [
+        "stacked recurrent cells",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.reshape({ targetShape: [3, 2], inputShape: [6] }),
+            layers.rnn({ cell: [layers.gruCell({ units: 4 }), layers.lstmCell({ units: 3 })] }),
+            layers.dense({ units: outputs }),
+          ]),
+        ),
+      ],
+      [
         "layer normalisation and a penalty",
         moduleOf((context) =>
           stack((layers, { outputs }) => [
