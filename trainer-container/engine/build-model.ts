@@ -79,6 +79,13 @@ function checkWeights(model: layers.LayersModel): void {
   if (model.trainableWeights.length === 0) throw new ModelError("The model has no trainable weights.");
   const odd = model.weights.find((weight) => weight.dtype !== "float32");
   if (odd) throw new ModelError(`The weight '${odd.originalName}' is ${odd.dtype}; only float32 weights are trained.`);
+  const constrained = model.weights.find((weight) => (weight as unknown as { constraint?: unknown }).constraint);
+  if (constrained) {
+    throw new ModelError(
+      `The weight '${constrained.originalName}' has a constraint. Optimizer steps do not apply constraints; ` +
+        "use a regularizer instead, e.g. kernelRegularizer.",
+    );
+  }
   const stateful = model.layers.find((layer) => layer.stateful);
   if (stateful) {
     throw new ModelError(

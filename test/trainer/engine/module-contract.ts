@@ -262,6 +262,17 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(/stateful: its state would depend/);
     });
 
+    it("refuses constraints of weights, also inside nested models", async () => {
+      const constrained = stack((builtIn, { outputs }) => [
+        builtIn.dense({ units: outputs, inputShape: [6], kernelConstraint: "nonNeg" }),
+      ]);
+      const nested = (context: ModelContext): LayersModel => context.tf.sequential({ layers: [constrained(context)] });
+      for (const factory of [constrained, nested]) {
+        const created = engine.createModel(moduleOf(factory), 1);
+        await expect(created).rejects.toThrow(/kernel' has a constraint.*do not apply constraints/);
+      }
+    });
+
     it("refuses a layer that only user code can rebuild", async () => {
       class Doubling extends layers.Layer {
         static readonly className = "Doubling";
