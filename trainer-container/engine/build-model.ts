@@ -30,6 +30,7 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
     if (definition.type === "cnn") return buildCnn(definition);
     return buildFromModule(definition, seed);
   });
+  freezeInside(model.layers ?? [], false);
   try {
     checkShapes(model, definition);
     checkWeights(model);
@@ -39,6 +40,20 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
     throw error;
   }
   return model;
+}
+
+/**
+ * Freezes the layers inside of frozen models and wrappers. The topology says only of layers that they are frozen, and the
+ * order of a model's weights depends on it.
+ */
+function freezeInside(list: layers.LayersModel["layers"], frozen: boolean): void {
+  for (const each of list) {
+    const { layers: inner, layer: wrapped } = each as { layers?: typeof list; layer?: (typeof list)[number] };
+    const isFrozen = frozen || !each.trainable;
+    if (inner) freezeInside(inner, isFrozen);
+    else if (isFrozen) each.trainable = false;
+    if (wrapped && isFrozen) wrapped.trainable = false;
+  }
 }
 
 function buildFromModule(definition: ModuleDefinition, seed: number): layers.LayersModel {

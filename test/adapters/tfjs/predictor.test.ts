@@ -44,6 +44,26 @@ const withStatistics: ModelDefinition = {
     })) as never,
 };
 
+const moduleOf = (inputShape: readonly number[], factory: (context: ModelContext) => unknown): ModelDefinition => ({
+  ...mlp,
+  type: "module",
+  inputShape,
+  factory: factory as never,
+});
+
+const frozenInside = moduleOf([6], ({ tf: { sequential, layers }, outputs }) => {
+  const encoder = sequential({
+    layers: [
+      layers.dense({ units: 4, inputShape: [6] }),
+      layers.reshape({ targetShape: [2, 2] }),
+      layers.bidirectional({ layer: layers.gru({ units: 3 }), mergeMode: "concat" }),
+      layers.batchNormalization(),
+    ],
+  });
+  encoder.trainable = false;
+  return sequential({ layers: [encoder, layers.dense({ units: outputs })] });
+});
+
 describe("loadPredictor", () => {
   it.each<[string, ModelDefinition]>([
     ["mlp", { ...mlp, dropout: 0.5 }],
@@ -51,6 +71,7 @@ describe("loadPredictor", () => {
     ["binary", { ...mlp, task: "binary", outputs: 1 }],
     ["regression", { ...mlp, task: "regression" }],
     ["a module with running statistics", withStatistics],
+    ["a module with a frozen model inside", frozenInside],
   ])("predicts what the trained model predicts, to the bit: %s", async (_, definition) => {
     const model = await train(definition);
     const { inputs } = randomBatch(definition, 7);
