@@ -4,6 +4,7 @@ import { type ExportableModel, type ExportTools, NothingToExportError } from "..
 import { applyOutputActivation } from "./activation";
 import { ModelArtifactError } from "./artifact";
 import { isOwnClass } from "./layers/register";
+import { unreadActivation } from "./layers/serialized";
 import { networkOf } from "./network";
 import { loadLayers, predictorOf } from "./predictor";
 import { startWasmBackend } from "./wasm-backend";
@@ -29,11 +30,16 @@ export const loadExportable: ExportTools["loadModel"] = async (files): Promise<E
   };
 };
 
-/** Finds the layers that stock TensorFlow.js lacks, also inside of wrappers and nested models. */
+/** Finds the layers that stock TensorFlow.js lacks or cannot read, also inside of wrappers and nested models. */
 function ownLayersOf(value: unknown): ExportableModel["ownLayers"] {
   if (typeof value !== "object" || value === null) return [];
-  const { class_name: className, config } = value as { class_name?: unknown; config?: { readonly name?: unknown } };
+  const { class_name: className, config } = value as {
+    class_name?: unknown;
+    config?: { readonly name?: unknown; readonly activation?: unknown };
+  };
   const inner = Object.values(value).flatMap(ownLayersOf);
+  if (config?.activation === unreadActivation)
+    return [{ name: String(config.name), className: unreadActivation }, ...inner];
   if (typeof className !== "string" || !isOwnClass(className)) return inner;
   return [{ name: String(config?.name), className }, ...inner];
 }

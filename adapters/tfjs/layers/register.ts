@@ -6,6 +6,7 @@ import type { LayerOptions } from "./own-layer";
 import { PositionalEmbedding, PositionalEncoding, type PositionalEncodingOptions } from "./positions";
 import { RmsNormalization, type RmsNormalizationOptions } from "./rms-normalization";
 import { SelectFeatures, type SelectFeaturesOptions } from "./select-features";
+import { completeClasses } from "./serialized";
 
 const classes = [
   MultiHeadAttention,
@@ -21,8 +22,9 @@ const names: ReadonlySet<string> = new Set(classes.map(({ className }) => classN
 /** Returns whether stock TensorFlow.js lacks the class. */
 export const isOwnClass = (className: string): boolean => names.has(className);
 
-/** Adds the classes to those that a topology can name. Idempotent. */
+/** Adds the classes to those that a topology can name, and completes TensorFlow.js's. Idempotent. */
 export function registerOwnLayers(): void {
+  completeClasses();
   for (const each of classes) tf.serialization.registerClass(each as never);
 }
 

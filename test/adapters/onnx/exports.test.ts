@@ -332,31 +332,40 @@ describe("exports", () => {
     expect(await listExports(dependencies, version)).toEqual([]);
   });
 
-  it("are refused for stock TensorFlow.js if a layer is the platform's own, and made as ONNX", async () => {
-    const objects = createMemoryObjectStore();
-    const features = await fitted([...columns, labels.binary], mixedRows);
-    const inputShape = features.transform.shape;
-    const factory = ({ tf: { sequential, layers }, outputs }: ModelContext) =>
-      sequential({
-        layers: [
-          sequential({
-            layers: [layers.dense({ units: 4, inputShape: [...inputShape] }), layers.gelu({ name: "mine" })],
-          }),
-          layers.dense({ units: outputs }),
-        ],
+  it.each<
+    [string, (layers: ModelContext["tf"]["layers"]) => ReturnType<typeof layers.gelu | typeof layers.activation>]
+  >([
+    ["Gelu", (layers) => layers.gelu({ name: "mine" })],
+    ["gelu_new", (layers) => layers.activation({ name: "mine", activation: "gelu_new" as never })],
+  ])(
+    "are refused for stock TensorFlow.js if it cannot read a layer, and made as ONNX: %s",
+    async (named, create) => {
+      const objects = createMemoryObjectStore();
+      const features = await fitted([...columns, labels.binary], mixedRows);
+      const inputShape = features.transform.shape;
+      const factory = ({ tf: { sequential, layers }, outputs }: ModelContext) =>
+        sequential({
+          layers: [
+            sequential({
+              layers: [layers.dense({ units: 4, inputShape: [...inputShape] }), create(layers)],
+            }),
+            layers.dense({ units: outputs }),
+          ],
+        });
+      const module = { type: "module", inputShape, ...taskOf(features.label), factory } as unknown as ModuleDefinition;
+      const version = await registered(objects, columns, features, module);
+      const artifacts = { putProduced: async () => undefined };
+      const dependencies = { objects, artifacts, cache: memoryCache(), clock };
+      await expect(exportVersion(dependencies, tools, version, "tfjs")).rejects.toMatchObject({
+        code: "EXPORT_UNSUPPORTED",
+        message: expect.stringMatching(
+          new RegExp(`^the layer 'mine' \\(${named}\\) cannot be exported for TensorFlow.js: .*onnx, savedmodel`),
+        ),
       });
-    const module = { type: "module", inputShape, ...taskOf(features.label), factory } as unknown as ModuleDefinition;
-    const version = await registered(objects, columns, features, module);
-    const artifacts = { putProduced: async () => undefined };
-    const dependencies = { objects, artifacts, cache: memoryCache(), clock };
-    await expect(exportVersion(dependencies, tools, version, "tfjs")).rejects.toMatchObject({
-      code: "EXPORT_UNSUPPORTED",
-      message: expect.stringMatching(
-        /^the layer 'mine' \(Gelu\) cannot be exported for TensorFlow.js: .*onnx, savedmodel/,
-      ),
-    });
-    expect((await exportVersion(dependencies, tools, version, "onnx")).manifest.format).toBe("onnx");
-  }, 60_000);
+      expect((await exportVersion(dependencies, tools, version, "onnx")).manifest.format).toBe("onnx");
+    },
+    60_000,
+  );
 
   it.each([
     [

@@ -64,6 +64,17 @@ const frozenInside = moduleOf([6], ({ tf: { sequential, layers }, outputs }) => 
   return sequential({ layers: [encoder, layers.dense({ units: outputs })] });
 });
 
+const incompleteClasses = moduleOf([6, 6, 2], ({ tf: { sequential, layers }, outputs }) =>
+  sequential({
+    layers: [
+      layers.separableConv2d({ filters: 3, kernelSize: 3, depthMultiplier: 2, inputShape: [6, 6, 2] }),
+      layers.activation({ activation: "gelu_new" as never }),
+      layers.flatten(),
+      layers.dense({ units: outputs }),
+    ],
+  }),
+);
+
 describe("loadPredictor", () => {
   it.each<[string, ModelDefinition]>([
     ["mlp", { ...mlp, dropout: 0.5 }],
@@ -72,6 +83,7 @@ describe("loadPredictor", () => {
     ["regression", { ...mlp, task: "regression" }],
     ["a module with running statistics", withStatistics],
     ["a module with a frozen model inside", frozenInside],
+    ["a module with classes that TensorFlow.js serializes incompletely", incompleteClasses],
   ])("predicts what the trained model predicts, to the bit: %s", async (_, definition) => {
     const model = await train(definition);
     const { inputs } = randomBatch(definition, 7);
