@@ -10,6 +10,7 @@ import { registerMatMul } from "./matmul";
 import { registerMaxPool } from "./max-pool";
 import { registerSlice } from "./slice";
 import { registerTile } from "./tile";
+import { registerVolumes } from "./volumes";
 import { type KernelArguments, replaceKernel, shared } from "./wasm-kernel";
 
 let registered = false;
@@ -30,6 +31,7 @@ export function registerWasmKernels(): void {
   registerMatMul();
   registerConv2D();
   registerMaxPool();
+  registerVolumes();
   registerBias();
   registerPassThrough();
   registerActivationGradients();

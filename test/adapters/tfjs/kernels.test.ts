@@ -113,6 +113,38 @@ describe("convolution gradients", () => {
   });
 });
 
+describe("volumes", () => {
+  const volume = [2, 4, 3, 5, 3];
+
+  it.each<[window: number, stride: number, pad: "same" | "valid"]>([
+    [2, 1, "valid"],
+    [2, 2, "same"],
+    [3, 1, "same"],
+  ])("max-pooling of negative values, too: window %p, stride %p, padding %p", async (window, stride, pad) => {
+    const pool = (x: tf.Tensor): tf.Tensor => tf.maxPool3d(x as tf.Tensor5D, window, stride, pad);
+    await expectEqualOnBoth(() => pool(values(volume, 1)));
+    await expectEqualOnBoth(() => gradientOf(pool, values(volume, 1)));
+    await expectEqualOnBoth(() => gradientOf(pool, tf.sub(values(volume, 1), 2)));
+  });
+
+  it.each<[stride: number, pad: "same" | "valid"]>([
+    [1, "valid"],
+    [2, "same"],
+    [3, "valid"],
+  ])("convolutions, their gradients and their transposes: stride %p, padding %p", async (stride, pad) => {
+    const conv = (x: tf.Tensor, filter: tf.Tensor): tf.Tensor =>
+      tf.conv3d(x as tf.Tensor5D, filter as tf.Tensor5D, stride, pad);
+    const filter = [2, 3, 2, 3, 4];
+    await expectEqualOnBoth(() => conv(values(volume, 1), values(filter, 2)));
+    await expectEqualOnBoth(() => gradientOf((f) => conv(values(volume, 1), f), values(filter, 2)));
+    await expectEqualOnBoth(() => gradientOf((x) => conv(x, values(filter, 2)), values(volume, 1)));
+    await expectEqualOnBoth(() => {
+      const outputs = conv(values(volume, 1), values(filter, 2)) as tf.Tensor5D;
+      return tf.conv3dTranspose(outputs, values(filter, 2) as tf.Tensor5D, volume as never, stride, pad);
+    });
+  });
+});
+
 describe("matmul", () => {
   it.each([
     [[4, 3], [4, 5], true, false],

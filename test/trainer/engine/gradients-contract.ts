@@ -70,6 +70,28 @@ const cases: Readonly<Record<string, Case>> = {
   "mean over the first axes": { shapes: [[2, 3, 4]], compute: (x) => tf.mean(x, [0, 1]) },
   "mean over an inner axis, kept": { shapes: [[2, 3, 4]], compute: (x) => tf.mean(x, 1, true) },
   "sum over the last axis": { shapes: [[2, 3, 4]], compute: (x) => tf.sum(x, -1) },
+  "average pooling with padding": {
+    shapes: [[1, 3, 5, 2]],
+    compute: (x) => tf.avgPool(x as tf.Tensor4D, 3, 2, "same"),
+  },
+  "average pooling of a volume with padding": {
+    shapes: [[1, 3, 2, 3, 2]],
+    compute: (x) => tf.avgPool3d(x as tf.Tensor5D, 2, 2, "same"),
+  },
+  "convolution of a volume": {
+    shapes: [
+      [1, 3, 2, 3, 2],
+      [2, 2, 2, 2, 3],
+    ],
+    compute: (x, filter) => tf.conv3d(x as tf.Tensor5D, filter as tf.Tensor5D, 1, "same"),
+  },
+  "convolution of a volume with strides": {
+    shapes: [
+      [1, 3, 4, 3, 2],
+      [2, 2, 2, 2, 3],
+    ],
+    compute: (x, filter) => tf.conv3d(x as tf.Tensor5D, filter as tf.Tensor5D, 2, "valid"),
+  },
   "sum of all": { shapes: [[2, 3]], compute: (x) => tf.sum(x) },
 };
 
