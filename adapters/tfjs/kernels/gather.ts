@@ -11,19 +11,26 @@ export function registerGather(): void {
   replaceKernel<Gather>(tf.GatherV2, (stock) => (args) => {
     const { backend, attrs } = args;
     const { x, indices } = args.inputs;
-    if (x.dtype !== "float32" || indices.dtype !== "int32" || attrs.batchDims > 0) return stock(args);
+    if (x.dtype !== "float32" || indices.dtype !== "int32") return stock(args);
     const [axis] = tf.util.parseAxisParam(attrs.axis, x.shape) as [number];
     const [before, after] = [x.shape.slice(0, axis), x.shape.slice(axis + 1)];
     const [outer, rows, width] = [tf.util.sizeFromShape(before), x.shape[axis] as number, tf.util.sizeFromShape(after)];
+    const { batchDims } = attrs;
+    // Number of first axes that x and the indices have in common.
+    const common = batchDims < 0 ? batchDims + indices.shape.length : batchDims;
+    if (common !== 0) tf.backend_util.segment_util.collectGatherOpShapeInfo(x, indices, axis, common); // refuses wrong shapes
+    const blocks = tf.util.sizeFromShape(x.shape.slice(common, axis));
+    const taken = tf.util.sizeFromShape(indices.shape.slice(common));
     const ids = (backend.typedArrayFromHeap(indices) as Int32Array).slice(); // an allocation may move the heap
     for (const id of ids) {
       if (id < 0 || id >= rows) throw new RangeError(`gather: index ${id} is not in [0, ${rows - 1}]`);
     }
-    const gathered = backend.makeOutput([...before, ...indices.shape, ...after], "float32");
+    const gathered = backend.makeOutput([...before, ...indices.shape.slice(common), ...after], "float32");
     const [from, into] = [floats(backend, x), floats(backend, gathered)];
     let to = 0;
     for (let block = 0; block < outer; block++) {
-      for (const id of ids) {
+      const first = Math.floor(block / blocks) * taken;
+      for (const id of common === 0 ? ids : ids.subarray(first, first + taken)) {
         const at = (block * rows + id) * width;
         into.set(from.subarray(at, at + width), to);
         to += width;

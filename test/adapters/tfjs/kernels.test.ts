@@ -264,6 +264,27 @@ describe("slices and splits", () => {
 });
 
 describe("gather", () => {
+  it.each([
+    ["a column of each row", [4, 3], [[2], [0], [1], [1]], 1],
+    [
+      "two inner rows of each matrix",
+      [2, 2, 3, 2],
+      [
+        [2, 0],
+        [1, 1],
+      ],
+      2,
+    ],
+  ] as const)("with indices by row: %s", async (_, shape, indices, axis) => {
+    await expectEqualOnBoth(() => tf.gather(values(shape, 1), tf.tensor(indices, undefined, "int32"), axis, 1));
+  });
+
+  it("refuses indices of other rows", async () => {
+    await tf.setBackend("wasm");
+    const gather = () => tf.gather(values([3, 2], 1), tf.tensor2d([[0], [1]], [2, 1], "int32"), 1, 1);
+    expect(() => tf.tidy(gather)).toThrow("x.shape[0]: 3 should be equal to indices.shape[0]: 2");
+  });
+
   it.each([0, 1, -1])("copies along axis %p", async (axis) => {
     const gathered = (dtype: "float32" | "int32") => () =>
       tf.gather(tf.cast(tf.mul(values([3, 4, 2], 1), 100), dtype), tf.tensor2d([[1, 0, 1]], [1, 3], "int32"), axis);
