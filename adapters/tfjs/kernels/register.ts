@@ -8,6 +8,7 @@ import { registerGather, registerTypedOneHot, unsortedSegmentSum } from "./gathe
 import { registerLstm } from "./lstm";
 import { registerMatMul } from "./matmul";
 import { registerMaxPool } from "./max-pool";
+import { registerPrelu } from "./prelu";
 import { registerSlice } from "./slice";
 import { registerTile } from "./tile";
 import { registerVolumes } from "./volumes";
@@ -34,6 +35,7 @@ export function registerWasmKernels(): void {
   registerVolumes();
   registerBias();
   registerPassThrough();
+  registerPrelu();
   registerActivationGradients();
   registerTypedOneHot();
   registerSlice();

@@ -170,6 +170,11 @@ it("multiplies matrices along repeated axes", async () => {
 });
 
 describe("other kernels", () => {
+  it.each([[[1, 4, 1]], [[4, 1]], [[4, 3]], [[3]], [[2, 1, 3]], [[1]]])("PReLU with slopes of %p", async (slopes) => {
+    const body = (alpha: tf.Tensor) => tf.prelu(values([2, 4, 3], 1), alpha);
+    await expectEqualOnBoth(() => body(values(slopes, 2)));
+  });
+
   it("one-hot of float32 contains ones, not integers read as floats", async () => {
     const indices = (): tf.Tensor => tf.tensor1d([1, 0, 2], "int32");
     await expectEqualOnBoth(() => tf.oneHot(indices(), 3, 2, -1, "float32"));
