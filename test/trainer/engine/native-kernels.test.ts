@@ -94,6 +94,14 @@ if (findBinding("cpu")) {
       expect(values(dx)).toEqual(byHand.dx.map((each) => expect.closeTo(each, 5)));
     });
 
+    it("pool volumes and give the gradient to the maximum, however small the distance to others", () => {
+      if (engine.numerics().switches["maxPool"] === "stock") return; // without oneDNN there is no other kernel
+      const x = tf.tensor([1e-6, 2e-6, 4e-6, 3e-6, -1, -1, -1, -1], [1, 2, 2, 2, 1]);
+      const pool = (each: tf.Tensor): tf.Tensor => tf.maxPool3d(each as tf.Tensor5D, 2, 1, "valid");
+      expect(values(pool(x))).toEqual([Math.fround(4e-6)]);
+      expect(values(tf.grad(pool)(x))).toEqual([0, 0, 1, 0, 0, 0, 0, 0]);
+    });
+
     it.each<[string, (x: tf.Tensor) => tf.Tensor, (x: number) => number]>([
       ["relu", tf.relu, (x) => (x > 0 ? 1 : 0)],
       ["relu6", tf.relu6, (x) => (x > 0 && x < 6 ? 1 : 0)],
