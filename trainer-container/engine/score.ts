@@ -218,7 +218,9 @@ function metricsOf(
     const what = `metric '${name}'`;
     const value = callUserCode(what, () => metric(batch.labels, outputs));
     checkTensor(value, what);
-    return [name, sumOverRows(value, batch, what)] as const;
+    const sum = sumOverRows(value, batch, what);
+    // Comparisons give integers, which a graph cannot return next to the loss.
+    return [name, sum.dtype === "float32" ? sum : tf.cast(sum, "float32")] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -305,6 +305,19 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(/class 'Doubling'.*without user code/);
     });
 
+    it.each<[string, LossFunction]>([
+      ["truth values by row", (labels, outputs) => tf.equal(tf.argMax(outputs, 1), labels)],
+      ["integers by row", (labels, outputs) => tf.cast(tf.equal(tf.argMax(outputs, 1), labels), "int32")],
+    ])("takes metrics of %s, in training and in validation", async (_, same) => {
+      const model = await create(moduleOf(dense, { metrics: { same } }));
+      const batch = { ...randomBatch(mlp, 5), weights: Float32Array.of(1, 2, 1, 0, 1) };
+      for (const given of [batch, randomBatch(mlp, 5)]) {
+        const trained = model.gradients(given, "k", new Float32Array(model.parameterCount));
+        expect(trained.metrics).toEqual({ same: trained.correct });
+        expect(model.evaluate(given).metrics).toEqual({ same: trained.correct });
+      }
+    });
+
     const refusals: readonly (readonly [string, LossFunction, RegExp])[] = [
       ["throws", () => throwing("boom"), /threw Error: boom/],
       ["throws no error", () => throwing(undefined), /threw undefined/],
