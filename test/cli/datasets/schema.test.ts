@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { inferSchema } from "../../../adapters/duckdb/infer-schema";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { inferSchemaOf } from "../../../cli/datasets/schema-file";
@@ -131,6 +132,22 @@ describe("ringmaster datasets schema", () => {
       role: "feature",
       format,
     });
+  });
+
+  it("asks DuckDB only for formats that a sample of the values permits", async () => {
+    const file = write(
+      "sample.csv",
+      ["when,y", ...Array.from({ length: 40 }, (_, i) => `${1 + i},${i % 2}`)].join("\n"),
+    );
+    let longest = 0;
+    await withDuckDb((session) => {
+      const rows: typeof session.rows = (sql) => {
+        longest = Math.max(longest, sql.length);
+        return session.rows(sql);
+      };
+      return inferSchema({ ...session, rows }, file, "y");
+    });
+    expect(longest).toBeLessThan(10_000);
   });
 
   it("finds formats of numbers, and a push reads them", async () => {
