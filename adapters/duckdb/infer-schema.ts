@@ -12,6 +12,8 @@ import { type DataFiles, openSource } from "./source";
 /** A suggested column, with a remark if a person should check it. */
 export interface InferredColumn extends ColumnSchema {
   readonly note?: string;
+  /** Whether a schema cannot name the column. */
+  readonly omitted?: true;
 }
 
 export interface InferredSchema {
@@ -48,6 +50,10 @@ interface Counts {
   readonly present: number;
   readonly distinct: number;
   readonly words: number;
+  /** The values that consist of digits alone. */
+  readonly digits: number;
+  /** The numbers that are NaN. */
+  readonly nan: number;
   /** The missing tokens that the column has. */
   readonly tokens: readonly string[];
   /** The number of elements between commas in each dimension, if every value is in brackets. */
@@ -144,6 +150,8 @@ async function countsOf(
   const [row] = await session.rows(
     `SELECT count(*) AS "rows", count(${raw}) AS present, count(DISTINCT ${raw}) AS "distinct",
             count(*) FILTER (lower(${text}) IN ('true', 'false')) AS words,
+            count(*) FILTER (regexp_full_match(${text}, '[+-]?[0-9]+')) AS digits,
+            count_if(isnan(${castTo(columnOf("float"), sourceType)})) AS nan,
             count(*) FILTER (starts_with(${text}, '[') AND ends_with(${text}, ']')) AS brackets,
             min(len(string_split(${text}, ','))) AS fewest, max(len(string_split(${text}, ','))) AS most,
             min(${text}) AS smallest, max(${text}) AS largest,
@@ -167,6 +175,8 @@ async function countsOf(
     present: number("present"),
     distinct: number("distinct"),
     words: number("words"),
+    digits: number("digits"),
+    nan: number("nan"),
     tokens: row!["tokens"] === null ? [] : (JSON.parse(String(row!["tokens"])) as string[]),
     ...((await isTensor(number("present"), shape)) ? { shape } : {}),
     consecutive:
@@ -177,7 +187,10 @@ async function countsOf(
   };
   const dated = mayBeDate(counts) && counts.shape === undefined;
   const formats = dated ? await fittingFormats(session, table, raw) : [];
-  const isText = counts.shape === undefined && typeOf({ ...counts, formats, numberFormats: [] }) === "string";
+  const isText =
+    counts.shape === undefined &&
+    counts.digits < counts.present &&
+    typeOf({ ...counts, formats, numberFormats: [] }) === "string";
   const column = columnOf("float");
   const numberFormats = isText ? await fittingNumberFormats(session, table, column, sourceType, counts.present) : [];
   return { ...counts, formats, numberFormats };
@@ -215,6 +228,7 @@ function mayBeDate({
 function typeOf({
   present,
   words,
+  digits,
   fitting,
   formats,
   numberFormats: [number],
@@ -222,7 +236,12 @@ function typeOf({
   if (formats.length > 0) return "timestamp";
   if (number !== undefined) return number.type;
   // 0 and 1 could also be bool. They are suggested as numbers, and the user may change that.
-  return candidates.find((type) => fitting[type] === present && (type !== "bool" || words === present));
+  return candidates.find((type) => {
+    if (type === "bool" && words < present) return false;
+    // Whole numbers that are no int have more than 53 bits. A float would round them, and make different ids equal.
+    if (type === "float" && digits === present && present > 0) return false;
+    return fitting[type] === present;
+  });
 }
 
 function labelOf(name: string, counts: Counts): InferredColumn {
@@ -230,14 +249,24 @@ function labelOf(name: string, counts: Counts): InferredColumn {
   const type = typeOf({ ...counts, formats: [], fitting: { ...counts.fitting, timestamp: -1 } }) ?? "string";
   const [number, other] = counts.numberFormats;
   const format = number === undefined ? {} : { format: number.format };
-  const missing =
-    counts.present < counts.rows ? `missing in ${counts.rows - counts.present} rows, which a push refuses` : undefined;
-  if (type === "int" && counts.distinct > maxIntClasses) {
-    const note = `${counts.distinct} values: predicted as a number; with type int they are classes`;
+  const absent = counts.rows - valuesOf(type, counts);
+  const missing = absent > 0 ? `missing in ${absent} rows, which a push refuses` : undefined;
+  if ((type === "int" || isLong(type, counts)) && counts.distinct > maxIntClasses) {
+    const note = `${counts.distinct} values: predicted as a number; with type ${type} they are classes`;
     return { name, type: "float", role: "label", ...format, note: missing ?? note };
   }
   const note = missing ?? (number && otherFormat(number, other));
   return { name, type, role: "label", ...format, ...(note === undefined ? {} : { note }) };
+}
+
+/** Returns the number of values that are not missing. */
+function valuesOf(type: ColumnSchema["type"] | undefined, { present, nan }: Counts): number {
+  return type === "float" ? present - nan : present;
+}
+
+/** Returns whether the values are whole numbers of more than 53 bits. */
+function isLong(type: ColumnSchema["type"], { present, digits }: Counts): boolean {
+  return type === "string" && present > 0 && digits === present;
 }
 
 /** Remarks that another number format gives other numbers. */
@@ -247,21 +276,26 @@ function otherFormat(taken: NumberFormat, other: NumberFormat | undefined): stri
 }
 
 function featureOf(name: string, counts: Counts): InferredColumn {
-  const { rows, present, distinct, shape, formats, consecutive } = counts;
+  const { rows, distinct, shape, formats, consecutive } = counts;
   const ignored = (note: string, type: ColumnSchema["type"] = "string"): InferredColumn => ({
     ...{ name, type, role: "ignore", nullable: true, note },
   });
-  if (present === 0) return ignored("no value");
-  const missing = present < rows ? { nullable: true } : {};
+  const type = typeOf(counts);
+  const values = valuesOf(type, counts);
+  if (values === 0) return ignored("no value");
+  const missing = values < rows ? { nullable: true } : {};
   if (shape !== undefined) {
     const note = shape.length === 1 ? { note: "flat: give every dimension, such as [28, 28, 1]" } : {};
     return { name, type: "tensor", shape: [...shape], role: "feature", ...missing, ...note };
   }
-  const type = typeOf(counts);
-  if (type === undefined) return ignored("its type is not supported for columns");
+  if (type === undefined) return { ...ignored("its type is not supported for columns"), omitted: true };
   const unique = distinct === rows && rows > 20;
   if (type === "string" && unique) return ignored("every row has a different text, like an id");
   if (type === "string" && distinct > valueLimit && 2 * distinct > rows) return ignored(`${distinct} different texts`);
+  if (isLong(type, counts)) {
+    const note = "whole numbers of more than 53 bits, which are not int; with type float they are rounded";
+    return { name, type, role: "feature", ...missing, note };
+  }
   if (type === "int" && unique && consecutive) return ignored("the numbers of rows, like an id", type);
   if (type === "int" && unique && (/(^|[^a-z])id$/i.test(name) || /[a-z]I[Dd]$/.test(name)))
     return ignored("every row has a different id", type);

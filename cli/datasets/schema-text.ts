@@ -13,9 +13,11 @@ export function schemaText(file: string, { columns, missing }: InferredSchema): 
   ].join("\n");
 }
 
-function lineOf({ name, type, shape, role, nullable, format, note }: InferredColumn): string {
+function lineOf({ name, type, shape, role, nullable, format, note, omitted }: InferredColumn): string {
+  const written = plain.test(name) ? name : JSON.stringify(name);
+  if (omitted) return `  # ${written} is omitted: ${note}`;
   const fields = [
-    `name: ${plain.test(name) ? name : JSON.stringify(name)}`,
+    `name: ${written}`,
     `type: ${type}`,
     ...(shape === undefined ? [] : [`shape: [${shape.join(", ")}]`]),
     ...(role === "feature" ? [] : [`role: ${role}`]),

@@ -240,6 +240,49 @@ describe("ringmaster datasets schema", () => {
     expect(column).toEqual({ name: "v", type: "string", role: "feature" });
   });
 
+  /** Suggests a schema for a Parquet file of 40 rows, and returns it with the columns that a push takes. */
+  async function suggestParquet(name: string, select: string) {
+    const file = path.join(directory, name);
+    await withDuckDb((session) => session.run(`COPY (SELECT ${select}, i % 2 AS y FROM range(40) t(i)) TO '${file}'`));
+    const text = await suggest(file, "y");
+    return { text, columns: (await accepted(file, text)).columns.slice(0, -1) };
+  }
+
+  it("takes whole numbers of more than 53 bits for text, because a float would make different ones equal", async () => {
+    const { text, columns } = await suggestParquet(
+      "long.parquet",
+      "9007199254740992 + i AS each, 9007199254740992 + i % 3 AS some",
+    );
+    expect(columns).toEqual([
+      { name: "each", type: "string", role: "ignore", nullable: true },
+      { name: "some", type: "string", role: "feature" },
+    ]);
+    expect(text).toContain("# whole numbers of more than 53 bits, which are not int; with type float they are rounded");
+  });
+
+  it("takes NaN of a column of numbers for a missing value", async () => {
+    const nan = "CAST('nan' AS DOUBLE)";
+    const { columns } = await suggestParquet(
+      "nan.parquet",
+      `CASE WHEN i % 5 = 0 THEN ${nan} ELSE i END AS some, ${nan} AS every`,
+    );
+    expect(columns).toEqual([
+      { name: "some", type: "float", role: "feature", nullable: true },
+      { name: "every", type: "string", role: "ignore", nullable: true },
+    ]);
+  });
+
+  it("omits columns whose type no schema has, and says so", async () => {
+    const { text, columns } = await suggestParquet(
+      "nested.parquet",
+      "i / 2 AS a, {'b': i} AS part, ['x'] AS words, TIME '10:00' AS at",
+    );
+    expect(columns).toEqual([{ name: "a", type: "float", role: "feature" }]);
+    for (const name of ["part", "words", "at"]) {
+      expect(text).toContain(`  # ${name} is omitted: its type is not supported for columns\n`);
+    }
+  });
+
   it("prints what a push would write", () => {
     const args = [
       cli,
