@@ -2,6 +2,7 @@ import { InvalidInputError, type Problem, RingmasterError } from "../../../core/
 import { messageOf } from "../errors";
 import { type DuckDbSession, quoteName, quoteText } from "../session";
 import { nameOfFiles } from "./source-files";
+import { findOtherEnd } from "./text-scan";
 
 /**
  * Runs a read and converts DuckDB's errors to input errors with file, line and column. Malformed lines and pages are only
@@ -20,10 +21,24 @@ export async function reading<Result>(
       throw cause;
     const file = files.find((one) => message.includes(`"${one}"`) || message.includes(`file = ${one}\n`));
     const named = file ?? nameOfFiles(files);
-    const damage = await findDamage(session, file === undefined ? files : [file]);
+    const suspects = file === undefined ? files : [file];
+    const damage = (await findDamage(session, suspects)) ?? (await findMixedEnds(suspects, message));
     const problem = damage ?? problemOf(message);
     throw new InvalidInputError(`${damage?.file ?? named} cannot be read`, [problem], cause);
   }
+}
+
+/** Finds the line of a CSV file that ends differently, where DuckDB only says that it cannot read the file. */
+async function findMixedEnds(
+  files: readonly string[],
+  message: string,
+): Promise<(Problem & { readonly file: string }) | undefined> {
+  if (!message.includes("CSV Parser state machine reached an invalid state")) return undefined;
+  for (const file of files) {
+    const problem = await findOtherEnd(file);
+    if (problem) return { file, ...problem };
+  }
+  return undefined;
 }
 
 function problemOf(message: string): Problem {

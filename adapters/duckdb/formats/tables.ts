@@ -83,9 +83,12 @@ export async function openJson(session: DuckDbSession, file: string): Promise<Ta
   const types = await describe(session, `read_json(${listOf([file])})`);
   if ([...types].join() === "json,JSON") {
     // Fails with the line of the first value that is no object.
-    await session.rows(
-      `SELECT count(json) FROM read_json(${listOf([file])}, columns = {json: 'JSON'}, records = true)`,
+    const [found] = await session.rows(
+      `SELECT count(*) AS "rows#", count(json) FROM read_json(${listOf([file])}, columns = {json: 'JSON'}, records = true)`,
     );
+    if (Number(found!["rows#"]) === 0) {
+      throw new InvalidInputError(`${file} cannot be read`, [{ path: file, rule: "must have rows" }]);
+    }
   }
   await assertKeys(session, file, [...types.keys()]);
   return {

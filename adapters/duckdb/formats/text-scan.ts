@@ -55,6 +55,29 @@ export async function scanText(file: string, header: boolean, limits = defaultLi
   return carry.length > 0 ? await characterProblem(file, at - carry.length, header, limits) : undefined;
 }
 
+/** Finds the first line of a CSV file that ends in another way than its first one, LF or CR LF. DuckDB reads no such file. */
+export async function findOtherEnd(file: string, limits = defaultLimits()): Promise<Problem | undefined> {
+  let [line, quoted, before] = [1, false, 0];
+  let first: boolean | undefined;
+  for await (const chunk of openBytes(file, limits) as AsyncIterable<Buffer>) {
+    for (const byte of chunk) {
+      if (byte === 0x22) quoted = !quoted;
+      if (byte === newline) {
+        const returns = before === 0x0d;
+        first ??= returns;
+        if (!quoted && returns !== first) {
+          const name = file.replace(/\.gz$/, "");
+          const rule = `must end like the first line, with ${first ? "CR LF" : "LF"}; convert the file: sed 's/\\r$//' ${name} > lf-${name.split("/").at(-1)}`;
+          return { path: "", rule, line };
+        }
+        line += 1;
+      }
+      before = byte;
+    }
+  }
+  return undefined;
+}
+
 function isZlib(error: unknown): error is Error {
   return error instanceof Error && /^Z_/.test(String((error as NodeJS.ErrnoException).code));
 }

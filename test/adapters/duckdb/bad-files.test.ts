@@ -59,6 +59,13 @@ it.each<[string, string, Content, RegExp]>([
     `${csv}7\n`,
     /line 42: .*"7".* must have 2 values, as the header has, not 1/,
   ],
+  [
+    "lines that end differently",
+    "ends.csv",
+    `a,y\r\n${rows.replaceAll("\n", "\r\n")}"1\n2",0\r\n7,1\n`,
+    /line 44: .*must end like the first line, with CR LF; convert the file: sed 's\/\\r\$\/\/' \S+ends\.csv > lf-ends\.csv/,
+  ],
+  ["an empty list", "none.json", "[]", /none\.json must have rows/],
   ["a quote that never ends", "quote.csv", `${csv}"1,2\n3,4\n`, /line 42: .*unterminated quote/],
   ["another type in one row", "type.csv", `${csv}red,0\n`, /column a, row 41: "red" must be a whole number/],
   [
