@@ -262,20 +262,6 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(/stateful: its state would depend/);
     });
 
-    it("refuses batch normalization of volumes in training, as in validation", async () => {
-      const factory = stack((builtIn, { outputs }) => [
-        builtIn.reshape({ targetShape: [1, 2, 1, 3], inputShape: [6] }),
-        builtIn.batchNormalization(),
-        builtIn.flatten(),
-        builtIn.dense({ units: outputs }),
-      ]);
-      const model = await create(moduleOf(factory));
-      const batch = randomBatch(mlp, 2);
-      const refusal = userCode(/batchNormalization is not implemented for array of rank 5/);
-      expect(() => model.gradients(batch, "k", new Float32Array(model.parameterCount))).toThrow(refusal);
-      expect(() => model.evaluate(batch)).toThrow(refusal);
-    });
-
     it("refuses constraints of weights, also inside nested models", async () => {
       const constrained = stack((builtIn, { outputs }) => [
         builtIn.dense({ units: outputs, inputShape: [6], kernelConstraint: "nonNeg" }),

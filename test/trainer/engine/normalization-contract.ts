@@ -13,6 +13,7 @@ const cases: readonly (readonly [number[], Options])[] = [
   [[2, 5, 3], { momentum: 0.5 }],
   [[2, 3, 4, 5], { epsilon: 1e-5 }],
   [[2, 3, 4, 5], { axis: 1 }],
+  [[2, 3, 4, 2, 3], {}],
   [[4, 3], { scale: false }],
   [[4, 3, 2, 2], { center: false, axis: 2 }],
 ];

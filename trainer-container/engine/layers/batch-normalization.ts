@@ -40,11 +40,9 @@ export function installBatchNormalization(): void {
   const prototype = Object.getPrototypeOf(layers.batchNormalization()) as BatchNormalizationLayer;
   const { call } = prototype;
   prototype.call = function (this: BatchNormalizationLayer, inputs, options) {
-    const x = (Array.isArray(inputs) ? inputs[0] : inputs) as tf.Tensor;
-    // TensorFlow.js refuses a higher rank. Otherwise such a model would fail only at its first evaluation.
-    if (options["training"] !== true || x.rank > 4) return call.call(this, inputs, options);
+    if (options["training"] !== true) return call.call(this, inputs, options);
     return tf.tidy(() => {
-      const { result, mean, variance } = normalize(this, x);
+      const { result, mean, variance } = normalize(this, (Array.isArray(inputs) ? inputs[0] : inputs) as tf.Tensor);
       moveTowards(this.movingMean, mean, this.momentum);
       moveTowards(this.movingVariance, variance, this.momentum);
       return result;
