@@ -5,6 +5,7 @@ import { applyOutputActivation } from "./activation";
 import { ModelArtifactError } from "./artifact";
 import { isOwnClass } from "./layers/register";
 import { unreadActivation } from "./layers/serialized";
+import { stockRank } from "./layers/volume-normalization";
 import { networkOf } from "./network";
 import { loadLayers, predictorOf } from "./predictor";
 import { startWasmBackend } from "./wasm-backend";
@@ -17,11 +18,15 @@ export const loadExportable: ExportTools["loadModel"] = async (files): Promise<E
     throw error;
   });
   const predictor = predictorOf(model, topology);
+  const network = networkOf(model);
+  const volumes = network.layers.filter(
+    ({ className, outputShape }) => className === "BatchNormalization" && outputShape.length >= stockRank,
+  );
   return {
     predict: (inputs, rows) => predictor.predict(inputs, rows),
     dispose: () => predictor.dispose(),
-    network: networkOf(model),
-    ownLayers: ownLayersOf(topology.model),
+    network,
+    ownLayers: [...ownLayersOf(topology.model), ...volumes],
     weights: model.weights.map((weight) => ({
       name: weight.originalName,
       shape: weight.shape as number[],

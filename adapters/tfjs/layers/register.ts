@@ -7,6 +7,7 @@ import { PositionalEmbedding, PositionalEncoding, type PositionalEncodingOptions
 import { RmsNormalization, type RmsNormalizationOptions } from "./rms-normalization";
 import { SelectFeatures, type SelectFeaturesOptions } from "./select-features";
 import { completeClasses } from "./serialized";
+import { inferVolumes } from "./volume-normalization";
 
 const classes = [
   MultiHeadAttention,
@@ -25,6 +26,7 @@ export const isOwnClass = (className: string): boolean => names.has(className);
 /** Adds the classes to those that a topology can name, and completes TensorFlow.js's. Idempotent. */
 export function registerOwnLayers(): void {
   completeClasses();
+  inferVolumes();
   for (const each of classes) tf.serialization.registerClass(each as never);
 }
 

@@ -75,6 +75,18 @@ const incompleteClasses = moduleOf([6, 6, 2], ({ tf: { sequential, layers }, out
   }),
 );
 
+const volumes = moduleOf([6], ({ tf: { sequential, layers }, outputs }) =>
+  sequential({
+    layers: [
+      layers.reshape({ targetShape: [1, 2, 1, 3], inputShape: [6] }),
+      layers.batchNormalization({ gammaInitializer: "randomNormal", betaInitializer: "randomNormal" }),
+      layers.batchNormalization({ axis: 2, scale: false, center: false }),
+      layers.flatten(),
+      layers.dense({ units: outputs }),
+    ],
+  }),
+);
+
 describe("loadPredictor", () => {
   it.each<[string, ModelDefinition]>([
     ["mlp", { ...mlp, dropout: 0.5 }],
@@ -83,6 +95,7 @@ describe("loadPredictor", () => {
     ["regression", { ...mlp, task: "regression" }],
     ["a module with running statistics", withStatistics],
     ["a module with a frozen model inside", frozenInside],
+    ["a module that normalizes volumes", volumes],
     ["a module with classes that TensorFlow.js serializes incompletely", incompleteClasses],
   ])("predicts what the trained model predicts, to the bit: %s", async (_, definition) => {
     const model = await train(definition);

@@ -1,6 +1,7 @@
 /** Batch normalization in training and layer normalization against their definitions. */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers, sequential } from "@tensorflow/tfjs-layers";
+import { registerOwnLayers } from "../../../adapters/tfjs/layers/register";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { installBatchNormalization } from "../../../trainer-container/engine/layers/batch-normalization";
 import { installLayerNormalization } from "../../../trainer-container/engine/layers/layer-normalization";
@@ -99,6 +100,23 @@ export function describeNormalization(start: () => Promise<Engine>): void {
         expect(difference).toBeLessThan(2e-5);
       }
       model.dispose();
+    });
+
+    it.each([
+      ["last", -1, [2, 12, 2, 3]],
+      ["second", 1, [2, 3, 8, 3]],
+    ] as const)("infers volumes along their %s axis like images", (_, axis, image) => {
+      registerOwnLayers();
+      const create = () => layers.batchNormalization({ axis });
+      const [volumes, images] = [create(), create()];
+      const x = tf.randomNormal([2, 3, 4, 2, 3], 2, 3, "float32", 7);
+      const weights = [1, 2, 3, 4].map((seed) => tf.randomUniform([3], 0.5, 1.5, "float32", seed));
+      volumes.build(x.shape);
+      images.build([...image]);
+      for (const layer of [volumes, images]) layer.setWeights(weights);
+      const found = volumes.apply(x) as tf.Tensor;
+      const expected = tf.reshape(images.apply(tf.reshape(x, [...image])) as tf.Tensor, x.shape);
+      expect(tf.max(tf.abs(tf.sub(found, expected))).dataSync()[0]).toBeLessThan(1e-5);
     });
 
     it.each([
