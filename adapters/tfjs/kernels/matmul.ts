@@ -2,7 +2,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { gemm } from "../simd/gemm";
 import { simdOf } from "../simd/simd";
 import { type Epilogue, finish } from "./bias-activation";
-import { type BackendWasm, type KernelArguments, replaceKernel } from "./wasm-kernel";
+import { type BackendWasm, callKernel, dispose, type KernelArguments, replaceKernel } from "./wasm-kernel";
 
 interface MatMulAttributes {
   readonly transposeA: boolean;
@@ -68,6 +68,16 @@ function multiply(backend: BackendWasm, { a, b }: MatMulInputs, attrs: MatMulAtt
   return product;
 }
 
+/** Multiplies matrices of integers, as TensorFlow.js's confusion matrix does. Sums below 2²⁴ are exact. */
+function multiplyIntegers(backend: BackendWasm, { a, b }: MatMulInputs, attrs: MatMulAttributes): tf.TensorInfo {
+  const cast = (x: tf.TensorInfo, dtype: tf.DataType) => callKernel(backend, tf.Cast, { x }, { dtype });
+  const floats = { a: cast(a, "float32"), b: cast(b, "float32") };
+  const product = multiply(backend, floats, attrs);
+  const integers = cast(product, "int32");
+  dispose(backend, floats.a, floats.b, product);
+  return integers;
+}
+
 /**
  * Registers both products with this folder's matrix kernel. It is faster than XNNPACK's and needs no copy of transposed
  * operands.
@@ -77,7 +87,9 @@ export function registerMatMul(): void {
     tf.BatchMatMul,
     () =>
       ({ backend, inputs, attrs }) =>
-        multiply(backend, inputs, attrs),
+        inputs.a.dtype === "int32" && inputs.b.dtype === "int32"
+          ? multiplyIntegers(backend, inputs, attrs)
+          : multiply(backend, inputs, attrs),
   );
   replaceKernel<KernelArguments<FusedInputs, FusedAttributes>>(
     tf._FusedMatMul,

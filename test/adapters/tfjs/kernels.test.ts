@@ -160,6 +160,13 @@ describe("matmul", () => {
   });
 });
 
+it("multiplies integers", async () => {
+  const counts = () =>
+    tf.math.confusionMatrix(tf.tensor1d([0, 2, 2, 1], "int32"), tf.tensor1d([0, 2, 1, 1], "int32"), 3);
+  await expectEqualOnBoth(counts);
+  expect((await on("wasm", counts)).data).toEqual([1, 0, 0, 0, 1, 0, 0, 1, 1]);
+});
+
 it("multiplies matrices along repeated axes", async () => {
   await tf.setBackend("wasm"); // The oracle treats two such axes as one.
   tf.tidy(() => {
