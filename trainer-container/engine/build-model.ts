@@ -123,8 +123,17 @@ function checkClasses(model: layers.LayersModel): void {
     Object.values(value).forEach(visit);
   };
   visit(model.toJSON(null, false));
-  const last = model.layers.at(-1)?.getConfig() as { activation?: unknown } | undefined;
-  if (last?.activation === "softmax") {
+  const last = outputLayerOf(model);
+  const { activation } = (last?.getConfig() ?? {}) as { activation?: unknown };
+  if (activation === "softmax" || last?.getClassName() === "Softmax") {
     throw new ModelError("The model ends in softmax; return logits (activation 'linear'): the loss applies it.");
   }
+}
+
+/** Returns the layer that computes an output, also inside nested models. */
+function outputLayerOf(model: layers.LayersModel, output = 0): layers.LayersModel["layers"][number] | undefined {
+  const tensor = model.outputs[output];
+  const last = tensor?.sourceLayer;
+  const inner = last as Partial<layers.LayersModel> | undefined;
+  return inner?.layers ? outputLayerOf(inner as layers.LayersModel, tensor?.tensorIndex) : last;
 }

@@ -248,6 +248,14 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
           sequential({ layers: [layers.dense({ units: 3, inputShape: [6], activation: "softmax" })] }),
         /return logits/,
       ],
+      [
+        "contains a model that ends in softmax",
+        ({ tf: { sequential, layers } }) =>
+          sequential({
+            layers: [sequential({ layers: [layers.dense({ units: 3, inputShape: [6] }), layers.softmax({})] })],
+          }),
+        /return logits/,
+      ],
     ])("refuses a module whose model %s", async (_, factory, message) => {
       const before = tf.memory().numTensors;
       await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(message);
