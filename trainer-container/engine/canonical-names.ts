@@ -40,10 +40,21 @@ export function renameStrings(value: unknown, names: ReadonlyMap<string, string>
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renameStrings(item, names)]));
 }
 
-/** Returns the names of all layers in order, including those inside nested models and wrappers. */
+/** Layers inside of a layer: of nested models, wrappers, the copies of a bidirectional wrapper, and recurrent cells. */
+interface Parts {
+  readonly layers?: readonly Layer[];
+  readonly layer?: Layer;
+  readonly forwardLayer?: Layer;
+  readonly backwardLayer?: Layer;
+  readonly cell?: Layer;
+  readonly cells?: readonly Layer[];
+}
+
+/** Returns the names of all layers in order, including those inside of others. */
 export function layerNames(layersOfModel: readonly Layer[]): readonly string[] {
-  return layersOfModel.flatMap((layer) => {
-    const nested = layer as unknown as { readonly layers?: readonly Layer[]; readonly layer?: Layer };
-    return [layer.name, ...layerNames(nested.layers ?? []), ...(nested.layer ? layerNames([nested.layer]) : [])];
+  return layersOfModel.flatMap((each) => {
+    const { layers = [], layer, forwardLayer, backwardLayer, cell, cells = [] } = each as Parts;
+    const inside = [...layers, layer, forwardLayer, backwardLayer, cell, ...cells];
+    return [each.name, ...layerNames(inside.filter((part) => part !== undefined))];
   });
 }

@@ -197,6 +197,24 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       expect(first.topology()).toContain('"mine"');
     });
 
+    it("names the weights of wrapped layers and cells alike however many models the process has built", async () => {
+      const factory = stack((layers, { outputs }) => [
+        layers.reshape({ targetShape: [3, 2], inputShape: [6] }),
+        layers.bidirectional({ layer: layers.lstm({ units: 2, returnSequences: true }), mergeMode: "concat" }),
+        layers.rnn({ cell: [layers.gruCell({ units: 4 }), layers.simpleRNNCell({ units: 2 })] }),
+        layers.dense({ units: outputs }),
+      ]);
+      const [first, second] = [await create(moduleOf(factory)), await create(moduleOf(factory))];
+      expect(first.layout.map(({ name }) => name)).toEqual(
+        expect.arrayContaining([
+          "bidirectional_Bidirectional1/forward_lstm_LSTM1/kernel",
+          "bidirectional_Bidirectional1/backward_lstm_LSTM1/bias",
+        ]),
+      );
+      expect(second.layout).toEqual(first.layout);
+      expect(second.topology()).toBe(first.topology());
+    });
+
     it("seeds Math.random for the module's own draws", async () => {
       const draws: number[] = [];
       const factory = (context: ModelContext): LayersModel => {
