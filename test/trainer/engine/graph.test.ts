@@ -249,6 +249,11 @@ suite("recorded graphs", () => {
       (labels, outputs) => squares(labels, outputs).mul((outputs.dataSync()[0] as number) > 0 ? 1 : 2),
       /reads a value in the middle/,
     ],
+    [
+      "has shapes that depend on values",
+      (labels, outputs) => squares(labels, outputs).mul(tf.unique(labels as tf.Tensor1D).values.size),
+      /the operation UniqueV2, whose shape depends on values/,
+    ],
     ["draws in JavaScript", (labels, outputs) => squares(labels, outputs).mul(Math.random()), /draws random numbers/],
   ])("leave a model to the tape if its loss %s", async (_, compute, reason) => {
     const { model, tape } = await both(dense(loss(compute)));

@@ -36,6 +36,9 @@ const inferredFromInput: Readonly<Record<string, string>> = { ExpandDims: "T", W
 /** Operations with a state or random numbers of their own: a graph would not repeat what was recorded. */
 const stateful = /^(Random|Multinomial|ParameterizedTruncatedNormal|Stateful|Print|Write|.*Summary)/;
 
+/** Operations whose results' shapes depend on values: code may have read a shape that other values would change. */
+const shapedByValues = /^(Unique|NonMaxSuppression|SparseFillEmptyRows|RaggedRange|StringSplit)/;
+
 export class Recorder implements ComputationObserver {
   private readonly ends: number[] = [];
   private readonly cuts: number[] = [];
@@ -235,6 +238,7 @@ export class Recorder implements ComputationObserver {
     created: ReturnType<NativeBinding["executeOp"]>,
   ): void {
     if (stateful.test(op)) this.fail(`it uses the operation ${op}, which a graph cannot repeat`);
+    if (shapedByValues.test(op)) this.fail(`it uses the operation ${op}, whose shape depends on values`);
     const sources = inputs.map((id) => this.values.get(id));
     if (!sources.every(isDefined)) this.fail(`it gives ${op} a tensor that was created before`);
     const known = attributes.map((attribute) => [attribute.name, attributeOf(binding, attribute)] as const);
