@@ -161,11 +161,11 @@ export class UnsupportedLayerError extends RingmasterError {
   }
 }
 
-/** Thrown when stock TensorFlow.js lacks a layer's class, so that it could not load the file. */
+/** Thrown when stock TensorFlow.js could not load or compute a layer. */
 export class NotInTensorFlowJsError extends RingmasterError {
   constructor({ name, className }: { readonly name: string; readonly className: string }) {
     super(
-      `the layer '${name}' (${className}) cannot be exported for TensorFlow.js: the layer is the platform's own, and stock TensorFlow.js cannot load it; export the formats onnx, savedmodel or safetensors`,
+      `the layer '${name}' (${className}) cannot be exported for TensorFlow.js: the platform completes what stock TensorFlow.js lacks for it; export the formats onnx, savedmodel or safetensors`,
       { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { layer: name, className } },
     );
   }
