@@ -196,8 +196,15 @@ function murmurHash3(text) {
 
 function timeOf(raw) {
   if (typeof raw === "number") return Math.floor(raw);
-  const iso = raw.trim().replace(" ", "T");
-  return Date.parse(/T/.test(iso) && !/(Z|[+-]\\d\\d:?\\d\\d)$/i.test(iso) ? iso + "Z" : iso);
+  const found = /^([+-]\\d{6}|\\d{4,6})([-/])(\\d\\d?)\\2(\\d\\d?)(?:[T ] *(\\d\\d?):(\\d\\d)(?::(\\d\\d)(?:\\.(\\d+))?)?(?:Z|([+-])(\\d\\d):?(\\d\\d)?)?)?$/i.exec(raw.trim());
+  const [, year, , month, day, hour = 0, minute = 0, second = 0, fraction = "", sign, hours = 0, minutes = 0] = found ?? [];
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  const inDay = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
+  if (date.getUTCMonth() + 1 !== Number(month) || date.getUTCDate() !== Number(day) || inDay > 86400 || Number(minute) > 59 || Number(second) > 59)
+    throw new Error("not a date or time in ISO 8601: " + raw);
+  const offset = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60 : 60);
+  return date.getTime() + (inDay - offset) * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
 }
 
 function partOf(time, part) {

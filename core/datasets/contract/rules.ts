@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { InvalidInputError, type Problem } from "../../errors";
 import { ageMs } from "../../quantities";
+import { timeOf as parseTime } from "../../row-values";
 import type { Shape } from "../../shapes";
 import { parseYamlInput } from "../../yaml-input";
 import { columnSchema, datasetName } from "../shapes";
@@ -213,8 +214,7 @@ const comparable = (value: number | string): number => (typeof value === "string
 /** Returns the milliseconds of a time in ISO 8601; without an offset it is UTC. `undefined`: it is none. */
 export function timeOf(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text)) return undefined;
-  const zoned = text.includes("T") && !/(Z|[+-]\d\d:\d\d)$/.test(text) ? `${text}Z` : text;
-  const time = Date.parse(zoned);
+  const time = parseTime(text);
   return Number.isNaN(time) ? undefined : time;
 }
 

@@ -1,8 +1,11 @@
+import type { DuckDBListValue } from "@duckdb/node-api";
+import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
 import type { FeatureTransform } from "../../../core/features/shapes";
 import { createRowTransform } from "../../../core/features/transform";
 import { vocabularyOf } from "../../../core/features/values";
+import { timeOf } from "../../../core/row-values";
 
 const columns: readonly ColumnSchema[] = [
   { name: "x", type: "float", role: "feature", nullable: true },
@@ -53,6 +56,23 @@ describe("createRowTransform", () => {
     ["a Date", new Date(Date.UTC(2024, 2, 3)), 0],
   ])("reads a time %s", (_case, t, day) => {
     expect([...apply([{ t }]).subarray(5, 12)].indexOf(1)).toBe(day);
+  });
+
+  it("reads texts as times as a push does", async () => {
+    const texts = [
+      ...["2024-02-30", "2023-02-29", "2024-04-31T10:00:00Z", "2024-13-01", "2024-00-10", "2024-3-1", "2024/03/01"],
+      ...["Mar 1 2024", "2024", "20240301", "2024-03-01 24:00", "2024-03-01 24:01", "2024-03-01 10:60", "1-2-3"],
+      ...["2024-03-01T10:00:00+0530", "2024-03-01T10:00:00-03", "2024-03-01 1:02:03.0579", "0004-02-29", "1900-02-29"],
+      ...["20240-02-29", "2024-03-01 10:00:61", "2024/03-01", "noon"],
+    ];
+    const listed = texts.map((text) => `'${text}'`).join(", ");
+    const [found] = await withDuckDb((session) =>
+      session.rows(`SELECT list_transform([${listed}], lambda x: epoch_ms(TRY_CAST(x AS TIMESTAMPTZ))) AS times`),
+    );
+    const times = (found!["times"] as DuckDBListValue).items;
+    // Years of one digit are years of files only.
+    const expected = texts.map((text, i) => (text === "1-2-3" || times[i] === null ? Number.NaN : Number(times[i])));
+    expect(texts.map(timeOf)).toEqual(expected);
   });
 
   it("reports every problem of every row", () => {
