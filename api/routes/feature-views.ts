@@ -64,7 +64,7 @@ export const featureViewRoutes = [
   defineRoute(contracts.sendFeatureRows, async ({ platform, params, body: { rows } }) => {
     const { team, clock, runEvents, views } = platform;
     const version = await resolveView(views, params.view);
-    checkStreamedRows(version, rows);
+    checkStreamedRows(version, rows, clock);
     await runEvents.publishFeatureRows({ at: isoTime(clock), team, view: version.name, rows });
     return { status: 202, body: { accepted: rows.length } };
   }),

@@ -18,6 +18,12 @@ export interface RegisterBatchDependencies {
 const toleranceMs = 5 * 60_000;
 const claimsAtOnce = 16;
 
+export const futureRule = "must not lie in the future: rows hold from their event time on";
+
+export function isFuture(time: number, clock: Clock): boolean {
+  return time > clock.now() + toleranceMs;
+}
+
 /**
  * Makes uploaded rows visible. Idempotent: equal rows are the batch that has them.
  *
@@ -36,10 +42,8 @@ export async function registerBatch(
   const sum = draft.files.reduce((total, { rows }) => total + rows, 0);
   if (sum !== draft.rows)
     problems.push({ path: "rows", value: draft.rows, rule: `must be ${sum}, the sum of the files` });
-  if (Date.parse(draft.latestTime) > clock.now() + toleranceMs) {
-    const rule = "must not lie in the future: rows hold from their event time on";
-    problems.push({ path: "latestTime", value: draft.latestTime, rule });
-  }
+  if (isFuture(Date.parse(draft.latestTime), clock))
+    problems.push({ path: "latestTime", value: draft.latestTime, rule: futureRule });
   const sizes = await mapLimited(draft.files, claimsAtOnce, ({ sha256 }) => objects.claimContent(sha256));
   for (const [index, { bytes, sha256 }] of draft.files.entries()) {
     if (sizes[index] === bytes) continue;

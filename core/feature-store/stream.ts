@@ -1,4 +1,6 @@
 import { InvalidInputError, type Problem } from "../errors";
+import type { Clock } from "../ports";
+import { futureRule, isFuture } from "./batches";
 import { columnsOf } from "./definition";
 import type { FeatureValue, ViewVersion } from "./shapes";
 import { storedValue } from "./values";
@@ -16,7 +18,7 @@ type Row = Readonly<Record<string, FeatureValue>>;
  *
  * @throws InvalidInputError with the problems of the first rows that have any
  */
-export function checkStreamedRows({ name, definition }: ViewVersion, rows: readonly Row[]): void {
+export function checkStreamedRows({ name, definition }: ViewVersion, rows: readonly Row[], clock: Clock): void {
   const problems: Problem[] = [];
   for (const [index, row] of rows.entries()) {
     if (problems.length >= maxShown) break;
@@ -31,7 +33,10 @@ export function checkStreamedRows({ name, definition }: ViewVersion, rows: reado
     for (const { name: column, type } of columnsOf(definition)) {
       const value = Object.hasOwn(row, column) ? row[column] : null;
       if (value === null || value === undefined) continue;
-      if (storedValue(value, type) === undefined) add(column, `must be of type ${type}`, value);
+      const stored = storedValue(value, type);
+      if (stored === undefined) add(column, `must be of type ${type}`, value);
+      else if ([definition.eventTime, definition.creationTime].includes(column) && isFuture(Number(stored), clock))
+        add(column, futureRule, value);
     }
   }
   const bytes = Buffer.byteLength(JSON.stringify(rows));

@@ -119,6 +119,8 @@ describe("feature views through the API", () => {
   it.each([
     ["an unknown column", { customer: 1, at: "2026-01-01T00:00:00Z", extra: 1 }, "rows[0].extra"],
     ["no entity", { at: "2026-01-01T00:00:00Z" }, "rows[0].customer value is missing"],
+    ["a time of the future", { customer: 1, at: "2999-01-01T00:00:00Z" }, "but must not lie in the future"],
+    ["an impossible day", { customer: 1, at: "2026-02-30T00:00:00Z" }, "but must be of type timestamp"],
     ["a text for a number", { customer: 1, at: "2026-01-01T00:00:00Z", spend: "x" }, "must be of type float"],
     ["a time that is none", { customer: 1, at: "noon" }, "must be of type timestamp"],
   ])("refuse a sent row with %s", async (_case, row, text) => {
