@@ -59,6 +59,15 @@ export async function withOrigins(
   return { ...schema, columns };
 }
 
+/** Returns the names of the columns that Parquet files name as features of views. */
+export async function joinedColumns(session: DuckDbSession, source: DataFiles): Promise<ReadonlySet<string>> {
+  const { files, format } = await listFiles(session, source);
+  const names = new Set<string>();
+  if (format !== "parquet") return names;
+  for (const file of files) for (const name of Object.keys(await originsIn(session, file))) names.add(name);
+  return names;
+}
+
 async function originsIn(session: DuckDbSession, file: string): Promise<Readonly<Record<string, ColumnOrigin>>> {
   const query = `SELECT decode(value) AS "text#" FROM parquet_kv_metadata(${quoteText(file)}) WHERE decode(key) = '${metadataKey}'`;
   const [found] = await reading(session, [file], () => session.rows(query));

@@ -2,7 +2,8 @@ import { valueLimit } from "../../core/datasets/profile";
 import { listTokens } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
-import { castTo, rawValue } from "./cast";
+import { canonicalTypes, castTo, rawValue } from "./cast";
+import { joinedColumns } from "./column-origins";
 import { fittingFormats } from "./date-formats";
 import type { TargetSize } from "./formats/image-header";
 import { fittingNumberFormats, type NumberFormat } from "./number-formats";
@@ -106,14 +107,24 @@ export async function inferSchema(
     throw new InvalidInputError("no schema can be suggested", [{ path: file, rule: "must have rows" }]);
   }
   const missing = tokens ?? [...new Set([...found.values()].flatMap(evidentTokens))];
+  const joined = await joinedColumns(session, files);
   const inferred: InferredColumn[] = [];
   for (const [name, counts] of found) {
     // A token that is no missing value in this file is a value of its text columns.
     const kept = counts.tokens.every((token) => missing.includes(token)) ? counts : await count(name, missing);
-    const column = name === label ? labelOf(name, kept) : featureOf(name, kept);
+    const suggested = name === label ? labelOf(name, kept) : featureOf(name, kept);
+    const column = joined.has(name) ? withStoredType(suggested, source.types.get(name)!) : suggested;
     inferred.push(withTokenNote(column, tokens === undefined ? counts.tokens : [], missing));
   }
   return { columns: inferred, missing };
+}
+
+/** Returns a column of `views join` with the type of the view's feature, whatever its values look like. */
+function withStoredType({ format: _, ...column }: InferredColumn, sourceType: string): InferredColumn {
+  const type = (Object.keys(canonicalTypes) as ColumnSchema["type"][]).find(
+    (one) => canonicalTypes[one] === sourceType,
+  );
+  return type === undefined || column.role === "label" ? column : { ...column, type };
 }
 
 /** Returns the tokens without which the column is no text. */

@@ -2,6 +2,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { originsOption, withOrigins } from "../../../adapters/duckdb/column-origins";
+import { inferSchema } from "../../../adapters/duckdb/infer-schema";
 import { type DuckDbSession, quoteText } from "../../../adapters/duckdb/session";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import type { DatasetSchema } from "../../../core/datasets/schema";
@@ -44,6 +45,30 @@ describe("the origins of columns in Parquet", () => {
       expect(await withOrigins(session, [file, file], withFrom("spend@1"), false)).toEqual(withFrom("spend@1"));
       // An earlier version's schema is fixed.
       expect(await withOrigins(session, file, schema, true)).toEqual(schema);
+    });
+  });
+
+  it("give an inferred schema the types of the features, whatever the values look like", async () => {
+    await withDuckDb(async (session) => {
+      const file = join(directory, "types.parquet");
+      const features = { whole: "float", digits: "string", empty: "float", day: "string" } as const;
+      const option = originsOption(
+        [
+          viewVersionOf({
+            ...{ name: "spend", entities: ["customer"], eventTime: "at" },
+            columns: { customer: "int", at: "timestamp", ...features },
+          }),
+        ],
+        false,
+      );
+      const values = "i::DOUBLE AS whole, (i % 3)::VARCHAR AS digits, NULL::DOUBLE AS empty, '31/01/2024' AS day";
+      await session.run(
+        `COPY (SELECT ${values}, i % 2 AS y FROM range(30) t(i)) TO ${quoteText(file)} (FORMAT parquet, ${option})`,
+      );
+      const { columns } = await inferSchema(session, file, "y");
+      expect(columns.slice(0, -1).map(({ name, type, format }) => [name, type, format])).toEqual(
+        Object.entries(features).map(([name, type]) => [name, type, undefined]),
+      );
     });
   });
 
