@@ -359,10 +359,24 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       ["is of integers", (labels) => tf.sum(labels), /int32; it must be float32/],
       ["has no gradient", (_, outputs) => tf.mean(tf.topk(outputs, 1).values), /cannot be computed/],
       ["does not depend on the outputs", () => tf.scalar(1), /cannot be computed/],
+      ["only compares", (_, outputs) => tf.mean(tf.cast(tf.greater(outputs, 0.5), "float32")), /cannot be computed/],
     ])("refuses to train on a loss that %s", async (_, loss, message) => {
       const model = await create(moduleOf(dense, { loss }));
       const into = new Float32Array(model.parameterCount);
       expect(() => model.gradients(randomBatch(mlp, 2), "k", into)).toThrow(userCode(message));
+    });
+
+    it("trains on a loss with comparisons, such as Huber's", async () => {
+      const huber: LossFunction = (labels, outputs) => {
+        const error = tf.abs(tf.sub(outputs, labels));
+        return tf.mean(
+          tf.where(tf.less(error, 0.5), tf.mul(tf.square(error), 0.5), tf.sub(tf.mul(error, 0.5), 0.125)),
+          1,
+        );
+      };
+      const regression = { outputs: 2, task: "regression", loss: huber } as const;
+      const model = await create(moduleOf(dense, regression));
+      expect(gradientError(model, randomBatch(moduleOf(dense, regression), 4))).toBeLessThan(1e-2);
     });
 
     it("names the operation without a gradient, and its place", async () => {

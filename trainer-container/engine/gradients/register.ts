@@ -1,4 +1,5 @@
 import { registerBatchNormalizationGradient } from "./batch-normalization";
+import { cutAtComparisons } from "./comparisons";
 import { registerMultiplyGradient } from "./multiply";
 import { registerReductionGradients } from "./reductions";
 import { registerTileGradient } from "./tile";
@@ -12,6 +13,7 @@ let registered = false;
 export function registerGradients(): void {
   if (registered) return;
   registered = true;
+  cutAtComparisons();
   registerTileGradient();
   registerBatchNormalizationGradient();
   registerMultiplyGradient();

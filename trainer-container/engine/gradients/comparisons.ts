@@ -1,0 +1,32 @@
+import * as tf from "@tensorflow/tfjs-core";
+
+/** Operations whose results are not continuous. */
+const cutting: ReadonlySet<string> = new Set([
+  tf.Less,
+  tf.LessEqual,
+  tf.Greater,
+  tf.GreaterEqual,
+  tf.Equal,
+  tf.NotEqual,
+  tf.LogicalAnd,
+  tf.LogicalOr,
+  tf.LogicalNot,
+  tf.IsNan,
+  tf.IsInf,
+  tf.IsFinite,
+  tf.ArgMax,
+  tf.ArgMin,
+]);
+
+/**
+ * Lets no gradient flow through comparisons, as in PyTorch and TensorFlow: `tf.where(tf.less(error, 1), a, b)` has the
+ * gradients of `a` and `b`. TensorFlow.js refuses to differentiate them. A loss that depends on the weights through
+ * comparisons alone is still refused.
+ */
+export function cutAtComparisons(): void {
+  const engine = tf.engine() as unknown as { addTapeNode(kernel: string, ...rest: unknown[]): void };
+  const { addTapeNode } = engine;
+  engine.addTapeNode = function (kernel, ...rest) {
+    if (!cutting.has(kernel)) addTapeNode.call(this, kernel, ...rest);
+  };
+}
