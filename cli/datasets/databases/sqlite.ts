@@ -50,13 +50,12 @@ async function write(statement: Statement, file: string, sql: string): Promise<n
   let rows = 0;
   let text = "";
   try {
-    // Two columns of one name are one key.
+    // A row has only the second of two columns with one name. All names are in this method alone.
+    const names = (statement as unknown as { _getColumnNames(): readonly string[] })._getColumnNames();
+    const problem = problemOfNames(names);
+    if (problem !== undefined) throw queryProblem(sql, `${problem}; name them with AS`);
     for (const row of statement.iterate()) {
       rows += 1;
-      if (rows === 1) {
-        const problem = problemOfNames(Object.keys(row));
-        if (problem !== undefined) throw queryProblem(sql, `${problem}; name them with AS`);
-      }
       text += `{${Object.entries(row)
         .map(([name, value]) => `${JSON.stringify(name)}:${jsonOf(sql, name, value)}`)
         .join(",")}}\n`;

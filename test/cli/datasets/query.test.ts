@@ -132,6 +132,7 @@ describe("a query of an SQLite file", () => {
     ["another statement", "rows.sqlite", "ATTACH 'x.db' AS other", /--sql must be one SELECT/],
     ["a write", "rows.sqlite", "WITH a AS (SELECT 1) DELETE FROM toy", /--sql .*readonly/],
     ["no rows", "rows.sqlite", "SELECT * FROM toy WHERE x < 0", /the query of rows.sqlite has no rows/],
+    ["two columns of one name", "rows.sqlite", "SELECT x, y, x FROM toy", /has "x" twice; .*; name them with AS/],
     ["a BLOB", "rows.sqlite", "SELECT x'00' AS a", /column a must have numbers and texts, and has a BLOB/],
     [
       "values that break the schema",
