@@ -34,7 +34,7 @@ export const tables: readonly TableDefinition[] = [
   },
   { name: "Metrics", partitionKey: pk, sortKey: sk, indexes: [] },
   { name: "Gangs", partitionKey: pk, sortKey: sk, indexes: [], timeToLive: "expiresAt" },
-  { name: "Features", partitionKey: pk, sortKey: sk, indexes: [] },
+  { name: "Features", partitionKey: pk, sortKey: sk, indexes: [], timeToLive: "expiresAt" },
 ];
 
 /** Returns a table's name within an account: `<prefix>-<table>`, e.g. `ringmaster-Catalog`. */

@@ -74,7 +74,7 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     const order = joins.length === 0 ? "" : 'ORDER BY labels."label#"';
     try {
       await session.run(
-        `COPY (SELECT ${columns.join(", ")} FROM (${label}) AS labels ${joins.join(" ")} ${order})
+        `COPY (SELECT ${columns.join(", ")} FROM (${label}) AS labels ${joins.map((join) => join(found)).join(" ")} ${order})
          TO ${quoteText(output)} ${format}`,
       );
     } catch (error) {
@@ -109,7 +109,8 @@ interface FoundFeatures {
   readonly rows: number;
   /** SQL of the columns. */
   readonly columns: readonly string[];
-  readonly joins: readonly string[];
+  /** Joins with the views' rows. The argument is SQL of the values that a label has found. */
+  readonly joins: readonly ((found: string) => string)[];
   readonly values: readonly FoundRows[];
 }
 
@@ -127,7 +128,8 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
   const keyed = new Map<string, Keys>();
   const labelKeys = new Set<string>();
   const searches: ViewSearch[] = [];
-  const [features, joins]: [string[], string[]] = [[], []];
+  const features: string[] = [];
+  const joins: FoundFeatures["joins"][number][] = [];
   let width = 0;
   for (const [index, { version, fetch }] of views.entries()) {
     const { definition } = version;
@@ -144,8 +146,10 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
     const keys = keyed.get(id) ?? (await createKeys(session, columns, `keys_${keyed.size}`));
     keyed.set(id, keys);
     const { table, viewRows } = await arrivedRows(session, files, definition);
-    const view = featuresOf(version, table);
-    const numbers = numberFeatures(version);
+    const { windows } = compileFeatures(definition);
+    // Steps may read windows, which a label has and not a row: they are computed with the labels.
+    const view = windows ? table : featuresOf(version, table);
+    const numbers: ReturnType<typeof numberFeatures> = windows ? new Map() : numberFeatures(version);
     const isFew = rows * (width + numbers.size) <= maxValues;
     const values: string[] = [];
     const joined: string[] = [];
@@ -157,13 +161,19 @@ async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: Fin
       else joined.push(quoteName(name));
     }
     if (joined.length > 0) {
-      joins.push(`LEFT JOIN (SELECT "arrival#", ${joined.join(", ")} FROM ${view}) AS view${index}
-        ON view${index}."arrival#" = CAST(labels."found#".v${width + values.length} AS BIGINT)`);
+      const place = width + values.length;
+      joins.push(
+        windows
+          ? (found) => `LEFT JOIN (${windowedFeatures(version, table, found, place)}) AS view${index}
+              ON view${index}."label#" = labels."label#"`
+          : () => `LEFT JOIN (SELECT "arrival#", ${joined.join(", ")} FROM ${view}) AS view${index}
+              ON view${index}."arrival#" = CAST(labels."found#".v${place} AS BIGINT)`,
+      );
       values.push('CAST("arrival#" AS DOUBLE)');
     }
-    width += values.length;
-    const isOrdered = files.length === 1 && definition.creationTime === undefined;
-    const search = { ...searchOf(definition, keys), view, viewRows, values, isOrdered };
+    width += values.length + (windows?.all.length ?? 0);
+    const isOrdered = files.length === 1 && definition.creationTime === undefined && !windows;
+    const search = { ...searchOf(definition, keys), view, viewRows, values, isOrdered, windows };
     const key = keys.of(columns);
     labelKeys.add(key);
     if (values.length > 0) searches.push({ search, labels: [...labelKeys].indexOf(key), isLocal: keys.isLocal });
@@ -202,6 +212,26 @@ function featuresOf({ definition }: ViewVersion, view: string): string {
   const { plan } = compileFeatures(definition);
   if (plan === undefined) return view;
   return `(${selectFeatures(plan, duckdb, `${view} AS view`, ["arrival#", ...Object.keys(definition.columns)])})`;
+}
+
+/**
+ * Returns a query with `label#` and the features of a view with windows, for the labels that have found a row.
+ *
+ * @param found SQL of the values that a label has found: at `place` the arrival of its row, then the windows
+ */
+function windowedFeatures({ definition }: ViewVersion, table: string, found: string, place: number): string {
+  const { columns, plan, windows } = compileFeatures(definition);
+  const names = windows!.all.map(({ name }) => name);
+  const values = names.map((name, index) => `labels."found#".v${place + 1 + index} AS ${quoteName(name)}`);
+  const rows = `(SELECT labels."label#", view.*, ${values.join(", ")}
+    FROM (SELECT "label#", ${found} AS "found#" FROM labels) AS labels
+    JOIN ${table} AS view ON view."arrival#" = CAST(labels."found#".v${place} AS BIGINT)) AS rows`;
+  const withWindows = {
+    columns: [...plan!.columns, ...names.map((name) => ({ name, type: "float" as const }))],
+    intermediates: plan!.intermediates.filter(({ name }) => !names.includes(name)),
+    outputs: plan!.outputs,
+  };
+  return selectFeatures(withWindows, duckdb, rows, ["label#", ...columns]);
 }
 
 /** A feature that is a number or becomes one. */
@@ -334,7 +364,12 @@ async function refuseUnfit(session: DuckDbSession, file: string, checks: readonl
 }
 
 /** Returns the days whose rows may count for labels of these times. */
-function daysOf({ ttl }: ViewVersion["definition"], first: number, last: number): Days {
+function daysOf(definition: ViewVersion["definition"], first: number, last: number): Days {
+  const { ttl } = definition;
+  const { maxOverMs = 0 } = compileFeatures(definition).windows ?? {};
   const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
-  return { from: ttl === undefined ? "0000-01-01" : dayOf(first - durationMs(ttl)), to: dayOf(last) };
+  return {
+    from: ttl === undefined ? "0000-01-01" : dayOf(first - Math.max(durationMs(ttl), maxOverMs)),
+    to: dayOf(last),
+  };
 }

@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { type FoundRows, type Labels, Replay } from "../../core/feature-store/replay";
 import { sortAscending } from "../../core/feature-store/time-order";
+import { type ViewWindows, WindowReplay } from "../../core/feature-store/windows";
 import { EntityNumbers } from "./entity-numbers";
 import { copyNumbers, rowsPerChunk } from "./number-columns";
 import { visitChunks } from "./scalar-functions";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
+import { windowSql } from "./view-rows";
 
 /** Labels with the numbers of their entities. Their places are those in the file. The arrays are in shared memory. */
 export interface EntityLabels extends Labels {
@@ -33,8 +35,10 @@ export interface Search {
   readonly viewRows: number;
   /** SQL of the values that are wanted, of type DOUBLE. */
   readonly values: readonly string[];
-  /** Whether the rows probably lie in the order in which they became available. */
+  /** Whether the rows probably lie in the order in which they became available. False for a view with windows. */
   readonly isOrdered: boolean;
+  /** The view's windows, which are further values of each label. */
+  readonly windows?: ViewWindows | undefined;
 }
 
 /**
@@ -47,7 +51,7 @@ export async function findValues(
   search: Search,
   labels: Promise<EntityLabels>,
 ): Promise<FoundRows> {
-  const { key, event, creation, ttlMs, view, viewRows, values, isOrdered } = search;
+  const { key, event, creation, ttlMs, view, viewRows, values, isOrdered, windows } = search;
   const width = values.length;
   const columns = [
     ...[key, event],
@@ -55,14 +59,16 @@ export async function findValues(
     ...(isOrdered ? [] : ['CAST("arrival#" AS DOUBLE)']),
   ];
   const order = isOrdered ? "" : `ORDER BY ${creation === undefined ? event : `greatest(${event}, ${creation})`}`;
-  const query = `SELECT ${[...columns, ...values].join(", ")} FROM ${view} ${order}`;
+  const windowed = windows?.columns.map(windowSql) ?? [];
+  const query = `SELECT ${[...columns, ...values, ...windowed].join(", ")} FROM ${view} ${order}`;
   const entities = new Int32Array(rowsPerChunk);
   // Arrays that are made once: DuckDB's chunks are many, and each array costs the collector of garbage.
-  const read = roomFor(columns.length, width);
-  let known: { readonly replay: Replay; readonly numbers: EntityNumbers } | undefined;
+  const read = roomFor(columns.length, width, windowed.length);
+  let known: { readonly replay: Replay; readonly numbers: EntityNumbers; readonly labels: Labels } | undefined;
+  const windowReplay = windows && new WindowReplay(windows);
   const early: RowsRead[] = [];
   let isInOrder = true;
-  const add = ({ count, numbers, wanted }: RowsRead) => {
+  const add = ({ count, numbers, wanted, ofWindows }: RowsRead) => {
     if (known === undefined || !isInOrder) return;
     const { replay, numbers: ofEntities } = known;
     const [keys, eventTimes, ...rest] = numbers as [Float64Array, Float64Array, ...Float64Array[]];
@@ -70,11 +76,12 @@ export async function findValues(
     ofEntities.ofAll(keys, count, entities);
     replay.values.set(count === rowsPerChunk ? wanted : wanted.subarray(0, count * width), replay.room(count) * width);
     isInOrder = replay.add({ count, entities, eventTimes, creationTimes, arrivals: rest[0] });
+    windowReplay?.add({ count, entities, eventTimes, creationTimes, arrivals: rest[0]! }, ofWindows);
   };
   const starting = labels.then(({ numbers, ...some }) => {
-    known = { replay: new Replay(some, viewRows, width, ttlMs), numbers };
+    known = { replay: new Replay(some, viewRows, width, ttlMs), numbers, labels: some };
     for (const rows of early.splice(0)) add(rows);
-    return known.replay;
+    return known;
   });
   // Rows are of no use without labels.
   starting.catch(() => {
@@ -82,21 +89,26 @@ export async function findValues(
   });
   const connection = await session.connect();
   try {
-    await visitChunks(connection, query, columns.length + width, (chunk) => {
+    await visitChunks(connection, query, columns.length + width + windowed.length, (chunk) => {
       if (!isInOrder) return;
-      const { numbers, wanted } = known === undefined ? roomFor(columns.length, width) : read;
+      const { numbers, wanted, ofWindows } =
+        known === undefined ? roomFor(columns.length, width, windowed.length) : read;
       for (const [index, column] of numbers.entries()) copyNumbers(chunk, index, column);
       for (let k = 0; k < width; k += 1) copyNumbers(chunk, columns.length + k, wanted, k, width);
-      const rows = { count: chunk.rowCount, numbers, wanted };
+      for (let k = 0; k < windowed.length; k += 1) {
+        copyNumbers(chunk, columns.length + width + k, ofWindows, k, windowed.length);
+      }
+      const rows = { count: chunk.rowCount, numbers, wanted, ofWindows };
       if (known === undefined) early.push(rows);
       else add(rows);
     });
   } finally {
     connection.closeSync();
   }
-  const replay = await starting;
+  const started = await starting;
   if (!isInOrder) return findValues(session, { ...search, isOrdered: false }, labels);
-  return replay.end();
+  const found = started.replay.end();
+  return windowReplay ? windowReplay.extend(found, started.labels) : found;
 }
 
 /** Rows of a chunk. */
@@ -106,11 +118,17 @@ interface RowsRead {
   readonly numbers: readonly Float64Array[];
   /** Values, one row after another. */
   readonly wanted: Float64Array;
+  /** Numbers for windows, one row after another. */
+  readonly ofWindows: Float64Array;
 }
 
-function roomFor(columns: number, width: number) {
+function roomFor(columns: number, width: number, windowed: number) {
   const numbers = Array.from({ length: columns }, () => new Float64Array(rowsPerChunk));
-  return { numbers, wanted: new Float64Array(rowsPerChunk * width) };
+  const [wanted, ofWindows] = [width, windowed].map((count) => new Float64Array(rowsPerChunk * count)) as [
+    Float64Array,
+    Float64Array,
+  ];
+  return { numbers, wanted, ofWindows };
 }
 
 /**

@@ -93,7 +93,7 @@ export async function withViewSearcher<Result>(
     const isShared = ({ search, isLocal, labels: index }: ViewSearch) => {
       if (isLocal) return false;
       if (labels !== undefined) return labels[index]!.numbers.table !== undefined;
-      return search.viewRows * (4 + search.values.length) <= maxEarlyNumbers;
+      return search.viewRows * (4 + search.values.length + (search.windows?.columns.length ?? 0)) <= maxEarlyNumbers;
     };
     const take = async (find: Find, mayTake: (one: ViewSearch) => boolean) => {
       for (;;) {

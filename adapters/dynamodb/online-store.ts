@@ -1,6 +1,8 @@
 import { sha256 } from "../../core/digest";
 import { eachLimited } from "../../core/each-limited";
+import { timeOrder } from "../../core/feature-store/latest";
 import type { LatestRow, OnlineStore, RowsKey } from "../../core/feature-store/ports";
+import type { WindowRow } from "../../core/feature-store/windows";
 import { table as grant } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { documents } from "./client";
@@ -9,13 +11,17 @@ import { type Item, type Key, Table } from "./table";
 
 const writesAtOnce = 32;
 
-/** Stores the latest row of each entity in the Features table (docs/access-patterns.md, "Feature store"). */
+/** Deletion by DynamoDB may come this much before the time that a clock of ours shows. */
+const reserveMs = 86_400_000;
+
+/** Stores the latest row of each entity, and rows for windows, in the Features table (docs/access-patterns.md, "Feature store"). */
 export function createOnlineStore(table: Table, team: string): OnlineStore {
   // The digest has a fixed length, whatever the values of an entity are, and spreads entities over partitions.
   const keyOf = ({ name, generation }: RowsKey, key: string) => ({
     pk: `TEAM#${team}#${generation}#${name}#${sha256(key)}`,
     sk: "LATEST",
   });
+  const rowKey = (order: string) => `ROW#${order}`;
 
   const reads = new GroupedReads(table);
 
@@ -30,6 +36,28 @@ export function createOnlineStore(table: Table, team: string): OnlineStore {
       ),
 
     get: (rows, keys) => Promise.all(keys.map(async (key) => rowOf(await reads.get(keyOf(rows, key))))),
+
+    putWindowRows: (rows, windowRows, keptMs) =>
+      table.batchWrite(
+        windowRows.map(({ key, order, eventTime, values }) => ({
+          ...{ pk: keyOf(rows, key).pk, sk: rowKey(order), key, rank: order, eventTime },
+          ...{ content: JSON.stringify(values), expiresAt: Math.ceil((eventTime + keptMs + reserveMs) / 1_000) },
+        })),
+      ),
+
+    async getWindowRows(rows, key, since, limit) {
+      const { pk } = keyOf(rows, key);
+      const where = ex`pk = ${pk} AND sk BETWEEN ${rowKey(timeOrder(since))} AND ${rowKey("~")}`;
+      const found: WindowRow[] = [];
+      let nextToken: string | undefined;
+      do {
+        const options = { descending: true, limit: limit - found.length, nextToken };
+        const page = await table.page(where, options, windowRowOf);
+        found.push(...page.items);
+        nextToken = page.nextToken;
+      } while (nextToken !== undefined && found.length < limit);
+      return found;
+    },
   };
 }
 
@@ -40,6 +68,15 @@ function rowOf(item: Item | undefined): LatestRow | undefined {
     order: item["rank"] as string,
     eventTime: item["eventTime"] as number,
     values: JSON.parse(item["content"] as string) as LatestRow["values"],
+  };
+}
+
+function windowRowOf(item: Item): WindowRow {
+  return {
+    key: item["key"] as string,
+    order: item["rank"] as string,
+    eventTime: item["eventTime"] as number,
+    values: JSON.parse(item["content"] as string) as WindowRow["values"],
   };
 }
 
@@ -94,6 +131,9 @@ const featuresTable = sharedPort({
 
 export const onlineFeatures = teamPort({
   uses: { table: featuresTable() },
-  grants: { read: [grant("Features", "BatchGetItem")], write: [grant("Features", "PutItem")] },
+  grants: {
+    read: [grant("Features", "BatchGetItem"), grant("Features", "Query")],
+    write: [grant("Features", "PutItem"), grant("Features", "BatchWriteItem")],
+  },
   make: ({ table }, { team }) => createOnlineStore(table, team),
 });

@@ -41,7 +41,7 @@ export function columnsOf({ columns }: Pick<ViewDefinition, "columns">): readonl
 }
 
 /**
- * Checks that a view can be stored: entities and times are columns of fitting types, steps depend on one row alone, and
+ * Checks that a view can be stored: entities and times are columns of fitting types, steps are not fitted, and
  * names are distinct.
  *
  * @throws InvalidInputError with every problem
@@ -104,12 +104,8 @@ function problemsOfSteps(view: FeatureView, definition: ViewDefinition): Problem
   const problems: Problem[] = [];
   const scopes = createScopes(view, columns);
   for (const [index, step] of view.steps.entries()) {
-    const scope = step.kind === "window" ? undefined : scopes.of(step);
-    if (!scope) {
-      const rule = "is for training files: it needs other rows of the entity; aggregate before you ingest";
-      if (step.kind === "window") problems.push({ path: `steps[${index}]`, value: step.kind, rule });
-      continue;
-    }
+    const scope = scopes.of(step);
+    if (!scope) continue;
     const bound = bindStep(step, scope);
     if (bound.statistics.length > 0) {
       const rule = `is fitted on training rows, which a stored view has not; give its values, or put the step into the plan of the job (${step.name})`;

@@ -3,6 +3,7 @@ import { compilePlan, createRowFunction } from "../views/compile";
 import { columnsRead } from "../views/references";
 import { parseFeatureView } from "../views/view-file";
 import type { Feature, FeatureValue, ViewDefinition } from "./shapes";
+import { type ViewWindows, windowsIn } from "./windows";
 
 /** The features of a view, and how a row gives them. */
 export interface CompiledFeatures {
@@ -11,7 +12,9 @@ export interface CompiledFeatures {
   readonly columns: readonly string[];
   /** The steps; `undefined` without any. */
   readonly plan: CompiledPlan | undefined;
-  /** Returns the features of a stored row, with times as ISO 8601. */
+  /** The windows among the steps; `undefined` without any. */
+  readonly windows: ViewWindows | undefined;
+  /** Returns the features of a stored row and the windows at a time (`aggregateRows`), with times as ISO 8601. */
   of(values: Readonly<Record<string, unknown>>): Record<string, FeatureValue>;
 }
 
@@ -46,6 +49,7 @@ function compile(definition: ViewDefinition): CompiledFeatures {
     features: [...own, ...results],
     columns: own.map(({ name }) => name),
     plan,
+    windows: windowsIn(view),
     of(values) {
       const features: Record<string, FeatureValue> = {};
       for (const { name, type } of own) {

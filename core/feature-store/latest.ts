@@ -19,9 +19,13 @@ const epoch = 10 ** 16;
  * (`adapters/duckdb/view-rows.ts`).
  */
 export function orderOf({ eventTime, creationTime, sequence, row }: RowTimes): string {
-  const time = (ms: number) => String(ms + epoch).padStart(17, "0");
   const whole = (n: number) => String(n).padStart(12, "0");
-  return [time(eventTime), time(creationTime ?? eventTime), whole(sequence), whole(row)].join(".");
+  return [timeOrder(eventTime), timeOrder(creationTime ?? eventTime), whole(sequence), whole(row)].join(".");
+}
+
+/** Returns the text with which `orderOf` of a row with this event time begins. */
+export function timeOrder(ms: number): string {
+  return String(ms + epoch).padStart(17, "0");
 }
 
 /** Returns whether a row is too old at a time. @param ttlMs absent: rows hold until a later one */

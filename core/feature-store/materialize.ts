@@ -1,10 +1,13 @@
-import type { BatchLog, OnlineStore, ReadLatest, RowsKey } from "./ports";
+import type { Clock } from "../ports";
+import { compileFeatures } from "./features";
+import type { BatchLog, BatchReader, OnlineStore, RowsKey } from "./ports";
 import type { Batch, Position, ViewVersion } from "./shapes";
 
 export interface MaterializeDependencies {
   readonly batches: BatchLog;
-  readonly online: Pick<OnlineStore, "put">;
-  readonly readLatest: ReadLatest;
+  readonly online: Pick<OnlineStore, "put" | "putWindowRows">;
+  readonly clock: Clock;
+  readonly reader: BatchReader;
 }
 
 const batchesPerPage = 20;
@@ -57,11 +60,19 @@ export async function materializeBatch(
 }
 
 async function materializeFile(
-  { online, readLatest }: MaterializeDependencies,
+  { online, clock, reader }: MaterializeDependencies,
   version: ViewVersion,
   batch: Batch,
   file: number,
 ): Promise<void> {
   const rows = { name: version.name, generation: version.generation };
-  for await (const latest of readLatest(version, batch, file)) await online.put(rows, latest);
+  const { windows } = compileFeatures(version.definition);
+  if (windows) {
+    const { maxOverMs } = windows;
+    const since = clock.now() - maxOverMs;
+    for await (const some of reader.readWindowRows(version, batch, file, since)) {
+      await online.putWindowRows(rows, some, maxOverMs);
+    }
+  }
+  for await (const latest of reader.readLatest(version, batch, file)) await online.put(rows, latest);
 }

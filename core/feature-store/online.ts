@@ -6,6 +6,7 @@ import { isExpired } from "./latest";
 import type { OnlineStore } from "./ports";
 import type { FeatureValue, OnlineFeatures, ViewVersion } from "./shapes";
 import { storedValue } from "./values";
+import { aggregateRows } from "./windows";
 
 export type Entity = Readonly<Record<string, FeatureValue>>;
 
@@ -16,16 +17,19 @@ export function entityKey(values: readonly unknown[]): string {
 
 /** Most reads of a request, one for each entity and view. */
 export const maxReads = 100;
+/** Most rows of an entity that windows of a view aggregate in a request. */
+export const maxWindowRows = 10_000;
 
 /**
- * Reads the features of entities from the online store, one read for each entity and view. Features of an entity without
- * a row, or with one beyond the TTL, are null.
+ * Reads the features of entities from the online store: one read for each entity and view, and a query for a view with
+ * windows. Features of an entity without a row, or with one beyond the TTL, are null.
  *
  * @param fullNames names features `view__feature`
- * @throws InvalidInputError if an entity lacks a column, or features of two views have one name
+ * @throws InvalidInputError if an entity lacks a column or has too many rows for a window, or features of two views have
+ * one name
  */
 export async function readOnline(
-  { online, clock }: { readonly online: Pick<OnlineStore, "get">; readonly clock: Clock },
+  { online, clock }: { readonly online: Pick<OnlineStore, "get" | "getWindowRows">; readonly clock: Clock },
   versions: readonly ViewVersion[],
   entities: readonly Entity[],
   fullNames = false,
@@ -42,6 +46,7 @@ export async function readOnline(
     versions.map(({ name, generation }, view) => online.get({ name, generation }, keys[view]!)),
   );
   const now = clock.now();
+  const windows = await Promise.all(versions.map((version, view) => windowsAt(online, version, keys[view]!, now)));
   return entities.map((entity, index) => {
     const features: Record<string, FeatureValue> = {};
     const eventTimes: Record<string, string | null> = {};
@@ -50,11 +55,33 @@ export async function readOnline(
       const ttl = definition.ttl === undefined ? undefined : durationMs(definition.ttl);
       const isHeld = row !== undefined && !isExpired(row.eventTime, ttl, now);
       eventTimes[name] = isHeld ? new Date(row.eventTime).toISOString() : null;
-      const values = isHeld ? compileFeatures(definition).of(row.values) : undefined;
+      const values = isHeld ? compileFeatures(definition).of({ ...row.values, ...windows[view]?.[index] }) : undefined;
       for (const [feature, shown] of names[view]!) features[shown] = values?.[feature] ?? null;
     }
     return { entity, features, eventTimes };
   });
+}
+
+/** Returns the windows of each entity; `undefined` if the view has none. @throws InvalidInputError */
+async function windowsAt(
+  online: Pick<OnlineStore, "getWindowRows">,
+  { name, generation, definition }: ViewVersion,
+  keys: readonly string[],
+  now: number,
+) {
+  const { windows } = compileFeatures(definition);
+  if (windows === undefined) return undefined;
+  const since = now - windows.maxOverMs;
+  const found = await Promise.all(
+    keys.map((key) => online.getWindowRows({ name, generation }, key, since, maxWindowRows + 1)),
+  );
+  const problems = found.flatMap((rows, index): Problem[] => {
+    if (rows.length <= maxWindowRows) return [];
+    const rule = `must have at most ${maxWindowRows} rows in the windows of view ${name}; aggregate them before you ingest them`;
+    return [{ path: `entities[${index}]`, value: keys[index], rule }];
+  });
+  if (problems.length > 0) throw new InvalidInputError("the features cannot be read", problems);
+  return found.map((rows) => aggregateRows(windows, rows, now));
 }
 
 /** Returns the features of a version with their names in a result. */

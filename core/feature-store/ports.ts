@@ -1,5 +1,6 @@
 import type { Page } from "../datasets/repository";
 import type { Batch, Position, RowsState, ViewSummary, ViewVersion } from "./shapes";
+import type { WindowRow } from "./windows";
 
 export interface PageQuery {
   readonly limit: number;
@@ -60,10 +61,28 @@ export interface OnlineStore {
   put(rows: RowsKey, latest: readonly LatestRow[]): Promise<void>;
   /** Returns the rows of entities, in the order of the keys. */
   get(rows: RowsKey, keys: readonly string[]): Promise<readonly (LatestRow | undefined)[]>;
+  /** Stores rows for windows, at least for `keptMs` from their event time on. Idempotent. */
+  putWindowRows(rows: RowsKey, windowRows: readonly WindowRow[], keptMs: number): Promise<void>;
+  /** Returns the entity's rows whose event time is at least `since`, the latest first: at most `limit`. */
+  getWindowRows(rows: RowsKey, key: string, since: number, limit: number): Promise<readonly WindowRow[]>;
 }
 
 /** Reads the latest row of each entity from a stored file, some rows at a time. */
 export type ReadLatest = (version: ViewVersion, batch: Batch, file: number) => AsyncIterable<readonly LatestRow[]>;
+
+/** Reads the rows of a stored file for windows, some at a time: those whose event time is at least `since`. */
+export type ReadWindowRows = (
+  version: ViewVersion,
+  batch: Batch,
+  file: number,
+  since: number,
+) => AsyncIterable<readonly WindowRow[]>;
+
+/** Reads stored batches of rows. */
+export interface BatchReader {
+  readonly readLatest: ReadLatest;
+  readonly readWindowRows: ReadWindowRows;
+}
 
 /** The event of rows that a program sends. */
 export interface FeatureRows {

@@ -95,7 +95,8 @@ export async function resolveView(
 
 /**
  * Returns the changes that break readers of a version or its stored rows; empty for a compatible definition. New columns,
- * new features and another TTL are compatible: older rows lack the new values.
+ * new features and another TTL are compatible: older rows lack the new values. The online store keeps rows for the
+ * windows that a view has, and not for other ones.
  */
 export function incompatibilities(
   before: Pick<ViewVersion, "definition" | "features">,
@@ -109,6 +110,7 @@ export function incompatibilities(
   differs("entities", old.entities.join(", "), now.entities.join(", "));
   differs("eventTime", old.eventTime, now.eventTime);
   differs("creationTime", old.creationTime, now.creationTime);
+  differs("the data of windows", dataOfWindows(old), dataOfWindows(now));
   const columns = ({ columns }: ViewDefinition) => Object.entries(columns).map(([name, type]) => ({ name, type }));
   changes.push(...removedOrRetyped("column", columns(old), columns(now)));
   const isColumn = ({ name }: Feature) => Object.hasOwn(old.columns, name);
@@ -120,6 +122,11 @@ export function incompatibilities(
     ),
   );
   return changes;
+}
+
+function dataOfWindows(definition: ViewDefinition): string | undefined {
+  const { windows } = compileFeatures(definition);
+  return windows && `${windows.columns.join(", ")} of ${windows.maxOverMs / 3_600_000} h`;
 }
 
 function removedOrRetyped(what: string, before: readonly Feature[], next: readonly Feature[]): readonly string[] {

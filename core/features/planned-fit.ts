@@ -48,7 +48,7 @@ export function planProblems(schema: readonly ColumnSchema[], settings: PlanSett
     }
     if (step.kind === "window") {
       const rule =
-        "must not be a window, which needs other rows of the entity: a run and its model read one row. Add the window to the dataset's rows before the push";
+        "must not be a window, which needs other rows of the entity: a run and its model read one row. Put the window into a feature view, and join it with the rows (ringmaster views join)";
       problems.push({ path: `${path}[${index}].kind`, value: "window", rule });
     }
   }

@@ -93,7 +93,7 @@ export type FeatureValues = readonly (number | null)[];
 
 /**
  * Returns the function that makes the features of one row, for serving. A row has its columns by name: numbers, text,
- * booleans, times as ISO 8601 or milliseconds, and windows as `addWindows` wrote them.
+ * booleans, times as ISO 8601 or milliseconds, and windows under their names (`windowName`).
  *
  * The function throws InvalidInputError for a value that is not of its column's type.
  */

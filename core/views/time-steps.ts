@@ -52,7 +52,7 @@ const aggregates = { count: "count", sum: "sum", mean: "avg", minimum: "min", ma
  * row's, and not after it; the row and those of the same time are among them. Only finite values count. A row without an
  * event time has none.
  *
- * A function of one row cannot compute a window: it reads the value from the row, where `addWindows` wrote it.
+ * A function of one row cannot compute a window: it reads the value from the row (`core/feature-store/windows.ts` computes it).
  */
 export function windowsOf(view: FeatureView, columns: readonly PlanColumn[]): readonly Intermediate[] {
   const scope: Scope = new Map(columns.map((column) => [column.name, columnReference(column)]));

@@ -1,5 +1,5 @@
 import type { EventBridgeEvent } from "aws-lambda";
-import { createLatestReader } from "../../adapters/duckdb/view-rows";
+import { createBatchReader } from "../../adapters/duckdb/view-rows";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { featureBatches } from "../../adapters/dynamodb/batch-log";
 import { onlineFeatures } from "../../adapters/dynamodb/online-store";
@@ -43,7 +43,7 @@ export const handler = functionHandler(
     const version = await resolveView(ports.views, view);
     const online = await withDuckDb((session) =>
       materializeView(
-        { ...ports, readLatest: createLatestReader(session, ports.objects) },
+        { ...ports, reader: createBatchReader(session, ports.objects) },
         version,
         () => context.getRemainingTimeInMillis() > reserveMs,
       ),

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLatestReader, ingestViewRows } from "../../adapters/duckdb/view-rows";
+import { createBatchReader, ingestViewRows } from "../../adapters/duckdb/view-rows";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
 import { registerBatch } from "../../core/feature-store/batches";
@@ -13,7 +13,7 @@ import type { Clock, ObjectStore } from "../../core/ports";
 export interface StorePorts {
   readonly views: ViewRepository;
   readonly batches: BatchLog;
-  readonly online: Pick<OnlineStore, "put">;
+  readonly online: Pick<OnlineStore, "put" | "putWindowRows">;
   readonly objects: ObjectStore;
   readonly clock: Clock;
 }
@@ -39,7 +39,7 @@ export async function storeRows(ports: StorePorts, { view, rows }: Pick<FeatureR
       register: (draft) => registerBatch(ports, view, draft, "event"),
     });
     await withDuckDb((session) =>
-      materializeBatch({ ...ports, readLatest: createLatestReader(session, ports.objects) }, version, registered.batch),
+      materializeBatch({ ...ports, reader: createBatchReader(session, ports.objects) }, version, registered.batch),
     );
     return registered;
   } finally {

@@ -85,11 +85,6 @@ describe("feature views through the API", () => {
     ["nothing but an entity and a time", { columns: { customer: "int", at: "timestamp" } }, "or a step"],
     ["names that differ in case alone", { columns: { ...columns, Spend: "int" } }, "must differ from spend"],
     ["a fitted step", { steps: [{ kind: "standardize", column: "spend" }] }, "is fitted on training rows"],
-    [
-      "a window",
-      { steps: [{ kind: "window", column: "spend", aggregate: "sum", over: "1d" }] },
-      "is for training files",
-    ],
     ["a step on a column that is not there", { steps: [{ kind: "log", column: "gone" }] }, "must be a column"],
   ])("refuse a definition with %s", async (_case, change, text) => {
     const answer = await register({ name: "wrong", ...change });
@@ -107,6 +102,24 @@ describe("feature views through the API", () => {
     expect([answer.status, answer.body.error.code]).toEqual([400, "INVALID_INPUT"]);
     expect(answer.body.error.message).toContain(text);
     expect((await call("GET", "/feature-views/batched")).body.state).toMatchObject({ batches: 1, rows: 1 });
+  });
+
+  it("refuse other data of windows, which the online store does not have", async () => {
+    const window = { kind: "window", column: "spend", aggregate: "sum", over: "1d", name: "day" };
+    await register({ name: "windowed", steps: [window] });
+    const same = await register({ name: "windowed", steps: [window, { ...window, aggregate: "mean", name: "mean" }] });
+    expect(same.body.version).toMatchObject({ version: 2, generation: 1 });
+    const answer = await register({
+      name: "windowed",
+      steps: [
+        { ...window, over: "2d" },
+        { ...window, name: "mean" },
+      ],
+    });
+    expect([answer.status, answer.body.error.details.changes]).toEqual([
+      409,
+      ["the data of windows was spend of 24 h, and is spend of 48 h"],
+    ]);
   });
 
   it("refuse rows of an earlier generation", async () => {

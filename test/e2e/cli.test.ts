@@ -311,7 +311,8 @@ describe("the command line", () => {
     const view = stack.file(
       "spend.yaml",
       "name: spend\nowner: growth\nentities: [customer]\neventTime: at\ncreationTime: known\n" +
-        "columns: {customer: int, at: timestamp, known: timestamp, spend: float}\nsteps: [{kind: log, column: spend}]\n",
+        "columns: {customer: int, at: timestamp, known: timestamp, spend: float}\nsteps:\n  - {kind: log, column: spend}\n" +
+        "  - {kind: window, column: spend, aggregate: sum, over: 2000d, name: total}\n",
     );
     const rows = stack.file(
       "spend.csv",
@@ -322,8 +323,8 @@ describe("the command line", () => {
       const read = ["views", "get", "spend", "--entity", `customer=${customer}`];
       return (await stack.json<{ features: { spend: number | null } }>(read)).features.spend;
     };
-    expect((await stack.run("views", "push", view)).stdout).toBe("spend@1: new version, 2 features\n");
-    expect((await stack.run("views", "push", view)).stdout).toBe("spend@1: already exists, 2 features\n");
+    expect((await stack.run("views", "push", view)).stdout).toBe("spend@1: new version, 3 features\n");
+    expect((await stack.run("views", "push", view)).stdout).toBe("spend@1: already exists, 3 features\n");
     expect([await ingest(), await ingest()]).toMatchObject([{ created: true }, { created: false }]);
     expect(await get(1)).toBeNull();
     expect((await stack.run("views", "materialize", "spend")).stdout).toBe("spend: 1 batch added\n");
@@ -336,6 +337,8 @@ describe("the command line", () => {
     );
     expect((await stack.run("views", "send", "spend", "--file", sent)).stdout).toBe("spend: 2 rows accepted\n");
     await until("the event", async () => ((await get(3)) === 30 ? true : undefined));
+    const read = ["views", "get", "spend", "--entity", "customer=1"];
+    expect(await stack.json(read)).toMatchObject({ features: { spend: 20, total: 45 } });
     expect(await get(1)).toBe(20);
     const labels = stack.file(
       "labels.csv",
@@ -344,7 +347,7 @@ describe("the command line", () => {
     const output = join(stack.directory, "training.csv");
     const joined = (...options: readonly string[]) =>
       stack.run("views", "join", labels, "--views", "spend", "-o", output, ...options);
-    expect(await joined("--time", "when")).toMatchObject({ code: 0, stdout: `${output}: 6 rows with 2 features\n` });
+    expect(await joined("--time", "when")).toMatchObject({ code: 0, stdout: `${output}: 6 rows with 3 features\n` });
     expect(
       readFileSync(output, "utf8")
         .trim()

@@ -8,7 +8,7 @@ import { type DuckDbSession, quoteText } from "../../../adapters/duckdb/session"
 import { writeViewFiles } from "../../../adapters/duckdb/view-rows";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { entryPoints } from "../../../scripts/build.js";
-import { type ArrivedRow, latestAt } from "../../core/feature-store/oracle";
+import { type ArrivedRow, latestAt, windowAt } from "../../core/feature-store/oracle";
 import { viewVersionOf } from "../../core/feature-store/versions";
 
 let directory: string;
@@ -67,7 +67,7 @@ async function storedFiles(session: DuckDbSession, batches: readonly (readonly R
   return files;
 }
 
-const viewOf = (withCreation: boolean, ttl: string | undefined) =>
+const viewOf = (withCreation: boolean, ttl: string | undefined, steps: readonly object[] = []) =>
   viewVersionOf({
     ...{ name: "spend", entities: ["customer"], eventTime: "at" },
     ...(withCreation ? { creationTime: "known" } : {}),
@@ -76,6 +76,7 @@ const viewOf = (withCreation: boolean, ttl: string | undefined) =>
       ...{ customer: "int", at: "timestamp", spend: "int" },
       ...(withCreation ? { known: "timestamp" as const } : {}),
     },
+    steps,
   });
 
 describe("a join of rows with the features that were known at their time", () => {
@@ -122,6 +123,66 @@ describe("a join of rows with the features that were known at their time", () =>
       ),
     );
   });
+});
+
+it("gives windows that end at the time of the label, with late rows, and steps of them", async () => {
+  const steps = [
+    { kind: "window", column: "spend", aggregate: "sum", over: "1d", name: "day" },
+    { kind: "window", column: "spend", aggregate: "count", over: "18h", name: "count" },
+    { kind: "window", column: "spend", aggregate: "maximum", over: "2d", name: "most" },
+    { kind: "log", column: "day", offset: 1, name: "log day" },
+  ];
+  await withDuckDb((session) =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(row, { minLength: 4, maxLength: 24 }), { minLength: 1, maxLength: 3 }),
+        fc.array(label, { minLength: 30, maxLength: 60 }),
+        fc.boolean(),
+        fc.option(fc.constant("9h"), { nil: undefined }),
+        async (batches, labels, withCreation, ttl) => {
+          const files = await storedFiles(session, batches, withCreation);
+          const output = join(directory, "windows.parquet");
+          const given = write(
+            "labels.jsonl",
+            labels.map(({ customer, at }) => ({ customer, at: iso(timeOf(at)) })),
+          );
+          const version = viewOf(withCreation, ttl, steps);
+          await joinAsOf(session, {
+            ...{ labels: given, time: "at", views: [{ version, fetch: async () => files }], output },
+          });
+          const found = await session.rows(
+            `SELECT spend::INTEGER AS spend, day, count, most, "log day" AS log FROM read_parquet(${quoteText(output)})`,
+          );
+          const arrived = batches.flat().map(
+            ({ customer, event, creation, spend }, place): ArrivedRow<number | null> => ({
+              ...{ entity: customer, eventTime: timeOf(event), value: spend, place },
+              creationTime: withCreation && creation !== null ? timeOf(creation) : undefined,
+            }),
+          );
+          const expected = labels.map(({ customer, at }) => {
+            const time = timeOf(at);
+            const latest = latestAt(arrived, customer, time, ttl === undefined ? undefined : hour);
+            if (!latest) return { spend: null, day: null, count: null, most: null, log: null };
+            const [day1, count, most] = [24, 18, 48].map((h) => windowAt(arrived, customer, time, h * 3_600_000)) as [
+              number[],
+              number[],
+              number[],
+            ];
+            const sum = day1.length === 0 ? null : day1.reduce((a, b) => a + b, 0);
+            return {
+              ...{ spend: latest.value, day: sum, count: count.length },
+              ...{
+                most: most.length === 0 ? null : Math.max(...most),
+                log: sum === null ? null : expect.closeTo(Math.log(sum + 1), 9),
+              },
+            };
+          });
+          expect(found).toEqual(expected);
+        },
+      ),
+      { numRuns: 14, seed: 8 },
+    ),
+  );
 });
 
 it("keeps the type and the missing values of each feature, and the order of more rows than a chunk has", async () => {

@@ -22,6 +22,14 @@ export function latestAt<Value>(
   return latest !== undefined && ttlMs !== undefined && latest.eventTime < at - ttlMs ? undefined : latest;
 }
 
+/** Returns the finite numbers that a window aggregates at a time, by looking at each row. */
+export function windowAt(rows: readonly ArrivedRow<number | null>[], entity: unknown, at: number, overMs: number) {
+  return rows
+    .filter((row) => row.entity === entity && row.eventTime <= at && (row.creationTime ?? row.eventTime) <= at)
+    .filter(({ eventTime }) => eventTime >= at - overMs)
+    .flatMap(({ value }) => (value === null ? [] : [value]));
+}
+
 function isLater(one: ArrivedRow<unknown>, other: ArrivedRow<unknown>): boolean {
   if (one.eventTime !== other.eventTime) return one.eventTime > other.eventTime;
   const [created, otherCreated] = [one.creationTime ?? one.eventTime, other.creationTime ?? other.eventTime];

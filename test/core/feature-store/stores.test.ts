@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { joinAsOf } from "../../../adapters/duckdb/as-of-join";
 import { quoteText } from "../../../adapters/duckdb/session";
-import { createLatestReader, ingestViewRows } from "../../../adapters/duckdb/view-rows";
+import { createBatchReader, ingestViewRows } from "../../../adapters/duckdb/view-rows";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { createStoreUploads } from "../../../adapters/s3/store-uploads";
 import { registerBatch } from "../../../core/feature-store/batches";
@@ -15,7 +15,7 @@ import { type Batch, type ViewVersion, viewDefinition } from "../../../core/feat
 import { type StorePorts, storeRows } from "../../../lambdas/store-features/store-rows";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { dyingPorts } from "../../support/kills";
-import { type ArrivedRow, latestAt } from "./oracle";
+import { type ArrivedRow, latestAt, windowAt } from "./oracle";
 
 let embedded: Embedded;
 let directory: string;
@@ -59,7 +59,7 @@ describe("the stores of a view", () => {
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
         const { platform } = createTestPlatform(embedded);
         runs += 1;
-        const ports = platform.forTeam(`stores-${runs}`);
+        const ports = { ...platform.forTeam(`stores-${runs}`), clock: { now: () => now } };
         const { version } = await registerView(ports, definition, { allowIncompatible: false, by: "test" });
         const sent: { readonly kind: "ingest" | "stream"; readonly rows: readonly Row[] }[] = [];
         for (const { operations, calls } of steps) {
@@ -85,17 +85,23 @@ describe("the stores of a view", () => {
         const { items } = await ports.batches.list(version, { after: 0, limit: 200 });
         expect((await ports.batches.state(version)).online).toEqual({ batch: items.length, files: 0 });
 
-        const visible: ArrivedRow<unknown>[] = [];
+        const visible: ArrivedRow<number | null>[] = [];
         for (const batch of items) visible.push(...(await arrivedIn(ports, batch)));
-        const expected = customers.map(
-          (customer) => latestAt(visible, customer, Number.POSITIVE_INFINITY)?.value ?? null,
-        );
+        const expected = customers.map((customer) => {
+          const latest = latestAt(visible, customer, now);
+          if (!latest) return [null, null, null];
+          const [day, half] = [24, 12].map((h) => windowAt(visible, customer, now, h * 3_600_000)) as [
+            number[],
+            number[],
+          ];
+          return [latest.value, day.length === 0 ? null : day.reduce((a, b) => a + b, 0), half.length];
+        });
         const online = await readOnline(
           ports,
           [version],
           customers.map((customer) => ({ customer })),
         );
-        expect(online.map(({ features }) => features["spend"])).toEqual(expected);
+        expect(online.map(({ features }) => ["spend", "day", "count"].map((name) => features[name]))).toEqual(expected);
         expect(await offline(ports, version, items)).toEqual(expected);
       }),
       { numRuns: 12, seed: 3 },
@@ -106,7 +112,14 @@ describe("the stores of a view", () => {
 const definition = viewDefinition.parse({
   ...{ name: "spend", entities: ["customer"], eventTime: "at", creationTime: "known" },
   columns: { customer: "int", at: "timestamp", known: "timestamp", spend: "int" },
+  steps: [
+    { kind: "window", column: "spend", aggregate: "sum", over: "1d", name: "day" },
+    { kind: "window", column: "spend", aggregate: "count", over: "12h", name: "count" },
+  ],
 });
+
+/** After all rows. */
+const now = start + 41 * 3_600_000;
 
 function ingest(ports: StorePorts, version: ViewVersion, given: readonly Row[]) {
   const file = join(directory, `${process.hrtime.bigint()}.jsonl`);
@@ -118,14 +131,12 @@ function ingest(ports: StorePorts, version: ViewVersion, given: readonly Row[]) 
 }
 
 const materialize = (ports: StorePorts, version: ViewVersion) =>
-  withDuckDb((session) =>
-    materializeView({ ...ports, readLatest: createLatestReader(session, ports.objects) }, version),
-  );
+  withDuckDb((session) => materializeView({ ...ports, reader: createBatchReader(session, ports.objects) }, version));
 
 /** Returns a batch's rows in the order of their arrival, read from its files. */
-async function arrivedIn({ objects }: StorePorts, batch: Batch): Promise<readonly ArrivedRow<unknown>[]> {
+async function arrivedIn({ objects }: StorePorts, batch: Batch): Promise<readonly ArrivedRow<number | null>[]> {
   return withDuckDb(async (session) => {
-    const arrived: ArrivedRow<unknown>[] = [];
+    const arrived: ArrivedRow<number | null>[] = [];
     for (const { sha256 } of batch.files) {
       const file = join(session.directory, sha256);
       fs.writeFileSync(file, await objects.getContent(sha256));
@@ -136,7 +147,7 @@ async function arrivedIn({ objects }: StorePorts, batch: Batch): Promise<readonl
       for (const { entity, "time#": time, "known#": known, value } of found) {
         const place = batch.sequence * 1_000 + arrived.length;
         const creationTime = known === null ? undefined : Number(known);
-        arrived.push({ entity, eventTime: Number(time), creationTime, value, place });
+        arrived.push({ entity, eventTime: Number(time), creationTime, value: value as number | null, place });
       }
     }
     return arrived;
@@ -147,7 +158,7 @@ async function offline(ports: StorePorts, version: ViewVersion, batches: readonl
   const labels = join(directory, "labels.jsonl");
   fs.writeFileSync(
     labels,
-    customers.map((customer) => JSON.stringify({ customer, at: "2026-06-01T00:00:00Z" })).join("\n"),
+    customers.map((customer) => JSON.stringify({ customer, at: new Date(now).toISOString() })).join("\n"),
   );
   return withDuckDb(async (session) => {
     const output = join(directory, "joined.parquet");
@@ -160,7 +171,7 @@ async function offline(ports: StorePorts, version: ViewVersion, batches: readonl
       return paths;
     };
     await joinAsOf(session, { labels, time: "at", views: [{ version, fetch }], output });
-    const found = await session.rows(`SELECT spend FROM read_parquet(${quoteText(output)})`);
-    return found.map(({ spend }) => (spend === null ? null : Number(spend)));
+    const found = await session.rows(`SELECT spend, day, count FROM read_parquet(${quoteText(output)})`);
+    return found.map(({ spend, day, count }) => [spend, day, count].map((one) => (one === null ? null : Number(one))));
   });
 }
