@@ -79,6 +79,16 @@ const viewOf = (withCreation: boolean, ttl: string | undefined, steps: readonly 
     steps,
   });
 
+/** Returns the rows as the oracle reads them. */
+function arrivedRows(batches: readonly (readonly Row[])[], withCreation: boolean) {
+  return batches.flat().map(
+    ({ customer, event, creation, spend }, place): ArrivedRow<number | null> => ({
+      ...{ entity: customer, eventTime: timeOf(event), value: spend, place },
+      creationTime: withCreation && creation !== null ? timeOf(creation) : undefined,
+    }),
+  );
+}
+
 describe("a join of rows with the features that were known at their time", () => {
   it("is that of brute force, with late rows, equal times, missing values and a TTL", async () => {
     await withDuckDb((session) =>
@@ -106,12 +116,7 @@ describe("a join of rows with the features that were known at their time", () =>
               output,
             });
             const found = await session.rows(`SELECT spend FROM read_parquet(${quoteText(output)})`);
-            const arrived = batches.flat().map(
-              ({ customer, event, creation, spend }, place): ArrivedRow<number | null> => ({
-                ...{ entity: customer, eventTime: timeOf(event), value: spend, place },
-                creationTime: withCreation && creation !== null ? timeOf(creation) : undefined,
-              }),
-            );
+            const arrived = arrivedRows(batches, withCreation);
             const ttlMs =
               ttl === undefined ? undefined : Number.parseInt(ttl, 10) * (ttl.endsWith("h") ? 3_600_000 : day);
             expect(found.map(({ spend }) => (spend === null ? null : Number(spend)))).toEqual(
@@ -153,12 +158,7 @@ it("gives windows that end at the time of the label, with late rows, and steps o
           const found = await session.rows(
             `SELECT spend::INTEGER AS spend, day, count, most, "log day" AS log FROM read_parquet(${quoteText(output)})`,
           );
-          const arrived = batches.flat().map(
-            ({ customer, event, creation, spend }, place): ArrivedRow<number | null> => ({
-              ...{ entity: customer, eventTime: timeOf(event), value: spend, place },
-              creationTime: withCreation && creation !== null ? timeOf(creation) : undefined,
-            }),
-          );
+          const arrived = arrivedRows(batches, withCreation);
           const expected = labels.map(({ customer, at }) => {
             const time = timeOf(at);
             const latest = latestAt(arrived, customer, time, ttl === undefined ? undefined : hour);
