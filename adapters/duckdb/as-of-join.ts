@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { InvalidInputError, type Problem } from "../../core/errors";
+import { InvalidInputError } from "../../core/errors";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
 import type { FoundRows } from "../../core/feature-store/replay";
@@ -7,11 +7,11 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { selectFeatures } from "../../core/views/compile";
 import { duckdb } from "../../core/views/dialects";
 import { durationMs } from "../../core/views/shapes";
+import { openLabels } from "./as-of-labels";
 import { createKeys, type Keys, readLabels } from "./as-of-search";
 import { type FindAll, type ViewSearch, withViewSearcher } from "./as-of-threads";
-import { canonicalTypes, castTo } from "./cast";
+import { canonicalTypes } from "./cast";
 import { originsOption } from "./column-origins";
-import { formatOf } from "./formats/source-files";
 import { withFoundValues } from "./found-values";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource, type Source } from "./source";
@@ -118,7 +118,11 @@ interface FoundFeatures {
 async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: FindAll): Promise<FoundFeatures> {
   const { views, fullNames = false, maxValues = defaultMaxValues } = join;
   const { types } = await openSource(session, join.labels, []);
-  const { source, own, entities, rows, first, last } = await openLabels(session, join, [...types.keys()]);
+  const own = [...types.keys()];
+  const definitions = views.map(({ version: { definition } }) => definition);
+  const { source, entities, rows, first, last } = await openLabels(session, {
+    ...{ file: join.labels, own, time: join.time, definitions },
+  });
   const names = views.map(({ version }) => namesIn(version, fullNames));
   assertDistinct(
     views.map(({ version }) => version),
@@ -262,106 +266,6 @@ function numberFeatures({ definition, features }: ViewVersion): ReadonlyMap<stri
 const defaultMaxValues = 1 << 25;
 /** Values of a column and row group up to which Parquet has a dictionary. Larger ones save few bytes and cost time. */
 const maxDictionary = 2_000;
-
-/**
- * Opens the file as the view `labels`: its own columns, `at#` in milliseconds, a column for each entity column and type, and
- * `label#`, the number of the row from 0.
- */
-async function openLabels(session: DuckDbSession, { labels: file, time, views }: AsOfJoin, own: readonly string[]) {
-  const reserved = own.filter((name) => name.endsWith("#"));
-  if (reserved.length > 0) {
-    const problems = reserved.map((name): Problem => ({ path: name, rule: "must not end in #; rename the column" }));
-    throw new InvalidInputError(`${file} cannot be joined`, problems);
-  }
-  const keys = views.map(({ version: { definition } }) =>
-    definition.entities.map((name) => ({ name, type: definition.columns[name]! })),
-  );
-  const all = [...new Set([...own, time, ...keys.flat().map(({ name }) => name)])];
-  const source = await openSource(
-    session,
-    file,
-    all.map((name) => ({ name, type: "string", role: "feature" })),
-  );
-  const { table, types } = source;
-  const casts = new Map<string, string>();
-  const nameOf = ({ name, type }: { name: string; type: string }) => `${name} ${type}#`;
-  for (const key of keys.flat()) {
-    const column = { ...key, role: "feature" as const };
-    casts.set(nameOf(key), castTo(column, types.get(key.name)!));
-  }
-  const at = `epoch_ms(${castTo({ name: time, type: "timestamp", role: "feature" }, types.get(time)!)})`;
-  const selected = [...casts].map(([name, sql]) => `${sql} AS ${quoteName(name)}`);
-  const rowsFrom = (number: string) =>
-    `SELECT ${[...own.map(quoteName), `${at} AS "at#"`, ...selected, `${number} AS "label#"`].join(", ")} FROM ${table}`;
-  if (await isReadByGroups(session, source)) {
-    await session.run(`CREATE OR REPLACE TEMP VIEW labels AS ${rowsFrom("file_row_number")}`);
-  } else {
-    await source.reading(() =>
-      session.run(`CREATE OR REPLACE TEMP TABLE label_rows AS ${rowsFrom("row_number() OVER () - 1")}`),
-    );
-    await session.run("CREATE OR REPLACE TEMP VIEW labels AS SELECT * FROM label_rows");
-  }
-  const checks: readonly Check[] = [
-    { name: time, cast: "at#", rule: "must be a date or time in ISO 8601, and not missing" },
-    ...keys
-      .flat()
-      .map((key) => ({ name: key.name, cast: nameOf(key), rule: `must be of type ${key.type}`, optional: true })),
-  ];
-  const [found] = await source.reading(() =>
-    session.rows(
-      `SELECT count(*)::DOUBLE AS "rows#", min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#",
-         count_if(${checks.map(isUnfit).join(" OR ")})::DOUBLE AS "unfit#" FROM labels`,
-    ),
-  );
-  if (found!["unfit#"] !== 0) await refuseUnfit(session, file, checks);
-  const [rows, first, last] = ["rows#", "first#", "last#"].map((name) => Number(found![name])) as [
-    number,
-    number,
-    number,
-  ];
-  const entities = keys.map((some) => some.map((key) => ({ column: nameOf(key), type: key.type })));
-  return { source, own, entities, rows, first, last };
-}
-
-/** Rows of a row group up to which threads share the rows of a Parquet file well. */
-const maxGroupRows = 1 << 18;
-
-/** Returns whether the rows are read from the file each time, which takes less time than a table of them. */
-async function isReadByGroups(session: DuckDbSession, { files, types }: Source): Promise<boolean> {
-  const [file] = files;
-  if (files.length !== 1 || file === undefined || formatOf(file) !== "parquet") return false;
-  if ([...types.keys()].some((name) => name.toLowerCase() === "file_row_number")) return false;
-  const [found] = await session.rows(
-    `SELECT max(row_group_num_rows)::DOUBLE AS "most#" FROM parquet_metadata([${quoteText(file)}])`,
-  );
-  return Number(found!["most#"]) <= maxGroupRows;
-}
-
-/** A column and its value of another type, which is missing for a value that does not fit. */
-interface Check {
-  readonly name: string;
-  readonly cast: string;
-  readonly rule: string;
-  readonly optional?: boolean;
-}
-
-function isUnfit({ name, cast, optional }: Check): string {
-  return `(${quoteName(cast)} IS NULL${optional ? ` AND ${quoteName(name)} IS NOT NULL` : ""})`;
-}
-
-/** @throws InvalidInputError with a row of each column that has an unfit value */
-async function refuseUnfit(session: DuckDbSession, file: string, checks: readonly Check[]): Promise<void> {
-  const problems: Problem[] = [];
-  for (const check of checks) {
-    const [found] = await session.rows(
-      `SELECT "label#"::DOUBLE + 1 AS "row#", CAST(${quoteName(check.name)} AS VARCHAR) AS "value#" FROM labels
-       WHERE ${isUnfit(check)} ORDER BY "label#" LIMIT 1`,
-    );
-    const { name, rule } = check;
-    if (found) problems.push({ path: `column ${name}, row ${found["row#"]}`, value: found["value#"], rule });
-  }
-  if (problems.length > 0) throw new InvalidInputError(`${file} cannot be joined`, problems);
-}
 
 /** Returns the days whose rows may count for labels of these times. */
 function daysOf(definition: ViewVersion["definition"], first: number, last: number): Days {

@@ -53,6 +53,8 @@ interface Counts {
   readonly words: number;
   /** The values that consist of digits alone. */
   readonly digits: number;
+  /** The values that consist of digits and have a zero in front, such as the postal code 01067. */
+  readonly padded: number;
   /** The numbers that are NaN. */
   readonly nan: number;
   /** The missing tokens that the column has. */
@@ -162,6 +164,7 @@ async function countsOf(
     `SELECT count(*) AS "rows", count(${raw}) AS present, count(DISTINCT ${raw}) AS "distinct",
             count(*) FILTER (lower(${text}) IN ('true', 'false')) AS words,
             count(*) FILTER (regexp_full_match(${text}, '[+-]?[0-9]+')) AS digits,
+            count(*) FILTER (regexp_full_match(${text}, '[+-]?0[0-9]+')) AS padded,
             count_if(isnan(${castTo(columnOf("float"), sourceType)})) AS nan,
             count(*) FILTER (starts_with(${text}, '[') AND ends_with(${text}, ']')) AS brackets,
             min(len(string_split(${text}, ','))) AS fewest, max(len(string_split(${text}, ','))) AS most,
@@ -187,6 +190,7 @@ async function countsOf(
     distinct: number("distinct"),
     words: number("words"),
     digits: number("digits"),
+    padded: number("padded"),
     nan: number("nan"),
     tokens: row!["tokens"] === null ? [] : (JSON.parse(String(row!["tokens"])) as string[]),
     ...((await isTensor(number("present"), shape)) ? { shape } : {}),
@@ -240,6 +244,7 @@ function typeOf({
   present,
   words,
   digits,
+  padded,
   fitting,
   formats,
   numberFormats: [number],
@@ -249,6 +254,7 @@ function typeOf({
   // 0 and 1 could also be bool. They are suggested as numbers, and the user may change that.
   return candidates.find((type) => {
     if (type === "bool" && words < present) return false;
+    if (type === "int" && padded > 0 && digits === present) return false;
     // Whole numbers that are no int have more than 53 bits. A float would round them, and make different ids equal.
     if (type === "float" && digits === present && present > 0) return false;
     return fitting[type] === present;
@@ -256,8 +262,9 @@ function typeOf({
 }
 
 function labelOf(name: string, counts: Counts): InferredColumn {
-  // A date is no label.
-  const type = typeOf({ ...counts, formats: [], fitting: { ...counts.fitting, timestamp: -1 } }) ?? "string";
+  // A date is no label, and many numbers are a quantity even with zeros in front.
+  const padded = counts.distinct > maxIntClasses ? 0 : counts.padded;
+  const type = typeOf({ ...counts, padded, formats: [], fitting: { ...counts.fitting, timestamp: -1 } }) ?? "string";
   const [number, other] = counts.numberFormats;
   const format = number === undefined ? {} : { format: number.format };
   const absent = counts.rows - valuesOf(type, counts);
@@ -276,8 +283,8 @@ function valuesOf(type: ColumnSchema["type"] | undefined, { present, nan }: Coun
 }
 
 /** Returns whether the values are whole numbers of more than 53 bits. */
-function isLong(type: ColumnSchema["type"], { present, digits }: Counts): boolean {
-  return type === "string" && present > 0 && digits === present;
+function isLong(type: ColumnSchema["type"], { present, digits, padded }: Counts): boolean {
+  return type === "string" && present > 0 && digits === present && padded === 0;
 }
 
 /** Remarks that another number format gives other numbers. */
@@ -303,6 +310,10 @@ function featureOf(name: string, counts: Counts): InferredColumn {
   const unique = distinct === rows && rows > 20;
   if (type === "string" && unique) return ignored("every row has a different text, like an id");
   if (type === "string" && distinct > valueLimit && 2 * distinct > rows) return ignored(`${distinct} different texts`);
+  if (type === "string" && counts.padded > 0 && counts.digits === counts.present) {
+    const note = "digits with zeros in front, like a postal code; with type int they are numbers";
+    return { name, type, role: "feature", ...missing, note };
+  }
   if (isLong(type, counts)) {
     const note = "whole numbers of more than 53 bits, which are not int; with type float they are rounded";
     return { name, type, role: "feature", ...missing, note };

@@ -260,6 +260,21 @@ describe("ringmaster datasets schema", () => {
     expect(text).toContain("# whole numbers of more than 53 bits, which are not int; with type float they are rounded");
   });
 
+  it("takes digits with zeros in front for text, unless they are the label and of many values", async () => {
+    const lines = Array.from({ length: 40 }, (_, i) => `0${1067 + (i % 9)},${i % 9},0${i % 3},00${i}`);
+    const file = write("padded.csv", ["zip,visits,area,amount", ...lines].join("\n"));
+    const text = await suggest(file, "area");
+    expect((await accepted(file, text)).columns).toEqual([
+      { name: "zip", type: "string", role: "feature" },
+      { name: "visits", type: "int", role: "feature" },
+      { name: "area", type: "string", role: "label" },
+      { name: "amount", type: "string", role: "ignore", nullable: true },
+    ]);
+    expect(text).toContain("# digits with zeros in front, like a postal code; with type int they are numbers");
+    const { columns } = await accepted(file, await suggest(file, "amount"));
+    expect(columns.at(-1)).toEqual({ name: "amount", type: "float", role: "label" });
+  });
+
   it("takes NaN of a column of numbers for a missing value", async () => {
     const nan = "CAST('nan' AS DOUBLE)";
     const { columns } = await suggestParquet(
