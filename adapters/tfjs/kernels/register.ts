@@ -4,6 +4,7 @@ import { registerBatchNormalization } from "./batch-normalization";
 import { registerBias } from "./bias";
 import { conv2dBackpropFilter, conv2dBackpropInput, registerConv2D } from "./conv2d";
 import { depthwiseBackpropFilter, depthwiseBackpropInput } from "./depthwise-backprop";
+import { registerEinsum } from "./einsum";
 import { registerGather, registerTypedOneHot, unsortedSegmentSum } from "./gather";
 import { registerLstm } from "./lstm";
 import { registerMatMul } from "./matmul";
@@ -43,6 +44,7 @@ export function registerWasmKernels(): void {
   registerGather();
   registerBatchNormalization();
   registerLstm();
+  registerEinsum();
   for (const [kernelName, kernel] of Object.entries(kernels)) {
     if (tf.getKernel(kernelName, "wasm")) tf.unregisterKernel(kernelName, "wasm");
     tf.registerKernel({ kernelName, backendName: "wasm", kernelFunc: kernel as unknown as tf.KernelFunc });

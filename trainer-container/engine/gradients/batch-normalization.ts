@@ -1,12 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
-
-/** Sums over the axes along which a tensor of `shape` was broadcast. */
-export function sumTo(tensor: tf.Tensor, shape: readonly number[]): tf.Tensor {
-  const axes = tf.broadcast_util.getReductionAxes([...shape], tensor.shape).filter((axis) => tensor.shape[axis] !== 1);
-  const sum = axes.length === 0 ? tensor : tf.sum(tensor, axes);
-  return tf.util.arraysEqual(sum.shape, [...shape]) ? sum : tf.reshape(sum, [...shape]);
-}
+import { sumTo } from "./broadcast";
 
 /**
  * Registers the gradient of the normalization y = (x − mean) · scale / √(variance + ε) + offset. All but the gradient of

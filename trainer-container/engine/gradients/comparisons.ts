@@ -24,9 +24,18 @@ const cutting: ReadonlySet<string> = new Set([
  * comparisons alone is still refused.
  */
 export function cutAtComparisons(): void {
-  const engine = tf.engine() as unknown as { addTapeNode(kernel: string, ...rest: unknown[]): void };
+  type Rest = readonly [
+    inputs: unknown,
+    outputs: unknown,
+    gradient: unknown,
+    saved?: readonly tf.Tensor[],
+    ...unknown[],
+  ];
+  const engine = tf.engine() as unknown as { addTapeNode(kernel: string, ...rest: Rest): void };
   const { addTapeNode } = engine;
   engine.addTapeNode = function (kernel, ...rest) {
-    if (!cutting.has(kernel)) addTapeNode.call(this, kernel, ...rest);
+    if (!cutting.has(kernel)) return addTapeNode.call(this, kernel, ...rest);
+    // The tape, which does not get them, would dispose of them at its end.
+    for (const tensor of rest[3] ?? []) tensor.dispose();
   };
 }

@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
-import { sumTo } from "./batch-normalization";
+import { sumTo } from "./broadcast";
 
 const asFloats = (tensor: tf.Tensor) => (tensor.dtype === "float32" ? tensor : tf.cast(tensor, "float32"));
 

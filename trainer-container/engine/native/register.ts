@@ -4,6 +4,7 @@ import { registerActivationGradients } from "./activation-gradients";
 import { registerAdd } from "./add";
 import { registerBatchNormalization } from "./batch-normalization";
 import { registerDraws } from "./draws";
+import { registerExplicitPadding } from "./explicit-padding";
 import { registerFusedLstm } from "./fused-lstm";
 import { registerGather } from "./gather";
 import { registerMaxPool } from "./max-pool";
@@ -23,7 +24,7 @@ function registerCrossEntropy(backend: NativeBackend): void {
 }
 
 /** Version of this folder's kernels, of `gradients/` and of `layers/`. The bits depend on them, so any change of them changes it. */
-const kernelsVersion = "13";
+const kernelsVersion = "14";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
 const graphVersion = "5";
@@ -41,6 +42,7 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   const onCpu = !binding.isUsingGpuDevice();
   registerActivationGradients(backend);
   registerDraws(backend);
+  registerExplicitPadding();
   if (onCpu) {
     registerAdd(backend);
     registerBatchNormalization(backend); // its GPU kernel was never run
