@@ -3,6 +3,7 @@ import { loadLayersModel } from "@tensorflow/tfjs-layers";
 import { type ExportableModel, type ExportTools, NothingToExportError } from "../../core/export";
 import { applyOutputActivation } from "./activation";
 import { ModelArtifactError } from "./artifact";
+import { isIncomplete } from "./layers/convolutions";
 import { isOwnClass } from "./layers/register";
 import { unreadActivation } from "./layers/serialized";
 import { stockRank } from "./layers/volume-normalization";
@@ -40,14 +41,21 @@ function ownLayersOf(value: unknown): ExportableModel["ownLayers"] {
   if (typeof value !== "object" || value === null) return [];
   const { class_name: className, config } = value as {
     class_name?: unknown;
-    config?: { readonly name?: unknown; readonly activation?: unknown };
+    config?: Readonly<Record<string, unknown>>;
   };
   const inner = Object.values(value).flatMap(ownLayersOf);
-  if (config?.activation === unreadActivation)
-    return [{ name: String(config.name), className: unreadActivation }, ...inner];
-  if (typeof className !== "string" || !isOwnClass(className)) return inner;
-  return [{ name: String(config?.name), className }, ...inner];
+  if (config?.["activation"] === unreadActivation)
+    return [{ name: String(config["name"]), className: unreadActivation }, ...inner];
+  if (typeof className !== "string") return inner;
+  if (!isOwnClass(className) && !isIncomplete(className, camelCased(config))) return inner;
+  return [{ name: String(config?.["name"]), className }, ...inner];
 }
+
+/** A topology has names in snake case. */
+const camelCased = (config: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(config).map(([name, value]) => [name.replace(/_(.)/g, (_, c: string) => c.toUpperCase()), value]),
+  );
 
 export const runLayersModel: ExportTools["runLayersModel"] = async ({ modelJson, weights, task }, inputs, rows) => {
   await startWasmBackend();

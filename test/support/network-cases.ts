@@ -8,7 +8,9 @@ import {
   type SymbolicTensor,
   sequential,
 } from "@tensorflow/tfjs-layers";
-import { ownLayers } from "../../adapters/tfjs/layers/register";
+import { ownLayers, registerOwnLayers } from "../../adapters/tfjs/layers/register";
+
+registerOwnLayers();
 
 export type Layer = Parameters<ReturnType<typeof sequential>["add"]>[0];
 type Apply = (from: SymbolicTensor) => SymbolicTensor;
@@ -65,6 +67,28 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
   ["relu up to a value", [6], chain(layers.reLU({ maxValue: 0.4 }))],
   ["leaky relu", image, chain(layers.leakyReLU({ alpha: 0.2 }))],
   ["elu and thresholded relu", [6], chain(layers.elu(), layers.thresholdedReLU({ theta: 0.2 }))],
+  [
+    "causal conv1d, dilated and with strides",
+    series,
+    chain(
+      layers.conv1d({ filters: 5, kernelSize: 3, dilationRate: 2, padding: "causal", activation: "tanh" }),
+      layers.conv1d({ filters: 3, kernelSize: 2, strides: 2, padding: "causal", useBias: false }),
+    ),
+  ],
+  [
+    "transposed conv2d",
+    image,
+    chain(
+      layers.conv2dTranspose({ filters: 4, kernelSize: [3, 4], strides: 2, padding: "same", activation: "tanh" }),
+      layers.conv2dTranspose({ filters: 2, kernelSize: [3, 1], strides: [1, 2], useBias: false }),
+      layers.conv2dTranspose({ filters: 2, kernelSize: 1, strides: 2, padding: "same" }),
+    ),
+  ],
+  [
+    "depthwise conv2d dilated",
+    image,
+    chain(layers.depthwiseConv2d({ kernelSize: 2, dilationRate: [2, 3], depthMultiplier: 2, activation: "tanh" })),
+  ],
   ["conv1d dilated", series, chain(layers.conv1d({ filters: 5, kernelSize: 3, dilationRate: 2 }))],
   [
     "average pooling of series, odd pads",

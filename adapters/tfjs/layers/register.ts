@@ -1,5 +1,6 @@
 /** The layers that TensorFlow.js lacks. The trainer offers them to users, and the predictor rebuilds them. */
 import * as tf from "@tensorflow/tfjs-core";
+import { completeConvolutions } from "./convolutions";
 import { Gelu, type GeluOptions } from "./gelu";
 import { MultiHeadAttention, type MultiHeadAttentionOptions } from "./multi-head-attention";
 import type { LayerOptions } from "./own-layer";
@@ -26,6 +27,7 @@ export const isOwnClass = (className: string): boolean => names.has(className);
 /** Adds the classes to those that a topology can name, and completes TensorFlow.js's. Idempotent. */
 export function registerOwnLayers(): void {
   completeClasses();
+  completeConvolutions();
   inferVolumes();
   for (const each of classes) tf.serialization.registerClass(each as never);
 }

@@ -24,6 +24,31 @@ export const windowOperators: Readonly<Record<string, Translator>> = {
     });
   },
 
+  ConvTranspose(translation) {
+    const { builder, op, inputs, constants, attributes } = translation;
+    const kernel = constants[1];
+    if (kernel?.type !== "float") throw new UnsupportedOperatorError(op, "its kernel is not constant");
+    const window = windowOf(translation, 2);
+    const { data, dims } = channelsLast(kernel);
+    const [height, width, outputs] = dims as readonly [number, number, number];
+    const pads = integerList(attributes["pads"]) ?? [0, 0, 0, 0];
+    const more = integerList(attributes["output_padding"]) ?? [0, 0];
+    const added = [height, width].map(
+      (size, axis) => size - window.strides[axis]! - pads[axis]! - pads[axis + 2]! + more[axis]!,
+    );
+    return window.around(inputs[0]!, (x) => {
+      const scaled = builder.plain("Mul", [builder.shapeOf(x), wholes(builder, [1, ...window.strides, 0])]);
+      const size = builder.plain("AddV2", [scaled, wholes(builder, [0, ...added, outputs])]);
+      const int32 = builder.add("Cast", [size], "int32", { SrcT: typeOf("int64"), DstT: typeOf("int32") });
+      const filter = builder.constant("float", data, dims);
+      const product = builder.add("Conv2DBackpropInput", [int32, filter, x], "float", {
+        ...window.shared,
+        T: typeOf("float"),
+      });
+      return inputs[2] ? builder.plain("BiasAdd", [product, inputs[2]]) : product;
+    });
+  },
+
   MaxPool: (translation) => pool(translation, "MaxPool"),
   /** Padding is not part of the average in either library. */
   AveragePool: (translation) => pool(translation, "AvgPool"),
@@ -37,7 +62,7 @@ export const windowOperators: Readonly<Record<string, Translator>> = {
     const apart = builder.expandDims(builder.expandDims(last, 2), 4);
     const times = builder.integers([1, 1, height!, 1, width!, 1]);
     const repeated = builder.plain("Tile", [apart, times], { Tmultiples: typeOf("int32") });
-    const factors = builder.constant("int64", BigInt64Array.of(1n, BigInt(height!), BigInt(width!), 1n), [4]);
+    const factors = wholes(builder, [1, height!, width!, 1]);
     const shape = builder.plain("Mul", [builder.shapeOf(last), factors]);
     return builder.transpose(builder.reshape(repeated, shape), [0, 3, 1, 2]);
   },
@@ -73,6 +98,10 @@ function windowOf({ builder, attributes }: Translation, axes: number): Window {
       return builder.transpose(found, [0, axes + 1, ...range(1, axes + 1)]);
     },
   };
+}
+
+function wholes(builder: NodeBuilder, values: readonly number[]): Tensor {
+  return builder.constant("int64", BigInt64Array.from(values, BigInt), [values.length]);
 }
 
 function squeeze(builder: NodeBuilder, x: Tensor): Tensor {

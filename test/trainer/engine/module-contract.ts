@@ -106,6 +106,138 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
           ])(context),
         ),
       ],
+      [
+        "dilated convolutions",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.conv2d({ filters: 3, kernelSize: 2, dilationRate: 2, inputShape: [6, 6, 2] }),
+            layers.conv2d({ filters: 3, kernelSize: 3, dilationRate: 2, padding: "same", activation: "tanh" }),
+            layers.flatten(),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [6, 6, 2] },
+        ),
+      ],
+      [
+        "dilated depthwise and separable convolutions",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.depthwiseConv2d({ kernelSize: 2, dilationRate: 2, inputShape: [6, 6, 2] }),
+            layers.separableConv2d({ filters: 3, kernelSize: 2, dilationRate: 2, activation: "tanh" }),
+            layers.flatten(),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [6, 6, 2] },
+        ),
+      ],
+      [
+        "dilated causal convolutions of sequences",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.conv1d({
+              filters: 4,
+              kernelSize: 2,
+              dilationRate: 2,
+              padding: "causal",
+              inputShape: [6, 3],
+              activation: "tanh",
+            }),
+            layers.conv1d({ filters: 4, kernelSize: 2, dilationRate: 2, padding: "causal" }),
+            layers.flatten(),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [6, 3] },
+        ),
+      ],
+      [
+        "transposed convolutions, upsampling, padding and cropping",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.conv2dTranspose({ filters: 3, kernelSize: 3, strides: 2, padding: "same", inputShape: [3, 3, 2] }),
+            layers.upSampling2d({ size: [2, 2] }),
+            layers.zeroPadding2d({ padding: 1 }),
+            layers.cropping2D({
+              cropping: [
+                [1, 2],
+                [0, 1],
+              ],
+            }),
+            layers.upSampling2d({ size: [2, 2], interpolation: "bilinear" }),
+            layers.flatten(),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [3, 3, 2] },
+        ),
+      ],
+      [
+        "volumes",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.conv3d({ filters: 2, kernelSize: 2, inputShape: [3, 3, 3, 2], activation: "tanh" }),
+            layers.conv3dTranspose({ filters: 2, kernelSize: 2 }),
+            layers.averagePooling3d({ poolSize: 2, strides: 1 }),
+            layers.flatten(),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [3, 3, 3, 2] },
+        ),
+      ],
+      [
+        "a recurrent convolution",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.convLstm2d({ filters: 2, kernelSize: 2, inputShape: [3, 4, 4, 1] }),
+            layers.flatten(),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [3, 4, 4, 1] },
+        ),
+      ],
+      [
+        "both directions, and a layer of each step",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.bidirectional({
+              layer: layers.lstm({ units: 3, returnSequences: true }) as never,
+              inputShape: [4, 3],
+            } as never),
+            layers.timeDistributed({ layer: layers.dense({ units: 2, activation: "tanh" }) }),
+            layers.permute({ dims: [2, 1] }),
+            layers.flatten(),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [4, 3] },
+        ),
+      ],
+      [
+        "activations with parameters",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.dense({ units: 3, inputShape: [6] }),
+            layers.prelu(),
+            layers.leakyReLU(),
+            layers.elu(),
+            layers.dense({ units: 4, activation: "swish" }),
+            layers.softmax({}),
+            layers.dense({ units: 4, activation: "mish" }),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [6] },
+        ),
+      ],
+      [
+        "a recurrent cell with dropout left out, and repeated vectors",
+        moduleOf(
+          stack((layers, { outputs }) => [
+            layers.dense({ units: 3, inputShape: [6], activation: "softsign" }),
+            layers.repeatVector({ n: 3 }),
+            layers.simpleRNN({ units: 3, returnSequences: true }),
+            layers.gru({ units: 3, goBackwards: true }),
+            layers.dense({ units: outputs }),
+          ]),
+          { inputShape: [6] },
+        ),
+      ],
     ])("has the gradient of its loss: %s", async (_, definition) => {
       const model = await create(definition);
       expect(gradientError(model, randomBatch(definition, 4))).toBeLessThan(5e-3);

@@ -49,10 +49,10 @@ export function registerConvolutionGradients(): void {
       ...gradient,
       gradFunc: (dy, saved, attrs) => {
         const [x, filter] = saved as [tf.Tensor4D, tf.Tensor4D];
-        const dilations = pairOf(attrs["dilations"] as unknown as number | Pair | undefined);
-        const pads = paddingOf(x, filter, attrs, kernelName);
+        const dilations = pairOf(attrs["dilations"] as unknown as number | Pair | null | undefined);
         const isStock = typeof attrs["pad"] === "string" && dilations.every((rate) => rate === 1);
         if (isStock || attrs["dataFormat"] === "NCHW") return gradient.gradFunc(dy, saved, attrs);
+        const pads = paddingOf(x, filter, attrs, kernelName);
         const strides = pairOf(attrs["strides"] as unknown as number | Pair);
         const pass: Pass = { x, filter, dy: dy as tf.Tensor4D, strides, dilations, pads };
         return { x: () => inputGradient(plain, pass), filter: () => filterGradient(plain, pass) };
@@ -73,8 +73,8 @@ export function registerConvolutionGradients(): void {
   });
 }
 
-const pairOf = (value: number | Pair | undefined): Pair =>
-  value === undefined ? [1, 1] : typeof value === "number" ? [value, value] : value;
+const pairOf = (value: number | Pair | null | undefined): Pair =>
+  Array.isArray(value) ? value : [value ?? 1, value ?? 1];
 
 /** Returns the numbers of rows and columns of zeros around the input of a convolution. */
 export function paddingOf(x: tf.Tensor4D, filter: tf.Tensor4D, attrs: tf.NamedAttrMap, kernelName: string): Pads {

@@ -1,5 +1,5 @@
 import type { NetworkWeight } from "../../../../core/export";
-import { range } from "../value";
+import { range, Value } from "../value";
 import { activated } from "./activations";
 import { type Conversion, type Converter, channelsFirst, channelsLast, only, perAxis, unsupported } from "./convert";
 import { weight } from "./dense";
@@ -8,6 +8,28 @@ import { weight } from "./dense";
 export const spatialLayers: Readonly<Record<string, Converter>> = {
   Conv1D: (conversion) => convolution(conversion, 1),
   Conv2D: (conversion) => convolution(conversion, 2),
+
+  /** As TensorFlow, the gradient of a convolution from an image of this size times the strides, or larger with `valid`. */
+  Conv2DTranspose(conversion) {
+    const { builder, layer } = conversion;
+    checkChannelsLast(conversion);
+    const { shape, data } = layer.weights["kernel"]!;
+    const [height, width, outputs, inputs] = shape as readonly [number, number, number, number];
+    const window = [height, width];
+    const kernel = outputFirst({ name: "", shape: [height, width, outputs, inputs], data });
+    const strides = perAxis(conversion, "strides", 2);
+    const isSame = layer.config["padding"] === "same";
+    const totals = window.map((size, axis) => (isSame ? Math.max(0, size - strides[axis]!) : 0));
+    const begins = totals.map((total) => Math.floor(total / 2));
+    const from = [only(conversion).first, builder.floats(kernel.data, kernel.shape), ...biasOf(conversion)];
+    const product = builder.add("ConvTranspose", from, {
+      kernel_shape: { ints: window },
+      strides: { ints: strides },
+      pads: { ints: [...begins, ...totals.map((total, axis) => total - begins[axis]!)] },
+      output_padding: { ints: window.map((size, axis) => Math.max(0, strides[axis]! - size)) },
+    });
+    return activated(conversion, channelsFirst(conversion, product));
+  },
 
   DepthwiseConv2D(conversion) {
     const kernel = depthwiseKernel(conversion);
@@ -41,7 +63,20 @@ export const spatialLayers: Readonly<Record<string, Converter>> = {
 function convolution(conversion: Conversion, axes: number): ReturnType<Converter> {
   const kernel = outputFirst(conversion.layer.weights["kernel"]!);
   const window = kernel.shape.slice(2, 2 + axes);
-  return activated(conversion, channelsFirst(conversion, slide(conversion, kernel, window, { groups: 1, bias: true })));
+  const from = conversion.layer.config["padding"] === "causal" ? causal(conversion, window[0]!) : conversion;
+  return activated(conversion, channelsFirst(conversion, slide(from, kernel, window, { groups: 1, bias: true })));
+}
+
+/** Adds zeros before a series, so that no output depends on a later input. */
+function causal(conversion: Conversion, window: number): Conversion {
+  const { builder, layer } = conversion;
+  const { shape, first } = only(conversion);
+  const [length, channels] = shape as readonly [number, number];
+  const [dilation] = perAxis(conversion, "dilationRate", 1) as [number];
+  const zeros = (window - 1) * dilation;
+  const padded = builder.add("Pad", [first, builder.integers([0, 0, zeros, 0, 0, 0])]);
+  const input = new Value(builder, [length + zeros, channels], { first: padded });
+  return { builder, layer: { ...layer, config: { ...layer.config, padding: "valid" } }, inputs: [input] };
 }
 
 function slide(
@@ -97,7 +132,10 @@ function padding(
   const kind = conversion.layer.config["padding"] ?? "valid";
   if (kind === "valid") return window.flatMap(() => [0, 0]);
   if (kind !== "same")
-    return unsupported(conversion, `its padding is '${kind}', and only valid and same are supported`);
+    return unsupported(
+      conversion,
+      `its padding is '${kind}', and only valid, same and causal (of a series) are supported`,
+    );
   const totals = window.map((width, axis) => {
     const [size, stride] = [shape[axis]!, strides[axis]!];
     return Math.max(0, (Math.ceil(size / stride) - 1) * stride + (width - 1) * dilations[axis]! + 1 - size);
