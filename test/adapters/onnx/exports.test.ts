@@ -332,11 +332,25 @@ describe("exports", () => {
     expect(await listExports(dependencies, version)).toEqual([]);
   });
 
-  it.each<
-    [string, (layers: ModelContext["tf"]["layers"]) => ReturnType<typeof layers.gelu | typeof layers.activation>]
-  >([
-    ["Gelu", (layers) => layers.gelu({ name: "mine" })],
-    ["gelu_new", (layers) => layers.activation({ name: "mine", activation: "gelu_new" as never })],
+  type Layers = ModelContext["tf"]["layers"];
+  type Made = Parameters<ReturnType<ModelContext["tf"]["sequential"]>["add"]>[0];
+  const around = (layers: Layers, targetShape: number[], layer: Made): Made[] => [
+    layers.reshape({ targetShape }),
+    layer,
+    layers.flatten(),
+  ];
+  it.each<[string, (layers: Layers) => Made[]]>([
+    ["Gelu", (layers) => [layers.gelu({ name: "mine" })]],
+    ["gelu_new", (layers) => [layers.activation({ name: "mine", activation: "gelu_new" as never })]],
+    [
+      "Conv1D",
+      (layers) => around(layers, [4, 1], layers.conv1d({ name: "mine", filters: 2, kernelSize: 2, padding: "causal" })),
+    ],
+    [
+      "DepthwiseConv2D",
+      (layers) =>
+        around(layers, [4, 1, 1], layers.depthwiseConv2d({ name: "mine", kernelSize: [2, 1], dilationRate: [2, 1] })),
+    ],
   ])(
     "are refused for stock TensorFlow.js if it cannot read a layer, and made as ONNX: %s",
     async (named, create) => {
@@ -347,7 +361,7 @@ describe("exports", () => {
         sequential({
           layers: [
             sequential({
-              layers: [layers.dense({ units: 4, inputShape: [...inputShape] }), create(layers)],
+              layers: [layers.dense({ units: 4, inputShape: [...inputShape] }), ...create(layers)],
             }),
             layers.dense({ units: outputs }),
           ],
