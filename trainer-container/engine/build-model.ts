@@ -56,9 +56,25 @@ function freezeInside(list: layers.LayersModel["layers"], frozen: boolean): void
   }
 }
 
+/** Lets wrappers have the option `trainable`, which TensorFlow.js's leave out. */
+const freezable =
+  <Options extends { readonly trainable?: boolean }, Wrapper extends { trainable: boolean }>(
+    create: (options: Options) => Wrapper,
+  ) =>
+  (options: Options): Wrapper => {
+    const wrapper = create(options);
+    if (options.trainable === false) wrapper.trainable = false;
+    return wrapper;
+  };
+
+const wrappers = {
+  bidirectional: freezable(layers.layers.bidirectional),
+  timeDistributed: freezable(layers.layers.timeDistributed),
+};
+
 function buildFromModule(definition: ModuleDefinition, seed: number): layers.LayersModel {
   const { inputShape, outputs, task } = definition;
-  const ownNamespace = { ...layers, layers: { ...layers.layers, ...ownLayers } };
+  const ownNamespace = { ...layers, layers: { ...layers.layers, ...wrappers, ...ownLayers } };
   const tensorFlow = { ...tf, ...ownNamespace } as unknown as TensorFlow;
   const hyperparameters = definition.hyperparameters ?? {};
   const context: ModelContext = { tf: tensorFlow, inputShape, outputs, task, seed, hyperparameters };

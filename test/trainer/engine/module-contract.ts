@@ -243,6 +243,19 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       expect(gradientError(model, randomBatch(definition, 4))).toBeLessThan(5e-3);
     });
 
+    it("freezes wrapped layers", async () => {
+      const factory = stack((layers, { outputs }) => [
+        layers.reshape({ targetShape: [3, 2], inputShape: [6] }),
+        layers.timeDistributed({ layer: layers.dense({ units: 2 }), trainable: false }),
+        layers.bidirectional({ layer: layers.gru({ units: 2 }), mergeMode: "sum", trainable: false }),
+        layers.dense({ units: outputs, useBias: false }),
+      ]);
+      const model = await create(moduleOf(factory));
+      expect(model.layout.filter(({ trainable }) => trainable).map(({ name }) => name)).toEqual([
+        expect.stringMatching(/^dense/),
+      ]);
+    });
+
     it("looks embeddings up and sends their gradients back to the rows used", async () => {
       const factory = stack((layers, { outputs }) => [
         layers.embedding({ inputDim: 5, outputDim: 2, inputShape: [2] }),
