@@ -69,8 +69,7 @@ export async function openSource(
     async countRows() {
       const counts: number[] = [];
       for (const one of opened) {
-        const names = columns.map(({ name }) => name);
-        const [found] = await session.rows(`SELECT count(*) AS "rows#" FROM ${one.read([one.file], names)}`);
+        const [found] = await session.rows(`SELECT count(*) AS "rows#" FROM ${one.read([one.file], columns)}`);
         counts.push(Number(found!["rows#"]));
       }
       return counts;

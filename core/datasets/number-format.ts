@@ -14,6 +14,9 @@ export function numberFormatProblem(format: string): string | undefined {
 }
 
 export interface NumberReading {
+  /** The text before and after a number. */
+  readonly before: string;
+  readonly after: string;
   readonly pattern: string;
   readonly group: string;
   readonly decimal: string;
@@ -29,7 +32,7 @@ export function numberReading(format: string): NumberReading {
   const grouped = group === "" ? "" : `[1-9][0-9]{0,2}(?:${escaped(group)}[0-9]{3})+|`;
   const digits = `(?:${grouped}[0-9]+)(?:${escaped(decimal)}[0-9]*)?(?:[eE][+-]?[0-9]+)?`;
   const pattern = `([+-]?)${escaped(before)}([+-]?)(${digits})${escaped(after)}`;
-  return { pattern, group, decimal };
+  return { before, after, pattern, group, decimal };
 }
 
 function escaped(text: string): string {

@@ -1,3 +1,4 @@
+import { numberReading } from "../../../core/datasets/number-format";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
 import { type DuckDbSession, quoteName, quoteText } from "../session";
@@ -11,9 +12,12 @@ export interface TableFile {
   readonly types: ReadonlyMap<string, string>;
   /** Files with the same form are read by one call. */
   readonly form: string;
-  /** Returns a table expression over files of this form, with the named columns. */
-  read(files: readonly string[], columns: readonly string[]): string;
+  /** Returns a table expression over files of this form, with these columns. */
+  read(files: readonly string[], columns: readonly ReadColumn[]): string;
 }
+
+/** A column to read, with the format of its values if they are numbers or times. */
+type ReadColumn = Pick<ColumnSchema, "name"> & Partial<Pick<ColumnSchema, "type" | "format">>;
 
 const scanned = new WeakMap<DuckDbSession, Set<string>>();
 
@@ -97,11 +101,23 @@ export async function openJson(session: DuckDbSession, file: string): Promise<Ta
     form: "",
     read(files, columns) {
       // Values are read as text, so that a 5 in JSON and a 5 in CSV are treated alike.
-      const declared = columns.map((name) => `${quoteText(name)}: 'JSON'`).join(", ");
-      const texts = columns.map((name) => `${quoteName(name)} ->> '$' AS ${quoteName(name)}`).join(", ");
+      const declared = columns.map(({ name }) => `${quoteText(name)}: 'JSON'`).join(", ");
+      const texts = columns.map((column) => `${jsonText(column)} AS ${quoteName(column.name)}`).join(", ");
       return `(SELECT ${texts} FROM read_json(${listOf(files)}, columns = {${declared}}, records = true))`;
     },
   };
+}
+
+/** Returns SQL for a value of JSON as text. A number of a column with a number format is written in this format. */
+function jsonText({ name, type, format }: ReadColumn): string {
+  const value = quoteName(name);
+  const text = `${value} ->> '$'`;
+  if (format === undefined || (type !== "int" && type !== "float")) return text;
+  const { before, after, decimal } = numberReading(format);
+  const rewritten = quoteText(`\\1${before.replaceAll("\\", "\\\\")}`);
+  const number = `replace(${text}, '.', ${quoteText(decimal)})`;
+  const written = `regexp_replace(${number}, '^(-?)', ${rewritten}) || ${quoteText(after)}`;
+  return `CASE WHEN json_type(${value}) IN ('BIGINT', 'UBIGINT', 'HUGEINT', 'DOUBLE') THEN ${written} ELSE ${text} END`;
 }
 
 /** Refuses keys that differ only in case: DuckDB calls the second of `a` and `A` `A_1`. */
@@ -132,9 +148,9 @@ function listOf(files: readonly string[]): string {
  *
  * @throws InvalidInputError if they have not the same columns
  */
-export function unionOf(opened: readonly TableFile[], columns: readonly Pick<ColumnSchema, "name">[]): string {
+export function unionOf(opened: readonly TableFile[], columns: readonly ReadColumn[]): string {
   const [first] = opened as readonly [TableFile, ...TableFile[]];
-  const names = columns.length > 0 ? columns.map(({ name }) => name) : [...first.types.keys()];
+  const wanted = columns.length > 0 ? columns : [...first.types.keys()].map((name) => ({ name }));
   const groups: TableFile[][] = [];
   for (const one of opened) {
     const last = groups.at(-1);
@@ -144,11 +160,11 @@ export function unionOf(opened: readonly TableFile[], columns: readonly Pick<Col
   const tables = groups.map((group) =>
     group[0]!.read(
       group.map(({ file }) => file),
-      names,
+      wanted,
     ),
   );
   if (tables.length === 1) return tables[0]!;
-  const selected = names.map(quoteName).join(", ");
+  const selected = wanted.map(({ name }) => quoteName(name)).join(", ");
   return `(${tables.map((table) => `SELECT ${selected} FROM ${table}`).join(" UNION ALL ")})`;
 }
 

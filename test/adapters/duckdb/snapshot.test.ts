@@ -227,6 +227,37 @@ describe("createSnapshot", () => {
     expect((await snapshotOf(file, wide, limit)).draft).toEqual(draft);
   });
 
+  it("takes numbers of JSON as they are, whatever format their texts have", async () => {
+    const formatted = parseDatasetSchema(`
+columns:
+  - {name: price, type: float, format: "R.1.234,5 €"}
+  - {name: units, type: int, format: "1.234"}
+  - {name: label, type: float, role: label}
+`);
+    const lines = ([price, units]: readonly unknown[]) => JSON.stringify({ price, units, label: 1 });
+    const mixed = write(
+      "numbers.jsonl",
+      [
+        [1.234, 1234],
+        ["-R.1.234,5 €", "1.234"],
+        [1e21, -5],
+        [0, "7"],
+      ]
+        .map(lines)
+        .join("\n"),
+    );
+    const texts = ["R.1,234 €", "-R.1.234,5 €", "R.1e21 €", "R.0 €"];
+    const text = write(
+      "texts.jsonl",
+      texts.map((price, row) => lines([price, ["1234", "1.234", "-5", "7"][row]])).join("\n"),
+    );
+    expect((await snapshotOf(mixed, formatted)).draft).toEqual((await snapshotOf(text, formatted)).draft);
+    const wrong = write("wrong.jsonl", lines([true, "1,2"]));
+    await expect(snapshotOf(wrong, formatted)).rejects.toMatchObject({
+      details: { violations: [{ column: "price", examples: [{ value: "true" }] }, { column: "units" }] },
+    });
+  });
+
   it("reports every broken rule with column, rows and values", async () => {
     const strict = parseDatasetSchema(`
 columns:
