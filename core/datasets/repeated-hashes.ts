@@ -80,16 +80,28 @@ export interface HashComparison {
   readonly leaked: number;
   /** Hashes that are in more than one split. */
   readonly crossing: number;
+  /** Some of the hashes that repeat, each with the place of its second row. */
+  readonly examples: readonly RepeatedHash[];
+}
+
+export interface RepeatedHash {
+  readonly hash: bigint;
+  /** Index of the process whose rows have the second row, if the processes read the rows in turn. */
+  readonly file: number;
+  /** Which of the process's rows with this hash it is, from 1. */
+  readonly place: number;
 }
 
 /** Compares the rows of all processes. Holds the rows of one range. */
 export async function compareHashes(
   objects: Pick<ObjectStore, "getContent">,
   files: readonly HashFiles[],
+  maxExamples = 0,
 ): Promise<HashComparison> {
-  const found = { rows: 0, repeats: 0, testRows: 0, leaked: 0, crossing: 0 };
+  const found = { rows: 0, repeats: 0, testRows: 0, leaked: 0, crossing: 0, examples: [] as RepeatedHash[] };
   for (let range = 0; range < (files[0]?.ranges.length ?? 0); range += 1) {
     const own = files.map(({ ranges }) => ranges[range]!);
+    const parts: BigUint64Array[][] = [];
     const bySplit = splitNames.map(
       (_, split) => new BigUint64Array(own.reduce((sum, { rows }) => sum + rows[split]!, 0)),
     );
@@ -99,22 +111,41 @@ export async function compareHashes(
       // The bytes may begin anywhere in their buffer.
       const hashes = new BigUint64Array(buffer.slice(byteOffset, byteOffset + byteLength));
       let at = 0;
-      for (const [split, count] of rows.entries()) {
-        bySplit[split]!.set(hashes.subarray(at, at + count), filled[split]!);
-        filled[split]! += count;
+      const split: BigUint64Array[] = [];
+      for (const [index, count] of rows.entries()) {
+        const part = hashes.subarray(at, at + count);
+        bySplit[index]!.set(part, filled[index]!);
+        filled[index]! += count;
         at += count;
+        split.push(part);
       }
+      parts.push(split);
     }
     for (const hashes of bySplit) hashes.sort();
-    compareRange(bySplit, found);
+    const repeated: bigint[] = [];
+    compareRange(bySplit, found, (hash) => {
+      if (found.examples.length + repeated.length < maxExamples) repeated.push(hash);
+    });
+    found.examples.push(...repeated.map((hash) => secondRow(hash, parts)));
   }
   return found;
 }
 
-type Counts = { -readonly [Key in keyof HashComparison]: HashComparison[Key] };
+/** @param parts ascending hashes of each process, by split */
+function secondRow(hash: bigint, parts: readonly (readonly BigUint64Array[])[]): RepeatedHash {
+  let place = 2;
+  for (const [file, bySplit] of parts.entries()) {
+    const rows = bySplit.reduce((sum, own) => sum + lowerBound(own, hash + 1n) - lowerBound(own, hash), 0);
+    if (rows >= place) return { hash, file, place };
+    place -= rows;
+  }
+  throw new Error(`The hash ${hash} does not repeat.`);
+}
+
+type Counts = { -readonly [Key in Exclude<keyof HashComparison, "examples">]: HashComparison[Key] };
 
 /** Walks through the ascending hashes of all splits at the same time. */
-function compareRange(bySplit: readonly BigUint64Array[], found: Counts): void {
+function compareRange(bySplit: readonly BigUint64Array[], found: Counts, onRepeat: (hash: bigint) => void): void {
   const at = bySplit.map(() => 0);
   for (;;) {
     let least: bigint | undefined;
@@ -140,6 +171,7 @@ function compareRange(bySplit: readonly BigUint64Array[], found: Counts): void {
     }
     found.rows += equal;
     found.repeats += equal - 1;
+    if (equal > 1) onRepeat(least);
     if (splits > 1) found.crossing += 1;
   }
 }

@@ -102,7 +102,7 @@ export async function validateGroups(
   return {
     profile,
     splitReasons: [...(check?.reasons() ?? []), ...(await crossingReasons(manifest, units, objects))],
-    ...(contract ? { report: await reportOf(manifest, contract, measured, columns, objects) } : {}),
+    ...(contract ? { report: await reportOf(manifest, contract, measured, columns, { objects, shards: groups }) } : {}),
   };
 }
 
@@ -214,13 +214,13 @@ function reportOf(
   { record: { contract, revision }, at }: AppliedContract,
   measured: readonly (readonly GroupMeasurement[])[],
   columns: readonly ColumnMerger[],
-  objects: ObjectStore,
+  stored: Parameters<typeof mergeMeasurements>[3],
 ): Promise<ContractReport> {
   const merged = contract.rules.map((rule, index) => {
     const column = "column" in rule ? findColumn(schema, rule.column)?.name : undefined;
     const own = columns[schema.findIndex((each) => each.name === column)];
     const ofRule = measured.map((group) => group[index] ?? {});
-    return mergeMeasurements(rule, ofRule, own, objects);
+    return mergeMeasurements(rule, ofRule, own, stored);
   });
   return Promise.all(merged).then((measurements) =>
     decideContract(contract, measurements, { dataset: { name, version, digest }, revision, at, rows: rowCount }),

@@ -1,20 +1,26 @@
 import * as path from "node:path";
 import { inapplicability } from "../../../core/datasets/contract/applicability";
-import { type Measurement, samplesShown } from "../../../core/datasets/contract/report";
+import { type ContractSample, type Measurement, samplesShown } from "../../../core/datasets/contract/report";
 import type { DataContractRule } from "../../../core/datasets/contract/rules";
 import type { AppliedContract } from "../../../core/datasets/contract/stored";
-import { compareHashes, HashCollector, type HashFiles } from "../../../core/datasets/repeated-hashes";
+import {
+  compareHashes,
+  HashCollector,
+  type HashFiles,
+  type RepeatedHash,
+} from "../../../core/datasets/repeated-hashes";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
 import type { ShardGroup } from "../../../core/datasets/shard-plan";
 import type { ColumnMerger } from "../../../core/features/column-state";
 import type { ObjectStore } from "../../../core/ports";
 import { hashValues } from "../hash-rows";
-import { quoteText } from "../session";
-import { createShardSource } from "../shard-source";
+import { quoteName, quoteText } from "../session";
+import { createShardSource, fetchAllShards } from "../shard-source";
+import { withDuckDb } from "../workspace";
 import { fetchReferences, measureDrifts, sampledVersion } from "./check";
 import { compileRule } from "./compile";
 import { withGuardedDuckDb } from "./guarded-session";
-import { measureRules } from "./measure";
+import { measureRules, numbered, sampleIn, sampleSql } from "./measure";
 
 /** The contribution of one group of a version's rows to the result of a rule. */
 export interface GroupMeasurement extends Measurement {
@@ -66,19 +72,27 @@ export function measureGroup(
   });
 }
 
-/** Merges the measurements of a rule on all groups, in their order. */
+/**
+ * Merges the measurements of a rule on all groups.
+ *
+ * @param shards the groups' shards, in the order of the measurements
+ */
 export async function mergeMeasurements(
   rule: DataContractRule,
   groups: readonly GroupMeasurement[],
   column: ColumnMerger | undefined,
-  objects: Pick<ObjectStore, "getContent">,
+  { objects, shards }: { readonly objects: Pick<ObjectStore, "getContent">; readonly shards: readonly ShardGroup[] },
 ): Promise<Measurement> {
   const problem = groups.find((one) => one.problem !== undefined)?.problem;
   if (problem !== undefined) return { problem };
   const unique = groups.flatMap((one) => one.unique ?? []);
   const [first = {}] = groups;
   const columns = first.columns ? { columns: first.columns } : {};
-  if (unique.length > 0) return { ...columns, rows: (await compareHashes(objects, unique)).repeats };
+  if (unique.length > 0) {
+    const { repeats, examples } = await compareHashes(objects, unique, samplesShown);
+    const samples = await repeatedRows(shards, first.columns ?? [], examples, objects);
+    return { ...columns, rows: repeats, ...(samples.length > 0 ? { samples } : {}) };
+  }
   if (rule.rule === "statistic") return statisticOf(rule, column);
   if (rule.rule === "freshness") {
     const times = groups.flatMap(({ measured }) => (typeof measured === "string" ? [measured] : [])).sort();
@@ -88,6 +102,51 @@ export async function mergeMeasurements(
   const samples = groups.flatMap((one) => one.samples ?? []).slice(0, samplesShown);
   const rows = groups.reduce((sum, one) => sum + (one.rows ?? 0), 0);
   return { ...columns, rows, ...(samples.length > 0 ? { samples } : {}) };
+}
+
+/** Reads the second row of each repeated hash. One shard at a time is on disk. */
+async function repeatedRows(
+  groups: readonly ShardGroup[],
+  columns: readonly string[],
+  examples: readonly RepeatedHash[],
+  objects: Pick<ObjectStore, "getContent">,
+): Promise<readonly ContractSample[]> {
+  const samples: ContractSample[] = [];
+  for (const index of new Set(examples.map(({ file }) => file))) {
+    const { firstRow, shards } = groups[index]!;
+    const left = new Map(examples.flatMap(({ hash, file, place }) => (file === index ? [[hash, place]] : [])));
+    let before = firstRow;
+    for (const shard of shards) {
+      if (left.size === 0) break;
+      await withDuckDb(async (session) => {
+        const [file] = await fetchAllShards(session, objects, {
+          ...{ name: "", version: 0 },
+          ...shard,
+          shards: [shard],
+        });
+        const names = columns.map(quoteName);
+        const hash = `hash(${names.join(", ")})`;
+        const isThere = names.map((name) => `${name} IS NOT NULL`).join(" AND ");
+        const rows = await session.rows(
+          `SELECT ${hash} AS "hash#", ${sampleSql(columns)} AS "sample#"
+           FROM ${numbered(`read_parquet(${quoteText(file!)})`)}
+           WHERE ${hash} IN (${[...left.keys()].join(", ")}) AND ${isThere} ORDER BY " row"`,
+        );
+        for (const row of rows) {
+          const found = row["hash#"] as bigint;
+          const place = left.get(found);
+          if (place === undefined) continue;
+          left.set(found, place - 1);
+          if (place > 1) continue;
+          left.delete(found);
+          const sample = sampleIn(row["sample#"]!, columns);
+          samples.push({ ...sample, row: sample.row + before });
+        }
+      });
+      before += shard.rows;
+    }
+  }
+  return samples.toSorted((one, other) => one.row - other.row);
 }
 
 function statisticOf(

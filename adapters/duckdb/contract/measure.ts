@@ -148,17 +148,17 @@ async function samplesOf(
 }
 
 /** Numbers rows from 1. No column is named " row", because names neither begin nor end with a space. */
-function numbered(table: string): string {
+export function numbered(table: string): string {
   return `(SELECT row_number() OVER () AS " row", * FROM ${table})`;
 }
 
 /** Columns of the sample are numbered, because a struct's names are not case-sensitive. */
-function sampleSql(columns: readonly string[]): string {
+export function sampleSql(columns: readonly string[]): string {
   const values = columns.map((name, at) => `, 'v${at}': left(CAST(${quoteName(name)} AS VARCHAR), ${shownLength})`);
   return `{'row': " row"${values.join("")}}`;
 }
 
-function sampleIn(value: DuckDBValue, columns: readonly string[]): ContractSample {
+export function sampleIn(value: DuckDBValue, columns: readonly string[]): ContractSample {
   const { entries } = value as DuckDBStructValue;
   const values = columns.map((name, at) => [name, textOf(entries[`v${at}`])] as const);
   return { row: Number(entries["row"]), values: Object.fromEntries(values) };

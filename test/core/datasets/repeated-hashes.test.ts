@@ -8,7 +8,13 @@ function expected(rows: readonly (readonly [bigint, number])[]) {
   for (const [hash, split] of rows) splits.set(hash, [...(splits.get(hash) ?? []), split]);
   const all = [...splits.values()];
   const test = rows.filter(([, split]) => split === 2);
+  const second = (hash: bigint) =>
+    rows.findIndex(([one], row) => one === hash && rows.findIndex(([other]) => other === hash) < row);
+  const examples = [...splits]
+    .flatMap(([hash, own]) => (own.length > 1 ? [hash] : []))
+    .sort((a, b) => (a < b ? -1 : 1));
   return {
+    examples: examples.slice(0, 4).map((hash) => ({ hash, row: second(hash) })),
     rows: rows.length,
     repeats: rows.length - splits.size,
     testRows: test.length,
@@ -36,6 +42,12 @@ it.each([
     files.push(await collector.store(objects));
   }
   expect(files.map(({ ranges }) => ranges.length)).toEqual(Array(4).fill(totalRows > 1_000 ? 8 : 1));
-  expect(await compareHashes(objects, files)).toEqual(expected(rows));
+  const { examples, ...counts } = await compareHashes(objects, files, 4);
+  const starts = [0, 100, 100, 3_000];
+  const rowsOf = examples.map(({ hash, file, place }) => {
+    const own = rows.flatMap(([one], row) => (one === hash && row >= starts[file]! ? [row] : []));
+    return { hash, row: own[place - 1] };
+  });
+  expect({ ...counts, examples: rowsOf }).toEqual(expected(rows));
   expect(await compareHashes(objects, [])).toMatchObject({ rows: 0, repeats: 0 });
 });
