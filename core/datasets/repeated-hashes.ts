@@ -88,7 +88,7 @@ export interface RepeatedHash {
   readonly hash: bigint;
   /** Index of the process whose rows have the second row, if the processes read the rows in turn. */
   readonly file: number;
-  /** Which of the process's rows with this hash it is, from 1. */
+  /** Number of the row among the process's rows with this hash, from 1. */
   readonly place: number;
 }
 
