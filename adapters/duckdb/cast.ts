@@ -46,8 +46,9 @@ export function castTo(column: ColumnSchema, sourceType: string): string {
 
 /** Returns SQL for the value as the file has it; NULL for one of the column's missing tokens. */
 export function rawValue({ name, missing = [] }: ColumnSchema, sourceType: string): string {
-  const raw = quoteName(name);
   const kind = kindOf(sourceType);
+  // Functions of text take neither.
+  const raw = /^(UUID|ENUM)/.test(sourceType) ? `CAST(${quoteName(name)} AS VARCHAR)` : quoteName(name);
   if (kind === "text" && missing.length > 0) {
     return `CASE WHEN trim(${raw}) NOT IN (${missing.map(quoteText).join(", ")}) THEN ${raw} END`;
   }

@@ -20,7 +20,7 @@ export async function* readRawRows(
 ): AsyncGenerator<readonly RawRow[]> {
   const present = optional.size > 0 ? (await openSource(session, file, [])).types : undefined;
   const columns = wanted.filter(({ name }) => !optional.has(name) || present?.has(name));
-  const { table, types } = await openSource(session, file, columns);
+  const { table, types, reading } = await openSource(session, file, columns);
   const selected = columns.flatMap((column) => {
     const sourceType = types.get(column.name) ?? "VARCHAR";
     const raw = rawValue(column, sourceType);
@@ -28,9 +28,9 @@ export async function* readRawRows(
     const wrong = `CASE WHEN ${raw} IS NOT NULL AND (${typed}) IS NULL THEN CAST(${raw} AS VARCHAR) END`;
     return [shown(column, typed), wrong];
   });
-  const result = await session.connection.stream(`SELECT ${selected.join(", ")} FROM ${table}`);
+  const result = await reading(() => session.connection.stream(`SELECT ${selected.join(", ")} FROM ${table}`));
   for (;;) {
-    const chunk = await result.fetchChunk();
+    const chunk = await reading(() => result.fetchChunk());
     if (chunk === null || chunk.rowCount === 0) return;
     yield rowsOf(chunk, columns);
   }

@@ -21,8 +21,8 @@ export async function openServedFile(
   const isRead = ({ name }: ColumnSchema) => types.has(name) && (features.has(name) || name === label);
   const columns = manifest.schema.filter((column) => isRead(column) && column.name !== prediction.name);
   const read = types.has(prediction.name) ? [...columns, prediction] : columns;
-  const { table } = await openSource(session, file, read);
-  const [counted] = await session.rows(`SELECT count(*)::DOUBLE AS all_rows FROM ${table}`);
+  const { table, reading } = await openSource(session, file, read);
+  const [counted] = await reading(() => session.rows(`SELECT count(*)::DOUBLE AS all_rows FROM ${table}`));
   return {
     rowCount: Number(counted?.["all_rows"] ?? 0),
     async *open() {

@@ -1,5 +1,5 @@
 import type { RowViolation } from "../../core/datasets/errors";
-import { type ColumnRule, rulesOf } from "../../core/datasets/rules";
+import { type ColumnRule, maxMagnitude, rulesOf } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { castTo, mayMismatch, rawValue } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
@@ -63,7 +63,7 @@ function predicate({ column, kind }: ColumnRule, sourceType: string): string {
         ? `${raw} IS NOT NULL AND ${value} IS NULL AND NOT coalesce(isnan(TRY_CAST(CAST(${raw} AS VARCHAR) AS DOUBLE)), false)`
         : `${raw} IS NOT NULL AND ${value} IS NULL`;
     case "finite":
-      return `NOT isfinite(${value})`;
+      return `NOT isfinite(${value}) OR abs(${value}) > ${maxMagnitude}`;
     case "minimum":
       return `${numbers ? `list_min(${value})` : value} < ${column.minimum}`;
     case "maximum":

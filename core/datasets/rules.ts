@@ -13,6 +13,9 @@ export interface ColumnRule {
   readonly text: string;
 }
 
+/** The largest number of a column. Sums of the squares of larger ones may be no numbers. */
+export const maxMagnitude = "1e100";
+
 export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
   const rules: ColumnRule[] = [];
   const add = (kind: ColumnRule["kind"], text: string): void => void rules.push({ column, kind, text });
@@ -23,7 +26,8 @@ export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
     add("present", column.role === "label" ? `${missing}: every row needs a label` : missing);
   }
   add("type", `must be ${meaningOf(column)}`);
-  if (column.type === "float") add("finite", "must be finite, neither NaN nor infinite");
+  if (column.type === "float")
+    add("finite", `must be finite, neither NaN nor infinite, and from -${maxMagnitude} to ${maxMagnitude}`);
   const each = column.type === "tensor" ? "each number must" : "must";
   if (column.minimum !== undefined) add("minimum", `${each} be at least ${column.minimum}`);
   if (column.maximum !== undefined) add("maximum", `${each} be at most ${column.maximum}`);

@@ -57,7 +57,8 @@ export async function measureModelDrift(
     throw new InvalidInputError("the drift cannot be measured", [{ path: "model", value: model, rule }]);
   }
   const schema = features.flatMap((column) => servedChange(column, served));
-  const isGone = ({ name }: ColumnSchema) => schema.some(({ column }) => column === name);
+  const isGone = ({ name }: ColumnSchema) =>
+    schema.some(({ column, severity }) => column === name && severity === "critical");
   const compared = columns.filter(
     (column) => !isGone(column) && (column.role !== "label" || served.valuesSeen(column.name).given > 0),
   );
@@ -78,11 +79,17 @@ export async function measureModelDrift(
   };
 }
 
+/** Share of a feature's values from which values of another type are a finding. */
+const minWrongShare = 0.01;
+
 function servedChange(column: ColumnSchema, served: ServedRows): readonly SchemaChange[] {
   const { given, wrong } = served.valuesSeen(column.name);
   const found = { column: column.name, before: column.type, severity: "critical" } as const;
   if (given === 0) return column.nullable === true ? [] : [{ ...found, change: "removed" }];
-  return wrong === given ? [{ ...found, change: "type", after: "another type" }] : [];
+  if (wrong === given) return [{ ...found, change: "type", after: "another type" }];
+  if (wrong < minWrongShare * given) return [];
+  // The other values are compared, and these count as missing.
+  return [{ ...found, change: "type", after: `another type in ${wrong} of ${given} rows`, severity: "warning" }];
 }
 
 const withoutMissing = (sample: ColumnSample): ColumnSample => ({

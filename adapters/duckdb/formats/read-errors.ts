@@ -4,6 +4,10 @@ import { type DuckDbSession, quoteName, quoteText } from "../session";
 import { nameOfFiles } from "./source-files";
 import { findOtherEnd } from "./text-scan";
 
+/** Errors that a damaged file causes. */
+const signsOfDamage =
+  /CSV|JSON|Parquet|Invalid Input|Invalid Error|Out of Range Error|TProtocol|ZSTD|Snappy|Out of Memory/i;
+
 /**
  * Runs a read and converts DuckDB's errors to input errors with file, line and column. Malformed lines and pages are only
  * found by reading them.
@@ -17,8 +21,7 @@ export async function reading<Result>(
     return await read();
   } catch (cause) {
     const message = messageOf(cause);
-    if (cause instanceof RingmasterError || !/CSV|JSON|Parquet|Invalid Input|TProtocol|ZSTD|Snappy/i.test(message))
-      throw cause;
+    if (cause instanceof RingmasterError || !signsOfDamage.test(message)) throw cause;
     const file = files.find((one) => message.includes(`"${one}"`) || message.includes(`file = ${one}\n`));
     const named = file ?? nameOfFiles(files);
     const suspects = file === undefined ? files : [file];
@@ -108,8 +111,11 @@ async function findDamage(
           const from = `read_parquet(${quoteText(file)}, file_row_number = true)`;
           try {
             await session.rows(`SELECT max(hash(${quoteName(name)})) FROM ${from} WHERE ${rows}`);
-          } catch {
-            const rule = `must be readable, and is damaged in the rows ${first + 1} to ${last + 1}; copy or write the file again`;
+          } catch (cause) {
+            const place = `in the rows ${first + 1} to ${last + 1}`;
+            const rule = /Out of Memory/i.test(messageOf(cause))
+              ? `must expand to less, and takes more memory than there is ${place}; write the file with smaller row groups`
+              : `must be readable, and is damaged ${place}; copy or write the file again`;
             return { file, path: `column ${name}`, rule };
           }
         }

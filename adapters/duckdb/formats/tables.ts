@@ -3,7 +3,7 @@ import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
 import { type DuckDbSession, quoteName, quoteText } from "../session";
 import { parseCsvHeader, problemOfNames } from "./csv-header";
-import { scanText } from "./text-scan";
+import { readFirstLine, scanText } from "./text-scan";
 
 /** A file that DuckDB reads by itself. */
 export interface TableFile {
@@ -38,11 +38,7 @@ function assertNames(file: string, names: readonly string[]): void {
 
 export async function openCsv(session: DuckDbSession, file: string): Promise<TableFile> {
   await assertText(session, file, true);
-  const [first] = await session.rows(
-    `SELECT line FROM read_csv(${listOf([file])}, columns = {'line': 'VARCHAR'}, delim = '\x01', quote = '', escape = '',
-                               header = false, auto_detect = false) LIMIT 1`,
-  );
-  const { delimiter, names } = parseCsvHeader(String(first?.["line"] ?? ""));
+  const { delimiter, names } = parseCsvHeader(await readFirstLine(file));
   assertNames(file, names);
   const declared = names.map((column) => `${quoteText(column)}: 'VARCHAR'`).join(", ");
   return {

@@ -55,6 +55,20 @@ export async function scanText(file: string, header: boolean, limits = defaultLi
   return carry.length > 0 ? await characterProblem(file, at - carry.length, header, limits) : undefined;
 }
 
+/** Returns the first line of a text file without its end, LF, CR or CR LF, and without a byte order mark. */
+export async function readFirstLine(file: string, limits = defaultLimits()): Promise<string> {
+  let line = Buffer.alloc(0);
+  for await (const chunk of openBytes(file, limits) as AsyncIterable<Buffer>) {
+    line = Buffer.concat([line, chunk]);
+    const end = line.findIndex((byte) => byte === newline || byte === 0x0d);
+    if (end >= 0 || line.length > maxLineBytes) {
+      line = line.subarray(0, end >= 0 ? end : maxLineBytes);
+      break;
+    }
+  }
+  return line.toString("utf8").replace(/^\ufeff/, "");
+}
+
 /** Finds the first line of a CSV file that ends in another way than its first one, LF or CR LF. DuckDB reads no such file. */
 export async function findOtherEnd(file: string, limits = defaultLimits()): Promise<Problem | undefined> {
   let [line, quoted, before] = [1, false, 0];

@@ -227,6 +227,33 @@ describe("createSnapshot", () => {
     expect((await snapshotOf(file, wide, limit)).draft).toEqual(draft);
   });
 
+  it("refuses numbers whose squares are no numbers, unless they stand for a missing value", async () => {
+    const large = (missing: string) =>
+      parseDatasetSchema(
+        `columns: [{name: x, type: float, nullable: true${missing}}, {name: y, type: int, role: label}]`,
+      );
+    const file = write(
+      "large.csv",
+      `x,y\n${Array.from({ length: 40 }, (_, i) => `${i},${i % 2}`).join("\n")}\n-1.5e200,0\n`,
+    );
+    await expect(snapshotOf(file, large(""))).rejects.toMatchObject({
+      details: { violations: [{ column: "x", examples: [{ row: 41, value: "-1.5e200" }] }] },
+    });
+    expect((await snapshotOf(file, large(", missing: ['-1.5e200']"))).draft.rowCount).toBe(41);
+  });
+
+  it("reads UUIDs as text, and texts of a CSV file with line ends of another kind", async () => {
+    const ids = parseDatasetSchema(
+      "columns: [{name: id, type: string, missing: [NA]}, {name: y, type: int, role: label}]",
+    );
+    const parquet = path.join(directory, "uuid.parquet");
+    await session.run(`COPY (SELECT uuid() AS id, i % 2 AS y FROM range(40) t(i)) TO '${parquet}' (FORMAT parquet)`);
+    expect((await snapshotOf(parquet, ids)).draft.rowCount).toBe(40);
+    const lines = Array.from({ length: 40 }, (_, i) => `"first ${i}\nsecond",${i % 2}`);
+    const file = write("excel.csv", ["\ufeffid,y", ...lines, ""].join("\r\n"));
+    expect((await snapshotOf(file, ids)).draft.rowCount).toBe(40);
+  });
+
   it("takes numbers of JSON as they are, whatever format their texts have", async () => {
     const formatted = parseDatasetSchema(`
 columns:
@@ -294,7 +321,7 @@ columns:
       one("n", "must be at most 9", 4, "12"),
       one("x", "value is missing", 4, null),
       one("x", "must be a number", 2, "abc"),
-      one("x", "must be finite, neither NaN nor infinite", 3, "inf"),
+      one("x", "must be finite, neither NaN nor infinite, and from -1e100 to 1e100", 3, "inf"),
       one("c", "value is missing", 3, null),
       one("c", 'must be one of "a", "b"', 2, "c"),
       {
@@ -317,7 +344,7 @@ columns:
         ],
       },
       one("label", "value is missing: every row needs a label", 4, null),
-      one("label", "must be finite, neither NaN nor infinite", 2, "nan"),
+      one("label", "must be finite, neither NaN nor infinite, and from -1e100 to 1e100", 2, "nan"),
     ]);
     expect(error.message).toContain('column n, row 2: "3.7" must be a whole number');
   });

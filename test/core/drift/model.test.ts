@@ -135,6 +135,20 @@ describe("drift of a model", () => {
     expect(report.columns.map(({ column }) => column)).toEqual(["size", "patch", "seen", "prediction"]);
   });
 
+  it("warns of a feature with more than a few values of another type, and compares the others", async () => {
+    const report = await measure(servedRows((row) => ({ size: row % 50 === 0 ? "large" : row % 40 })));
+    expect(report.schema).toEqual([
+      {
+        column: "size",
+        before: "float",
+        change: "type",
+        after: `another type in ${rows / 50} of ${rows} rows`,
+        severity: "warning",
+      },
+    ]);
+    expect(report.columns.find(({ column }) => column === "size")!.current).toEqual({ rows, missing: rows / 50 });
+  });
+
   it("is not measured without rows", async () => {
     await expect(measure([])).rejects.toThrow("must have served rows");
   });
