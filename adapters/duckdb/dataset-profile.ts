@@ -21,7 +21,7 @@ export async function profileDataset(
   splitOf: Uint8Array,
 ): Promise<DatasetProfile> {
   const { name, version, digest, rowCount, schema } = manifest;
-  const repeated = new RepeatedRows(splitOf);
+  const repeated = new RepeatedRows(splitOf, session.directory);
   for await (const hashes of hashRows(session, table, schema)) repeated.add(hashes);
   const classes = await classesOf(session, table, manifest, splitOf);
   return {

@@ -2,6 +2,7 @@ import type { DuckDBArrayValue, DuckDBListValue, DuckDBValue } from "@duckdb/nod
 import { type ColumnProfile, exactProfileRows, profiledQuantiles } from "../../core/datasets/profile";
 import type { ColumnSchema, ColumnType } from "../../core/datasets/shapes";
 import { RunningStats } from "../../core/features/running-stats";
+import { numbersIn } from "./number-columns";
 import { readColumns } from "./row-reader";
 import { type DuckDbSession, quoteName } from "./session";
 import { countedStatistics, countValues, valueCounts } from "./value-counts";
@@ -125,7 +126,7 @@ export async function* hashRows(
   for (;;) {
     const chunk = await result.fetchChunk();
     if (chunk === null || chunk.rowCount === 0) return;
-    yield chunk.getColumnValues(0) as number[];
+    yield numbersIn(chunk, 0);
   }
 }
 

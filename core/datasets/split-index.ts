@@ -3,15 +3,22 @@ import type { ObjectStore } from "../ports";
 import { InvalidManifestError } from "./errors";
 import { type DatasetManifest, type SplitName, splitNames } from "./shapes";
 
+const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+
 /** Encodes ascending row numbers as unsigned 32-bit little-endian. */
 export function encodeSplitIndex(rows: Uint32Array): Uint8Array {
+  if (isLittleEndian) return new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength).slice();
   const bytes = new Uint8Array(rows.length * 4);
   const view = new DataView(bytes.buffer);
   for (let i = 0; i < rows.length; i += 1) view.setUint32(i * 4, rows[i]!, true);
   return bytes;
 }
 
+/** Decodes row numbers; on most machines they share the memory of the bytes. */
 export function decodeSplitIndex(bytes: Uint8Array): Uint32Array {
+  if (isLittleEndian && bytes.byteOffset % 4 === 0) {
+    return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const rows = new Uint32Array(bytes.byteLength >> 2);
   for (let i = 0; i < rows.length; i += 1) rows[i] = view.getUint32(i * 4, true);

@@ -1,6 +1,10 @@
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
 import { RepeatedRows } from "../../../adapters/duckdb/repeated-rows";
 import type { ColumnProfile, DatasetProfile } from "../../../core/datasets/profile";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
+import { mulberry32 } from "../../../core/datasets/split";
 import { judge } from "../../../core/datasets/validation";
 import { draftOf } from "./drafts";
 
@@ -112,15 +116,38 @@ describe("judge", () => {
 });
 
 describe("RepeatedRows", () => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "repeated-rows-"));
+  afterAll(() => fs.rmSync(directory, { recursive: true }));
+
   it("counts rows that repeat an earlier one, and test rows that training saw", () => {
     // Rows a a b, then c a d in the test split: a is there three times, and one of its rows is tested.
-    const repeated = new RepeatedRows(Uint8Array.from([0, 0, 0, 2, 2, 2]));
+    const repeated = new RepeatedRows(Uint8Array.from([0, 0, 0, 2, 2, 2]), directory);
     repeated.add([5, 5, 1]);
     repeated.add([9, 5, 2]);
     expect(repeated.finish()).toEqual({ duplicateShare: 2 / 6, leakedShare: 1 / 3 });
   });
 
+  it.each([100_000, 30_000])(
+    "compares the hashes of many rows by ranges, on disk: at most %i a range",
+    (maxRangeRows) => {
+      const random = mulberry32(3);
+      const rows = 100_000;
+      const splitOf = Uint8Array.from({ length: rows }, () => Math.floor(random() * 3));
+      const hashes = Array.from({ length: rows }, () => Math.floor(random() * 60_000) * (2 ** 53 / 60_000));
+      const repeated = new RepeatedRows(splitOf, directory, maxRangeRows);
+      for (let row = 0; row < rows; row += 2_000) repeated.add(hashes.slice(row, row + 2_000).map(Math.floor));
+      const whole = hashes.map(Math.floor);
+      const trained = new Set(whole.filter((_, row) => splitOf[row] === 0));
+      const tested = whole.filter((_, row) => splitOf[row] === 2);
+      expect(repeated.finish()).toEqual({
+        duplicateShare: (rows - new Set(whole).size) / rows,
+        leakedShare: tested.filter((hash) => trained.has(hash)).length / tested.length,
+      });
+      expect(fs.readdirSync(directory)).toEqual([]);
+    },
+  );
+
   it("has none among no rows", () => {
-    expect(new RepeatedRows(new Uint8Array(0)).finish()).toEqual({ duplicateShare: 0, leakedShare: 0 });
+    expect(new RepeatedRows(new Uint8Array(0), directory).finish()).toEqual({ duplicateShare: 0, leakedShare: 0 });
   });
 });
